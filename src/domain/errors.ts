@@ -1,0 +1,81 @@
+/**
+ * Every way the platform says no: one class, one list of codes, one status for each (contract section 1).
+ * Messages are fixed sentences; no value that a caller sent is ever repeated in one.
+ */
+const errorCodes = {
+  invalid_json: [400, 'The body is not valid JSON in UTF-8.'],
+  invalid_request: [400, 'The request is malformed.'],
+  invalid_scope: [400, 'The scope is empty or names a scope that does not exist.'],
+  invalid_redirect_uri: [400, 'The redirect URI is not registered for this client.'],
+  unsupported_grant_type: [400, 'The grant type must be authorization_code or refresh_token.'],
+  unsupported_code_challenge_method: [400, 'The code challenge method must be S256.'],
+  checksum_mismatch: [400, 'The artifact does not match the given SHA-256.'],
+  api_version_missing: [400, 'The X-Service-Api-Version header is missing.'],
+  api_version_unsupported: [400, 'The X-Service-Api-Version header names no supported version.'],
+  invalid_client: [401, 'The client credentials are not valid.'],
+  invalid_grant: [401, 'The code or refresh token is not valid for this request.'],
+  invalid_token: [401, 'The bearer token is missing or not valid.'],
+  login_required: [401, 'A signed-in user is required.'],
+  invalid_login: [401, 'The email address or the password is wrong.'],
+  consent_required: [403, 'The user must consent explicitly: consent must be true.'],
+  scope_not_allowed: [403, 'The app may not ask for this scope.'],
+  scope_not_available: [403, 'This scope is planned or restricted and cannot be issued.'],
+  insufficient_scope: [403, 'The token lacks a scope that this call needs.'],
+  token_type_not_allowed: [403, 'This kind of token cannot make this call.'],
+  development_credentials_required: [403, 'This call needs a token of development credentials.'],
+  install_required: [403, 'The user has no active, approved install of this app.'],
+  activation_not_allowed: [403, 'A draft upload cannot submit, publish or activate a version.'],
+  app_inactive: [403, 'The app is suspended.'],
+  token_not_owned: [403, 'The token belongs to another app.'],
+  origin_not_allowed: [403, 'A session cookie needs proof that the request comes from this origin.'],
+  route_not_found: [404, 'There is no such route.'],
+  version_not_found: [404, 'The app has no such version.'],
+  grant_not_found: [404, 'The user has no such grant.'],
+  method_not_allowed: [405, 'This route does not answer this method.'],
+  version_locked: [409, 'The version was submitted and its content cannot change.'],
+  version_not_eligible: [409, 'The status of the version does not allow this.'],
+  version_already_current: [409, 'This version is already the current one.'],
+  no_previous_version: [409, 'There is no earlier version to roll back to.'],
+  idempotency_in_progress: [409, 'A request with this idempotency key is still running.'],
+  too_many_secrets: [409, 'This environment already has two live secrets.'],
+  api_version_retired: [410, 'This API version has been retired.'],
+  payload_too_large: [413, 'The request body is too large.'],
+  unsupported_media_type: [415, 'The body must be application/json.'],
+  idempotency_key_reused: [422, 'This idempotency key was used with another body.'],
+  rate_limited: [429, 'Too many requests.'],
+  internal_error: [500, 'Something went wrong on our side.'],
+  unavailable: [503, 'The service cannot take this request now.'],
+} as const satisfies Record<string, readonly [status: number, message: string]>
+
+export type ErrorCode = keyof typeof errorCodes
+export type ErrorStatus = (typeof errorCodes)[ErrorCode][0]
+
+export const isErrorCode = (value: string): value is ErrorCode => Object.hasOwn(errorCodes, value)
+export const statusOf = (code: ErrorCode): ErrorStatus => errorCodes[code][0]
+export const messageOf = (code: ErrorCode): string => errorCodes[code][1]
+
+/** The field at fault (`param`), facts for programs (`details`), and when to come back (whole seconds). */
+export type ErrorFacts = {
+  readonly param?: string
+  readonly details?: Readonly<Record<string, unknown>>
+  readonly retryAfterSeconds?: number
+  /** A sentence more exact than the code's own. Never built from a value of the request. */
+  readonly message?: string
+}
+
+/** The one error that leaves an operation on purpose; everything else is an `internal_error`. */
+export class PlatformError extends Error {
+  readonly status: ErrorStatus
+
+  constructor(
+    readonly code: ErrorCode,
+    readonly facts: ErrorFacts = {},
+  ) {
+    super(facts.message ?? messageOf(code))
+    this.name = 'PlatformError'
+    this.status = statusOf(code)
+  }
+}
+
+/** Makes the error; `throw refuse('invalid_client')` reads as the sentence it is. */
+export const refuse = (code: ErrorCode, facts?: ErrorFacts): PlatformError => new PlatformError(code, facts)
