@@ -1,0 +1,77 @@
+import type { Queries } from './queries/index.ts'
+
+export type { AuditEvent } from './queries/audit.ts'
+export type { Grant, TokenPair } from './queries/grants.ts'
+export type { Queries } from './queries/index.ts'
+
+/** The platform's store. */
+export type Database = Store<Queries>
+
+/**
+ * The seam between the platform and its store: operations see this file and nothing below it. Generic over the queries, so that the
+ * tests of an engine can bring tables of their own.
+ */
+export interface Store<Q> {
+  /** Committed state only; never waits for a writer. */
+  readonly queries: Q
+
+  /**
+   * Serializable; resolves once the change would survive a power cut, rejects with what `work` threw (and then nothing of
+   * it was kept) or with `unavailable`. `work` awaits nothing but its queries and may be run again: no clock, no chance,
+   * no hashing inside.
+   */
+  transaction<T>(work: (queries: Q) => Promise<T>): Promise<T>
+
+  /** Whether a transaction could succeed now, and if not, why, in a sentence for the operator. */
+  health(): StoreHealth
+
+  statistics(): StoreStatistics
+
+  /** What is wrong with the file, in plain sentences; nothing is an empty list. Reads every page: not for a busy server. */
+  check(): Promise<readonly string[]>
+
+  /** One consistent private copy, complete or absent. Throws `DatabaseUnusable` when `to` exists and may not be replaced. */
+  backup(to: string, options?: { readonly replace?: boolean }): Promise<void>
+
+  /** Finishes what is queued, then lets go of the file. Later transactions are refused. */
+  close(): Promise<void>
+}
+
+export type StoreHealth = { readonly writable: boolean; readonly reason: string | null }
+
+export type StoreStatistics = {
+  /** Transactions answered and commits made for them, since the start. */
+  readonly transactions: number
+  readonly commits: number
+  readonly databaseBytes: number
+  readonly walBytes: number
+}
+
+/** Why writes stopped for good. The process should answer what it can, exit non-zero and recover at its next start. */
+export type StoreFault = { readonly reason: string; readonly cause: unknown }
+
+export type UnusableKind =
+  | 'missing'
+  | 'in_use'
+  | 'not_private'
+  | 'foreign'
+  | 'newer'
+  | 'outdated'
+  | 'migration_changed'
+  | 'migration_failed'
+  | 'old_sqlite'
+  | 'exists'
+  | 'damaged'
+  | 'busy'
+
+/** The database cannot be used as asked. The message is a whole sentence that an operator can act on. */
+export class DatabaseUnusable extends Error {
+  constructor(
+    readonly kind: UnusableKind,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+    this.name = 'DatabaseUnusable'
+  }
+}

@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto'
+import { DatabaseUnusable } from './database.ts'
+import { connect, Connection } from './sqlite/connection.ts'
+import { faultKind } from './sqlite/fault.ts'
+
+/** One step of the schema. Append-only: an applied one never changes, which its checksum proves. */
+export type Migration = {
+  readonly id: number
+  readonly name: string
+  readonly sql: string
+  /** Lower-case hex SHA-256 of `sql`, as recorded when it was written. */
+  readonly sha256: string
+}
+
+/** 'Appf': marks the file as ours (`PRAGMA application_id`, listed by file(1) like any other). */
+export const applicationId = 0x41707066
+
+const longestWaitMs = 60_000
+
+type Applied = { readonly id: number; readonly name: string; readonly sha256: string }
+
+/** What a file is to this program: empty, ours and current, or ours and behind. Everything else is refused. */
+export type SchemaState = 'empty' | 'behind' | 'current'
+
+/**
+ * Looks at a file without changing a byte of it. Throws `DatabaseUnusable`: 'foreign' for another program's file, 'newer' for
+ * one that a later version of this program migrated, 'migration_changed' when what was applied is not what we would apply.
+ */
+export const inspectSchema = (file: string, migrations: readonly Migration[]): SchemaState => {
+  assertInOrder(migrations)
+  const connection = new Connection(file, { readonly: true })
+  try {
+    connection.run('PRAGMA busy_timeout = 1000')
+    return schemaState(connection, file, migrations)
+  } catch (error) {
+    if (faultKind(error) !== 'state_unknown') throw error
+    throw new DatabaseUnusable('damaged', `${file} cannot be read as an SQLite database.`, { cause: error })
+  } finally {
+    connection.close()
+  }
+}
+
+/**
+ * Brings the schema up to date. Each migration is one durable transaction, so that a kill at any moment leaves the old schema or
+ * the new one; of several processes at once each migration is applied by one. Gives the IDs that this call applied.
+ */
+export const migrate = async (file: string, migrations: readonly Migration[]): Promise<readonly number[]> => {
+  if (inspectSchema(file, migrations) === 'current') return []
+  const connection = connect(file, { synchronous: 'FULL', busyTimeoutMs: 50 })
+  try {
+    // Off for the whole connection: inside a transaction the pragma does nothing, and rebuilding a table would delete its children.
+    connection.run('PRAGMA foreign_keys = OFF')
+    await patiently(() => connection.run('PRAGMA journal_mode = WAL'))
+    const applied: number[] = []
+    for (const migration of migrations) {
+      await patiently(() => connection.run('BEGIN IMMEDIATE'))
+      if (inTransaction(connection, () => applyOnce(connection, file, migrations, migration))) applied.push(migration.id)
+    }
+    return applied
+  } finally {
+    connection.close()
+  }
+}
+
+/** What another process did in the meantime is looked at again, inside the transaction. */
+const applyOnce = (connection: Connection, file: string, migrations: readonly Migration[], migration: Migration): boolean => {
+  schemaState(connection, file, migrations)
+  if (appliedTo(connection).some(({ id }) => id === migration.id)) return false
+  connection.run(`PRAGMA application_id = ${applicationId}`)
+  connection.run(
+    'CREATE TABLE IF NOT EXISTS schema_migrations (id INTEGER PRIMARY KEY NOT NULL, name TEXT NOT NULL, sha256 TEXT NOT NULL) STRICT',
+  )
+  try {
+    connection.run(migration.sql)
+  } catch (error) {
+    throw failed(migration, error instanceof Error ? error.message : String(error), error)
+  }
+  if (!connection.inTransaction) throw failed(migration, 'it ended its own transaction')
+  const orphans = orphansOf(connection)
+  if (orphans.length > 0) throw failed(migration, orphans.join('; '))
+  connection.run('INSERT INTO schema_migrations (id, name, sha256) VALUES (?, ?, ?)', [
+    migration.id,
+    migration.name,
+    migration.sha256,
+  ])
+  return true
+}
+
+const inTransaction = <T>(connection: Connection, work: () => T): T => {
+  try {
+    const result = work()
+    connection.run('COMMIT')
+    return result
+  } finally {
+    if (connection.inTransaction) connection.run('ROLLBACK')
+  }
+}
+
+const schemaState = (connection: Connection, file: string, migrations: readonly Migration[]): SchemaState => {
+  const id = connection.value('PRAGMA application_id')
+  const tables = connection.value('SELECT count(*) FROM sqlite_schema')
+  if (id === 0 && tables === 0) return 'empty'
+  if (id !== applicationId) throw new DatabaseUnusable('foreign', `${file} is not a database of this program.`)
+  const applied = appliedTo(connection)
+  for (const [index, { id, name, sha256 }] of applied.entries()) {
+    const known = migrations[index]
+    if (!known) {
+      throw new DatabaseUnusable('newer', `${file} was migrated by a newer version of this program (${name}).`)
+    }
+    if (known.id !== id || known.sha256 !== sha256) {
+      throw new DatabaseUnusable('migration_changed', `${file} has migration ${id} (${name}), which this program knows otherwise.`)
+    }
+  }
+  return applied.length === migrations.length ? 'current' : 'behind'
+}
+
+const appliedTo = (connection: Connection): readonly Applied[] => {
+  if (connection.value("SELECT count(*) FROM sqlite_schema WHERE name = 'schema_migrations'") === 0) return []
+  using rows = connection.prepare<Applied, []>('SELECT id, name, sha256 FROM schema_migrations ORDER BY id')
+  return rows.all()
+}
+
+type Orphan = { readonly table: string; readonly rowid: number | null; readonly parent: string }
+
+/** Sentences about rows whose foreign key leads nowhere, one for each table and parent. */
+export const orphansOf = (connection: Connection): readonly string[] => {
+  using statement = connection.prepare<Orphan & { readonly rows: number }, []>(
+    'SELECT "table", parent, count(*) AS rows FROM pragma_foreign_key_check GROUP BY "table", parent',
+  )
+  return statement.all().map(({ table, parent, rows }) => `${rows} row(s) of ${table} refer to missing rows of ${parent}`)
+}
+
+const failed = (migration: Migration, reason: string, cause?: unknown) =>
+  new DatabaseUnusable('migration_failed', `Migration ${migration.id} (${migration.name}) failed and was undone: ${reason}.`, {
+    cause,
+  })
+
+const assertInOrder = (migrations: readonly Migration[]): void => {
+  for (const [index, { id, name, sql, sha256 }] of migrations.entries()) {
+    if (id !== index + 1) throw new Error(`Migration ${name} has ID ${id} in place ${index + 1}.`)
+    if (createHash('sha256').update(sql).digest('hex') !== sha256) throw new Error(`Migration ${name} differs from its checksum.`)
+  }
+}
+
+/** Another process may be migrating; waits outside of SQLite, for at most a minute. */
+const patiently = async (work: () => void): Promise<void> => {
+  const giveUpAt = performance.now() + longestWaitMs
+  for (;;) {
+    try {
+      return work()
+    } catch (error) {
+      if (faultKind(error) !== 'busy') throw error
+      if (performance.now() > giveUpAt) {
+        throw new DatabaseUnusable('busy', 'Another process kept the database locked for a minute.', { cause: error })
+      }
+      await Bun.sleep(5 + Math.random() * 20)
+    }
+  }
+}

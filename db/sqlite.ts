@@ -1,0 +1,206 @@
+import { existsSync, statSync } from 'node:fs'
+import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
+import { refuse } from '../src/domain/errors.ts'
+import { DatabaseUnusable, type Store, type StoreFault, type StoreHealth, type StoreStatistics } from './database.ts'
+import { inspectSchema, migrate, type Migration } from './migrate.ts'
+import { backUp } from './sqlite/backup.ts'
+import { findFaults } from './sqlite/check.ts'
+import { Checkpointer } from './sqlite/checkpointer.ts'
+import { CommitQueue } from './sqlite/commit-queue.ts'
+import { connect, type Connection } from './sqlite/connection.ts'
+import { faultKind } from './sqlite/fault.ts'
+import { FileGuard } from './sqlite/file-guard.ts'
+import { assertPrivate, canonicalPath, companionsOf, createPrivately, syncFolderOf } from './sqlite/private-file.ts'
+import { type ServerLock, takeServerLock } from './sqlite/server-lock.ts'
+import { WalSync } from './sqlite/wal-sync.ts'
+import { WritingConnection } from './sqlite/writing-connection.ts'
+
+export type SqliteOptions<Q> = {
+  readonly file: string
+  /**
+   * `server`: the one long-lived process of the file, with group commit. `operator`: a short-lived process beside it or alone;
+   * each transaction is one commit.
+   */
+  readonly role: 'server' | 'operator'
+  /** Called for the reading and for the writing connection, and again should the writing one be replaced. */
+  readonly createQueries: (db: BunSQLiteDatabase) => Q
+  readonly migrations: readonly Migration[]
+  /** Creates the file and brings its schema up to date; otherwise a missing or outdated one is refused. */
+  readonly migrate: boolean
+  /** Called once, when writes have stopped for good. */
+  readonly onFault?: (fault: StoreFault) => void
+}
+
+/**
+ * Opens the store on an SQLite file. Throws `DatabaseUnusable` with a sentence for the operator when the file is missing, not
+ * private, another program's, newer than this program, damaged, or served by another process.
+ */
+export const openSqlite = async <Q>(options: SqliteOptions<Q>): Promise<Store<Q>> => {
+  if (!options.migrate && !existsSync(options.file)) {
+    throw new DatabaseUnusable('missing', `There is no database at ${options.file}: run migrate or serve first.`)
+  }
+  const file = canonicalPath(options.file)
+  const lock = options.role === 'server' ? takeServerLock(file) : null
+  try {
+    createPrivately(file)
+    assertPrivate(file)
+    if (options.migrate) await migrate(file, options.migrations)
+    else if (inspectSchema(file, options.migrations) !== 'current') {
+      throw new DatabaseUnusable('outdated', `The schema of ${file} is behind this program: run migrate.`)
+    }
+    return new SqliteStore({ ...options, file }, lock)
+  } catch (error) {
+    lock?.release()
+    throw error
+  }
+}
+
+/** Connections that must not be closed: closing the last one would checkpoint a WAL whose state on disk is unknown. */
+const abandoned: unknown[] = []
+
+class SqliteStore<Q> implements Store<Q> {
+  readonly queries: Q
+
+  readonly #reader: Connection
+  readonly #queue: CommitQueue<Q>
+  readonly #walSync: WalSync
+  readonly #guard: FileGuard
+  readonly #checkpointer: Checkpointer
+  readonly #timer: ReturnType<typeof setInterval>
+  #writer: WritingConnection<Q>
+  #stopped: string | null = null
+  #full = false
+
+  constructor(
+    private readonly options: SqliteOptions<Q>,
+    private readonly lock: ServerLock | null,
+  ) {
+    const { file, role, createQueries } = options
+    this.#reader = connect(file, { synchronous: 'FULL', busyTimeoutMs: 50 })
+    this.#reader.run('PRAGMA query_only = ON')
+    this.queries = createQueries(drizzle(this.#reader))
+    this.#writer = this.#openWriter()
+    // The first look at a WAL database creates its -wal.
+    this.#reader.value('SELECT count(*) FROM sqlite_schema')
+    syncFolderOf(file)
+    this.#walSync = new WalSync(companionsOf(file).wal)
+    this.#guard = new FileGuard(file)
+    this.#checkpointer = new Checkpointer(() => this.#writer.connection)
+    this.#queue = new CommitQueue<Q>({
+      writer: this.#writer,
+      replaceWriter: () => this.#replaceWriter(),
+      batchLimit: role === 'server' ? 256 : 1,
+      durable: () => this.#durable(),
+      settled: () => this.#settled(),
+      full: () => (this.#full = true),
+      stateUnknown: (cause) => this.#stop(reasonOf(cause), cause),
+    })
+    this.#timer = setInterval(() => this.#watch(), 500)
+    this.#timer.unref()
+  }
+
+  transaction<T>(work: (queries: Q) => Promise<T>): Promise<T> {
+    return this.#queue.transaction(work)
+  }
+
+  health(): StoreHealth {
+    const reason = this.#stopped ?? (this.#full ? 'The disk is full.' : null)
+    return { writable: reason === null, reason }
+  }
+
+  statistics(): StoreStatistics {
+    return {
+      transactions: this.#queue.transactions,
+      commits: this.#queue.commits,
+      databaseBytes: bytesOf(this.options.file),
+      walBytes: bytesOf(companionsOf(this.options.file).wal),
+    }
+  }
+
+  async check(): Promise<readonly string[]> {
+    return findFaults(this.#reader, this.options.file, this.options.migrations)
+  }
+
+  async backup(to: string, options: { readonly replace?: boolean } = {}): Promise<void> {
+    const connection = connect(this.options.file, { synchronous: 'FULL', busyTimeoutMs: 50 })
+    try {
+      backUp(connection, to, { replace: options.replace ?? false })
+    } finally {
+      connection.close()
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#queue.drain()
+    clearInterval(this.#timer)
+    if (this.#stopped !== null) {
+      abandoned.push(this.#writer, this.#reader)
+    } else {
+      if (this.options.role === 'server') this.#checkpoint(() => this.#checkpointer.finish())
+      this.#reader.close()
+      this.#writer.close()
+    }
+    this.#walSync.close()
+    this.lock?.release()
+  }
+
+  #openWriter(): WritingConnection<Q> {
+    const { file, role, createQueries } = this.options
+    const writer = new WritingConnection(file, role === 'server' ? 'NORMAL' : 'FULL', createQueries)
+    if (role === 'server') {
+      writer.connection.run('PRAGMA wal_autocheckpoint = 0')
+      writer.connection.run('PRAGMA journal_size_limit = 67108864')
+    }
+    return writer
+  }
+
+  #replaceWriter(): WritingConnection<Q> {
+    this.#writer.close()
+    return (this.#writer = this.#openWriter())
+  }
+
+  /**
+   * The operator's commits are durable as they return. The files are compared before every answer, so that no acknowledged
+   * change is in a file that had lost its name.
+   */
+  async #durable(): Promise<void> {
+    if (this.options.role === 'server') await this.#walSync.sync()
+    const moved = this.#guard.fault()
+    if (moved !== null) throw new FileMoved(moved)
+  }
+
+  #settled(): void {
+    this.#full = false
+    if (this.options.role === 'server') this.#checkpoint(() => this.#checkpointer.committed())
+  }
+
+  #checkpoint(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      // The WAL still has every page: trying again later is all there is to do, unless the disk failed.
+      if (faultKind(error) === 'state_unknown') this.#stop(reasonOf(error), error)
+    }
+  }
+
+  #watch(): void {
+    const moved = this.#guard.fault()
+    if (moved !== null) return this.#stop(moved, new FileMoved(moved))
+  }
+
+  #stop(reason: string, cause: unknown): void {
+    if (this.#stopped !== null) return
+    this.#stopped = reason
+    this.#queue.stop(() => refuse('unavailable', { retryAfterSeconds: 30 }))
+    this.options.onFault?.({ reason, cause })
+  }
+}
+
+const bytesOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+
+class FileMoved extends Error {}
+
+const reasonOf = (cause: unknown): string =>
+  cause instanceof FileMoved
+    ? cause.message
+    : 'The disk or the database file failed, so it is unknown what of the last changes was kept; they will be known after a restart.'

@@ -1,0 +1,38 @@
+import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseUnusable } from '../database.ts'
+import { inspectSchema, type Migration, orphansOf } from '../migrate.ts'
+import type { Connection } from './connection.ts'
+import { companionsOf, exposures } from './private-file.ts'
+
+const writableByOthers = 0o022
+
+/** Everything that is wrong with a database, in plain sentences. Reads every page of it. */
+export const findFaults = (connection: Connection, file: string, migrations: readonly Migration[]): readonly string[] => [
+  ...pageFaults(connection),
+  ...orphansOf(connection).map((sentence) => `${sentence}.`),
+  ...schemaFaults(file, migrations),
+  ...exposures([file, ...Object.values(companionsOf(file))]).map((sentence) => `${sentence}.`),
+  ...folderFaults(dirname(file)),
+]
+
+const pageFaults = (connection: Connection): readonly string[] => {
+  using statement = connection.prepare<{ integrity_check: string }, []>('PRAGMA integrity_check')
+  const verdicts = statement.all().map((row) => row.integrity_check)
+  return verdicts.filter((verdict) => verdict !== 'ok').map((verdict) => `The file is damaged: ${verdict}.`)
+}
+
+const schemaFaults = (file: string, migrations: readonly Migration[]): readonly string[] => {
+  try {
+    const state = inspectSchema(file, migrations)
+    return state === 'current' ? [] : [`The schema of ${file} is behind this program: run migrate.`]
+  } catch (error) {
+    if (error instanceof DatabaseUnusable) return [error.message]
+    throw error
+  }
+}
+
+const folderFaults = (folder: string): readonly string[] =>
+  (statSync(folder).mode & writableByOthers) === 0
+    ? []
+    : [`Other users of this machine may replace files in ${folder}: run chmod 700 ${folder}.`]

@@ -1,0 +1,65 @@
+import { Database, type SQLQueryBindings, type Statement } from 'bun:sqlite'
+import { DatabaseUnusable } from '../database.ts'
+
+/** Older ones can corrupt a database when its WAL restarts beside a checkpoint; macOS may bring its own SQLite. */
+const oldestSafe = '3.51.3'
+
+export type Synchronous = 'NORMAL' | 'FULL'
+
+/**
+ * One connection of SQLite. It remembers its statements: bun:sqlite's `close` leaves a connection with unfinalized
+ * statements half open, with its locks and its WAL.
+ */
+export class Connection extends Database {
+  #statements = new Set<WeakRef<Statement<unknown, never>>>()
+  #pruneAt = 1_000
+
+  override prepare<Row, Bindings extends SQLQueryBindings | SQLQueryBindings[]>(sql: string, bindings?: Bindings) {
+    const statement = super.prepare<Row, Bindings>(sql, bindings)
+    this.#statements.add(new WeakRef(statement))
+    if (this.#statements.size > this.#pruneAt) this.#prune()
+    return statement
+  }
+
+  /** The first column of the first row, for pragmas and counts. */
+  value(sql: string): unknown {
+    using statement = super.prepare<unknown, []>(sql)
+    return statement.values()[0]?.[0]
+  }
+
+  override close(): void {
+    for (const statement of this.#statements) statement.deref()?.finalize()
+    this.#statements.clear()
+    super.close()
+  }
+
+  #prune(): void {
+    for (const statement of this.#statements) if (!statement.deref()) this.#statements.delete(statement)
+    this.#pruneAt = Math.max(1_000, this.#statements.size * 2)
+  }
+}
+
+/** A connection for reading and writing, with the settings that every connection has. Never creates the file. */
+export const connect = (file: string, options: { synchronous: Synchronous; busyTimeoutMs: number }): Connection => {
+  const connection = new Connection(file, { readwrite: true, create: false, safeIntegers: false })
+  try {
+    assertSafeVersion(connection)
+    connection.run(`PRAGMA busy_timeout = ${options.busyTimeoutMs}`)
+    connection.run(`PRAGMA synchronous = ${options.synchronous}`)
+    connection.run('PRAGMA foreign_keys = ON')
+    connection.run('PRAGMA trusted_schema = OFF')
+    connection.run('PRAGMA cell_size_check = ON')
+    connection.run('PRAGMA cache_size = -16384')
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+export const assertSafeVersion = (connection: Connection): void => {
+  const version = String(connection.value('SELECT sqlite_version()'))
+  if (Bun.semver.order(version, oldestSafe) < 0) {
+    throw new DatabaseUnusable('old_sqlite', `SQLite ${version} can corrupt databases; ${oldestSafe} or newer is needed.`)
+  }
+}

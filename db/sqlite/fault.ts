@@ -1,0 +1,38 @@
+/** What an error of SQLite says about the state of the file. */
+export type FaultKind =
+  /** Another process holds the lock: nothing happened, try again. */
+  | 'busy'
+  /** No space: SQLite took back the whole transaction before its commit record was complete, so the state is known. */
+  | 'full'
+  /** The disk or the file failed: whether the commit is there is only known after recovery. */
+  | 'state_unknown'
+  /** About the statement alone: a constraint, a type, a mistake in SQL. */
+  | 'statement'
+
+const stateUnknown = [
+  'SQLITE_IOERR',
+  'SQLITE_CORRUPT',
+  'SQLITE_NOTADB',
+  'SQLITE_READONLY',
+  'SQLITE_CANTOPEN',
+  'SQLITE_PROTOCOL',
+  'SQLITE_PERM',
+  'SQLITE_NOLFS',
+  'SQLITE_NOMEM',
+] as const
+
+/** The name of SQLite's result code, also when a query builder wrapped the error; null for any other error. */
+export const sqliteCode = (error: unknown): string | null => {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ('code' in cause && typeof cause.code === 'string' && cause.code.startsWith('SQLITE_')) return cause.code
+  }
+  return null
+}
+
+export const faultKind = (error: unknown): FaultKind => {
+  const code = sqliteCode(error)
+  if (code === null) return 'statement'
+  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return 'busy'
+  if (code.startsWith('SQLITE_FULL')) return 'full'
+  return stateUnknown.some((prefix) => code.startsWith(prefix)) ? 'state_unknown' : 'statement'
+}

@@ -1,0 +1,50 @@
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { DatabaseUnusable } from '../database.ts'
+
+const groupAndOthers = 0o077
+
+/** SQLite's own files beside the database. They hold the same rows and get the database's mode from SQLite. */
+export const companionsOf = (file: string) => ({ wal: `${file}-wal`, shm: `${file}-shm`, lock: `${file}.lock` })
+
+/** The one name of the file, links resolved, so that two ways to write it meet at the same lock. Makes the folder, 0700. */
+export const canonicalPath = (file: string): string => {
+  const path = resolve(file)
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path))
+}
+
+/**
+ * Makes an empty file with mode 0600, whatever the umask, unless one is there. Creating never opens an existing file:
+ * closing a descriptor of a database drops every lock this process holds on it (POSIX).
+ */
+export const createPrivately = (file: string): void => {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  }
+}
+
+/** Sentences about files that others than their owner may read or write. */
+export const exposures = (files: readonly string[]): readonly string[] =>
+  files.flatMap((file) => {
+    const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0
+    return (mode & groupAndOthers) === 0 ? [] : [`${file} is open to other users of this machine: run chmod 600 ${file}`]
+  })
+
+export const assertPrivate = (file: string): void => {
+  const { wal, shm } = companionsOf(file)
+  const found = exposures([file, wal, shm])
+  if (found.length > 0) throw new DatabaseUnusable('not_private', `${found.join('; ')}.`)
+}
+
+/** Makes the names in a folder durable: a file whose name is lost is lost. */
+export const syncFolderOf = (file: string): void => {
+  const folder = openSync(dirname(file), 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}

@@ -1,0 +1,25 @@
+import { DatabaseUnusable } from '../database.ts'
+import { Connection } from './connection.ts'
+import { faultKind } from './fault.ts'
+import { companionsOf, createPrivately } from './private-file.ts'
+
+export type ServerLock = { release(): void }
+
+/**
+ * One server per file: an exclusive lock on an empty SQLite database beside it, which the kernel lets go of however the
+ * process ends. Throws `DatabaseUnusable` ('in_use') when another process has it. Expects the canonical path.
+ */
+export const takeServerLock = (file: string): ServerLock => {
+  const { lock } = companionsOf(file)
+  createPrivately(lock)
+  const connection = new Connection(lock, { readwrite: true, create: false })
+  try {
+    connection.run('PRAGMA busy_timeout = 0')
+    connection.run('BEGIN EXCLUSIVE')
+  } catch (error) {
+    connection.close()
+    if (faultKind(error) !== 'busy') throw error
+    throw new DatabaseUnusable('in_use', `Another server is running on ${file}.`, { cause: error })
+  }
+  return { release: () => connection.close() }
+}
