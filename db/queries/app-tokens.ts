@@ -1,0 +1,67 @@
+import { and, asc, eq, isNull, lt, lte } from 'drizzle-orm'
+import { apps, appTokens, clients, credentials } from '../tables/sqlite.ts'
+import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+
+export type AppToken = typeof appTokens.$inferSelect
+
+export const appTokenQueries = (db: Connection) => {
+  const insert = lazily(() => db.insert(appTokens).values(everyColumn(appTokens)).prepare())
+  const find = lazily(() =>
+    db
+      .select({
+        hash: appTokens.hash,
+        scopes: appTokens.scopes,
+        createdAt: appTokens.createdAt,
+        expiresAt: appTokens.expiresAt,
+        revokedAt: appTokens.revokedAt,
+        credentialId: credentials.id,
+        credentialExpiresAt: credentials.expiresAt,
+        credentialRevokedAt: credentials.revokedAt,
+        clientId: clients.id,
+        environment: clients.environment,
+        appId: apps.id,
+        appName: apps.name,
+        appSlug: apps.slug,
+        appStatus: apps.status,
+        appCreatedAt: apps.createdAt,
+      })
+      .from(appTokens)
+      .innerJoin(credentials, eq(credentials.id, appTokens.credentialId))
+      .innerJoin(clients, eq(clients.id, credentials.clientId))
+      .innerJoin(apps, eq(apps.id, clients.appId))
+      .where(eq(appTokens.key, given('key')))
+      .prepare(),
+  )
+  const expired = lazily(() =>
+    db
+      .select({ key: appTokens.key, credentialId: appTokens.credentialId, createdAt: appTokens.createdAt })
+      .from(appTokens)
+      .where(lt(appTokens.key, given('before')))
+      .orderBy(asc(appTokens.key))
+      .limit(given('limit'))
+      .prepare(),
+  )
+  const removeUpTo = lazily(() => db.delete(appTokens).where(lte(appTokens.key, given('key'))).prepare())
+
+  return {
+    insert: async (token: AppToken) => void (await insert().execute(token)),
+    /** The token with the credential, client and app it depends on, whatever state they are in; one read. */
+    find: async (key: string) => only(await find().execute({ key })),
+    /** Ends the token; false when it had already ended. */
+    revoke: async (key: string, now: number) =>
+      (
+        await db
+          .update(appTokens)
+          .set({ revokedAt: now })
+          .where(and(eq(appTokens.key, key), isNull(appTokens.revokedAt)))
+          .returning({ key: appTokens.key })
+      ).length === 1,
+    /** Removes up to `limit` tokens minted before the key, oldest first; gives what they were. */
+    purge: async (before: string, limit: number) => {
+      const rows = await expired().execute({ before, limit })
+      const last = rows.at(-1)
+      if (last !== undefined) await removeUpTo().execute({ key: last.key })
+      return rows
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import { asc, eq } from 'drizzle-orm'
+import { apps, clients } from '../tables/sqlite.ts'
+import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+
+export type App = typeof apps.$inferSelect
+export type Client = typeof clients.$inferSelect
+
+export const appQueries = (db: Connection) => {
+  const insert = lazily(() => db.insert(apps).values(everyColumn(apps)).prepare())
+  const insertClient = lazily(() => db.insert(clients).values(everyColumn(clients)).prepare())
+  const byId = lazily(() => db.select().from(apps).where(eq(apps.id, given('id'))).prepare())
+  const bySlug = lazily(() => db.select().from(apps).where(eq(apps.slug, given('slug'))).prepare())
+  const byClient = lazily(() =>
+    db
+      .select({ app: apps, client: clients })
+      .from(clients)
+      .innerJoin(apps, eq(apps.id, clients.appId))
+      .where(eq(clients.id, given('clientId')))
+      .prepare(),
+  )
+
+  return {
+    insert: async (app: App) => void (await insert().execute(app)),
+    insertClient: async (client: Client) => void (await insertClient().execute(client)),
+    byId: async (id: string) => only(await byId().execute({ id })),
+    bySlug: async (slug: string) => only(await bySlug().execute({ slug })),
+    /** The app behind a client ID, with the client's environment. */
+    byClient: async (clientId: string) => only(await byClient().execute({ clientId })),
+    clientsOf: async (appId: string): Promise<Client[]> =>
+      await db.select().from(clients).where(eq(clients.appId, appId)).orderBy(asc(clients.environment)),
+    list: async (): Promise<App[]> => await db.select().from(apps).orderBy(asc(apps.slug)),
+    setStatus: async (id: string, status: App['status'], now: number) =>
+      void (await db.update(apps).set({ status, updatedAt: now }).where(eq(apps.id, id))),
+    /** Moves the development head. */
+    setDevelopmentVersion: async (id: string, versionId: string, now: number) =>
+      void (await db.update(apps).set({ developmentVersionId: versionId, updatedAt: now }).where(eq(apps.id, id))),
+  }
+}

@@ -1,0 +1,58 @@
+import { and, asc, eq, gt, isNull, or } from 'drizzle-orm'
+import { apps, clients, credentials } from '../tables/sqlite.ts'
+import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+
+export type Credential = typeof credentials.$inferSelect
+
+export const credentialQueries = (db: Connection) => {
+  const insert = lazily(() => db.insert(credentials).values(everyColumn(credentials)).prepare())
+  const find = lazily(() =>
+    db
+      .select({
+        credential: credentials,
+        environment: clients.environment,
+        app: { id: apps.id, status: apps.status, scopes: apps.scopes },
+      })
+      .from(credentials)
+      .innerJoin(clients, eq(clients.id, credentials.clientId))
+      .innerJoin(apps, eq(apps.id, clients.appId))
+      .where(eq(credentials.id, given('id')))
+      .prepare(),
+  )
+  const touch = lazily(() =>
+    db
+      .update(credentials)
+      .set({ lastUsedAt: given('now') as unknown as number }) // `set` types its placeholders by value
+      .where(eq(credentials.id, given('id')))
+      .prepare(),
+  )
+  const isUnended = (now: number) =>
+    and(isNull(credentials.revokedAt), or(isNull(credentials.expiresAt), gt(credentials.expiresAt, now)))
+
+  return {
+    insert: async (credential: Credential) => void (await insert().execute(credential)),
+    /** The credential with what decides whether it may be used, whatever state that is in; one read. */
+    find: async (id: string) => only(await find().execute({ id })),
+    touch: async (id: string, now: number) => void (await touch().execute({ id, now })),
+    listByClient: async (clientId: string): Promise<Credential[]> =>
+      await db.select().from(credentials).where(eq(credentials.clientId, clientId)).orderBy(asc(credentials.id)),
+    /** The secrets of a client that still work, oldest first. */
+    liveOfClient: async (clientId: string, now: number): Promise<Credential[]> =>
+      await db
+        .select()
+        .from(credentials)
+        .where(and(eq(credentials.clientId, clientId), isUnended(now)))
+        .orderBy(asc(credentials.id)),
+    setExpiry: async (id: string, expiresAt: number) =>
+      void (await db.update(credentials).set({ expiresAt }).where(eq(credentials.id, id))),
+    /** Ends the secret at once; false when it had already ended. */
+    revoke: async (id: string, now: number) =>
+      (
+        await db
+          .update(credentials)
+          .set({ revokedAt: now })
+          .where(and(eq(credentials.id, id), isUnended(now)))
+          .returning({ id: credentials.id })
+      ).length === 1,
+  }
+}

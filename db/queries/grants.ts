@@ -1,0 +1,165 @@
+import { and, asc, desc, eq, gt, inArray, isNull, lte } from 'drizzle-orm'
+import { apps, authorizationCodes, grants, tokenPairs, users } from '../tables/sqlite.ts'
+import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+
+export type Grant = typeof grants.$inferSelect
+export type AuthorizationCode = typeof authorizationCodes.$inferSelect
+export type TokenPair = typeof tokenPairs.$inferSelect
+
+/** What a won exchange or refresh changes on its grant. */
+export type GrantStep = Pick<
+  Grant,
+  'currentKey' | 'expiresAt' | 'retryKey' | 'retrySalt' | 'retryFingerprint' | 'retryUntil'
+>
+
+const withItsOwners = {
+  grant: grants,
+  appStatus: apps.status,
+  userStatus: users.status,
+} as const
+
+export const grantQueries = (db: Connection) => {
+  const insert = lazily(() => db.insert(grants).values(everyColumn(grants)).prepare())
+  const insertCode = lazily(() => db.insert(authorizationCodes).values(everyColumn(authorizationCodes)).prepare())
+  const insertPair = lazily(() => db.insert(tokenPairs).values(everyColumn(tokenPairs)).prepare())
+  const byId = lazily(() => db.select().from(grants).where(eq(grants.id, given('id'))).prepare())
+  const findCode = lazily(() =>
+    db
+      .select({ code: authorizationCodes, ...withItsOwners })
+      .from(authorizationCodes)
+      .innerJoin(grants, eq(grants.id, authorizationCodes.grantId))
+      .innerJoin(apps, eq(apps.id, grants.appId))
+      .innerJoin(users, eq(users.id, grants.userId))
+      .where(eq(authorizationCodes.key, given('key')))
+      .prepare(),
+  )
+  const findPair = lazily(() =>
+    db
+      .select({ pair: tokenPairs, ...withItsOwners })
+      .from(tokenPairs)
+      .innerJoin(grants, eq(grants.id, tokenPairs.grantId))
+      .innerJoin(apps, eq(apps.id, grants.appId))
+      .innerJoin(users, eq(users.id, grants.userId))
+      .where(eq(tokenPairs.key, given('key')))
+      .prepare(),
+  )
+  const findAccess = lazily(() =>
+    db
+      .select({
+        hash: tokenPairs.accessHash,
+        scopes: tokenPairs.scopes,
+        createdAt: tokenPairs.createdAt,
+        expiresAt: tokenPairs.accessExpiresAt,
+        grantId: grants.id,
+        grantCurrentKey: grants.currentKey,
+        grantRevokedAt: grants.revokedAt,
+        clientId: grants.clientId,
+        appId: apps.id,
+        appStatus: apps.status,
+        userId: users.id,
+        userStatus: users.status,
+        userName: users.name,
+        userEmail: users.email,
+        userPictureUrl: users.pictureUrl,
+      })
+      .from(tokenPairs)
+      .innerJoin(grants, eq(grants.id, tokenPairs.grantId))
+      .innerJoin(apps, eq(apps.id, grants.appId))
+      .innerJoin(users, eq(users.id, grants.userId))
+      .where(eq(tokenPairs.key, given('key')))
+      .prepare(),
+  )
+  const advance = lazily(() =>
+    db
+      .update(grants)
+      .set({
+        currentKey: given('currentKey') as unknown as string, // `set` types its placeholders by value
+        expiresAt: given('expiresAt') as unknown as number,
+        retryKey: given('retryKey') as unknown as string,
+        retrySalt: given('retrySalt') as unknown as Uint8Array,
+        retryFingerprint: given('retryFingerprint') as unknown as Uint8Array,
+        retryUntil: given('retryUntil') as unknown as number,
+      })
+      .where(and(eq(grants.id, given('id')), eq(grants.currentKey, given('presentedKey')), isNull(grants.revokedAt)))
+      .returning({ id: grants.id })
+      .prepare(),
+  )
+  const pairBefore = lazily(() =>
+    db
+      .select({ previousKey: tokenPairs.previousKey })
+      .from(tokenPairs)
+      .where(eq(tokenPairs.key, given('key')))
+      .prepare(),
+  )
+  const removeCode = lazily(() => db.delete(authorizationCodes).where(eq(authorizationCodes.key, given('key'))).prepare())
+  const remove = lazily(() => db.delete(grants).where(eq(grants.id, given('id'))).prepare())
+  const noRetry = { retryKey: null, retrySalt: null, retryFingerprint: null, retryUntil: null } as const
+
+  return {
+    insert: async (grant: Grant) => void (await insert().execute(grant)),
+    insertCode: async (code: AuthorizationCode) => void (await insertCode().execute(code)),
+    insertPair: async (pair: TokenPair) => void (await insertPair().execute(pair)),
+    byId: async (id: string) => only(await byId().execute({ id })),
+    /** A code, spent or not, with its grant and what the grant depends on; one read. */
+    findCode: async (key: string) => only(await findCode().execute({ key })),
+    /** A token pair, spent or not, with its grant and what the grant depends on; one read. */
+    findPair: async (key: string) => only(await findPair().execute({ key })),
+    /** What a user access token depends on, whatever state that is in; one read. */
+    findAccess: async (key: string) => only(await findAccess().execute({ key })),
+    /**
+     * Spends the presented code or refresh token: moves the grant on only if that very key is still the current one
+     * and the grant is not revoked. True for exactly one of any number of racing calls.
+     */
+    advance: async (id: string, presentedKey: string, step: GrantStep) =>
+      (await advance().execute({ id, presentedKey, ...step })).length === 1,
+    /** Ends the grant and with it every code and token of it; false when it had already ended. */
+    revoke: async (id: string, now: number) =>
+      (
+        await db
+          .update(grants)
+          .set({ revokedAt: now, ...noRetry })
+          .where(and(eq(grants.id, id), isNull(grants.revokedAt)))
+          .returning({ id: grants.id })
+      ).length === 1,
+    closeRetry: async (id: string) => void (await db.update(grants).set(noRetry).where(eq(grants.id, id))),
+    /** Erases the salts whose retry window has closed. */
+    closeRetries: async (before: number, limit: number) => {
+      const due = db.select({ id: grants.id }).from(grants).where(lte(grants.retryUntil, before)).limit(limit)
+      return (await db.update(grants).set(noRetry).where(inArray(grants.id, due)).returning({ id: grants.id })).length
+    },
+    listByUser: async (userId: string): Promise<Grant[]> =>
+      await db.select().from(grants).where(eq(grants.userId, userId)).orderBy(desc(grants.id)),
+    /** A window of at most `limit` grants after the ID, in order of creation: how the purge walks. */
+    window: async (afterId: string, limit: number) =>
+      await db
+        .select({ id: grants.id, expiresAt: grants.expiresAt })
+        .from(grants)
+        .where(gt(grants.id, afterId))
+        .orderBy(asc(grants.id))
+        .limit(limit),
+    /**
+     * Removes an expired family from its newest token back to its code, at most `limit` rows, and at last the grant.
+     * A family that does not fit is left shorter and takes another call (`gone` is false).
+     */
+    purgeFamily: async (id: string, expiredBefore: number, limit: number) => {
+      const grant = only(await byId().execute({ id }))
+      if (grant === null || grant.expiresAt > expiredBefore) return { removed: 0, gone: true }
+      const keys: string[] = []
+      let next = grant.currentKey
+      while (keys.length < limit - 2) {
+        const row = only(await pairBefore().execute({ key: next }))
+        if (row === null) break
+        keys.push(next)
+        next = row.previousKey
+      }
+      if (keys.length > 0) await db.delete(tokenPairs).where(inArray(tokenPairs.key, keys))
+      if (keys.length >= limit - 2) {
+        await db.update(grants).set({ currentKey: next, ...noRetry }).where(eq(grants.id, id))
+        return { removed: keys.length, gone: false }
+      }
+      await removeCode().execute({ key: next })
+      await remove().execute({ id })
+      return { removed: keys.length + 2, gone: true }
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import { and, asc, eq } from 'drizzle-orm'
+import { installs, resources } from '../tables/sqlite.ts'
+import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+
+export type Install = typeof installs.$inferSelect
+type State = Pick<Install, 'approval' | 'state'>
+
+export const installQueries = (db: Connection) => {
+  const insert = lazily(() => db.insert(installs).values(everyColumn(installs)).prepare())
+  const live = lazily(() =>
+    db
+      .select({ id: installs.id })
+      .from(installs)
+      .where(
+        and(
+          eq(installs.appId, given('appId')),
+          eq(installs.userId, given('userId')),
+          eq(installs.approval, 'approved'),
+          eq(installs.state, 'active'),
+        ),
+      )
+      .limit(1)
+      .prepare(),
+  )
+
+  return {
+    insert: async (install: Install) => void (await insert().execute(install)),
+    find: async (id: string) =>
+      only(
+        await db
+          .select({ install: installs, kind: resources.kind, resourceSlug: resources.slug })
+          .from(installs)
+          .innerJoin(resources, eq(resources.id, installs.resourceId))
+          .where(eq(installs.id, id)),
+      ),
+    /** The install of an app on a website or store that is undecided or active, if there is one. */
+    listByApp: async (appId: string) =>
+      await db.select().from(installs).where(eq(installs.appId, appId)).orderBy(asc(installs.id)),
+    /** Whether the user has an approved and active install of the app, on any website or store. */
+    hasLive: async (appId: string, userId: string) => (await live().execute({ appId, userId })).length === 1,
+    /** Moves from exactly one state to another; false when the install is not in that state. */
+    move: async (id: string, from: State, to: State, now: number) =>
+      (
+        await db
+          .update(installs)
+          .set({ ...to, updatedAt: now })
+          .where(and(eq(installs.id, id), eq(installs.approval, from.approval), eq(installs.state, from.state)))
+          .returning({ id: installs.id })
+      ).length === 1,
+  }
+}

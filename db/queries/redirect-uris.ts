@@ -1,0 +1,30 @@
+import { and, asc, eq } from 'drizzle-orm'
+import { clients, redirectUris } from '../tables/sqlite.ts'
+import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+
+export type RedirectUri = typeof redirectUris.$inferSelect
+
+export const redirectUriQueries = (db: Connection) => {
+  const insert = lazily(() => db.insert(redirectUris).values(everyColumn(redirectUris)).prepare())
+  const find = lazily(() => db.select().from(redirectUris).where(eq(redirectUris.uri, given('uri'))).prepare())
+
+  return {
+    insert: async (redirectUri: RedirectUri) => void (await insert().execute(redirectUri)),
+    /** Byte for byte: the key is compared as binary. */
+    find: async (uri: string) => only(await find().execute({ uri })),
+    remove: async (uri: string, clientId: string) =>
+      (
+        await db
+          .delete(redirectUris)
+          .where(and(eq(redirectUris.uri, uri), eq(redirectUris.clientId, clientId)))
+          .returning({ uri: redirectUris.uri })
+      ).length === 1,
+    listByApp: async (appId: string) =>
+      await db
+        .select({ uri: redirectUris.uri, environment: clients.environment })
+        .from(redirectUris)
+        .innerJoin(clients, eq(clients.id, redirectUris.clientId))
+        .where(eq(clients.appId, appId))
+        .orderBy(asc(redirectUris.uri)),
+  }
+}

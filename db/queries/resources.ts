@@ -1,0 +1,55 @@
+import { and, asc, eq, gt } from 'drizzle-orm'
+import { resources } from '../tables/sqlite.ts'
+import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+
+export type Resource = typeof resources.$inferSelect
+
+export const resourceQueries = (db: Connection) => {
+  const insert = lazily(() => db.insert(resources).values(everyColumn(resources)).prepare())
+  const find = lazily(() =>
+    db
+      .select()
+      .from(resources)
+      .where(
+        and(
+          eq(resources.ownerId, given('ownerId')),
+          eq(resources.kind, given('kind')),
+          eq(resources.slug, given('slug')),
+        ),
+      )
+      .prepare(),
+  )
+  const list = lazily(() =>
+    db
+      .select({
+        name: resources.name,
+        slug: resources.slug,
+        status: resources.status,
+        createdAt: resources.createdAt,
+        updatedAt: resources.updatedAt,
+        publishedAt: resources.publishedAt,
+      })
+      .from(resources)
+      .where(
+        and(
+          eq(resources.ownerId, given('ownerId')),
+          eq(resources.kind, given('kind')),
+          gt(resources.slug, given('afterSlug')),
+        ),
+      )
+      .orderBy(asc(resources.slug))
+      .limit(given('limit'))
+      .prepare(),
+  )
+
+  return {
+    insert: async (resource: Resource) => void (await insert().execute(resource)),
+    find: async (ownerId: string, kind: Resource['kind'], slug: string) =>
+      only(await find().execute({ ownerId, kind, slug })),
+    update: async (id: string, change: Pick<Resource, 'name' | 'status' | 'updatedAt' | 'publishedAt' | 'createdAt'>) =>
+      void (await db.update(resources).set(change).where(eq(resources.id, id))),
+    /** One owner's resources of a kind after the slug, by slug; the owner is part of the question. */
+    list: async (ownerId: string, kind: Resource['kind'], afterSlug: string, limit: number) =>
+      await list().execute({ ownerId, kind, afterSlug, limit }),
+  }
+}

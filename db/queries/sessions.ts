@@ -1,0 +1,53 @@
+import { and, asc, eq, isNull, lt, lte } from 'drizzle-orm'
+import { sessions, users } from '../tables/sqlite.ts'
+import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+
+export type Session = typeof sessions.$inferSelect
+
+export const sessionQueries = (db: Connection) => {
+  const insert = lazily(() => db.insert(sessions).values(everyColumn(sessions)).prepare())
+  const find = lazily(() =>
+    db
+      .select({ session: sessions, user: users })
+      .from(sessions)
+      .innerJoin(users, eq(users.id, sessions.userId))
+      .where(eq(sessions.key, given('key')))
+      .prepare(),
+  )
+  const expired = lazily(() =>
+    db
+      .select({ key: sessions.key })
+      .from(sessions)
+      .where(lt(sessions.key, given('before')))
+      .orderBy(asc(sessions.key))
+      .limit(given('limit'))
+      .prepare(),
+  )
+
+  return {
+    insert: async (session: Session) => void (await insert().execute(session)),
+    /** The session with its user, whatever state they are in; one read. */
+    find: async (key: string) => only(await find().execute({ key })),
+    /** Ends the session once; false when it had already ended. */
+    end: async (key: string, now: number) =>
+      (
+        await db
+          .update(sessions)
+          .set({ endedAt: now })
+          .where(and(eq(sessions.key, key), isNull(sessions.endedAt)))
+          .returning({ key: sessions.key })
+      ).length === 1,
+    endAllOfUser: async (userId: string, now: number) =>
+      void (await db
+        .update(sessions)
+        .set({ endedAt: now })
+        .where(and(eq(sessions.userId, userId), isNull(sessions.endedAt)))),
+    /** Removes up to `limit` sessions minted before the key, oldest first; gives how many. */
+    purge: async (before: string, limit: number) => {
+      const rows = await expired().execute({ before, limit })
+      const last = rows.at(-1)
+      if (last !== undefined) await db.delete(sessions).where(lte(sessions.key, last.key))
+      return rows.length
+    },
+  }
+}

@@ -1,0 +1,93 @@
+import { and, desc, eq, inArray, lt, max, type SQL } from 'drizzle-orm'
+import { versions } from '../tables/sqlite.ts'
+import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+
+export type Version = typeof versions.$inferSelect
+export type VersionStatus = Version['status']
+/** What an upload brings, and what a second upload of the same draft replaces. */
+export type VersionContent = Pick<
+  Version,
+  'notes' | 'manifest' | 'scopes' | 'artifactSha256' | 'artifactFilename' | 'artifactSizeBytes'
+>
+type Times = Partial<Pick<Version, 'submittedAt' | 'reviewedAt' | 'activatedAt' | 'rejection'>>
+
+export const versionQueries = (db: Connection) => {
+  const insert = lazily(() => db.insert(versions).values(everyColumn(versions)).prepare())
+  const byId = lazily(() =>
+    db
+      .select()
+      .from(versions)
+      .where(and(eq(versions.appId, given('appId')), eq(versions.id, given('id'))))
+      .prepare(),
+  )
+  const byName = lazily(() =>
+    db
+      .select()
+      .from(versions)
+      .where(and(eq(versions.appId, given('appId')), eq(versions.version, given('version'))))
+      .prepare(),
+  )
+  const active = lazily(() =>
+    db
+      .select()
+      .from(versions)
+      .where(and(eq(versions.appId, given('appId')), eq(versions.status, 'active')))
+      .prepare(),
+  )
+  const newest = async (...conditions: (SQL | undefined)[]): Promise<Version | null> =>
+    only(
+      await db
+        .select()
+        .from(versions)
+        .where(and(...conditions))
+        .orderBy(desc(versions.number))
+        .limit(1),
+    )
+
+  return {
+    insert: async (version: Version) => void (await insert().execute(version)),
+    /** Never another app's: the app is part of the question. */
+    byId: async (appId: string, id: string) => only(await byId().execute({ appId, id })),
+    byName: async (appId: string, version: string) => only(await byName().execute({ appId, version })),
+    active: async (appId: string) => only(await active().execute({ appId })),
+    nextNumber: async (appId: string) =>
+      ((await db.select({ last: max(versions.number) }).from(versions).where(eq(versions.appId, appId)))[0]?.last ??
+        0) + 1,
+    /** Newest number first, below `beforeNumber`. */
+    list: async (appId: string, status: VersionStatus | null, beforeNumber: number, limit: number): Promise<Version[]> =>
+      await db
+        .select()
+        .from(versions)
+        .where(
+          and(
+            eq(versions.appId, appId),
+            lt(versions.number, beforeNumber),
+            status === null ? undefined : eq(versions.status, status),
+          ),
+        )
+        .orderBy(desc(versions.number))
+        .limit(limit),
+    previous: async (appId: string, number: number) =>
+      await newest(eq(versions.appId, appId), lt(versions.number, number)),
+    previousSuperseded: async (appId: string, number: number) =>
+      await newest(eq(versions.appId, appId), lt(versions.number, number), eq(versions.status, 'superseded')),
+    /** Replaces the content of a version that is still a draft; false when it no longer is. */
+    replaceDraft: async (id: string, revision: number, content: VersionContent, now: number) =>
+      (
+        await db
+          .update(versions)
+          .set({ ...content, revision, updatedAt: now })
+          .where(and(eq(versions.id, id), eq(versions.status, 'draft')))
+          .returning({ id: versions.id })
+      ).length === 1,
+    /** Moves from one of the given statuses to another; false when the version is in none of them. */
+    move: async (id: string, from: readonly VersionStatus[], to: VersionStatus, times: Times, now: number) =>
+      (
+        await db
+          .update(versions)
+          .set({ ...times, status: to, updatedAt: now })
+          .where(and(eq(versions.id, id), inArray(versions.status, [...from])))
+          .returning({ id: versions.id })
+      ).length === 1,
+  }
+}

@@ -1,0 +1,222 @@
+/**
+ * The tables as SQLite keeps them; `db/README.md` says what each is for. Times are epoch milliseconds, made by the
+ * program; there are no database defaults and no triggers. Constraints and indexes stand in the migrations.
+ */
+import { blob, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { SecretHash } from '../../src/domain/secret.ts'
+
+const environments = ['development', 'production'] as const
+
+export const users = sqliteTable('users', {
+  id: text().primaryKey(),
+  email: text().notNull(),
+  name: text().notNull(),
+  pictureUrl: text('picture_url'),
+  passwordHash: text('password_hash').notNull(),
+  isOperator: integer('is_operator', { mode: 'boolean' }).notNull(),
+  status: text({ enum: ['active', 'disabled'] }).notNull(),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const sessions = sqliteTable('sessions', {
+  key: text().primaryKey(),
+  hash: blob({ mode: 'buffer' }).$type<SecretHash>().notNull(),
+  userId: text('user_id').notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  endedAt: integer('ended_at'),
+  address: text().notNull(),
+})
+
+export const apps = sqliteTable('apps', {
+  id: text().primaryKey(),
+  ownerId: text('owner_id').notNull(),
+  name: text().notNull(),
+  slug: text().notNull(),
+  status: text({ enum: ['active', 'suspended'] }).notNull(),
+  scopes: text().notNull(),
+  developmentVersionId: text('development_version_id'),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const clients = sqliteTable('clients', {
+  id: text().primaryKey(),
+  appId: text('app_id').notNull(),
+  environment: text({ enum: environments }).notNull(),
+  createdAt: integer('created_at').notNull(),
+})
+
+export const credentials = sqliteTable('credentials', {
+  id: text().primaryKey(),
+  clientId: text('client_id').notNull(),
+  secretHash: blob('secret_hash', { mode: 'buffer' }).$type<SecretHash>().notNull(),
+  label: text(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at'),
+  revokedAt: integer('revoked_at'),
+  lastUsedAt: integer('last_used_at'),
+})
+
+export const redirectUris = sqliteTable('redirect_uris', {
+  uri: text().primaryKey(),
+  clientId: text('client_id').notNull(),
+  createdAt: integer('created_at').notNull(),
+})
+
+export const appTokens = sqliteTable('app_tokens', {
+  key: text().primaryKey(),
+  hash: blob({ mode: 'buffer' }).$type<SecretHash>().notNull(),
+  credentialId: text('credential_id').notNull(),
+  scopes: text().notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  revokedAt: integer('revoked_at'),
+  requestId: text('request_id').notNull(),
+  address: text().notNull(),
+})
+
+export const grants = sqliteTable('grants', {
+  id: text().primaryKey(),
+  userId: text('user_id').notNull(),
+  appId: text('app_id').notNull(),
+  clientId: text('client_id').notNull(),
+  scopes: text().notNull(),
+  currentKey: text('current_key').notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  revokedAt: integer('revoked_at'),
+  retryKey: text('retry_key'),
+  retrySalt: blob('retry_salt', { mode: 'buffer' }).$type<Uint8Array>(),
+  retryFingerprint: blob('retry_fingerprint', { mode: 'buffer' }).$type<Uint8Array>(),
+  retryUntil: integer('retry_until'),
+})
+
+export const authorizationCodes = sqliteTable('authorization_codes', {
+  key: text().primaryKey(),
+  hash: blob({ mode: 'buffer' }).$type<SecretHash>().notNull(),
+  grantId: text('grant_id').notNull(),
+  redirectUri: text('redirect_uri').notNull(),
+  codeChallenge: text('code_challenge').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+})
+
+export const tokenPairs = sqliteTable('token_pairs', {
+  key: text().primaryKey(),
+  grantId: text('grant_id').notNull(),
+  previousKey: text('previous_key').notNull(),
+  accessHash: blob('access_hash', { mode: 'buffer' }).$type<SecretHash>().notNull(),
+  refreshHash: blob('refresh_hash', { mode: 'buffer' }).$type<SecretHash>().notNull(),
+  scopes: text().notNull(),
+  createdAt: integer('created_at').notNull(),
+  accessExpiresAt: integer('access_expires_at').notNull(),
+  refreshExpiresAt: integer('refresh_expires_at').notNull(),
+  requestId: text('request_id').notNull(),
+  address: text().notNull(),
+})
+
+export const resources = sqliteTable('resources', {
+  id: text().primaryKey(),
+  ownerId: text('owner_id').notNull(),
+  kind: text({ enum: ['site', 'store'] }).notNull(),
+  name: text().notNull(),
+  slug: text().notNull(),
+  status: text({ enum: ['draft', 'published', 'archived'] }).notNull(),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+  publishedAt: integer('published_at'),
+})
+
+export const installs = sqliteTable('installs', {
+  id: text().primaryKey(),
+  appId: text('app_id').notNull(),
+  userId: text('user_id').notNull(),
+  resourceId: text('resource_id').notNull(),
+  approval: text({ enum: ['pending', 'approved', 'rejected'] }).notNull(),
+  state: text({ enum: ['active', 'inactive'] }).notNull(),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const versions = sqliteTable('versions', {
+  id: text().primaryKey(),
+  appId: text('app_id').notNull(),
+  number: integer().notNull(),
+  version: text().notNull(),
+  status: text({ enum: ['draft', 'submitted', 'approved', 'active', 'superseded', 'rejected'] }).notNull(),
+  revision: integer().notNull(),
+  notes: text(),
+  manifest: text().notNull(),
+  scopes: text().notNull(),
+  artifactSha256: blob('artifact_sha256', { mode: 'buffer' }).$type<Uint8Array>(),
+  artifactFilename: text('artifact_filename'),
+  artifactSizeBytes: integer('artifact_size_bytes'),
+  rejection: text(),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+  submittedAt: integer('submitted_at'),
+  reviewedAt: integer('reviewed_at'),
+  activatedAt: integer('activated_at'),
+})
+
+export const artifacts = sqliteTable('artifacts', {
+  sha256: blob({ mode: 'buffer' }).$type<Uint8Array>().primaryKey(),
+  sizeBytes: integer('size_bytes').notNull(),
+  createdAt: integer('created_at').notNull(),
+})
+
+export const artifactChunks = sqliteTable(
+  'artifact_chunks',
+  {
+    sha256: blob({ mode: 'buffer' }).$type<Uint8Array>().notNull(),
+    position: integer().notNull(),
+    data: blob({ mode: 'buffer' }).$type<Uint8Array>().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.sha256, table.position] })],
+)
+
+export const rollbacks = sqliteTable('rollbacks', {
+  id: text().primaryKey(),
+  appId: text('app_id').notNull(),
+  environment: text({ enum: environments }).notNull(),
+  fromVersionId: text('from_version_id').notNull(),
+  toVersionId: text('to_version_id').notNull(),
+  reason: text(),
+  createdAt: integer('created_at').notNull(),
+})
+
+export const idempotencyKeys = sqliteTable(
+  'idempotency_keys',
+  {
+    principal: text().notNull(),
+    method: text().notNull(),
+    path: text().notNull(),
+    key: text().notNull(),
+    bodyHash: blob('body_hash', { mode: 'buffer' }).$type<Uint8Array>().notNull(),
+    outcome: text().notNull(),
+    expiresAt: integer('expires_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.principal, table.method, table.path, table.key] })],
+)
+
+export const auditEvents = sqliteTable('audit_events', {
+  id: text().primaryKey(),
+  at: integer().notNull(),
+  actorKind: text('actor_kind', { enum: ['app', 'user', 'operator', 'anonymous', 'system'] }).notNull(),
+  actorId: text('actor_id'),
+  appId: text('app_id'),
+  environment: text({ enum: environments }),
+  action: text().notNull(),
+  target: text(),
+  outcome: text({ enum: ['done', 'refused'] }).notNull(),
+  reason: text(),
+  detail: text(),
+  requestId: text('request_id').notNull(),
+  address: text().notNull(),
+})
+
+export const watermarks = sqliteTable('watermarks', {
+  name: text({ enum: ['clock', 'restored'] }).primaryKey(),
+  at: integer().notNull(),
+})

@@ -1,0 +1,18 @@
+import { isCredentialLive } from './credential.ts'
+import { isValidAt } from './validity.ts'
+
+/** What an app token's life depends on: itself, the secret that minted it, and the app (spec section 5, point 6). */
+export type AppTokenState = {
+  readonly createdAt: number
+  readonly expiresAt: number
+  readonly revokedAt: number | null
+  readonly credentialRevokedAt: number | null
+  readonly credentialExpiresAt: number | null
+  readonly appStatus: 'active' | 'suspended'
+}
+
+export const isAppTokenLive = (token: AppTokenState, nowMs: number): boolean =>
+  isValidAt(token, nowMs) &&
+  token.revokedAt === null &&
+  isCredentialLive({ revokedAt: token.credentialRevokedAt, expiresAt: token.credentialExpiresAt }, nowMs) &&
+  token.appStatus === 'active'

@@ -1,0 +1,12 @@
+/** One client secret. Ends by revocation at once, or when the grace of a rotation is over (contract section 2). */
+export type CredentialState = { readonly revokedAt: number | null; readonly expiresAt: number | null }
+
+export const isCredentialLive = (credential: CredentialState, nowMs: number): boolean =>
+  credential.revokedAt === null && (credential.expiresAt === null || nowMs < credential.expiresAt)
+
+/** Live secrets that one environment may have at the same time. */
+export const maximumLiveSecrets = 2
+/** Hours that a rotated secret goes on working, unless the caller says otherwise. */
+export const graceHours = { default: 24, maximum: 168 } as const
+/** The last use is written at most this often, so that a busy secret costs no write per call. */
+export const lastUsePrecisionMs = 60_000

@@ -1,0 +1,65 @@
+/**
+ * A grant is one authorization by one user for one client. Its `currentKey` names the only code or refresh token that
+ * may continue it; whatever else of the family is presented has been spent. So a code exchange and a refresh are one
+ * move, and one rule tells reuse from a lawful retry (RFC 6749 section 4.1.2, RFC 9700 section 4.14.2).
+ */
+export type GrantState = {
+  readonly clientId: string
+  readonly currentKey: string
+  readonly revokedAt: number | null
+  readonly retryKey: string | null
+  readonly retryFingerprint: Uint8Array | null
+  readonly retrySalt: Uint8Array | null
+  readonly retryUntil: number | null
+}
+
+/** The code or refresh token that was presented by an authenticated client, found in the store by key and hash. */
+export type Presented = {
+  readonly key: string
+  readonly clientId: string
+  readonly expired: boolean
+  readonly userActive: boolean
+  /** SHA-256 over the idempotency key and the body; null when no key came. */
+  readonly fingerprint: Uint8Array | null
+}
+
+export type ContinuationDecision =
+  /** It is the current one: check the rest, then spend it. */
+  | { readonly kind: 'continue' }
+  /** A lawful repeat of the last move: answer with the very same tokens. */
+  | { readonly kind: 'replay'; readonly salt: Uint8Array }
+  /** Spent before: the family is compromised and ends. */
+  | { readonly kind: 'reused' }
+  /** Not valid for this client, over or revoked; nothing changes. */
+  | { readonly kind: 'refused' }
+
+/** How long a lost answer can be asked for again, in milliseconds (contract section 3). */
+export const retryWindowMs = 60_000
+
+export const decideContinuation = (
+  grant: GrantState,
+  presented: Presented,
+  nowMs: number,
+  sameBytes: (a: Uint8Array, b: Uint8Array) => boolean,
+): ContinuationDecision => {
+  if (grant.clientId !== presented.clientId) return { kind: 'refused' }
+  if (grant.revokedAt !== null) return { kind: 'refused' }
+  if (grant.currentKey === presented.key) {
+    return presented.expired || !presented.userActive ? { kind: 'refused' } : { kind: 'continue' }
+  }
+  const salt = retrySaltFor(grant, presented, nowMs, sameBytes)
+  if (salt === null) return { kind: 'reused' }
+  return presented.userActive ? { kind: 'replay', salt } : { kind: 'refused' }
+}
+
+/** Only the immediate predecessor, only the same request, only while the window is open. */
+const retrySaltFor = (
+  grant: GrantState,
+  presented: Presented,
+  nowMs: number,
+  sameBytes: (a: Uint8Array, b: Uint8Array) => boolean,
+): Uint8Array | null => {
+  if (grant.retryKey !== presented.key || grant.retryUntil === null || nowMs >= grant.retryUntil) return null
+  if (presented.fingerprint === null || grant.retryFingerprint === null) return null
+  return sameBytes(presented.fingerprint, grant.retryFingerprint) ? grant.retrySalt : null
+}

@@ -1,0 +1,14 @@
+/** An install of an app on a website or store: what the operator said, and whether it is in use. */
+export type InstallState = {
+  readonly approval: 'pending' | 'approved' | 'rejected'
+  readonly state: 'active' | 'inactive'
+}
+
+/** Each decision with the only state it may start from and the one it leads to. Approving makes active. */
+export const installSteps = {
+  approve: { from: { approval: 'pending', state: 'inactive' }, to: { approval: 'approved', state: 'active' } },
+  reject: { from: { approval: 'pending', state: 'inactive' }, to: { approval: 'rejected', state: 'inactive' } },
+  deactivate: { from: { approval: 'approved', state: 'active' }, to: { approval: 'approved', state: 'inactive' } },
+} as const satisfies Record<string, { readonly from: InstallState; readonly to: InstallState }>
+
+export type InstallStep = keyof typeof installSteps

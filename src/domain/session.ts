@@ -1,0 +1,11 @@
+import { isValidAt } from './validity.ts'
+
+export type SessionState = {
+  readonly createdAt: number
+  readonly expiresAt: number
+  readonly endedAt: number | null
+  readonly userStatus: 'active' | 'disabled'
+}
+
+export const isSessionLive = (session: SessionState, nowMs: number): boolean =>
+  isValidAt(session, nowMs) && session.endedAt === null && session.userStatus === 'active'

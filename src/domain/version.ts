@@ -1,0 +1,19 @@
+/** The life of a version (contract section 3). Content is immutable from `submitted` on. */
+export const versionStatuses = ['draft', 'submitted', 'approved', 'active', 'superseded', 'rejected'] as const
+export type VersionStatus = (typeof versionStatuses)[number]
+
+/** Each step with the only status it may start from and the one it leads to. */
+export const versionSteps = {
+  submit: { from: 'draft', to: 'submitted' },
+  withdraw: { from: 'submitted', to: 'draft' },
+  approve: { from: 'submitted', to: 'approved' },
+  reject: { from: 'submitted', to: 'rejected' },
+  activate: { from: 'approved', to: 'active' },
+} as const satisfies Record<string, { from: VersionStatus; to: VersionStatus }>
+
+export type VersionStep = keyof typeof versionSteps
+
+/** Only a version that was live before can become live again by a rollback. */
+export const isProductionRollbackTarget = (status: VersionStatus): boolean => status === 'superseded'
+
+export const artifactLimits = { bytes: 10 * 1024 * 1024, chunkBytes: 256 * 1024 } as const

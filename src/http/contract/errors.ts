@@ -1,0 +1,50 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import { type ErrorCode, messageOf, statusOf } from '../../domain/errors.ts'
+
+/** Codes that every contract endpoint can answer with (contract section 1). */
+const everywhere = [
+  'invalid_request',
+  'api_version_missing',
+  'api_version_unsupported',
+  'api_version_retired',
+  'rate_limited',
+  'internal_error',
+  'unavailable',
+] as const satisfies readonly ErrorCode[]
+
+/** Codes of a request with a JSON body. */
+export const bodyErrors = ['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const
+
+const errorBody = (codes: readonly ErrorCode[]) =>
+  Type.Object(
+    {
+      error: Type.Object(
+        {
+          code: Type.String({ enum: codes, description: 'What went wrong, for programs.', examples: [codes[0]] }),
+          message: Type.String({
+            description: 'What went wrong, for people. Never repeats a value of the request.',
+            examples: codes.slice(0, 1).map(messageOf),
+          }),
+          requestId: Type.String({
+            description: 'ID of this request; also in the X-Request-Id header.',
+            examples: ['req_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d'],
+          }),
+          param: Type.Optional(Type.String({ description: 'The field at fault.', examples: ['scope'] })),
+          details: Type.Optional(
+            Type.Record(Type.String(), Type.Unknown(), {
+              description: 'Facts for programs; which ones depends on the code.',
+              examples: [{ allowed: ['site', 'store'] }],
+            }),
+          ),
+        },
+        { description: 'The error.' },
+      ),
+    },
+    { description: codes.map((code) => `\`${code}\`: ${messageOf(code)}`).join(' ') },
+  )
+
+/** One schema per status for the codes of an endpoint, those that every endpoint has included. */
+export const errorResponses = (...codes: readonly ErrorCode[]): Record<number, TSchema> => {
+  const byStatus = Map.groupBy(new Set<ErrorCode>([...codes, ...everywhere]), statusOf)
+  return Object.fromEntries([...byStatus].map(([status, ofStatus]) => [status, errorBody(ofStatus)]))
+}

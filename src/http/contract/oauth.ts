@@ -1,0 +1,127 @@
+import { Type } from '@sinclair/typebox'
+import { clientId, clientSecret, expiresAt, nullable, recordId, scope, seconds, tokenType } from './fields.ts'
+
+const redirectUri = Type.String({
+  minLength: 1,
+  description: 'Redirect URI, equal byte for byte to one registered for the environment of the client.',
+  examples: ['https://app.example/callback'],
+})
+
+export const authorizeRequest = Type.Object({
+  clientId,
+  redirectUri,
+  scope,
+  state: Type.String({
+    minLength: 1,
+    maxLength: 2048,
+    description: 'Opaque anti-CSRF value, echoed exactly.',
+    examples: ['af0ifjsldkj'],
+  }),
+  codeChallenge: Type.String({
+    description: 'Base64url SHA-256 of the code verifier: 43 characters (RFC 7636).',
+    examples: ['E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'],
+  }),
+  codeChallengeMethod: Type.String({ description: 'S256, nothing else.', examples: ['S256'] }),
+  consent: Type.Optional(
+    Type.Unknown({
+      description: 'The JSON value true when the user explicitly consented; anything else is a refusal.',
+      examples: [true],
+    }),
+  ),
+})
+export const authorizeResponse = Type.Object({
+  code: Type.String({ description: 'Authorization code: single use, five minutes.', examples: ['<AUTH_CODE>'] }),
+  state: Type.String({ description: 'The state of the request.', examples: ['af0ifjsldkj'] }),
+  redirectUri,
+  redirectTo: Type.String({
+    description: 'The redirect URI with code, state and iss (RFC 9207).',
+    examples: ['https://app.example/callback?code=<AUTH_CODE>&state=af0ifjsldkj&iss=https%3A%2F%2Fplatform.example'],
+  }),
+  scope,
+  expiresIn: seconds('Lifetime of the code.', 300),
+})
+
+/**
+ * Both grant types in one shape: which fields are needed depends on `grantType` and is checked by the route, since a
+ * wrong grant type has an error code of its own.
+ */
+export const tokenRequest = Type.Object({
+  grantType: Type.String({
+    minLength: 1,
+    description: 'authorization_code or refresh_token.',
+    examples: ['authorization_code'],
+  }),
+  clientId,
+  clientSecret,
+  code: Type.Optional(
+    Type.String({ minLength: 1, description: 'The code; for authorization_code.', examples: ['<AUTH_CODE>'] }),
+  ),
+  redirectUri: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'The redirect URI of the authorization request; for authorization_code.',
+      examples: ['https://app.example/callback'],
+    }),
+  ),
+  codeVerifier: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'The original verifier, 43 to 128 characters; for authorization_code.',
+      examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
+    }),
+  ),
+  refreshToken: Type.Optional(
+    Type.String({ minLength: 1, description: 'The refresh token; for refresh_token.', examples: ['<REFRESH_TOKEN>'] }),
+  ),
+  scope: Type.Optional(
+    Type.String({
+      description: 'Narrows the access token to some of the scopes of the grant; for refresh_token.',
+      examples: ['profile:read'],
+    }),
+  ),
+})
+export const tokenResponse = Type.Object({
+  accessToken: Type.String({ description: 'User access token, opaque.', examples: ['<ACCESS_TOKEN>'] }),
+  tokenType,
+  expiresIn: seconds('Lifetime of the access token.', 3600),
+  refreshToken: Type.String({ description: 'Good for one refresh, opaque.', examples: ['<REFRESH_TOKEN>'] }),
+  refreshTokenExpiresIn: seconds('Lifetime of the refresh token.', 2592000),
+  scope,
+  grantId: recordId('grt', 'The grant that the tokens belong to.'),
+})
+
+export const userIdentity = Type.Object({
+  id: recordId('usr', 'The signed-in user.'),
+  appId: recordId('app', 'The app that the token was issued to.'),
+  clientId,
+  grantId: recordId('grt', 'The grant behind the token.'),
+  scope,
+  expiresAt,
+  name: Type.Optional(Type.String({ description: 'With profile:read.', examples: ['Ada Example'] })),
+  pictureUrl: Type.Optional(
+    nullable(Type.String({ examples: ['https://pictures.example/ada.png'] }), 'With profile:read; null if unset.'),
+  ),
+  email: Type.Optional(Type.String({ description: 'With profile.email:read.', examples: ['ada@example.com'] })),
+})
+
+/** Three callers in one shape: an app with its credentials, a bearer token with `{}`, a user with a grant ID. */
+export const revokeRequest = Type.Object({
+  clientId: Type.Optional(clientId),
+  clientSecret: Type.Optional(clientSecret),
+  token: Type.Optional(
+    Type.String({ minLength: 1, description: 'The token that an app revokes.', examples: ['<REFRESH_TOKEN>'] }),
+  ),
+  tokenTypeHint: Type.Optional(
+    Type.String({ description: 'Accepted and not needed: a token says what it is.', examples: ['refresh_token'] }),
+  ),
+  grantId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'The grant that a signed-in user takes back.',
+      examples: ['grt_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d'],
+    }),
+  ),
+})
+export const revokeResponse = Type.Object({
+  revoked: Type.Literal(true, { description: 'Also for a token that was unknown or dead.', examples: [true] }),
+})

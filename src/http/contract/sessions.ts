@@ -1,0 +1,22 @@
+import { Type } from '@sinclair/typebox'
+import { recordId, time } from './fields.ts'
+
+const user = Type.Object(
+  {
+    id: recordId('usr', 'The user.'),
+    name: Type.String({ description: 'Name of the user.', examples: ['Ada Example'] }),
+    email: Type.String({ description: 'Email address of the user.', examples: ['ada@example.com'] }),
+  },
+  { description: 'Who is signed in.' },
+)
+
+export const signInRequest = Type.Object({
+  email: Type.String({ minLength: 1, maxLength: 254, description: 'Email address.', examples: ['ada@example.com'] }),
+  password: Type.String({ minLength: 1, maxLength: 1024, description: 'Password.', examples: ['<PASSWORD>'] }),
+})
+export const signInResponse = Type.Object({
+  sessionToken: Type.String({ description: 'Session token, for a bearer header.', examples: ['<SESSION_TOKEN>'] }),
+  expiresAt: time('When the session ends.'),
+  user,
+})
+export const sessionResponse = Type.Object({ expiresAt: time('When the session ends.'), user })

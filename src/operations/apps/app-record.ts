@@ -1,0 +1,33 @@
+import type { App, Client } from '../../../db/database.ts'
+import type { Environment } from '../../domain/environment.ts'
+
+/** An app as its owner and the operator see it. */
+export type AppRecord = {
+  readonly id: string
+  readonly slug: string
+  readonly name: string
+  readonly status: App['status']
+  readonly scopes: readonly string[]
+  readonly ownerId: string
+  readonly clientIds: Readonly<Record<Environment, string>>
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export const appRecord = (app: App, clients: readonly Client[]): AppRecord => ({
+  id: app.id,
+  slug: app.slug,
+  name: app.name,
+  status: app.status,
+  scopes: app.scopes.split(' '),
+  ownerId: app.ownerId,
+  clientIds: { development: clientIdOf(clients, 'development'), production: clientIdOf(clients, 'production') },
+  createdAt: app.createdAt,
+  updatedAt: app.updatedAt,
+})
+
+const clientIdOf = (clients: readonly Client[], environment: Environment): string => {
+  const client = clients.find((candidate) => candidate.environment === environment)
+  if (client === undefined) throw new Error('an app has no client in one of its environments')
+  return client.id
+}

@@ -1,0 +1,67 @@
+import type { App } from '../../../db/database.ts'
+import { normalizeEmail } from '../../domain/email.ts'
+import { clientId, recordId } from '../../domain/identifier.ts'
+import { nameFault } from '../../domain/name.ts'
+import { formatScope, parseScope } from '../../domain/scope.ts'
+import { isSlug } from '../../domain/slug.ts'
+import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput } from '../bad-input.ts'
+import { decide, done, refused } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+import { type AppRecord, appRecord } from './app-record.ts'
+
+export type NewApp = {
+  readonly ownerEmail: string
+  readonly name: string
+  readonly slug: string
+  readonly scopes: string
+}
+
+/**
+ * Registers an app of an active user, with one client ID per environment and no secret yet.
+ * @throws invalid_request, invalid_scope, scope_not_available
+ */
+export const createApp = async (platform: Platform, trace: Trace, actor: Actor, input: NewApp): Promise<AppRecord> => {
+  const fault = nameFault(input.name)
+  if (fault !== null) throw badInput('name', fault)
+  if (!isSlug(input.slug)) throw badInput('slug', 'A slug is 1 to 63 of a-z, 0-9 and inner hyphens.')
+  const asked = parseScope(input.scopes)
+  if (asked.kind === 'refused') throw badInput('scopes', scopeFaults[asked.code])
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  const id = recordId('app_', platform.random.uuid(now))
+  const environments = ['development', 'production'] as const
+  const clients = environments.map((environment) => ({
+    id: clientId(environment, platform.random.bytes(16)),
+    appId: id,
+    environment,
+    createdAt: now,
+  }))
+
+  return await decide(platform.database, async (q) => {
+    const owner = await q.users.byEmail(normalizeEmail(input.ownerEmail) ?? '')
+    if (owner === null || owner.status !== 'active') return refused(badInput('owner', 'There is no such active user.'))
+    if ((await q.apps.bySlug(input.slug)) !== null) return refused(badInput('slug', 'This slug is taken.'))
+    const app: App = {
+      id,
+      ownerId: owner.id,
+      name: input.name,
+      slug: input.slug,
+      status: 'active',
+      scopes: formatScope(asked.scopes),
+      developmentVersionId: null,
+      createdAt: now,
+      updatedAt: now,
+    }
+    await q.apps.insert(app)
+    for (const client of clients) await q.apps.insertClient(client)
+    const detail = { ownerId: owner.id, scopes: app.scopes }
+    await q.audit.insert(auditEvent(stamp, { actor, action: 'app.created', appId: id, target: id, detail }))
+    return done(appRecord(app, clients))
+  })
+}
+
+const scopeFaults = {
+  invalid_scope: 'The scopes are empty or name one that does not exist.',
+  scope_not_available: 'A scope is planned or restricted and cannot be registered yet.',
+} as const

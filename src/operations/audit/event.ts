@@ -1,0 +1,46 @@
+import type { AuditEvent } from '../../../db/database.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { recordId } from '../../domain/identifier.ts'
+import type { Platform, Trace } from '../platform.ts'
+
+export type Actor =
+  | { readonly kind: 'app'; readonly id: string }
+  | { readonly kind: 'user'; readonly id: string }
+  | { readonly kind: 'operator'; readonly id: string }
+  | { readonly kind: 'anonymous' }
+  | { readonly kind: 'system' }
+
+/** The part of an event that is known before the transaction: identity, moment, origin. */
+export type AuditStamp = Pick<AuditEvent, 'id' | 'at' | 'requestId' | 'address'>
+
+export type AuditFacts = {
+  readonly actor: Actor
+  readonly action: string
+  readonly appId?: string | null
+  readonly environment?: Environment | null
+  readonly target?: string | null
+  /** The error code, when the event tells of a refusal. */
+  readonly refusedWith?: string
+  /** IDs, states and counts; never a secret, a name or an address of a person. */
+  readonly detail?: Readonly<Record<string, unknown>>
+}
+
+export const auditStamp = (platform: Platform, trace: Trace, now: number): AuditStamp => ({
+  id: recordId('aud_', platform.random.uuid(now)),
+  at: now,
+  requestId: trace.requestId,
+  address: trace.address,
+})
+
+export const auditEvent = (stamp: AuditStamp, facts: AuditFacts): AuditEvent => ({
+  ...stamp,
+  actorKind: facts.actor.kind,
+  actorId: 'id' in facts.actor ? facts.actor.id : null,
+  appId: facts.appId ?? null,
+  environment: facts.environment ?? null,
+  action: facts.action,
+  target: facts.target ?? null,
+  outcome: facts.refusedWith === undefined ? 'done' : 'refused',
+  reason: facts.refusedWith ?? null,
+  detail: facts.detail === undefined ? null : JSON.stringify(facts.detail),
+})

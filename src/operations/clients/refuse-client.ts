@@ -1,0 +1,31 @@
+import type { Queries } from '../../../db/database.ts'
+import { refuse } from '../../domain/errors.ts'
+import { auditEvent, type AuditStamp } from '../audit/event.ts'
+import { type Decision, refused } from '../decision.ts'
+import type { AuthenticatedClient } from './authenticate-client.ts'
+
+/** Unknown or malformed ID, wrong, malformed or ended secret: one answer, one row. */
+export const refuseClient = async (q: Queries, stamp: AuditStamp, action: string): Promise<Decision<never>> => {
+  await q.audit.insert(auditEvent(stamp, { actor: { kind: 'anonymous' }, action, refusedWith: 'invalid_client' }))
+  return refused(refuse('invalid_client'))
+}
+
+/** The secret was right, but the app is suspended. */
+export const refuseSuspended = async (
+  q: Queries,
+  stamp: AuditStamp,
+  action: string,
+  client: AuthenticatedClient,
+): Promise<Decision<never>> => {
+  await q.audit.insert(
+    auditEvent(stamp, {
+      actor: { kind: 'app', id: client.clientId },
+      action,
+      appId: client.appId,
+      environment: client.environment,
+      target: client.credentialId,
+      refusedWith: 'app_inactive',
+    }),
+  )
+  return refused(refuse('app_inactive'))
+}

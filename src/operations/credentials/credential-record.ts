@@ -1,0 +1,30 @@
+import type { Credential } from '../../../db/database.ts'
+import { isCredentialLive } from '../../domain/credential.ts'
+import type { Environment } from '../../domain/environment.ts'
+
+/** A client secret as its owner sees it later: everything but the secret. */
+export type CredentialRecord = {
+  readonly id: string
+  readonly clientId: string
+  readonly environment: Environment
+  readonly label: string | null
+  readonly status: 'live' | 'ended'
+  readonly createdAt: number
+  readonly expiresAt: number | null
+  readonly revokedAt: number | null
+  readonly lastUsedAt: number | null
+}
+/** The answer to its creation: the only place where the secret is ever shown. */
+export type NewCredentialRecord = CredentialRecord & { readonly clientSecret: string }
+
+export const credentialRecord = (row: Credential, environment: Environment, now: number): CredentialRecord => ({
+  id: row.id,
+  clientId: row.clientId,
+  environment,
+  label: row.label,
+  status: isCredentialLive(row, now) ? 'live' : 'ended',
+  createdAt: row.createdAt,
+  expiresAt: row.expiresAt,
+  revokedAt: row.revokedAt,
+  lastUsedAt: row.lastUsedAt,
+})

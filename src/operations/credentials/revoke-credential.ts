@@ -1,0 +1,36 @@
+import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput } from '../bad-input.ts'
+import { decide, done, refused } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+import { type CredentialRecord, credentialRecord } from './credential-record.ts'
+
+/**
+ * Ends a client secret at once, and with it the app tokens it minted; users' grants go on.
+ * @throws invalid_request for an unknown ID
+ */
+export const revokeCredential = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  credentialId: string,
+): Promise<CredentialRecord> => {
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  return await decide(platform.database, async (q) => {
+    const found = await q.credentials.find(credentialId)
+    if (found === null) return refused(badInput('credential', 'There is no such credential.'))
+    if (await q.credentials.revoke(credentialId, now)) {
+      await q.audit.insert(
+        auditEvent(stamp, {
+          actor,
+          action: 'credential.revoked',
+          appId: found.app.id,
+          environment: found.environment,
+          target: credentialId,
+        }),
+      )
+    }
+    const after = await q.credentials.find(credentialId)
+    return done(credentialRecord(after?.credential ?? found.credential, found.environment, now))
+  })
+}

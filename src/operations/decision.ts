@@ -1,0 +1,20 @@
+import type { Database, Queries } from '../../db/database.ts'
+import type { PlatformError } from '../domain/errors.ts'
+
+/**
+ * What a transaction decided. A refusal is data, not an exception: what it leaves behind (an audit row, a revoked
+ * family) commits with it, and only then is the error thrown.
+ */
+export type Decision<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  | { readonly kind: 'refused'; readonly error: PlatformError }
+
+export const done = <T>(value: T): Decision<T> => ({ kind: 'done', value })
+export const refused = (error: PlatformError): Decision<never> => ({ kind: 'refused', error })
+
+/** Runs the work in one transaction and gives its value once that is durable; throws the refusal likewise. */
+export const decide = async <T>(database: Database, work: (q: Queries) => Promise<Decision<T>>): Promise<T> => {
+  const decision = await database.transaction(work)
+  if (decision.kind === 'refused') throw decision.error
+  return decision.value
+}

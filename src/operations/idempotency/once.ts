@@ -1,0 +1,78 @@
+import type { IdempotencyScope, Queries } from '../../../db/database.ts'
+import { type ErrorCode, type ErrorFacts, refuse } from '../../domain/errors.ts'
+import { sameHash } from '../../domain/secret.ts'
+import { type Decision, done, refused } from '../decision.ts'
+import type { Platform } from '../platform.ts'
+
+/** A request that may be sent again: who sends it, where to, under which key, and the SHA-256 of its body. */
+export type RepeatableRequest = IdempotencyScope & { readonly bodyHash: Uint8Array }
+export type Once<T> = { readonly value: T; readonly replayed: boolean }
+
+/** What is kept of an outcome, as JSON. Values here must survive JSON unchanged. */
+type KeptOutcome<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  | { readonly kind: 'refused'; readonly code: ErrorCode; readonly facts: ErrorFacts }
+
+const keptForMs = 24 * 3600 * 1000
+
+/**
+ * Runs the work once per idempotency key (contract section 5). The outcome is kept in the transaction of the effect,
+ * so a crash leaves both or neither; the same request again gets the same outcome, another body under the key is
+ * refused, and so is a repeat while the first is still running.
+ * @throws idempotency_key_reused, idempotency_in_progress, and what the work refuses with
+ */
+export const once = async <T>(
+  platform: Platform,
+  request: RepeatableRequest | null,
+  now: number,
+  prepare: () => Promise<void>,
+  work: (q: Queries) => Promise<Decision<T>>,
+): Promise<Once<T>> => {
+  if (request === null) {
+    await prepare()
+    return unwrap(await platform.database.transaction(work), false)
+  }
+  const running = JSON.stringify([request.principal, request.method, request.path, request.key])
+  if (platform.running.has(running)) throw refuse('idempotency_in_progress', { retryAfterSeconds: 1 })
+  platform.running.add(running)
+  try {
+    const before = await repeated<T>(platform.database.queries, request, now)
+    if (before !== null) return unwrap(before, true)
+    await prepare()
+    const outcome = await platform.database.transaction(async (q) => {
+      const kept = await repeated<T>(q, request, now)
+      if (kept !== null) return { decision: kept, replayed: true }
+      const decision = await work(q)
+      if (isKept(decision)) {
+        await q.idempotency.keep({ ...request, outcome: JSON.stringify(toKept(decision)), expiresAt: now + keptForMs })
+      }
+      return { decision, replayed: false }
+    })
+    return unwrap(outcome.decision, outcome.replayed)
+  } finally {
+    platform.running.delete(running)
+  }
+}
+
+const unwrap = <T>(decision: Decision<T>, replayed: boolean): Once<T> => {
+  if (decision.kind === 'refused') throw decision.error
+  return { value: decision.value, replayed }
+}
+
+const repeated = async <T>(q: Queries, request: RepeatableRequest, now: number): Promise<Decision<T> | null> => {
+  const { principal, method, path, key } = request
+  const kept = await q.idempotency.find({ principal, method, path, key })
+  if (kept === null || now >= kept.expiresAt) return null
+  if (!sameHash(kept.bodyHash, request.bodyHash)) return refused(refuse('idempotency_key_reused'))
+  const outcome: KeptOutcome<T> = JSON.parse(kept.outcome)
+  return outcome.kind === 'done' ? done(outcome.value) : refused(refuse(outcome.code, outcome.facts))
+}
+
+/** 400, 401, 429 and 5xx are not kept: the same request may do better next time. */
+const isKept = <T>(decision: Decision<T>): boolean =>
+  decision.kind === 'done' || [403, 404, 409, 413, 422].includes(decision.error.status)
+
+const toKept = <T>(decision: Decision<T>): KeptOutcome<T> =>
+  decision.kind === 'done'
+    ? decision
+    : { kind: 'refused', code: decision.error.code, facts: decision.error.facts }

@@ -1,0 +1,131 @@
+import type { Queries } from '../../../db/database.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { recordIdOfKey, rowKey } from '../../domain/identifier.ts'
+import { isCodeChallenge } from '../../domain/pkce.ts'
+import { redirectTarget } from '../../domain/redirect-uri.ts'
+import { formatScope, isSubset, parseScope, parseStoredScope, type ScopeName, scopesFor } from '../../domain/scope.ts'
+import { hashSecret, mintSecret } from '../../domain/secret.ts'
+import { auditEvent, auditStamp } from '../audit/event.ts'
+import { decide, done, refused } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+
+export type AuthorizationRequest = {
+  readonly clientId: string
+  readonly redirectUri: string
+  readonly scope: string
+  readonly state: string
+  readonly codeChallenge: string
+  readonly codeChallengeMethod: string
+}
+export type Authorization = {
+  readonly code: string
+  readonly state: string
+  readonly redirectUri: string
+  readonly redirectTo: string
+  readonly scope: string
+  readonly expiresInSeconds: number
+  readonly grantId: string
+  readonly appId: string
+}
+
+type CheckedRequest = {
+  readonly appId: string
+  readonly environment: 'development' | 'production'
+  readonly scopes: readonly ScopeName[]
+}
+
+/**
+ * Checks an authorization request in the order in which the answers may be given away: the client, where it may be
+ * answered, its form, then what it may ask for. Nothing redirects to a URI that has not passed the second check.
+ */
+export const checkAuthorizationRequest = async (
+  q: Queries,
+  request: AuthorizationRequest,
+): Promise<CheckedRequest | PlatformError> => {
+  const found = await q.apps.byClient(request.clientId)
+  if (found === null) return refuse('invalid_client')
+  const redirectUri = await q.redirectUris.find(request.redirectUri) // RFC 9700 §2.1: exact string comparison
+  if (redirectUri === null || redirectUri.clientId !== request.clientId) {
+    return refuse('invalid_redirect_uri', { param: 'redirectUri' })
+  }
+  if (request.codeChallengeMethod !== 'S256') {
+    return refuse('unsupported_code_challenge_method', { param: 'codeChallengeMethod' })
+  }
+  if (!isCodeChallenge(request.codeChallenge)) return refuse('invalid_request', { param: 'codeChallenge' })
+  const asked = parseScope(request.scope)
+  if (asked.kind === 'refused' && asked.code === 'invalid_scope') return refuse('invalid_scope', { param: 'scope' })
+  if (found.app.status !== 'active') return refuse('app_inactive')
+  if (asked.kind === 'refused') return refuse(asked.code, { param: 'scope' })
+  const registered = parseStoredScope(found.app.scopes)
+  if (!isSubset(asked.scopes, registered) || !isSubset(asked.scopes, scopesFor('user'))) {
+    return refuse('scope_not_allowed', { param: 'scope' })
+  }
+  return { appId: found.app.id, environment: found.client.environment, scopes: asked.scopes }
+}
+
+/**
+ * Records the consent of a signed-in user as a new grant and gives the authorization code for it (spec section 4).
+ * `consented` is what the user said; only true counts.
+ * @throws invalid_client, invalid_redirect_uri, unsupported_code_challenge_method, invalid_request, invalid_scope,
+ *   app_inactive, scope_not_available, scope_not_allowed, consent_required
+ */
+export const authorize = async (
+  platform: Platform,
+  trace: Trace,
+  userId: string,
+  request: AuthorizationRequest,
+  consented: boolean,
+): Promise<Authorization> => {
+  const now = platform.clock.now()
+  const expiresInSeconds = platform.lifetimes.code
+  const expiresAt = now + expiresInSeconds * 1000
+  const key = rowKey(platform.random.uuid(now))
+  const grantId = recordIdOfKey('grt_', key)
+  const code = mintSecret({ kind: 'authorizationCode', key, random: platform.random.bytes(32) })
+  const hash = hashSecret(code)
+  const stamp = auditStamp(platform, trace, now)
+
+  return await decide(platform.database, async (q) => {
+    const checked = await checkAuthorizationRequest(q, request)
+    if (checked instanceof Error) return refused(checked)
+    if (!consented) return refused(refuse('consent_required', { param: 'consent' }))
+    const scope = formatScope(checked.scopes)
+    const { appId, environment } = checked
+    await q.grants.insert({
+      id: grantId,
+      userId,
+      appId,
+      clientId: request.clientId,
+      scopes: scope,
+      currentKey: key,
+      createdAt: now,
+      expiresAt,
+      revokedAt: null,
+      retryKey: null,
+      retrySalt: null,
+      retryFingerprint: null,
+      retryUntil: null,
+    })
+    await q.grants.insertCode({
+      key,
+      hash,
+      grantId,
+      redirectUri: request.redirectUri,
+      codeChallenge: request.codeChallenge,
+      expiresAt,
+    })
+    await q.audit.insert(
+      auditEvent(stamp, {
+        actor: { kind: 'user', id: userId },
+        action: 'grant.created',
+        appId,
+        environment,
+        target: grantId,
+        detail: { scope, clientId: request.clientId },
+      }),
+    )
+    const redirectTo = redirectTarget(request.redirectUri, { code, state: request.state, iss: platform.publicUrl })
+    const { redirectUri, state } = request
+    return done({ code, state, redirectUri, redirectTo, scope, expiresInSeconds, grantId, appId })
+  })
+}

@@ -1,0 +1,47 @@
+import { refuse } from '../../domain/errors.ts'
+import { verifierMatches } from '../../domain/pkce.ts'
+import { redirectUriMatches } from '../../domain/redirect-uri.ts'
+import { parseSecret, sameHash } from '../../domain/secret.ts'
+import type { ClientCredentials } from '../clients/authenticate-client.ts'
+import type { Platform, Trace } from '../platform.ts'
+import type { IssuedTokens } from './attempt.ts'
+import { continueGrant } from './continue-grant.ts'
+
+export type CodeExchange = ClientCredentials & {
+  readonly code: string
+  readonly redirectUri: string
+  readonly codeVerifier: string
+}
+
+/**
+ * Exchanges an authorization code for tokens (RFC 6749 section 4.1.3, RFC 7636 section 4.6).
+ * @throws invalid_client, app_inactive, invalid_grant
+ */
+export const exchangeCode = async (
+  platform: Platform,
+  trace: Trace,
+  request: CodeExchange,
+  retryIdentity: string | null,
+): Promise<IssuedTokens> => {
+  const presented = parseSecret('authorizationCode', request.code)
+
+  return await continueGrant(platform, trace, {
+    client: request,
+    secret: request.code,
+    key: presented?.key ?? '',
+    action: 'authorization_code.exchange',
+    tokenKind: 'authorization_code',
+    retryIdentity,
+    find: async (q) => {
+      const found = presented === null ? null : await q.grants.findCode(presented.key)
+      if (found === null || presented === null || !sameHash(found.code.hash, presented.hash)) return null
+      return { ...found, expiresAt: found.code.expiresAt }
+    },
+    check: ({ code }) =>
+      redirectUriMatches(code.redirectUri, request.redirectUri) &&
+      verifierMatches(request.codeVerifier, code.codeChallenge)
+        ? null
+        : refuse('invalid_grant'),
+    scopes: (grant) => grant.scopes,
+  })
+}

@@ -1,0 +1,64 @@
+import type { Environment } from '../../domain/environment.ts'
+import { refuse } from '../../domain/errors.ts'
+import { rowKey } from '../../domain/identifier.ts'
+import { formatScope, isSubset, parseScope, parseStoredScope, scopesFor } from '../../domain/scope.ts'
+import { hashSecret, mintSecret } from '../../domain/secret.ts'
+import { auditStamp } from '../audit/event.ts'
+import { authenticateClient, type ClientCredentials, presentClient, recordUse } from '../clients/authenticate-client.ts'
+import { refuseClient, refuseSuspended } from '../clients/refuse-client.ts'
+import { decide, done, refused } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+
+export type AppTokenRequest = ClientCredentials & { readonly scope: string }
+export type IssuedAppToken = {
+  readonly accessToken: string
+  readonly expiresInSeconds: number
+  readonly scope: string
+  readonly environment: Environment
+  readonly appId: string
+}
+
+/**
+ * Exchanges app credentials for a short-lived bearer token (spec section 5, point 1). One read, one row written; the
+ * row is the token's audit record.
+ * @throws invalid_client, app_inactive, invalid_scope, scope_not_available, scope_not_allowed
+ */
+export const issueAppToken = async (
+  platform: Platform,
+  trace: Trace,
+  request: AppTokenRequest,
+): Promise<IssuedAppToken> => {
+  const now = platform.clock.now()
+  const presented = presentClient(request)
+  const asked = parseScope(request.scope)
+  const key = rowKey(platform.random.uuid(now))
+  const accessToken = mintSecret({ kind: 'appToken', key, random: platform.random.bytes(32) })
+  const hash = hashSecret(accessToken)
+  const stamp = auditStamp(platform, trace, now)
+  const expiresInSeconds = platform.lifetimes.appToken
+
+  return await decide(platform.database, async (q) => {
+    const client = await authenticateClient(q, presented, now)
+    if (client === null) return await refuseClient(q, stamp, 'app_token.issue')
+    if (client.appStatus !== 'active') return await refuseSuspended(q, stamp, 'app_token.issue', client)
+    if (asked.kind === 'refused') return refused(refuse(asked.code, { param: 'scope' }))
+    const registered = parseStoredScope(client.appScopes)
+    if (!isSubset(asked.scopes, registered) || !isSubset(asked.scopes, scopesFor('app'))) {
+      return refused(refuse('scope_not_allowed', { param: 'scope' }))
+    }
+    const scope = formatScope(asked.scopes)
+    await q.appTokens.insert({
+      key,
+      hash,
+      credentialId: client.credentialId,
+      scopes: scope,
+      createdAt: now,
+      expiresAt: now + expiresInSeconds * 1000,
+      revokedAt: null,
+      requestId: trace.requestId,
+      address: trace.address,
+    })
+    await recordUse(q, client, now)
+    return done({ accessToken, expiresInSeconds, scope, environment: client.environment, appId: client.appId })
+  })
+}

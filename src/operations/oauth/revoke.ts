@@ -1,0 +1,139 @@
+import type { Grant, Queries } from '../../../db/database.ts'
+import { refuse } from '../../domain/errors.ts'
+import { environmentOfClientId } from '../../domain/identifier.ts'
+import { parseSecret, sameHash } from '../../domain/secret.ts'
+import { type Actor, type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
+import { authenticateClient, type ClientCredentials, presentClient, recordUse } from '../clients/authenticate-client.ts'
+import { refuseClient } from '../clients/refuse-client.ts'
+import { type Decision, decide, done, refused } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+import type { AppCaller } from '../tokens/authenticate-app-token.ts'
+import type { UserCaller } from '../tokens/authenticate-user-token.ts'
+
+/**
+ * An app revokes a token of its own: any token of a grant ends the whole grant, an app token ends itself. A token
+ * that is unknown or already dead is no error (RFC 7009 section 2.2). A suspended app may still revoke.
+ * @throws invalid_client, token_not_owned
+ */
+export const revokeByClient = async (
+  platform: Platform,
+  trace: Trace,
+  credentials: ClientCredentials,
+  token: string,
+): Promise<void> => {
+  const now = platform.clock.now()
+  const presented = presentClient(credentials)
+  const stamp = auditStamp(platform, trace, now)
+  await decide(platform.database, async (q) => {
+    const client = await authenticateClient(q, presented, now)
+    if (client === null) return await refuseClient(q, stamp, 'token.revoke')
+    await recordUse(q, client, now)
+    const found = await findToken(q, token)
+    if (found === null) return done(null)
+    const actor = { kind: 'app', id: client.clientId } as const
+    const facts = { actor, action: 'token.revoke', appId: client.appId, environment: client.environment }
+    if (found.clientId !== client.clientId) {
+      await q.audit.insert(auditEvent(stamp, { ...facts, refusedWith: 'token_not_owned' }))
+      return refused(refuse('token_not_owned'))
+    }
+    if (found.kind === 'grant') return await endGrant(q, stamp, found.grant, actor, now)
+    if (await q.appTokens.revoke(found.key, now)) {
+      await q.audit.insert(auditEvent(stamp, { ...facts, action: 'app_token.revoked', target: found.credentialId }))
+    }
+    return done(null)
+  })
+}
+
+/** A live token revokes itself; a user access token takes its whole grant with it. */
+export const revokeByToken = async (
+  platform: Platform,
+  trace: Trace,
+  caller: AppCaller | UserCaller,
+): Promise<void> => {
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  const actor = { kind: 'app', id: caller.clientId } as const
+  await decide(platform.database, async (q) => {
+    if (caller.kind === 'user') {
+      const grant = await q.grants.byId(caller.grantId)
+      return grant === null ? done(null) : await endGrant(q, stamp, grant, actor, now)
+    }
+    if (await q.appTokens.revoke(caller.tokenKey, now)) {
+      await q.audit.insert(
+        auditEvent(stamp, {
+          actor,
+          action: 'app_token.revoked',
+          appId: caller.app.id,
+          environment: caller.environment,
+          target: caller.credentialId,
+        }),
+      )
+    }
+    return done(null)
+  })
+}
+
+/**
+ * A user takes a grant back.
+ * @throws grant_not_found also for another user's
+ */
+export const revokeByUser = async (
+  platform: Platform,
+  trace: Trace,
+  userId: string,
+  grantId: string,
+): Promise<void> => {
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  await decide(platform.database, async (q) => {
+    const grant = await q.grants.byId(grantId)
+    if (grant === null || grant.userId !== userId) return refused(refuse('grant_not_found', { param: 'grantId' }))
+    return await endGrant(q, stamp, grant, { kind: 'user', id: userId }, now)
+  })
+}
+
+type FoundToken =
+  | { readonly kind: 'grant'; readonly clientId: string; readonly grant: Grant }
+  | { readonly kind: 'app'; readonly clientId: string; readonly key: string; readonly credentialId: string }
+
+/** Whose token it is, dead or alive. The prefix says where to look, so a type hint is not needed. */
+const findToken = async (q: Queries, text: string): Promise<FoundToken | null> => {
+  const appToken = parseSecret('appToken', text)
+  if (appToken !== null) {
+    const found = await q.appTokens.find(appToken.key)
+    if (found === null || !sameHash(found.hash, appToken.hash)) return null
+    return { kind: 'app', clientId: found.clientId, key: appToken.key, credentialId: found.credentialId }
+  }
+  const access = parseSecret('userAccessToken', text)
+  const refresh = parseSecret('refreshToken', text)
+  const key = access?.key ?? refresh?.key
+  if (key === undefined) return null
+  const found = await q.grants.findPair(key)
+  if (found === null) return null
+  const matches =
+    (access !== null && sameHash(found.pair.accessHash, access.hash)) ||
+    (refresh !== null && sameHash(found.pair.refreshHash, refresh.hash))
+  return matches ? { kind: 'grant', clientId: found.grant.clientId, grant: found.grant } : null
+}
+
+/** Ends the grant; whatever is left of its family is refused from this transaction on. */
+const endGrant = async (
+  q: Queries,
+  stamp: AuditStamp,
+  grant: Grant,
+  actor: Actor,
+  now: number,
+): Promise<Decision<null>> => {
+  if (await q.grants.revoke(grant.id, now)) {
+    await q.audit.insert(
+      auditEvent(stamp, {
+        actor,
+        action: 'grant.revoked',
+        appId: grant.appId,
+        environment: environmentOfClientId(grant.clientId),
+        target: grant.id,
+      }),
+    )
+  }
+  return done(null)
+}

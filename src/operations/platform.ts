@@ -1,0 +1,30 @@
+import type { Database } from '../../db/database.ts'
+import type { Lifetimes } from '../domain/lifetimes.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { Passwords } from '../runtime/passwords.ts'
+import type { Random } from '../runtime/random.ts'
+
+/** Counts what happens to secrets, by kind only. */
+export type TokenObserver = {
+  issued(kind: TokenKind): void
+  refused(kind: TokenKind): void
+  reused(kind: TokenKind): void
+}
+export type TokenKind = 'client_secret' | 'app_token' | 'user_tokens' | 'authorization_code' | 'refresh_token' | 'session'
+
+/** All that an operation needs from outside: the store, time, chance, and the settings that bear on a decision. */
+export type Platform = {
+  readonly database: Database
+  readonly clock: Clock
+  readonly random: Random
+  readonly passwords: Passwords
+  readonly lifetimes: Lifetimes
+  /** The issuer (RFC 9207), without a trailing slash. */
+  readonly publicUrl: string
+  readonly observe: TokenObserver
+  /** Idempotent requests that are running right now; a crash forgets them together with their effect. */
+  readonly running: Set<string>
+}
+
+/** Where a call came from: what every audit row tells. */
+export type Trace = { readonly requestId: string; readonly address: string }

@@ -1,0 +1,28 @@
+import type { Platform, Trace } from '../platform.ts'
+import { type PurgeKind, purgeBatch, purgeKinds } from './purge.ts'
+
+export type PurgeResult = Readonly<Record<PurgeKind, number>>
+
+/**
+ * Removes all that is over, batch by batch. `pause` is awaited between batches and lets other work run; `stopped`
+ * ends the walk early. Gives the rows removed per kind.
+ */
+export const purgeAll = async (
+  platform: Platform,
+  trace: Trace,
+  pause: () => Promise<void>,
+  stopped: () => boolean,
+): Promise<PurgeResult> => {
+  const removed = { app_tokens: 0, sessions: 0, grants: 0, retry_salts: 0, idempotency_keys: 0, artifacts: 0 }
+  const cursor = { afterGrantId: '' }
+  for (const kind of purgeKinds) {
+    let finished = false
+    while (!finished && !stopped()) {
+      const batch = await purgeBatch(platform, trace, kind, cursor)
+      removed[kind] += batch.removed
+      finished = batch.finished
+      if (!finished) await pause()
+    }
+  }
+  return removed
+}

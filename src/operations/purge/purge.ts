@@ -1,0 +1,106 @@
+import { type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
+import { keyOfUuidTime } from '../../domain/identifier.ts'
+import { maximumLifetimes } from '../../domain/lifetimes.ts'
+import type { Queries } from '../../../db/database.ts'
+import type { Platform, Trace } from '../platform.ts'
+
+/** Rows that one transaction of the purge may remove at most; small, so that no other write waits for long. */
+export const purgeBatchRows = 250
+
+/** Unused artifacts and started uploads are kept for a day. */
+const artifactGraceMs = 24 * 3600 * 1000
+
+export const purgeKinds = ['app_tokens', 'sessions', 'grants', 'retry_salts', 'idempotency_keys', 'artifacts'] as const
+export type PurgeKind = (typeof purgeKinds)[number]
+
+/** Where the walk over all grants stands: the ID after which the next batch looks. */
+export type PurgeCursor = { afterGrantId: string }
+
+export type PurgeBatch = { readonly removed: number; readonly finished: boolean }
+
+/**
+ * Removes one batch of what is over. It only tidies: every check looks at expiry itself. What the clock is not sure of
+ * (`purgeBefore`) stays, and spent codes and refresh tokens stay until their whole family has expired.
+ */
+export const purgeBatch = async (
+  platform: Platform,
+  trace: Trace,
+  kind: PurgeKind,
+  cursor: PurgeCursor,
+): Promise<PurgeBatch> => {
+  const before = platform.clock.purgeBefore()
+  const stamp = auditStamp(platform, trace, platform.clock.now())
+  if (kind === 'grants') return await purgeGrants(platform, before, cursor)
+  const removed = await platform.database.transaction(async (q) => await removeBatch(q, stamp, kind, before))
+  return { removed, finished: removed < purgeBatchRows }
+}
+
+const removeBatch = async (
+  q: Queries,
+  stamp: AuditStamp,
+  kind: Exclude<PurgeKind, 'grants'>,
+  before: number,
+): Promise<number> => {
+  switch (kind) {
+    case 'app_tokens':
+      return await purgeAppTokens(q, stamp, keyOfUuidTime(before - maximumLifetimes.appToken * 1000))
+    case 'sessions':
+      return await q.sessions.purge(keyOfUuidTime(before - maximumLifetimes.session * 1000), purgeBatchRows)
+    case 'retry_salts':
+      return await q.grants.closeRetries(before, purgeBatchRows)
+    case 'idempotency_keys':
+      return await q.idempotency.purge(before, purgeBatchRows)
+    case 'artifacts':
+      return await q.artifacts.purgeUnused(before - artifactGraceMs, 1)
+    default:
+      return kind satisfies never
+  }
+}
+
+/** An app token's row is its audit record, so what is removed is summed up per credential in an event. */
+const purgeAppTokens = async (q: Queries, stamp: AuditStamp, beforeKey: string): Promise<number> => {
+  const rows = await q.appTokens.purge(beforeKey, purgeBatchRows)
+  const first = rows.at(0)
+  const last = rows.at(-1)
+  if (first === undefined || last === undefined) return 0
+  const issued: Record<string, number> = {}
+  for (const row of rows) issued[row.credentialId] = (issued[row.credentialId] ?? 0) + 1
+  await q.audit.insert(
+    auditEvent(stamp, {
+      actor: { kind: 'system' },
+      action: 'app_tokens.purged',
+      detail: { issued, from: new Date(first.createdAt).toISOString(), to: new Date(last.createdAt).toISOString() },
+    }),
+  )
+  return rows.length
+}
+
+/**
+ * Looks at the next window of grants on the reading connection and removes the families in it that have expired, as
+ * many as fit into one transaction; after the last window the walk starts over.
+ */
+const purgeGrants = async (platform: Platform, before: number, cursor: PurgeCursor): Promise<PurgeBatch> => {
+  const window = await platform.database.queries.grants.window(cursor.afterGrantId, purgeBatchRows)
+  const last = window.at(-1)
+  if (last === undefined) {
+    cursor.afterGrantId = ''
+    return { removed: 0, finished: true }
+  }
+  const expired = window.filter((grant) => grant.expiresAt <= before)
+  if (expired.length === 0) {
+    cursor.afterGrantId = last.id
+    return { removed: 0, finished: false }
+  }
+  const batch = await platform.database.transaction(async (q) => {
+    let removed = 0
+    for (const { id } of expired) {
+      const family = await q.grants.purgeFamily(id, before, purgeBatchRows - removed)
+      removed += family.removed
+      if (!family.gone) return { removed, reached: null }
+    }
+    return { removed, reached: last.id }
+  })
+  // A batch that was full looks at the same window again; families that are gone are no longer in it.
+  if (batch.reached !== null) cursor.afterGrantId = batch.reached
+  return { removed: batch.removed, finished: false }
+}

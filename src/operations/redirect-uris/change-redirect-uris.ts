@@ -1,0 +1,72 @@
+import type { Environment } from '../../domain/environment.ts'
+import { redirectUriFault } from '../../domain/redirect-uri.ts'
+import { findApp } from '../apps/find-app.ts'
+import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput } from '../bad-input.ts'
+import { decide, done, refused } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+
+export type RedirectUriChange = {
+  readonly slug: string
+  readonly environment: Environment
+  readonly uri: string
+}
+export type RedirectUris = { readonly redirectUris: Readonly<Record<Environment, readonly string[]>> }
+
+/**
+ * Registers a redirect URI for one environment of an app. Adding one that is there already changes nothing.
+ * @throws invalid_request for a URI that is not allowed, or that belongs to another app or environment
+ */
+export const addRedirectUri = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  change: RedirectUriChange,
+): Promise<RedirectUris> => {
+  const fault = redirectUriFault(change.uri)
+  if (fault !== null) throw badInput('uri', fault.message)
+  return await changeRedirectUris(platform, trace, actor, change, 'redirect_uri.added')
+}
+
+/**
+ * Takes a redirect URI away; it is refused from then on. Removing one that is not there changes nothing.
+ * @throws invalid_request for an unknown app
+ */
+export const removeRedirectUri = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  change: RedirectUriChange,
+): Promise<RedirectUris> => await changeRedirectUris(platform, trace, actor, change, 'redirect_uri.removed')
+
+const changeRedirectUris = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  { slug, environment, uri }: RedirectUriChange,
+  action: 'redirect_uri.added' | 'redirect_uri.removed',
+): Promise<RedirectUris> => {
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  return await decide(platform.database, async (q) => {
+    const app = await findApp(q, slug)
+    const client = (await q.apps.clientsOf(app.id)).find((candidate) => candidate.environment === environment)
+    if (client === undefined) return refused(badInput('environment', 'The app has no client in this environment.'))
+    const registered = await q.redirectUris.find(uri)
+    if (action === 'redirect_uri.added' && registered !== null && registered.clientId !== client.id) {
+      return refused(badInput('uri', 'This redirect URI belongs to another app or environment.'))
+    }
+    const changed =
+      action === 'redirect_uri.added' ? registered === null : await q.redirectUris.remove(uri, client.id)
+    if (changed) {
+      if (action === 'redirect_uri.added') await q.redirectUris.insert({ uri, clientId: client.id, createdAt: now })
+      const detail = { host: URL.canParse(uri) ? new URL(uri).host : null }
+      await q.audit.insert(
+        auditEvent(stamp, { actor, action, appId: app.id, environment, target: client.id, detail }),
+      )
+    }
+    const all = await q.redirectUris.listByApp(app.id)
+    const of = (wanted: Environment) => all.filter((row) => row.environment === wanted).map((row) => row.uri)
+    return done({ redirectUris: { development: of('development'), production: of('production') } })
+  })
+}

@@ -1,0 +1,38 @@
+import { refuse } from '../../domain/errors.ts'
+import { isSlug } from '../../domain/slug.ts'
+import type { Page, PageRequest } from '../page.ts'
+import type { Platform } from '../platform.ts'
+import type { UserCaller } from '../tokens/authenticate-user-token.ts'
+
+export type ResourceKind = 'site' | 'store'
+/** No page bodies, orders, customer or payment data: nothing beyond these fields is even read (spec section 2). */
+export type ResourceItem = {
+  readonly name: string
+  readonly slug: string
+  readonly status: 'draft' | 'published' | 'archived'
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly publishedAt: number | null
+}
+
+export const scopeToRead = { site: 'site:read', store: 'store:read' } as const satisfies Record<ResourceKind, string>
+
+/**
+ * The signed-in user's own websites or stores, by slug.
+ * @throws insufficient_scope, install_required, invalid_request for a cursor that this list did not give
+ */
+export const listResources = async (
+  platform: Platform,
+  caller: UserCaller,
+  kind: ResourceKind,
+  page: PageRequest,
+): Promise<Page<ResourceItem>> => {
+  if (page.cursor !== null && !isSlug(page.cursor)) throw refuse('invalid_request', { param: 'cursor' })
+  const needed = scopeToRead[kind]
+  if (!caller.scopes.split(' ').includes(needed)) throw refuse('insufficient_scope', { details: { scope: needed } })
+  const q = platform.database.queries
+  if (!(await q.installs.hasLive(caller.appId, caller.user.id))) throw refuse('install_required')
+  const rows = await q.resources.list(caller.user.id, kind, page.cursor ?? '', page.limit + 1)
+  const data = rows.slice(0, page.limit)
+  return { data, nextCursor: rows.length > page.limit ? (data.at(-1)?.slug ?? null) : null }
+}

@@ -1,0 +1,58 @@
+import { normalizeEmail } from '../../domain/email.ts'
+import { refuse } from '../../domain/errors.ts'
+import { rowKey } from '../../domain/identifier.ts'
+import { passwordFault } from '../../domain/password.ts'
+import { hashSecret, mintSecret } from '../../domain/secret.ts'
+import { auditEvent, auditStamp } from '../audit/event.ts'
+import { decide, done, refused } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+
+export type SignedIn = {
+  readonly sessionToken: string
+  readonly expiresAt: number
+  readonly user: { readonly id: string; readonly name: string; readonly email: string }
+}
+
+/**
+ * Signs a user in with a fresh session. An unknown address takes as long as a wrong password; the password is checked
+ * outside the transaction, and the session is made only if that same password is still the user's.
+ * @throws invalid_login
+ */
+export const signIn = async (
+  platform: Platform,
+  trace: Trace,
+  credentials: { readonly email: string; readonly password: string },
+): Promise<SignedIn> => {
+  const email = normalizeEmail(credentials.email)
+  const user = email === null ? null : await platform.database.queries.users.byEmail(email)
+  const checkable = passwordFault(credentials.password) === null
+  const matches = await platform.passwords.matches(checkable ? credentials.password : '', user?.passwordHash ?? null)
+
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  const key = rowKey(platform.random.uuid(now))
+  const sessionToken = mintSecret({ kind: 'session', key, random: platform.random.bytes(32) })
+  const hash = hashSecret(sessionToken)
+  const expiresAt = now + platform.lifetimes.session * 1000
+
+  return await decide(platform.database, async (q) => {
+    const current = user === null ? null : await q.users.byId(user.id)
+    const unchanged = current !== null && current.passwordHash === user?.passwordHash && current.status === 'active'
+    if (!matches || !checkable || !unchanged) {
+      const actor = current === null ? ({ kind: 'anonymous' } as const) : ({ kind: 'user', id: current.id } as const)
+      await q.audit.insert(auditEvent(stamp, { actor, action: 'session.create', refusedWith: 'invalid_login' }))
+      return refused(refuse('invalid_login'))
+    }
+    await q.sessions.insert({
+      key,
+      hash,
+      userId: current.id,
+      createdAt: now,
+      expiresAt,
+      endedAt: null,
+      address: trace.address,
+    })
+    await q.audit.insert(auditEvent(stamp, { actor: { kind: 'user', id: current.id }, action: 'session.created' }))
+    return done({ sessionToken, expiresAt, user: { id: current.id, name: current.name, email: current.email } })
+  })
+}

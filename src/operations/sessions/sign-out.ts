@@ -1,0 +1,16 @@
+import { auditEvent, auditStamp } from '../audit/event.ts'
+import { decide, done } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+import type { SessionCaller } from '../tokens/authenticate-session.ts'
+
+/** Ends the caller's session; it is refused from the answer on. */
+export const signOut = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<void> => {
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  await decide(platform.database, async (q) => {
+    if (await q.sessions.end(caller.sessionKey, now)) {
+      await q.audit.insert(auditEvent(stamp, { actor: { kind: 'user', id: caller.user.id }, action: 'session.ended' }))
+    }
+    return done(null)
+  })
+}

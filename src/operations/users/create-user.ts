@@ -1,0 +1,52 @@
+import type { User } from '../../../db/database.ts'
+import { normalizeEmail } from '../../domain/email.ts'
+import { recordId } from '../../domain/identifier.ts'
+import { nameFault } from '../../domain/name.ts'
+import { passwordFault } from '../../domain/password.ts'
+import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput } from '../bad-input.ts'
+import { decide, done, refused } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+
+export type NewUser = {
+  readonly email: string
+  readonly name: string
+  readonly password: string
+  readonly isOperator: boolean
+}
+
+/**
+ * Creates a user; the password is kept as a bcrypt hash only.
+ * @throws invalid_request for a malformed field or an address that is taken
+ */
+export const createUser = async (platform: Platform, trace: Trace, actor: Actor, input: NewUser): Promise<User> => {
+  const email = normalizeEmail(input.email)
+  if (email === null) throw badInput('email', 'The email address is malformed.')
+  const fault = nameFault(input.name)
+  if (fault !== null) throw badInput('name', fault)
+  const weakness = passwordFault(input.password)
+  if (weakness !== null) throw badInput('password', weakness)
+  const passwordHash = await platform.passwords.hash(input.password)
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  const user: User = {
+    id: recordId('usr_', platform.random.uuid(now)),
+    email,
+    name: input.name,
+    pictureUrl: null,
+    passwordHash,
+    isOperator: input.isOperator,
+    status: 'active',
+    createdAt: now,
+    updatedAt: now,
+  }
+  return await decide(platform.database, async (q) => {
+    if ((await q.users.byEmail(email)) !== null) {
+      return refused(badInput('email', 'This email address has a user already.'))
+    }
+    await q.users.insert(user)
+    const detail = { operator: input.isOperator }
+    await q.audit.insert(auditEvent(stamp, { actor, action: 'user.created', target: user.id, detail }))
+    return done(user)
+  })
+}

@@ -1,0 +1,33 @@
+import type { User } from '../../../db/database.ts'
+import { normalizeEmail } from '../../domain/email.ts'
+import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput } from '../bad-input.ts'
+import { decide, done, refused } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+
+/**
+ * Disables or enables a user. Disabling ends the user's sessions; grants stop working at once and are not ended, so
+ * that enabling gives them back.
+ * @throws invalid_request for an unknown address
+ */
+export const setUserStatus = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  input: { readonly email: string; readonly status: User['status'] },
+): Promise<User> => {
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  const email = normalizeEmail(input.email) ?? ''
+  return await decide(platform.database, async (q) => {
+    const user = await q.users.byEmail(email)
+    if (user === null) return refused(badInput('email', 'There is no such user.'))
+    if (user.status !== input.status) {
+      await q.users.setStatus(user.id, input.status, now)
+      if (input.status === 'disabled') await q.sessions.endAllOfUser(user.id, now)
+      const action = input.status === 'disabled' ? 'user.disabled' : 'user.enabled'
+      await q.audit.insert(auditEvent(stamp, { actor, action, target: user.id }))
+    }
+    return done({ ...user, status: input.status })
+  })
+}

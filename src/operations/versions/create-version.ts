@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto'
+import { refuse } from '../../domain/errors.ts'
+import { recordId } from '../../domain/identifier.ts'
+import { formatScope, isSubset, parseScope, parseStoredScope } from '../../domain/scope.ts'
+import { isSemanticVersion } from '../../domain/semantic-version.ts'
+import { artifactLimits } from '../../domain/version.ts'
+import { storeArtifact } from '../artifacts/store-artifact.ts'
+import { auditEvent, auditStamp } from '../audit/event.ts'
+import { type Decision, done, refused } from '../decision.ts'
+import { type Once, once, type RepeatableRequest } from '../idempotency/once.ts'
+import type { Platform, Trace } from '../platform.ts'
+import type { AppCaller } from '../tokens/authenticate-app-token.ts'
+import { refusalIfEnded } from '../tokens/refusal-if-ended.ts'
+import { type VersionRecord, versionRecord } from './version-record.ts'
+
+export type VersionUpload = {
+  readonly version: string
+  readonly notes: string | null
+  readonly manifest: Readonly<Record<string, unknown>>
+  readonly scopes: readonly string[]
+  readonly artifact: {
+    readonly filename: string
+    readonly bytes: Uint8Array
+    /** Lower-case hex, when the uploader gave one. */
+    readonly sha256: string | null
+  } | null
+}
+export type CreatedVersion = { readonly created: boolean; readonly version: VersionRecord }
+
+/**
+ * Creates a draft, or replaces the content of one of the same name. A new version becomes the development head; a
+ * replaced one moves nothing. Nothing here submits or activates (spec section 4).
+ * @throws invalid_request, invalid_scope, scope_not_available, scope_not_allowed, payload_too_large,
+ *   checksum_mismatch, version_locked, and what `once` refuses with
+ */
+export const createVersion = async (
+  platform: Platform,
+  trace: Trace,
+  caller: AppCaller,
+  upload: VersionUpload,
+  request: RepeatableRequest | null,
+): Promise<Once<CreatedVersion>> => {
+  if (!isSemanticVersion(upload.version)) throw refuse('invalid_request', { param: 'version' })
+  const asked = upload.scopes.length === 0 ? { kind: 'scopes' as const, scopes: [] } : parseScope(upload.scopes.join(' '))
+  if (asked.kind === 'refused') throw refuse(asked.code, { param: 'scopes' })
+  const sha256 = upload.artifact === null ? null : checkedSum(upload.artifact)
+
+  const now = platform.clock.now()
+  const id = recordId('ver_', platform.random.uuid(now))
+  const stamp = auditStamp(platform, trace, now)
+  const content = {
+    notes: upload.notes,
+    manifest: JSON.stringify(upload.manifest),
+    scopes: formatScope(asked.scopes),
+    artifactSha256: sha256,
+    artifactFilename: upload.artifact?.filename ?? null,
+    artifactSizeBytes: upload.artifact?.bytes.byteLength ?? null,
+  }
+  const prepare = async () => {
+    if (upload.artifact !== null && sha256 !== null) await storeArtifact(platform, sha256, upload.artifact.bytes)
+  }
+
+  return await once(platform, request, now, prepare, async (q): Promise<Decision<CreatedVersion>> => {
+    const ended = await refusalIfEnded(q, caller, now)
+    if (ended !== null) return refused(ended)
+    const app = await q.apps.byId(caller.app.id)
+    if (app === null) return refused(refuse('invalid_token'))
+    if (!isSubset(asked.scopes, parseStoredScope(app.scopes))) {
+      return refused(refuse('scope_not_allowed', { param: 'scopes' }))
+    }
+    if (sha256 !== null && (await q.artifacts.find(sha256)) === null) {
+      return refused(refuse('unavailable', { retryAfterSeconds: 1 }))
+    }
+    const existing = await q.versions.byName(app.id, upload.version)
+    if (existing === null) {
+      const number = await q.versions.nextNumber(app.id)
+      await q.versions.insert({
+        ...{ id, appId: app.id, number, version: upload.version, status: 'draft', revision: 1, ...content },
+        ...{ rejection: null, createdAt: now, updatedAt: now },
+        ...{ submittedAt: null, reviewedAt: null, activatedAt: null },
+      })
+      await q.apps.setDevelopmentVersion(app.id, id, now)
+    } else if (!(await q.versions.replaceDraft(existing.id, existing.revision + 1, content, now))) {
+      return refused(refuse('version_locked', { details: { status: existing.status } }))
+    }
+    const row = await q.versions.byName(app.id, upload.version)
+    const current = await q.apps.byId(app.id)
+    if (row === null || current === null) throw new Error('a version is gone within its own transaction')
+    await q.audit.insert(
+      auditEvent(stamp, {
+        actor: { kind: 'app', id: caller.clientId },
+        action: existing === null ? 'version.created' : 'version.replaced',
+        appId: app.id,
+        environment: caller.environment,
+        target: row.id,
+        detail: { revision: row.revision },
+      }),
+    )
+    return done({ created: existing === null, version: versionRecord(row, current) })
+  })
+}
+
+/** The SHA-256 of an artifact that is not too large and is what the uploader says it is. */
+const checkedSum = (artifact: NonNullable<VersionUpload['artifact']>): Uint8Array => {
+  if (artifact.bytes.byteLength > artifactLimits.bytes) {
+    throw refuse('payload_too_large', { param: 'artifact.contentBase64', details: { maximumBytes: artifactLimits.bytes } })
+  }
+  const sum = createHash('sha256').update(artifact.bytes).digest()
+  if (artifact.sha256 !== null && artifact.sha256 !== sum.toString('hex')) {
+    throw refuse('checksum_mismatch', { param: 'artifact.sha256' })
+  }
+  return sum
+}

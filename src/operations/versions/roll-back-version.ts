@@ -1,0 +1,140 @@
+import type { App, Queries, Version } from '../../../db/database.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { recordId } from '../../domain/identifier.ts'
+import { isProductionRollbackTarget } from '../../domain/version.ts'
+import { auditEvent, auditStamp } from '../audit/event.ts'
+import { type Decision, done, refused } from '../decision.ts'
+import { type Once, once, type RepeatableRequest } from '../idempotency/once.ts'
+import type { Platform, Trace } from '../platform.ts'
+import type { AppCaller } from '../tokens/authenticate-app-token.ts'
+import { refusalIfEnded } from '../tokens/refusal-if-ended.ts'
+import { type VersionRecord, versionRecord } from './version-record.ts'
+
+export type RollbackRequest = {
+  readonly target: { readonly id: string } | { readonly version: string } | null
+  readonly environment: Environment
+  readonly reason: string | null
+  readonly dryRun: boolean
+}
+export type RolledBack = {
+  readonly rollback: {
+    readonly id: string | null
+    readonly environment: Environment
+    readonly fromVersionId: string
+    readonly toVersionId: string
+    readonly reason: string | null
+    readonly dryRun: boolean
+    readonly createdAt: number
+  }
+  readonly version: VersionRecord
+  readonly distributionChanged: boolean
+}
+
+/**
+ * Goes back to another version: in development the head moves, in production a version that was live before becomes
+ * live again and the live one is superseded. Every rollback is a row of the ledger; a dry run changes nothing.
+ * @throws version_not_found, no_previous_version, version_already_current, version_not_eligible
+ */
+export const rollBackVersion = async (
+  platform: Platform,
+  trace: Trace,
+  caller: AppCaller,
+  request: RollbackRequest,
+  repeatable: RepeatableRequest | null,
+): Promise<Once<RolledBack>> => {
+  const now = platform.clock.now()
+  const id = recordId('rbk_', platform.random.uuid(now))
+  const stamp = auditStamp(platform, trace, now)
+  const { environment, reason, dryRun } = request
+
+  return await once(platform, repeatable, now, nothingToPrepare, async (q): Promise<Decision<RolledBack>> => {
+    const ended = await refusalIfEnded(q, caller, now)
+    if (ended !== null) return refused(ended)
+    const app = await q.apps.byId(caller.app.id)
+    if (app === null) return refused(refuse('invalid_token'))
+    const from = await currentVersion(q, app, environment)
+    const to = await targetVersion(q, app, request, from)
+    if (to instanceof Error) return refused(to)
+    const fault = rollbackFault(environment, from, to)
+    if (fault !== null || from === null) return refused(fault ?? refuse('no_previous_version'))
+    const step = { environment, fromVersionId: from.id, toVersionId: to.id, reason }
+    const distributionChanged = environment === 'production'
+    if (!dryRun) {
+      if (!(await applyRollback(q, app, from, to, environment, now))) {
+        return refused(refuse('version_not_eligible', { details: { status: to.status } }))
+      }
+      await q.rollbacks.insert({ id, appId: app.id, ...step, createdAt: now })
+      await q.audit.insert(
+        auditEvent(stamp, {
+          actor: { kind: 'app', id: caller.clientId },
+          action: 'version.rolled_back',
+          appId: app.id,
+          environment,
+          target: to.id,
+          detail: { rollbackId: id, fromVersionId: from.id },
+        }),
+      )
+    }
+    const row = await q.versions.byId(app.id, to.id)
+    const current = await q.apps.byId(app.id)
+    if (row === null || current === null) throw new Error('a version is gone within its own transaction')
+    return done({
+      rollback: { id: dryRun ? null : id, ...step, dryRun, createdAt: now },
+      version: versionRecord(row, current),
+      distributionChanged,
+    })
+  })
+}
+
+const nothingToPrepare = async () => {}
+
+const currentVersion = async (q: Queries, app: App, environment: Environment): Promise<Version | null> => {
+  if (environment === 'production') return await q.versions.active(app.id)
+  return app.developmentVersionId === null ? null : await q.versions.byId(app.id, app.developmentVersionId)
+}
+
+const targetVersion = async (
+  q: Queries,
+  app: App,
+  { target, environment }: RollbackRequest,
+  from: Version | null,
+): Promise<Version | PlatformError> => {
+  if (target !== null) {
+    const named = 'id' in target ? await q.versions.byId(app.id, target.id) : await q.versions.byName(app.id, target.version)
+    return named ?? refuse('version_not_found', { param: 'id' in target ? 'versionId' : 'version' })
+  }
+  if (from === null) return refuse('no_previous_version')
+  const previous =
+    environment === 'production'
+      ? await q.versions.previousSuperseded(app.id, from.number)
+      : await q.versions.previous(app.id, from.number)
+  return previous ?? refuse('no_previous_version')
+}
+
+const rollbackFault = (environment: Environment, from: Version | null, to: Version): PlatformError | null => {
+  if (from?.id === to.id) return refuse('version_already_current')
+  if (environment === 'production' && !isProductionRollbackTarget(to.status)) {
+    return refuse('version_not_eligible', { details: { status: to.status } })
+  }
+  return null
+}
+
+/** Moves the head, or swaps the live version; false when a status is no longer what it was. */
+const applyRollback = async (
+  q: Queries,
+  app: App,
+  from: Version,
+  to: Version,
+  environment: Environment,
+  now: number,
+): Promise<boolean> => {
+  if (environment === 'development') {
+    await q.apps.setDevelopmentVersion(app.id, to.id, now)
+    return true
+  }
+  return (
+    (await q.versions.move(from.id, ['active'], 'superseded', {}, now)) &&
+    (await q.versions.move(to.id, ['superseded'], 'active', { activatedAt: now }, now))
+  )
+}

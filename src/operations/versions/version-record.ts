@@ -1,0 +1,51 @@
+import type { App, Version } from '../../../db/database.ts'
+import type { VersionStatus } from '../../domain/version.ts'
+
+/** A version as the contract shows it, but for the form of its times (epoch milliseconds here). */
+export type VersionRecord = {
+  readonly id: string
+  readonly number: number
+  readonly version: string
+  readonly status: VersionStatus
+  readonly revision: number
+  readonly notes: string | null
+  readonly manifest: Readonly<Record<string, unknown>>
+  readonly scopes: readonly string[]
+  readonly artifact: { readonly filename: string; readonly sizeBytes: number; readonly sha256: string } | null
+  readonly current: { readonly development: boolean; readonly production: boolean }
+  readonly rejection: { readonly message: string; readonly items: readonly RejectionItem[] } | null
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly submittedAt: number | null
+  readonly reviewedAt: number | null
+  readonly activatedAt: number | null
+}
+export type RejectionItem = { readonly path: string; readonly message: string }
+
+export const versionRecord = (row: Version, app: Pick<App, 'developmentVersionId'>): VersionRecord => ({
+  id: row.id,
+  number: row.number,
+  version: row.version,
+  status: row.status,
+  revision: row.revision,
+  notes: row.notes,
+  manifest: JSON.parse(row.manifest),
+  scopes: row.scopes === '' ? [] : row.scopes.split(' '),
+  artifact: artifactOf(row),
+  current: { development: app.developmentVersionId === row.id, production: row.status === 'active' },
+  rejection: row.rejection === null ? null : JSON.parse(row.rejection),
+  createdAt: row.createdAt,
+  updatedAt: row.updatedAt,
+  submittedAt: row.submittedAt,
+  reviewedAt: row.reviewedAt,
+  activatedAt: row.activatedAt,
+})
+
+const artifactOf = (row: Version): VersionRecord['artifact'] =>
+  row.artifactSha256 === null || row.artifactFilename === null || row.artifactSizeBytes === null
+    ? null
+    : {
+        filename: row.artifactFilename,
+        sizeBytes: row.artifactSizeBytes,
+        sha256: Buffer.from(row.artifactSha256).toString('hex'),
+      }
