@@ -4,6 +4,9 @@ import { type Connection, everyColumn, given, lazily, only } from './connection.
 
 export type Credential = typeof credentials.$inferSelect
 
+const isUnended = (now: number) =>
+  and(isNull(credentials.revokedAt), or(isNull(credentials.expiresAt), gt(credentials.expiresAt, now)))
+
 export const credentialQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(credentials).values(everyColumn(credentials)).prepare())
   const find = lazily(() =>
@@ -26,8 +29,6 @@ export const credentialQueries = (db: Connection) => {
       .where(eq(credentials.id, given('id')))
       .prepare(),
   )
-  const isUnended = (now: number) =>
-    and(isNull(credentials.revokedAt), or(isNull(credentials.expiresAt), gt(credentials.expiresAt, now)))
 
   return {
     insert: async (credential: Credential) => void (await insert().execute(credential)),

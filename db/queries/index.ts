@@ -15,6 +15,19 @@ import { userQueries } from './users.ts'
 import { versionQueries } from './versions.ts'
 import { watermarkQueries } from './watermarks.ts'
 
+export type { AppToken } from './app-tokens.ts'
+export type { App, Client } from './apps.ts'
+export type { AuditEvent, AuditFilter } from './audit.ts'
+export type { Credential } from './credentials.ts'
+export type { AuthorizationCode, Grant, TokenPair } from './grants.ts'
+export type { IdempotencyScope } from './idempotency.ts'
+export type { Install } from './installs.ts'
+export type { Resource } from './resources.ts'
+export type { Rollback } from './rollbacks.ts'
+export type { Session } from './sessions.ts'
+export type { User } from './users.ts'
+export type { Version, VersionStatus } from './versions.ts'
+
 /** Every question and every write of the platform, over one connection. */
 export const createQueries = (db: Connection) => ({
   appTokens: appTokenQueries(db),

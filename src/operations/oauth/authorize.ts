@@ -1,5 +1,5 @@
 import type { Queries } from '../../../db/database.ts'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordIdOfKey, rowKey } from '../../domain/identifier.ts'
 import { isCodeChallenge } from '../../domain/pkce.ts'
 import { redirectTarget } from '../../domain/redirect-uri.ts'
@@ -87,7 +87,7 @@ export const authorize = async (
 
   return await decide(platform.database, async (q) => {
     const checked = await checkAuthorizationRequest(q, request)
-    if (checked instanceof Error) return refused(checked)
+    if (checked instanceof PlatformError) return refused(checked)
     if (!consented) return refused(refuse('consent_required', { param: 'consent' }))
     const scope = formatScope(checked.scopes)
     const { appId, environment } = checked

@@ -61,7 +61,8 @@ export const continueGrant = async <Found extends FoundSecret>(
     const client = await authenticateClient(q, presentedClient, now)
     if (client === null) return await refuseClient(q, stamp, continuation.action)
     if (client.appStatus !== 'active') return await refuseSuspended(q, stamp, continuation.action, client)
-    const attempt: Attempt = { q, stamp, client, now, ...continuation }
+    const { secret, action, tokenKind } = continuation
+    const attempt: Attempt = { q, stamp, client, now, secret, action, tokenKind }
     const found = await continuation.find(q)
     if (found === null) return await refuseAttempt(attempt, null)
     const { grant } = found

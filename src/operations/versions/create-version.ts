@@ -75,9 +75,19 @@ export const createVersion = async (
     if (existing === null) {
       const number = await q.versions.nextNumber(app.id)
       await q.versions.insert({
-        ...{ id, appId: app.id, number, version: upload.version, status: 'draft', revision: 1, ...content },
-        ...{ rejection: null, createdAt: now, updatedAt: now },
-        ...{ submittedAt: null, reviewedAt: null, activatedAt: null },
+        ...content,
+        id,
+        appId: app.id,
+        number,
+        version: upload.version,
+        status: 'draft',
+        revision: 1,
+        rejection: null,
+        createdAt: now,
+        updatedAt: now,
+        submittedAt: null,
+        reviewedAt: null,
+        activatedAt: null,
       })
       await q.apps.setDevelopmentVersion(app.id, id, now)
     } else if (!(await q.versions.replaceDraft(existing.id, existing.revision + 1, content, now))) {

@@ -1,6 +1,6 @@
 import type { App, Queries, Version } from '../../../db/database.ts'
 import type { Environment } from '../../domain/environment.ts'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { isProductionRollbackTarget } from '../../domain/version.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
@@ -55,7 +55,7 @@ export const rollBackVersion = async (
     if (app === null) return refused(refuse('invalid_token'))
     const from = await currentVersion(q, app, environment)
     const to = await targetVersion(q, app, request, from)
-    if (to instanceof Error) return refused(to)
+    if (to instanceof PlatformError) return refused(to)
     const fault = rollbackFault(environment, from, to)
     if (fault !== null || from === null) return refused(fault ?? refuse('no_previous_version'))
     const step = { environment, fromVersionId: from.id, toVersionId: to.id, reason }

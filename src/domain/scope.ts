@@ -1,0 +1,57 @@
+/** The scopes of version 2026-08 (contract section 4). */
+export const scopeCatalogue = {
+  'profile:read': { callers: ['user'], availability: 'available', words: 'See your name and picture' },
+  'profile.email:read': { callers: ['user'], availability: 'available', words: 'See your email address' },
+  'site:read': { callers: ['app', 'user'], availability: 'preview', words: 'List your websites' },
+  'store:read': { callers: ['app', 'user'], availability: 'preview', words: 'List your stores' },
+  'site.content:write': { callers: ['app', 'user'], availability: 'issuable', words: 'Change the content of your websites' },
+  'store.products:read': { callers: [], availability: 'planned', words: 'See the products of your stores' },
+  'store.orders:read': { callers: [], availability: 'restricted', words: 'See the orders of your stores' },
+  'customers:read': { callers: [], availability: 'restricted', words: 'See the customers of your stores' },
+} as const satisfies Record<string, ScopeEntry>
+
+export type ScopeCaller = 'app' | 'user'
+type ScopeEntry = {
+  readonly callers: readonly ScopeCaller[]
+  readonly availability: 'available' | 'preview' | 'issuable' | 'planned' | 'restricted'
+  /** What it allows, as a person is told on a consent page. */
+  readonly words: string
+}
+export type ScopeName = keyof typeof scopeCatalogue
+
+export type ParsedScope =
+  | { readonly kind: 'scopes'; readonly scopes: readonly ScopeName[] }
+  | { readonly kind: 'refused'; readonly code: 'invalid_scope' | 'scope_not_available' }
+
+const maximumLength = 1000
+const isScopeName = (name: string): name is ScopeName => Object.hasOwn(scopeCatalogue, name)
+
+/** Reads a scope string: names that exist and can be issued, sorted, each once. An unknown name outweighs a planned one. */
+export const parseScope = (text: string): ParsedScope => {
+  if (text.length > maximumLength) return { kind: 'refused', code: 'invalid_scope' }
+  const names = [...new Set(text.split(' ').filter((name) => name !== ''))]
+  const known = names.filter(isScopeName)
+  if (names.length === 0 || known.length !== names.length) return { kind: 'refused', code: 'invalid_scope' }
+  if (known.some((name) => !isIssuable(name))) return { kind: 'refused', code: 'scope_not_available' }
+  return { kind: 'scopes', scopes: known.toSorted() }
+}
+
+/** Scopes as the store keeps them: written by `formatScope`, so every name was known when it was written. */
+export const parseStoredScope = (text: string): readonly ScopeName[] => text.split(' ').filter(isScopeName)
+
+export const formatScope = (scopes: readonly ScopeName[]): string => scopes.toSorted().join(' ')
+
+/** Scopes that a caller of this kind can be given. */
+export const scopesFor = (caller: ScopeCaller): readonly ScopeName[] => scopesByCaller[caller]
+
+export const isSubset = (some: readonly ScopeName[], all: readonly ScopeName[]): boolean =>
+  some.every((name) => all.includes(name))
+
+const isIssuable = (name: ScopeName): boolean => {
+  const { availability } = scopeCatalogue[name]
+  return availability !== 'planned' && availability !== 'restricted'
+}
+const entries: readonly (readonly [string, ScopeEntry])[] = Object.entries(scopeCatalogue)
+const namesFor = (caller: ScopeCaller) =>
+  entries.filter(([, entry]) => entry.callers.includes(caller)).map(([name]) => name).filter(isScopeName)
+const scopesByCaller = { app: namesFor('app'), user: namesFor('user') } as const

@@ -1,0 +1,94 @@
+import { createHmac, hash, timingSafeEqual } from 'node:crypto'
+import { encodeBase62, isBase62 } from './base62.ts'
+import { crc32 } from './crc32.ts'
+import { asRowKey, type RowKey, rowKeyLength } from './identifier.ts'
+
+/** Every kind of secret and the prefix that tells it (contract section 2). */
+export const secretPrefixes = {
+  clientSecretDevelopment: 'aps_dev_',
+  clientSecretProduction: 'aps_live_',
+  appToken: 'apat_',
+  userAccessToken: 'apua_',
+  refreshToken: 'apur_',
+  authorizationCode: 'apco_',
+  session: 'apus_',
+  embeddedSession: 'apes_',
+  installSessionCode: 'apic_',
+  operatorKey: 'apok_',
+} as const
+export type SecretKind = keyof typeof secretPrefixes
+
+/** SHA-256 of a whole secret: all that is ever stored of one. The brand keeps plain text out of the store. */
+export type SecretHash = Uint8Array & { readonly [secretHashBrand]: true }
+declare const secretHashBrand: unique symbol
+
+export type ParsedSecret = { readonly key: RowKey; readonly hash: SecretHash }
+
+const randomDigits = 43
+const checksumDigits = 6
+const bodyLength = rowKeyLength + randomDigits + checksumDigits
+
+/** A secret for the row of the key: prefix, key, 256 random bits, and a CRC-32 over all that stands before. */
+export const mintSecret = (secret: {
+  readonly kind: SecretKind
+  readonly key: RowKey
+  /** 32 bytes. */
+  readonly random: Uint8Array
+}): string => {
+  const text = secretPrefixes[secret.kind] + secret.key + encodeBase62(secret.random, randomDigits)
+  return text + checksumOf(text)
+}
+
+/** The row's key and the hash to meet there; null for a wrong prefix, length, alphabet or checksum. */
+export const parseSecret = (kind: SecretKind, text: string): ParsedSecret | null => {
+  const prefix = secretPrefixes[kind]
+  if (text.length !== prefix.length + bodyLength || !text.startsWith(prefix)) return null
+  const body = text.slice(prefix.length)
+  if (!isBase62(body)) return null
+  const checked = text.length - checksumDigits
+  if (!text.endsWith(checksumOf(text, checked))) return null
+  return { key: asRowKey(body.slice(0, rowKeyLength)), hash: hashSecret(text) }
+}
+
+/** The kind that a text claims by its prefix; null when it claims none. */
+export const secretKindOf = (text: string): SecretKind | null => {
+  for (const kind of secretKinds) if (text.startsWith(secretPrefixes[kind])) return kind
+  return null
+}
+const secretKinds: readonly SecretKind[] = [
+  'appToken',
+  'userAccessToken',
+  'refreshToken',
+  'session',
+  'authorizationCode',
+  'clientSecretDevelopment',
+  'clientSecretProduction',
+  'embeddedSession',
+  'installSessionCode',
+  'operatorKey',
+]
+
+// The only maker of the brand.
+export const hashSecret = (text: string): SecretHash => hash('sha256', text, 'buffer') as Uint8Array as SecretHash
+
+/** Compares in time that does not depend on where two hashes differ. */
+export const sameHash = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b)
+
+/**
+ * 32 bytes that only the holder of the presented secret can derive again while the salt is kept: what an idempotent
+ * retry of an exchange or refresh is answered with (contract section 3).
+ */
+export const deriveSecretRandom = (presented: string, salt: Uint8Array, label: 'access' | 'refresh'): Uint8Array =>
+  createHmac('sha256', presented).update(salt).update(label).digest()
+
+const checksumOf = (text: string, length: number = text.length): string => {
+  let value = crc32(text, length)
+  let digits = ''
+  for (let digit = 0; digit < checksumDigits; digit += 1) {
+    digits = digitAt(value % 62) + digits
+    value = Math.floor(value / 62)
+  }
+  return digits
+}
+const digitAt = (value: number): string =>
+  '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'.charAt(value)
