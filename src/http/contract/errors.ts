@@ -1,4 +1,4 @@
-import { type TSchema, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { type ErrorCode, messageOf, statusOf } from '../../domain/errors.ts'
 
 /** Codes that every contract endpoint can answer with (contract section 1). */
@@ -43,8 +43,11 @@ const errorBody = (codes: readonly ErrorCode[]) =>
     { description: codes.map((code) => `\`${code}\`: ${messageOf(code)}`).join(' ') },
   )
 
-/** One schema per status for the codes of an endpoint, those that every endpoint has included. */
-export const errorResponses = (...codes: readonly ErrorCode[]): Record<number, TSchema> => {
+/**
+ * One schema per status for the codes of an endpoint, those that every endpoint has included. The type is a plain
+ * `object`, since handlers throw errors and never return one: what they return is checked against the success alone.
+ */
+export const errorResponses = (...codes: readonly ErrorCode[]): object => {
   const byStatus = Map.groupBy(new Set<ErrorCode>([...codes, ...everywhere]), statusOf)
   return Object.fromEntries([...byStatus].map(([status, ofStatus]) => [status, errorBody(ofStatus)]))
 }

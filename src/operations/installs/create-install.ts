@@ -35,7 +35,6 @@ export const createInstall = async (
     const resource = await q.resources.find(user.id, input.kind, input.resourceSlug)
     if (resource === null) return refused(badInput('resource', 'This user has no such website or store.'))
     const others = await q.installs.listByApp(app.id)
-    const isOpen = (other: Install) => other.approval === 'pending' || other.state === 'active'
     if (others.some((other) => other.resourceId === resource.id && isOpen(other))) {
       return refused(badInput('resource', 'The app has a pending or active install there already.'))
     }
@@ -54,3 +53,6 @@ export const createInstall = async (
     return done(installRecord(install, input.kind, resource.slug))
   })
 }
+
+/** Undecided or in use: a website or store has at most one such install of an app. */
+const isOpen = (install: Install): boolean => install.approval === 'pending' || install.state === 'active'

@@ -8,6 +8,8 @@ import { hashSecret, mintSecret } from '../../domain/secret.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
+import type { SessionCaller } from '../tokens/authenticate-session.ts'
+import { refusalIfEnded } from '../tokens/refusal-if-ended.ts'
 
 export type AuthorizationRequest = {
   readonly clientId: string
@@ -66,17 +68,18 @@ export const checkAuthorizationRequest = async (
 /**
  * Records the consent of a signed-in user as a new grant and gives the authorization code for it (spec section 4).
  * `consented` is what the user said; only true counts.
- * @throws invalid_client, invalid_redirect_uri, unsupported_code_challenge_method, invalid_request, invalid_scope,
+ * @throws login_required, invalid_client, invalid_redirect_uri, unsupported_code_challenge_method, invalid_request, invalid_scope,
  *   app_inactive, scope_not_available, scope_not_allowed, consent_required
  */
 export const authorize = async (
   platform: Platform,
   trace: Trace,
-  userId: string,
+  session: SessionCaller,
   request: AuthorizationRequest,
   consented: boolean,
 ): Promise<Authorization> => {
   const now = platform.clock.now()
+  const userId = session.user.id
   const expiresInSeconds = platform.lifetimes.code
   const expiresAt = now + expiresInSeconds * 1000
   const key = rowKey(platform.random.uuid(now))
@@ -86,6 +89,8 @@ export const authorize = async (
   const stamp = auditStamp(platform, trace, now)
 
   return await decide(platform.database, async (q) => {
+    const ended = await refusalIfEnded(q, session, now)
+    if (ended !== null) return refused(ended)
     const checked = await checkAuthorizationRequest(q, request)
     if (checked instanceof PlatformError) return refused(checked)
     if (!consented) return refused(refuse('consent_required', { param: 'consent' }))

@@ -8,6 +8,7 @@ import { refuseClient } from '../clients/refuse-client.ts'
 import { type Decision, decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { AppCaller } from '../tokens/authenticate-app-token.ts'
+import type { SessionCaller } from '../tokens/authenticate-session.ts'
 import type { UserCaller } from '../tokens/authenticate-user-token.ts'
 
 /**
@@ -80,11 +81,12 @@ export const revokeByToken = async (
 export const revokeByUser = async (
   platform: Platform,
   trace: Trace,
-  userId: string,
+  session: SessionCaller,
   grantId: string,
 ): Promise<void> => {
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
+  const userId = session.user.id
   await decide(platform.database, async (q) => {
     const grant = await q.grants.byId(grantId)
     if (grant === null || grant.userId !== userId) return refused(refuse('grant_not_found', { param: 'grantId' }))

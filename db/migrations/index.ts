@@ -1,0 +1,7 @@
+import type { Migration } from '../migrate.ts'
+import initial from './0001_initial.sql' with { type: 'text' }
+
+/** Every step of the schema, in order, embedded in the program. Append only: a released step never changes. */
+export const migrations: readonly Migration[] = [
+  { id: 1, name: 'initial', sql: initial, sha256: 'ca59495407a3732c2f14815f7addac6998d5f597a56473cc384825dcb015295d' },
+]

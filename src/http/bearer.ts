@@ -1,0 +1,93 @@
+import { type ErrorCode, type PlatformError, refuse } from '../domain/errors.ts'
+import { type SecretKind, secretKindOf } from '../domain/secret.ts'
+import { type AppCaller, authenticateAppToken } from '../operations/tokens/authenticate-app-token.ts'
+import { authenticateSession, type SessionCaller } from '../operations/tokens/authenticate-session.ts'
+import { authenticateUserToken, type UserCaller } from '../operations/tokens/authenticate-user-token.ts'
+import { recordRefusal } from '../operations/tokens/record-refusal.ts'
+import type { Door } from './door.ts'
+import { takeFailure, takeShare } from './limits.ts'
+import { contextOf, type RequestContext, traceOf } from './request-context.ts'
+
+export type BearerCaller = AppCaller | UserCaller | SessionCaller
+
+/** The longest token that is looked at; clients may count on 255 characters (contract section 2). */
+const maximumLength = 255
+
+/** The token of an `Authorization: Bearer` header (RFC 6750 §2.1); null without the header, empty when it is no bearer. */
+export const bearerOf = (request: Request): string | null => {
+  const header = request.headers.get('authorization')
+  if (header === null) return null
+  return /^bearer +/i.test(header) ? header.replace(/^bearer +/i, '') : ''
+}
+
+/** Whoever stands behind the text, if it is a live token of any kind that a bearer header may carry; one read. */
+const authenticate = async (door: Door, text: string): Promise<BearerCaller | null> => {
+  if (text.length > maximumLength) return null
+  const kind: SecretKind | null = secretKindOf(text)
+  switch (kind) {
+    case 'appToken':
+      return await authenticateAppToken(door.platform, text)
+    case 'userAccessToken':
+      return await authenticateUserToken(door.platform, text)
+    case 'session':
+      return await authenticateSession(door.platform, text)
+    default:
+      return null
+  }
+}
+
+/**
+ * The caller behind the bearer token of a request, whatever kind it is.
+ * @throws the code when there is no live token
+ */
+export const requireBearer = async (
+  door: Door,
+  request: Request,
+  code: 'invalid_token' | 'login_required',
+): Promise<BearerCaller> => {
+  const context = contextOf(request)
+  const token = bearerOf(request)
+  context.bearerPresented = token !== null
+  if (token === null) throw refuse(code)
+  const caller = await authenticate(door, token)
+  if (caller === null) throw await refuseBearer(door, context, code)
+  return caller
+}
+
+/**
+ * The app behind the request's token, within its share of calls.
+ * @throws invalid_token, token_type_not_allowed for a live token of another kind, rate_limited
+ */
+export const requireApp = async (door: Door, request: Request, share: 'read' | 'write'): Promise<AppCaller> => {
+  const caller = await requireBearer(door, request, 'invalid_token')
+  if (caller.kind !== 'app') throw refuse('token_type_not_allowed')
+  const context = contextOf(request)
+  context.notes.appId = caller.app.id
+  context.notes.clientId = caller.clientId
+  takeShare(door, context, share, caller.app.id)
+  return caller
+}
+
+/**
+ * The user and app behind the request's token, within the app's share of calls.
+ * @throws invalid_token, token_type_not_allowed for a live token of another kind, rate_limited
+ */
+export const requireUser = async (door: Door, request: Request): Promise<UserCaller> => {
+  const caller = await requireBearer(door, request, 'invalid_token')
+  if (caller.kind !== 'user') throw refuse('token_type_not_allowed')
+  const context = contextOf(request)
+  context.notes.appId = caller.appId
+  context.notes.clientId = caller.clientId
+  context.notes.userId = caller.user.id
+  context.notes.grantId = caller.grantId
+  takeShare(door, context, 'read', caller.appId)
+  return caller
+}
+
+/** The refusal of a credential in a header or cookie, with its audit row; too many from one address are cut off. */
+export const refuseBearer = async (door: Door, context: RequestContext, code: ErrorCode): Promise<PlatformError> => {
+  takeFailure(door, context, '')
+  door.platform.observe.refused(code === 'login_required' ? 'session' : 'app_token')
+  await recordRefusal(door.platform, traceOf(context), 'bearer.check', code)
+  return refuse(code)
+}

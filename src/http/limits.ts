@@ -1,0 +1,79 @@
+import { PlatformError, refuse } from '../domain/errors.ts'
+import type { TokenKind } from '../operations/platform.ts'
+import type { Door } from './door.ts'
+import type { RateLimitPolicy } from './rate-limit.ts'
+import type { RequestContext } from './request-context.ts'
+
+/**
+ * Takes one call from a share and shows the rest on the answer.
+ * @throws rate_limited when nothing is left
+ */
+export const takeShare = (door: Door, context: RequestContext, policy: RateLimitPolicy, key: string): void => {
+  const decision = door.limiter.take(policy, key)
+  context.rateLimit = decision
+  if (!decision.allowed) throw refuse('rate_limited', { retryAfterSeconds: decision.resetSeconds })
+}
+
+/**
+ * Counts a refused credential of a client at an address; with an empty client ID, of the address alone.
+ * @throws rate_limited when there have been too many
+ */
+export const takeFailure = (door: Door, context: RequestContext, clientId: string): void => {
+  const decision = door.limiter.take('failed', clientKey(context, clientId))
+  if (!decision.allowed) throw refuse('rate_limited', { retryAfterSeconds: decision.resetSeconds })
+}
+
+/**
+ * Runs a call that a client authenticates in its body: within the share of this client at this address, and not at
+ * all while too many of its credentials were refused. The address is part of both keys, so that nobody locks an app
+ * out by its public client ID.
+ * @throws rate_limited, and what the call throws
+ */
+export const withClientLimits = async <T>(
+  door: Door,
+  context: RequestContext,
+  clientId: string,
+  kind: TokenKind,
+  call: () => Promise<T>,
+): Promise<T> => {
+  takeShare(door, context, 'token', clientKey(context, clientId))
+  const failures = door.limiter.peek('failed', clientKey(context, clientId))
+  if (!failures.allowed) throw refuse('rate_limited', { retryAfterSeconds: failures.resetSeconds })
+  try {
+    return await call()
+  } catch (error) {
+    if (error instanceof PlatformError && error.status === 401) {
+      door.platform.observe.refused(kind)
+      takeFailure(door, context, clientId)
+    }
+    throw error
+  }
+}
+
+/**
+ * Runs a sign-in unless this account at this address has failed too often. The try is taken before and given back on
+ * success, so that parallel guesses cannot pass together.
+ * @throws rate_limited, and what the call throws
+ */
+export const withSignInLimit = async <T>(
+  door: Door,
+  context: RequestContext,
+  email: string,
+  call: () => Promise<T>,
+): Promise<T> => {
+  const key = `${email.toLowerCase().slice(0, 254)} ${context.addressKey}`
+  takeShare(door, context, 'sign_in', key)
+  try {
+    const result = await call()
+    door.limiter.giveBack('sign_in', key)
+    return result
+  } catch (error) {
+    if (error instanceof PlatformError && error.status === 401) door.platform.observe.refused('session')
+    else door.limiter.giveBack('sign_in', key)
+    throw error
+  }
+}
+
+/** A key of bounded length, whatever came as client ID. */
+const clientKey = (context: RequestContext, clientId: string): string =>
+  `${clientId.slice(0, 64)} ${context.addressKey}`

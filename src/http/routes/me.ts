@@ -1,0 +1,37 @@
+import { Elysia } from 'elysia'
+import { requireApp } from '../bearer.ts'
+import { errorResponses } from '../contract/errors.ts'
+import { appIdentity } from '../contract/tokens.ts'
+import type { Door } from '../door.ts'
+import { wireTime } from '../wire.ts'
+import { operationDetails } from './operation-details.ts'
+import { contractPath } from './paths.ts'
+
+export const meRoute = (door: Door) =>
+  new Elysia().get(
+    `${contractPath}/me`,
+    async ({ request }) => {
+      const caller = await requireApp(door, request, 'read')
+      return {
+        appId: caller.app.id,
+        clientId: caller.clientId,
+        name: caller.app.name,
+        slug: caller.app.slug,
+        environment: caller.environment,
+        status: 'active' as const,
+        scope: caller.scopes,
+        expiresAt: wireTime(caller.expiresAt),
+        createdAt: wireTime(caller.app.createdAt),
+      }
+    },
+    {
+      response: { 200: appIdentity, ...errorResponses('invalid_token', 'token_type_not_allowed') },
+      detail: operationDetails({
+        id: 'identifyApp',
+        summary: 'Identity of the calling app',
+        description: 'Tells which app, environment and scopes a live app token stands for.',
+        tag: 'App tokens',
+        callers: ['appToken'],
+      }),
+    },
+  )

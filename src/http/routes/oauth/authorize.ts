@@ -1,0 +1,68 @@
+import { Elysia } from 'elysia'
+import { authorize } from '../../../operations/oauth/authorize.ts'
+import { bodyErrors, errorResponses } from '../../contract/errors.ts'
+import { authorizeRequest, authorizeResponse } from '../../contract/oauth.ts'
+import type { Door } from '../../door.ts'
+import { jsonBody } from '../../json-body.ts'
+import { takeShare } from '../../limits.ts'
+import { contextOf, traceOf } from '../../request-context.ts'
+import { requireSession } from '../../session-cookie.ts'
+import { operationDetails } from '../operation-details.ts'
+import { contractPath } from '../paths.ts'
+
+export const authorizeRoute = (door: Door) =>
+  new Elysia()
+    .derive(async ({ request }) => {
+      const session = await requireSession(door, request)
+      takeShare(door, contextOf(request), 'authorize', session.user.id)
+      return { session }
+    })
+    .use(jsonBody())
+    .post(
+      `${contractPath}/oauth/authorize`,
+      async ({ session, body, request }) => {
+        const context = contextOf(request)
+        context.notes.clientId = body.clientId
+        const granted = await authorize(door.platform, traceOf(context), session, body, body.consent === true)
+        context.notes.appId = granted.appId
+        context.notes.grantId = granted.grantId
+        door.platform.observe.issued('authorization_code')
+        return {
+          code: granted.code,
+          state: granted.state,
+          redirectUri: granted.redirectUri,
+          redirectTo: granted.redirectTo,
+          scope: granted.scope,
+          expiresIn: granted.expiresInSeconds,
+        }
+      },
+      {
+        parse: 'none',
+        body: authorizeRequest,
+        response: {
+          200: authorizeResponse,
+          ...errorResponses(
+            ...bodyErrors,
+            'invalid_redirect_uri',
+            'unsupported_code_challenge_method',
+            'invalid_scope',
+            'login_required',
+            'invalid_client',
+            'token_type_not_allowed',
+            'origin_not_allowed',
+            'consent_required',
+            'scope_not_allowed',
+            'scope_not_available',
+            'app_inactive',
+          ),
+        },
+        detail: operationDetails({
+          id: 'authorize',
+          summary: 'Record user consent and obtain an authorization code',
+          description:
+            'Called by the signed-in user: a session token, or the session cookie with proof of the same origin. Every call with consent makes a new grant.',
+          tag: 'OAuth',
+          callers: ['session'],
+        }),
+      },
+    )

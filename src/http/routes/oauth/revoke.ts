@@ -1,0 +1,70 @@
+import { Elysia } from 'elysia'
+import { refuse } from '../../../domain/errors.ts'
+import { revokeByClient, revokeByToken, revokeByUser } from '../../../operations/oauth/revoke.ts'
+import { type BearerCaller, bearerOf, requireBearer } from '../../bearer.ts'
+import { bodyErrors, errorResponses } from '../../contract/errors.ts'
+import { revokeRequest, revokeResponse } from '../../contract/oauth.ts'
+import type { Door } from '../../door.ts'
+import { jsonBody } from '../../json-body.ts'
+import { withClientLimits } from '../../limits.ts'
+import { contextOf, traceOf } from '../../request-context.ts'
+import { hasSessionCookie, requireSession } from '../../session-cookie.ts'
+import { operationDetails } from '../operation-details.ts'
+import { contractPath } from '../paths.ts'
+
+/** Who asks by header or cookie; null when only the body can tell. */
+const callerOf = async (door: Door, request: Request): Promise<BearerCaller | null> => {
+  if (bearerOf(request) !== null) return await requireBearer(door, request, 'invalid_token')
+  return hasSessionCookie(door, request) ? await requireSession(door, request) : null
+}
+
+export const revokeRoute = (door: Door) =>
+  new Elysia()
+    .derive(async ({ request }) => ({ caller: await callerOf(door, request) }))
+    .use(jsonBody())
+    .post(
+      `${contractPath}/oauth/revoke`,
+      async ({ caller, body, request }) => {
+        const context = contextOf(request)
+        const trace = traceOf(context)
+        if (caller === null) {
+          const { clientId, clientSecret, token } = body
+          if (clientId === undefined || clientSecret === undefined) throw refuse('invalid_client')
+          if (token === undefined) throw refuse('invalid_request', { param: 'token' })
+          const credentials = { clientId, clientSecret }
+          await withClientLimits(door, context, clientId, 'client_secret', async () =>
+            await revokeByClient(door.platform, trace, credentials, token),
+          )
+        } else if (caller.kind === 'session') {
+          if (body.grantId === undefined) throw refuse('invalid_request', { param: 'grantId' })
+          await revokeByUser(door.platform, trace, caller, body.grantId)
+        } else {
+          await revokeByToken(door.platform, trace, caller)
+        }
+        return { revoked: true as const }
+      },
+      {
+        parse: 'none',
+        body: revokeRequest,
+        response: {
+          200: revokeResponse,
+          ...errorResponses(
+            ...bodyErrors,
+            'invalid_client',
+            'invalid_token',
+            'login_required',
+            'origin_not_allowed',
+            'token_not_owned',
+            'grant_not_found',
+          ),
+        },
+        detail: operationDetails({
+          id: 'revoke',
+          summary: 'Revoke a user grant or an app token',
+          description:
+            'An app sends its credentials and a token; a token revokes itself with an empty object; a signed-in user sends a grant ID. Any token of a grant ends the whole grant. Once answered, nothing of it works again.',
+          tag: 'OAuth',
+          callers: ['none', 'appToken', 'userToken', 'session'],
+        }),
+      },
+    )

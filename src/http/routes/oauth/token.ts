@@ -1,0 +1,103 @@
+import type { Static } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { refuse } from '../../../domain/errors.ts'
+import type { IssuedTokens } from '../../../operations/oauth/attempt.ts'
+import { exchangeCode } from '../../../operations/oauth/exchange-code.ts'
+import { refreshTokens } from '../../../operations/oauth/refresh-tokens.ts'
+import { bodyErrors, errorResponses } from '../../contract/errors.ts'
+import { tokenRequest, tokenResponse } from '../../contract/oauth.ts'
+import type { Door } from '../../door.ts'
+import { retryIdentity } from '../../idempotency-key.ts'
+import { jsonBody } from '../../json-body.ts'
+import { withClientLimits } from '../../limits.ts'
+import { contextOf, type RequestContext, traceOf } from '../../request-context.ts'
+import { operationDetails } from '../operation-details.ts'
+import { contractPath } from '../paths.ts'
+
+type Body = Static<typeof tokenRequest>
+
+export const oauthTokenRoute = (door: Door) =>
+  new Elysia().use(jsonBody()).post(
+    `${contractPath}/oauth/token`,
+    async ({ body, request }) => {
+      const context = contextOf(request)
+      const issued = await grantTypeOf(body)(door, context, body, retryIdentity(request, body))
+      context.notes.appId = issued.appId
+      context.notes.clientId = body.clientId
+      context.notes.grantId = issued.grantId
+      door.platform.observe.issued('user_tokens')
+      return {
+        accessToken: issued.accessToken,
+        tokenType: 'Bearer' as const,
+        expiresIn: issued.expiresInSeconds,
+        refreshToken: issued.refreshToken,
+        refreshTokenExpiresIn: issued.refreshTokenExpiresInSeconds,
+        scope: issued.scope,
+        grantId: issued.grantId,
+      }
+    },
+    {
+      parse: 'none',
+      body: tokenRequest,
+      response: {
+        200: tokenResponse,
+        ...errorResponses(
+          ...bodyErrors,
+          'unsupported_grant_type',
+          'invalid_scope',
+          'invalid_client',
+          'invalid_grant',
+          'app_inactive',
+          'idempotency_in_progress',
+        ),
+      },
+      detail: operationDetails({
+        id: 'issueUserTokens',
+        summary: 'Exchange a code, or refresh, for tokens',
+        description:
+          'A code and a refresh token are good once; one presented again ends its whole grant. With an Idempotency-Key the same request may be repeated for a minute and gets the very same tokens.',
+        tag: 'OAuth',
+        callers: ['none'],
+        repeatable: true,
+      }),
+    },
+  )
+
+type Issue = (door: Door, context: RequestContext, body: Body, identity: string | null) => Promise<IssuedTokens>
+
+const grantTypeOf = (body: Body): Issue => {
+  switch (body.grantType) {
+    case 'authorization_code':
+      return exchange
+    case 'refresh_token':
+      return refresh
+    default:
+      throw refuse('unsupported_grant_type', { param: 'grantType' })
+  }
+}
+
+const exchange: Issue = async (door, context, body, identity) => {
+  const { clientId, clientSecret } = body
+  const code = needed(body, 'code')
+  const redirectUri = needed(body, 'redirectUri')
+  const codeVerifier = needed(body, 'codeVerifier')
+  const request = { clientId, clientSecret, code, redirectUri, codeVerifier }
+  return await withClientLimits(door, context, clientId, 'authorization_code', async () =>
+    await exchangeCode(door.platform, traceOf(context), request, identity),
+  )
+}
+
+const refresh: Issue = async (door, context, body, identity) => {
+  const { clientId, clientSecret } = body
+  const refreshToken = needed(body, 'refreshToken')
+  const request = { clientId, clientSecret, refreshToken, scope: body.scope ?? null }
+  return await withClientLimits(door, context, clientId, 'refresh_token', async () =>
+    await refreshTokens(door.platform, traceOf(context), request, identity),
+  )
+}
+
+const needed = (body: Body, field: 'code' | 'redirectUri' | 'codeVerifier' | 'refreshToken'): string => {
+  const value = body[field]
+  if (value === undefined) throw refuse('invalid_request', { param: field })
+  return value
+}

@@ -1,0 +1,2 @@
+/** Where the contract's endpoints live. */
+export const contractPath = '/api/app-platform'

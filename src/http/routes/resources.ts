@@ -1,0 +1,47 @@
+import { Elysia } from 'elysia'
+import { refuse } from '../../domain/errors.ts'
+import { listResources, type ResourceKind, scopeToRead } from '../../operations/resources/list-resources.ts'
+import { requireUser } from '../bearer.ts'
+import { errorResponses } from '../contract/errors.ts'
+import { resourceList, resourceListQuery } from '../contract/resources.ts'
+import type { Door } from '../door.ts'
+import { pageRequest, wireCursor } from '../page-request.ts'
+import { wireTime, wireTimeOrNull } from '../wire.ts'
+import { operationDetails } from './operation-details.ts'
+import { contractPath } from './paths.ts'
+
+const isKind = (text: string | undefined): text is ResourceKind => text !== undefined && Object.hasOwn(scopeToRead, text)
+
+export const resourcesRoute = (door: Door) =>
+  new Elysia().derive(async ({ request }) => ({ caller: await requireUser(door, request) })).get(
+    `${contractPath}/resources`,
+    async ({ caller, query }) => {
+      const { kind } = query
+      if (!isKind(kind)) {
+        throw refuse('invalid_request', { param: 'kind', details: { allowed: Object.keys(scopeToRead) } })
+      }
+      const page = await listResources(door.platform, caller, kind, pageRequest(query))
+      const data = page.data.map((item) => ({
+        ...item,
+        createdAt: wireTime(item.createdAt),
+        updatedAt: wireTime(item.updatedAt),
+        publishedAt: wireTimeOrNull(item.publishedAt),
+      }))
+      return { kind, data, nextCursor: wireCursor(page.nextCursor) }
+    },
+    {
+      query: resourceListQuery,
+      response: {
+        200: resourceList,
+        ...errorResponses('invalid_token', 'token_type_not_allowed', 'insufficient_scope', 'install_required'),
+      },
+      detail: operationDetails({
+        id: 'listResources',
+        summary: 'List builder resources of the signed-in user (preview)',
+        description:
+          'Needs an approved, active install of the app by this user, and the scope of the kind. An item has no content, orders, customer or payment data.',
+        tag: 'Resources',
+        callers: ['userToken'],
+      }),
+    },
+  )

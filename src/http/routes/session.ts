@@ -1,0 +1,92 @@
+import { Elysia } from 'elysia'
+import { refuse } from '../../domain/errors.ts'
+import { signIn } from '../../operations/sessions/sign-in.ts'
+import { signOut } from '../../operations/sessions/sign-out.ts'
+import { bodyErrors, errorResponses } from '../contract/errors.ts'
+import { sessionResponse, signInRequest, signInResponse } from '../contract/sessions.ts'
+import type { Door } from '../door.ts'
+import { jsonBody } from '../json-body.ts'
+import { withSignInLimit } from '../limits.ts'
+import { contextOf, traceOf } from '../request-context.ts'
+import { requireSession, sessionCookie } from '../session-cookie.ts'
+import { wireTime } from '../wire.ts'
+import { plainDetails } from './operation-details.ts'
+
+const path = '/api/session'
+
+/** Signing in and out, beside the contract (contract section 6). */
+export const sessionRoutes = (door: Door) => new Elysia().use(start(door)).use(tell(door))
+
+const start = (door: Door) =>
+  new Elysia().use(jsonBody()).post(
+    path,
+    async ({ body, request, set }) => {
+      const context = contextOf(request)
+      if (isForeign(door, request)) throw refuse('origin_not_allowed')
+      const signedIn = await withSignInLimit(door, context, body.email, async () =>
+        await signIn(door.platform, traceOf(context), body),
+      )
+      context.notes.userId = signedIn.user.id
+      door.platform.observe.issued('session')
+      set.headers['set-cookie'] = sessionCookie(door, signedIn.sessionToken, door.platform.lifetimes.session)
+      return { sessionToken: signedIn.sessionToken, expiresAt: wireTime(signedIn.expiresAt), user: signedIn.user }
+    },
+    {
+      parse: 'none',
+      body: signInRequest,
+      response: { 200: signInResponse, ...errorResponses(...bodyErrors, 'invalid_login', 'origin_not_allowed') },
+      detail: plainDetails({
+        id: 'signIn',
+        summary: 'Sign a user in',
+        description: 'Answers with a session token and sets the session cookie.',
+        tag: 'Session',
+        callers: ['none'],
+      }),
+    },
+  )
+
+/** A page of another origin may not sign a browser in: the visitor would act as somebody else without knowing. */
+const isForeign = (door: Door, request: Request): boolean => {
+  const site = request.headers.get('sec-fetch-site')
+  const origin = request.headers.get('origin')
+  return site === null ? origin !== null && origin !== door.platform.publicUrl : site !== 'same-origin' && site !== 'none'
+}
+
+const tell = (door: Door) =>
+  new Elysia()
+    .derive(async ({ request }) => ({ session: await requireSession(door, request) }))
+    .get(
+      path,
+      async ({ session }) => ({
+        expiresAt: wireTime(session.expiresAt),
+        user: { id: session.user.id, name: session.user.name, email: session.user.email },
+      }),
+      {
+        response: { 200: sessionResponse, ...errorResponses('login_required', 'origin_not_allowed') },
+        detail: plainDetails({
+          id: 'readSession',
+          summary: 'Who is signed in',
+          description: 'By session token, or by cookie with proof of the same origin.',
+          tag: 'Session',
+          callers: ['session'],
+        }),
+      },
+    )
+    .delete(
+      path,
+      async ({ session, request, set }) => {
+        await signOut(door.platform, traceOf(contextOf(request)), session)
+        set.headers['set-cookie'] = sessionCookie(door, '', 0)
+        set.status = 204
+      },
+      {
+        response: { ...errorResponses('login_required', 'origin_not_allowed') },
+        detail: plainDetails({
+          id: 'signOut',
+          summary: 'End the session',
+          description: 'The session is refused from the answer on (204).',
+          tag: 'Session',
+          callers: ['session'],
+        }),
+      },
+    )

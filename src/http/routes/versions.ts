@@ -1,0 +1,151 @@
+import { Elysia } from 'elysia'
+import { refuse } from '../../domain/errors.ts'
+import type { AppCaller } from '../../operations/tokens/authenticate-app-token.ts'
+import { createVersion } from '../../operations/versions/create-version.ts'
+import { listVersions } from '../../operations/versions/list-versions.ts'
+import { rollBackVersion } from '../../operations/versions/roll-back-version.ts'
+import { requireApp } from '../bearer.ts'
+import { bodyErrors, errorResponses } from '../contract/errors.ts'
+import {
+  rollbackRequest,
+  rollbackResponse,
+  versionList,
+  versionListQuery,
+  versionRecord,
+  versionUpload,
+} from '../contract/versions.ts'
+import type { Door } from '../door.ts'
+import { repeatableRequest } from '../idempotency-key.ts'
+import { bodyLimits, jsonBody } from '../json-body.ts'
+import { pageRequest, wireCursor } from '../page-request.ts'
+import { contextOf, traceOf } from '../request-context.ts'
+import { wireTime, wireVersion } from '../wire.ts'
+import { operationDetails } from './operation-details.ts'
+import { contractPath } from './paths.ts'
+import { rollbackOf, uploadOf } from './version-requests.ts'
+
+const path = `${contractPath}/versions`
+const callerErrors = ['invalid_token', 'token_type_not_allowed', 'development_credentials_required'] as const
+
+/** Versions are for development credentials only; scopes play no part (contract section 3). */
+const requireDevelopment = (caller: AppCaller): AppCaller => {
+  if (caller.environment !== 'development') throw refuse('development_credentials_required')
+  return caller
+}
+
+export const versionRoutes = (door: Door) => new Elysia().use(list(door)).use(create(door)).use(rollBack(door))
+
+const list = (door: Door) =>
+  new Elysia().derive(async ({ request }) => ({ caller: await requireApp(door, request, 'read') })).get(
+    path,
+    async ({ caller, query }) => {
+      const asked = pageRequest(query)
+      const { app } = requireDevelopment(caller)
+      const page = await listVersions(door.platform, app.id, query.status ?? null, asked)
+      return { data: page.data.map(wireVersion), nextCursor: wireCursor(page.nextCursor), current: page.current }
+    },
+    {
+      query: versionListQuery,
+      response: { 200: versionList, ...errorResponses(...callerErrors) },
+      detail: operationDetails({
+        id: 'listVersions',
+        summary: "List the calling app's versions",
+        description: "Newest number first. Another app's versions do not exist for the caller.",
+        tag: 'Versions',
+        callers: ['appToken'],
+      }),
+    },
+  )
+
+const create = (door: Door) =>
+  new Elysia()
+    .derive(async ({ request }) => ({ caller: await requireApp(door, request, 'write') }))
+    .use(jsonBody(bodyLimits.versionUpload))
+    .post(
+      path,
+      async ({ caller, body, request, set, status }) => {
+        const repeatable = repeatableRequest(request, caller.credentialId, path, body)
+        const upload = uploadOf(body)
+        requireDevelopment(caller)
+        const trace = traceOf(contextOf(request))
+        const { value, replayed } = await createVersion(door.platform, trace, caller, upload, repeatable)
+        if (replayed) set.headers['idempotent-replayed'] = 'true'
+        return value.created ? status(201, wireVersion(value.version)) : status(200, wireVersion(value.version))
+      },
+      {
+        parse: 'none',
+        body: versionUpload,
+        response: {
+          200: versionRecord,
+          201: versionRecord,
+          ...errorResponses(
+            ...bodyErrors,
+            ...callerErrors,
+            'invalid_scope',
+            'checksum_mismatch',
+            'activation_not_allowed',
+            'scope_not_allowed',
+            'scope_not_available',
+            'version_locked',
+            'idempotency_in_progress',
+            'idempotency_key_reused',
+          ),
+        },
+        detail: operationDetails({
+          id: 'createVersion',
+          summary: 'Create a version, or replace a draft of the same name',
+          description:
+            'A new version is a draft (201) and becomes the development head. The same version again, while it is still a draft, replaces its content (200). Nothing here submits or activates.',
+          tag: 'Versions',
+          callers: ['appToken'],
+          repeatable: true,
+        }),
+      },
+    )
+
+const rollBack = (door: Door) =>
+  new Elysia()
+    .derive(async ({ request }) => ({ caller: await requireApp(door, request, 'write') }))
+    .use(jsonBody())
+    .post(
+      `${path}/rollback`,
+      async ({ caller, body, request, set }) => {
+        const repeatable = repeatableRequest(request, caller.credentialId, `${path}/rollback`, body)
+        const asked = rollbackOf(body)
+        requireDevelopment(caller)
+        const trace = traceOf(contextOf(request))
+        const { value, replayed } = await rollBackVersion(door.platform, trace, caller, asked, repeatable)
+        if (replayed) set.headers['idempotent-replayed'] = 'true'
+        return {
+          rollback: { ...value.rollback, createdAt: wireTime(value.rollback.createdAt) },
+          version: wireVersion(value.version),
+          distributionChanged: value.distributionChanged,
+        }
+      },
+      {
+        parse: 'none',
+        body: rollbackRequest,
+        response: {
+          200: rollbackResponse,
+          ...errorResponses(
+            ...bodyErrors,
+            ...callerErrors,
+            'version_not_found',
+            'no_previous_version',
+            'version_already_current',
+            'version_not_eligible',
+            'idempotency_in_progress',
+            'idempotency_key_reused',
+          ),
+        },
+        detail: operationDetails({
+          id: 'rollBackVersion',
+          summary: 'Roll back to another version',
+          description:
+            'In development the head moves. In production a version that was live before becomes live again. Without a target: the version before the current one.',
+          tag: 'Versions',
+          callers: ['appToken'],
+          repeatable: true,
+        }),
+      },
+    )

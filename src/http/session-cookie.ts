@@ -1,0 +1,63 @@
+import { refuse } from '../domain/errors.ts'
+import { authenticateSession, type SessionCaller } from '../operations/tokens/authenticate-session.ts'
+import { bearerOf, refuseBearer, requireBearer } from './bearer.ts'
+import type { Door } from './door.ts'
+import { contextOf } from './request-context.ts'
+
+/** `__Host-` ties the cookie to this very host, over HTTPS only (RFC 6265bis §4.1.3.2). */
+const isSecure = (door: Door): boolean => door.platform.publicUrl.startsWith('https://')
+const cookieName = (door: Door): string => (isSecure(door) ? '__Host-session' : 'session')
+
+/** The `Set-Cookie` that signs a browser in; with an empty token and zero seconds, out. */
+export const sessionCookie = (door: Door, token: string, maxAgeSeconds: number): string =>
+  [
+    `${cookieName(door)}=${token}`,
+    'Path=/',
+    `Max-Age=${maxAgeSeconds}`,
+    'HttpOnly',
+    'SameSite=Lax',
+    ...(isSecure(door) ? ['Secure'] : []),
+  ].join('; ')
+
+/**
+ * The signed-in user of a request: by `Authorization: Bearer apus_…`, or by the cookie together with proof that the
+ * request comes from this origin (contract section 3).
+ * @throws login_required, token_type_not_allowed, origin_not_allowed
+ */
+export const requireSession = async (door: Door, request: Request): Promise<SessionCaller> => {
+  const caller = bearerOf(request) === null ? await byCookie(door, request) : await byBearer(door, request)
+  contextOf(request).notes.userId = caller.user.id
+  return caller
+}
+
+const byBearer = async (door: Door, request: Request): Promise<SessionCaller> => {
+  const caller = await requireBearer(door, request, 'login_required')
+  if (caller.kind !== 'session') throw refuse('token_type_not_allowed')
+  return caller
+}
+
+const byCookie = async (door: Door, request: Request): Promise<SessionCaller> => {
+  const token = cookieOf(request, cookieName(door))
+  if (token === null) throw refuse('login_required')
+  if (!isFromSameOrigin(door, request)) throw refuse('origin_not_allowed')
+  const caller = await authenticateSession(door.platform, token)
+  if (caller === null) throw await refuseBearer(door, contextOf(request), 'login_required')
+  return caller
+}
+
+/** Whether a session cookie came with the request, live or not. */
+export const hasSessionCookie = (door: Door, request: Request): boolean => cookieOf(request, cookieName(door)) !== null
+
+const isFromSameOrigin = (door: Door, request: Request): boolean =>
+  request.headers.get('sec-fetch-site') === 'same-origin' || request.headers.get('origin') === door.platform.publicUrl
+
+const cookieOf = (request: Request, name: string): string | null => {
+  const header = request.headers.get('cookie')
+  if (header === null || header.length > 8_192) return null
+  const values = header
+    .split(';')
+    .map((part) => part.trim())
+    .filter((part) => part.startsWith(`${name}=`))
+    .map((part) => part.slice(name.length + 1))
+  return values.length === 1 ? (values[0] ?? null) : null // two cookies of one name: neither is trusted
+}

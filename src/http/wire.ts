@@ -1,0 +1,16 @@
+import type { VersionRecord } from '../operations/versions/version-record.ts'
+
+/** RFC 3339, UTC, milliseconds: how a moment looks on the wire. */
+export const wireTime = (epochMs: number): string => new Date(epochMs).toISOString()
+export const wireTimeOrNull = (epochMs: number | null): string | null => (epochMs === null ? null : wireTime(epochMs))
+
+export const wireVersion = (version: VersionRecord) => ({
+  ...version,
+  scopes: [...version.scopes],
+  rejection: version.rejection === null ? null : { ...version.rejection, items: [...version.rejection.items] },
+  createdAt: wireTime(version.createdAt),
+  updatedAt: wireTime(version.updatedAt),
+  submittedAt: wireTimeOrNull(version.submittedAt),
+  reviewedAt: wireTimeOrNull(version.reviewedAt),
+  activatedAt: wireTimeOrNull(version.activatedAt),
+})
