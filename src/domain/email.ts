@@ -1,7 +1,12 @@
-/** The address in lower case, as it is stored and compared; null when it is not one. */
+const atom = "[a-z0-9!#$%&'*+/=?^_`{|}~-]+"
+const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
+/** Atoms with dots between them (RFC 5321 section 4.1.2), then a host name. A dot ends a part, so none matches twice. */
+const form = new RegExp(`^${atom}(?:\\.${atom})*@${label}(?:\\.${label})*$`)
+
+/** The address in lower case, as it is stored and compared; null when it is not one. Nothing is trimmed. */
 export const normalizeEmail = (text: string): string | null => {
-  if (text.length > 254 || !/^[\x21-\x7e]+$/.test(text)) return null
-  return /^[^@\s"(),:;<>[\\\]]{1,64}@[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/.test(text)
-    ? text.toLowerCase()
-    : null
+  if (text.length > 254) return null // RFC 5321 section 4.5.3.1.3, without the angle brackets
+  if (!/^[\x21-\x7e]+$/.test(text)) return null // before lowering: some letters beyond ASCII are lowered into it
+  const address = text.toLowerCase()
+  return address.indexOf('@') <= 64 && form.test(address) ? address : null
 }

@@ -8,12 +8,34 @@ declare const rowKeyBrand: unique symbol
 export const rowKeyLength = 22
 
 /** Prefixes of record IDs (contract section 2). */
-export type RecordPrefix = 'app_' | 'crd_' | 'usr_' | 'grt_' | 'ver_' | 'ins_' | 'rbk_' | 'aud_' | 'evt_' | 'req_' | 'res_'
+export type RecordPrefix =
+  | 'app_'
+  | 'crd_'
+  | 'usr_'
+  | 'grt_'
+  | 'ver_'
+  | 'ins_'
+  | 'rbk_'
+  | 'aud_'
+  | 'evt_'
+  | 'req_'
+  | 'res_'
 
-// The two functions below are the only makers of the brand.
-export const rowKey = (uuid: Uint8Array): RowKey => encodeBase62(uuid, rowKeyLength) as RowKey
-/** A key read back from the store or cut out of a secret; the caller knows it to be one. */
-export const asRowKey = (text: string): RowKey => text as RowKey
+/** The largest number of 128 bits; a greater text of the same length is no UUID. */
+const highestRowKey = encodeBase62(new Uint8Array(16).fill(0xff), rowKeyLength)
+
+/** Whether the text can be the key of a row. */
+export const isRowKey = (text: string): text is RowKey =>
+  text.length === rowKeyLength && isBase62(text) && text <= highestRowKey
+
+/** A key read back from the store. @throws TypeError when it is not one */
+export const asRowKey = (text: string): RowKey => {
+  if (!isRowKey(text)) throw new TypeError('not the key of a row')
+  return text
+}
+
+/** The key of the row that has this UUID. */
+export const rowKey = (uuid: Uint8Array): RowKey => asRowKey(encodeBase62(uuid, rowKeyLength))
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 
@@ -23,22 +45,32 @@ export const recordId = (prefix: RecordPrefix, uuid: Uint8Array): string => pref
 export const isRecordId = (prefix: RecordPrefix, text: string): boolean =>
   text.length === prefix.length + 32 && text.startsWith(prefix) && /^[0-9a-f]{32}$/.test(text.slice(prefix.length))
 
-/** The record ID of the row that a secret belongs to: one UUID, written two ways. */
-export const recordIdOfKey = (prefix: RecordPrefix, key: RowKey | string): string =>
-  recordId(prefix, decodeBase62(key, 16) ?? new Uint8Array(16))
+/**
+ * The record ID of the row that a secret belongs to: one UUID, written two ways.
+ * @throws TypeError when the text is not a key
+ */
+export const recordIdOfKey = (prefix: RecordPrefix, key: string): string => recordId(prefix, uuidOfKey(key))
 
-/** The lowest key that a row minted at this moment can have (epoch milliseconds; UUIDv7 begins with 48 bits of time). */
+/** The lowest key that a row minted at this moment can have: a UUIDv7 begins with 48 bits of epoch milliseconds. */
 export const keyOfUuidTime = (epochMs: number): RowKey => {
   const uuid = Buffer.alloc(16)
-  uuid.writeUIntBE(Math.max(0, Math.floor(epochMs)), 0, 6)
+  uuid.writeUIntBE(Math.min(Math.max(0, Math.floor(epochMs)), 2 ** 48 - 1), 0, 6)
   return rowKey(uuid)
 }
 
-/** When the row of a key was minted, in epoch milliseconds. */
-export const uuidTimeOfKey = (key: RowKey | string): number =>
-  Buffer.from(decodeBase62(key, 16) ?? new Uint8Array(16)).readUIntBE(0, 6)
+/** When the row of a key was minted, in epoch milliseconds. @throws TypeError when the text is not a key */
+export const uuidTimeOfKey = (key: string): number => Buffer.from(uuidOfKey(key)).readUIntBE(0, 6)
 
-const clientPrefixes = { development: 'apc_dev_', production: 'apc_live_' } as const satisfies Record<Environment, string>
+const uuidOfKey = (key: string): Uint8Array => {
+  const uuid = key.length === rowKeyLength ? decodeBase62(key, 16) : null
+  if (uuid === null) throw new TypeError('not the key of a row')
+  return uuid
+}
+
+const clientPrefixes = {
+  development: 'apc_dev_',
+  production: 'apc_live_',
+} as const satisfies Record<Environment, string>
 
 /** The public ID of an app in one environment: a prefix and 22 random base62 digits (128 bits). */
 export const clientId = (environment: Environment, random: Uint8Array): string =>

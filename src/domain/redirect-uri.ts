@@ -1,20 +1,56 @@
 /** Why a redirect URI cannot be registered, for a program and for a person. */
-export type RedirectUriFault = { readonly code: string; readonly message: string }
+export type RedirectUriFault = { readonly code: RedirectUriFaultCode; readonly message: string }
+export type RedirectUriFaultCode =
+  | 'too_long'
+  | 'characters'
+  | 'scheme'
+  | 'fragment'
+  | 'user_info'
+  | 'wildcard'
+  | 'host'
+  | 'form'
+  | 'reserved_parameter'
 
-type Rule = readonly [code: string, message: string, isBroken: (text: string) => boolean]
+type Rule = readonly [code: RedirectUriFaultCode, message: string, isBroken: (text: string) => boolean]
+
+const maximumLength = 2048
+// RFC 3986 section 2: whatever else is read differently by different parsers, a backslash above all.
+const uriCharacters = /^(?:[A-Za-z0-9._~:/?#[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$/
+const host = /^(?:[a-z0-9._-]+|\[[0-9a-f:]+\])(?::\d+)?$/
+/** What the answer adds; a client that found one of them twice could take the wrong one (RFC 6749 section 3.1). */
+const answerParameters = ['code', 'state', 'iss', 'error']
 
 /** In order; the first broken rule is told. */
 const rules: readonly Rule[] = [
-  ['too_long', 'A redirect URI has at most 2048 characters.', (text) => text.length > 2048],
-  // No spaces, control characters, backslashes or letters outside ASCII: they are read differently by different parsers.
-  ['characters', 'A redirect URI has plain ASCII characters only, without spaces or backslashes.', (text) =>
-    !/^[\x21-\x5b\x5d-\x7e]*$/.test(text) || /["<>^`{|}]/.test(text)],
-  ['scheme', 'A redirect URI starts with https://.', (text) => !text.startsWith('https://')],
-  ['fragment', 'A redirect URI has no fragment (#).', (text) => text.includes('#')], // RFC 6749 §3.1.2
-  ['user_info', 'A redirect URI has no user name or password before the host.', (text) => authorityOf(text).includes('@')],
-  ['wildcard', 'A redirect URI has no wildcard (*).', (text) => text.includes('*')],
-  ['form', 'A redirect URI is a complete URL as browsers write it: lower-case host, no default port, no dot segments.', (text) =>
-    !URL.canParse(text) || !isAsBrowsersWriteIt(text)],
+  ['too_long', 'A redirect URI has at most 2048 characters.', (text) => text.length > maximumLength],
+  [
+    'characters',
+    'A redirect URI has only the characters that RFC 3986 allows; others are percent-encoded.',
+    (text) => !uriCharacters.test(text),
+  ],
+  ['scheme', 'A redirect URI starts with https://.', (text) => !text.startsWith('https://')], // spec section 5, point 4
+  ['fragment', 'A redirect URI has no fragment (#).', (text) => text.includes('#')], // RFC 6749 section 3.1.2
+  [
+    'user_info',
+    'A redirect URI has no user name or password before the host.',
+    (text) => authorityOf(text).includes('@'),
+  ],
+  ['wildcard', 'A redirect URI has no wildcard (*).', (text) => text.includes('*')], // spec section 4
+  [
+    'host',
+    'A redirect URI has a host in lower case, and nothing but a port after it.',
+    (text) => !host.test(authorityOf(text)),
+  ],
+  [
+    'form',
+    'A redirect URI is written as browsers write it: no default port, no dot segments, no shortened address.',
+    (text) => !isAsBrowsersWriteIt(text),
+  ],
+  [
+    'reserved_parameter',
+    'The query of a redirect URI has none of code, state, iss and error: the answer adds them.',
+    (text) => answerParameters.some((name) => new URL(text).searchParams.has(name)),
+  ],
 ]
 
 /** What keeps a redirect URI from being registered; null when nothing does (contract section 3). */
@@ -33,10 +69,12 @@ export const redirectTarget = (uri: string, parameters: Readonly<Record<string, 
   return uri.endsWith('?') || uri.endsWith('&') ? uri + added : `${uri}&${added}`
 }
 
-const authorityOf = (text: string): string => text.slice('https://'.length).split(/[/?#]/)[0] ?? ''
+const authorityOf = (text: string): string => text.slice('https://'.length).split(/[/?#]/, 1)[0] ?? ''
 
 /** The parser changes nothing, but for the slash that it adds after a bare host. */
 const isAsBrowsersWriteIt = (text: string): boolean => {
-  const { href, host } = new URL(text)
-  return host !== '' && (href === text || href === text.replace(/^https:\/\/[^/?]*/, (origin) => `${origin}/`))
+  const parsed = URL.parse(text)
+  if (parsed === null) return false
+  const path = text.slice('https://'.length + authorityOf(text).length)
+  return parsed.href === (path.startsWith('/') ? text : `https://${authorityOf(text)}/${path}`)
 }

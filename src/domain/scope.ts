@@ -4,7 +4,11 @@ export const scopeCatalogue = {
   'profile.email:read': { callers: ['user'], availability: 'available', words: 'See your email address' },
   'site:read': { callers: ['app', 'user'], availability: 'preview', words: 'List your websites' },
   'store:read': { callers: ['app', 'user'], availability: 'preview', words: 'List your stores' },
-  'site.content:write': { callers: ['app', 'user'], availability: 'issuable', words: 'Change the content of your websites' },
+  'site.content:write': {
+    callers: ['app', 'user'],
+    availability: 'issuable',
+    words: 'Change the content of your websites',
+  },
   'store.products:read': { callers: [], availability: 'planned', words: 'See the products of your stores' },
   'store.orders:read': { callers: [], availability: 'restricted', words: 'See the orders of your stores' },
   'customers:read': { callers: [], availability: 'restricted', words: 'See the customers of your stores' },
@@ -26,7 +30,10 @@ export type ParsedScope =
 const maximumLength = 1000
 const isScopeName = (name: string): name is ScopeName => Object.hasOwn(scopeCatalogue, name)
 
-/** Reads a scope string: names that exist and can be issued, sorted, each once. An unknown name outweighs a planned one. */
+/**
+ * Reads a scope string (RFC 6749 section 3.3): names that exist and can be issued, sorted, each once. Only a space
+ * separates. An unknown name outweighs a planned one.
+ */
 export const parseScope = (text: string): ParsedScope => {
   if (text.length > maximumLength) return { kind: 'refused', code: 'invalid_scope' }
   const names = [...new Set(text.split(' ').filter((name) => name !== ''))]

@@ -1,7 +1,7 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
-import { encodeBase62, isBase62 } from './base62.ts'
+import { base62OfNumber, encodeBase62, isBase62 } from './base62.ts'
 import { crc32 } from './crc32.ts'
-import { asRowKey, type RowKey, rowKeyLength } from './identifier.ts'
+import { isRowKey, type RowKey, rowKeyLength } from './identifier.ts'
 
 /** Every kind of secret and the prefix that tells it (contract section 2). */
 export const secretPrefixes = {
@@ -24,30 +24,33 @@ declare const secretHashBrand: unique symbol
 
 export type ParsedSecret = { readonly key: RowKey; readonly hash: SecretHash }
 
+const randomBytes = 32
 const randomDigits = 43
 const checksumDigits = 6
 const bodyLength = rowKeyLength + randomDigits + checksumDigits
 
-/** A secret for the row of the key: prefix, key, 256 random bits, and a CRC-32 over all that stands before. */
+/**
+ * A secret for the row of the key: prefix, key, 256 random bits, and a CRC-32 over all that stands before.
+ * @throws RangeError when the random bytes are not 32: a shorter secret must not exist
+ */
 export const mintSecret = (secret: {
   readonly kind: SecretKind
   readonly key: RowKey
-  /** 32 bytes. */
   readonly random: Uint8Array
 }): string => {
+  if (secret.random.length !== randomBytes) throw new RangeError('a secret is made of 32 random bytes')
   const text = secretPrefixes[secret.kind] + secret.key + encodeBase62(secret.random, randomDigits)
-  return text + checksumOf(text)
+  return text + checksumOf(text, text.length)
 }
 
-/** The row's key and the hash to meet there; null for a wrong prefix, length, alphabet or checksum. */
+/** The row's key and the hash to meet there; null, unhashed, for a wrong prefix, length, alphabet, checksum or key. */
 export const parseSecret = (kind: SecretKind, text: string): ParsedSecret | null => {
   const prefix = secretPrefixes[kind]
   if (text.length !== prefix.length + bodyLength || !text.startsWith(prefix)) return null
-  const body = text.slice(prefix.length)
-  if (!isBase62(body)) return null
-  const checked = text.length - checksumDigits
-  if (!text.endsWith(checksumOf(text, checked))) return null
-  return { key: asRowKey(body.slice(0, rowKeyLength)), hash: hashSecret(text) }
+  if (!isBase62(text, prefix.length)) return null
+  if (!text.endsWith(checksumOf(text, text.length - checksumDigits))) return null
+  const key = text.slice(prefix.length, prefix.length + rowKeyLength)
+  return isRowKey(key) ? { key, hash: hashSecret(text) } : null
 }
 
 /** The kind that a text claims by its prefix; null when it claims none. */
@@ -81,14 +84,5 @@ export const sameHash = (a: Uint8Array, b: Uint8Array): boolean => a.length === 
 export const deriveSecretRandom = (presented: string, salt: Uint8Array, label: 'access' | 'refresh'): Uint8Array =>
   createHmac('sha256', presented).update(salt).update(label).digest()
 
-const checksumOf = (text: string, length: number = text.length): string => {
-  let value = crc32(text, length)
-  let digits = ''
-  for (let digit = 0; digit < checksumDigits; digit += 1) {
-    digits = digitAt(value % 62) + digits
-    value = Math.floor(value / 62)
-  }
-  return digits
-}
-const digitAt = (value: number): string =>
-  '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'.charAt(value)
+/** The checksum over the first `length` characters. */
+const checksumOf = (text: string, length: number): string => base62OfNumber(crc32(text, length), checksumDigits)
