@@ -1,6 +1,7 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lte } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, gt, inArray, isNull, lte } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { apps, authorizationCodes, grants, tokenPairs, users } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+import { type Connection, everyColumn, given, lazily, lookup, only } from './connection.ts'
 
 export type Grant = typeof grants.$inferSelect
 export type AuthorizationCode = typeof authorizationCodes.$inferSelect
@@ -12,11 +13,28 @@ export type GrantStep = Pick<
   'currentKey' | 'expiresAt' | 'retryKey' | 'retrySalt' | 'retryFingerprint' | 'retryUntil'
 >
 
-const withItsOwners = {
-  grant: grants,
-  appStatus: apps.status,
-  userStatus: users.status,
-} as const
+/** The columns of the grant that a code or token names, with the state of the app and the user behind it. */
+const grantBehind = (db: Connection, grantId: SQLiteColumn) => {
+  const grantColumn = <C extends SQLiteColumn>(column: C) => lookup(db, grants, column, grants.id, grantId)
+  return {
+    grant: {
+      id: grantColumn(grants.id),
+      userId: grantColumn(grants.userId),
+      appId: grantColumn(grants.appId),
+      clientId: grantColumn(grants.clientId),
+      scopes: grantColumn(grants.scopes),
+      currentKey: grantColumn(grants.currentKey),
+      createdAt: grantColumn(grants.createdAt),
+      expiresAt: grantColumn(grants.expiresAt),
+      revokedAt: grantColumn(grants.revokedAt),
+      retryKey: grantColumn(grants.retryKey),
+      retrySalt: grantColumn(grants.retrySalt),
+      retryFingerprint: grantColumn(grants.retryFingerprint),
+      retryUntil: grantColumn(grants.retryUntil),
+    },
+    userStatus: lookup(db, users, users.status, users.id, grantColumn(grants.userId)),
+  }
+}
 
 export const grantQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(grants).values(everyColumn(grants)).prepare())
@@ -25,24 +43,22 @@ export const grantQueries = (db: Connection) => {
   const byId = lazily(() => db.select().from(grants).where(eq(grants.id, given('id'))).prepare())
   const findCode = lazily(() =>
     db
-      .select({ code: authorizationCodes, ...withItsOwners })
+      .select({ code: getTableColumns(authorizationCodes), ...grantBehind(db, authorizationCodes.grantId) })
       .from(authorizationCodes)
-      .innerJoin(grants, eq(grants.id, authorizationCodes.grantId))
-      .innerJoin(apps, eq(apps.id, grants.appId))
-      .innerJoin(users, eq(users.id, grants.userId))
       .where(eq(authorizationCodes.key, given('key')))
       .prepare(),
   )
   const findPair = lazily(() =>
     db
-      .select({ pair: tokenPairs, ...withItsOwners })
+      .select({ pair: getTableColumns(tokenPairs), ...grantBehind(db, tokenPairs.grantId) })
       .from(tokenPairs)
-      .innerJoin(grants, eq(grants.id, tokenPairs.grantId))
-      .innerJoin(apps, eq(apps.id, grants.appId))
-      .innerJoin(users, eq(users.id, grants.userId))
       .where(eq(tokenPairs.key, given('key')))
       .prepare(),
   )
+  const grantColumn = <C extends SQLiteColumn>(column: C) =>
+    lookup(db, grants, column, grants.id, tokenPairs.grantId)
+  const userColumn = <C extends SQLiteColumn>(column: C) =>
+    lookup(db, users, column, users.id, grantColumn(grants.userId))
   const findAccess = lazily(() =>
     db
       .select({
@@ -50,22 +66,19 @@ export const grantQueries = (db: Connection) => {
         scopes: tokenPairs.scopes,
         createdAt: tokenPairs.createdAt,
         expiresAt: tokenPairs.accessExpiresAt,
-        grantId: grants.id,
-        grantCurrentKey: grants.currentKey,
-        grantRevokedAt: grants.revokedAt,
-        clientId: grants.clientId,
-        appId: apps.id,
-        appStatus: apps.status,
-        userId: users.id,
-        userStatus: users.status,
-        userName: users.name,
-        userEmail: users.email,
-        userPictureUrl: users.pictureUrl,
+        grantId: tokenPairs.grantId,
+        grantCurrentKey: grantColumn(grants.currentKey),
+        grantRevokedAt: grantColumn(grants.revokedAt),
+        clientId: grantColumn(grants.clientId),
+        appId: grantColumn(grants.appId),
+        appStatus: lookup(db, apps, apps.status, apps.id, grantColumn(grants.appId)),
+        userId: grantColumn(grants.userId),
+        userStatus: userColumn(users.status),
+        userName: userColumn(users.name),
+        userEmail: userColumn(users.email),
+        userPictureUrl: userColumn(users.pictureUrl),
       })
       .from(tokenPairs)
-      .innerJoin(grants, eq(grants.id, tokenPairs.grantId))
-      .innerJoin(apps, eq(apps.id, grants.appId))
-      .innerJoin(users, eq(users.id, grants.userId))
       .where(eq(tokenPairs.key, given('key')))
       .prepare(),
   )
