@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
-import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
+import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { refuse } from '../src/domain/errors.ts'
 import { DatabaseUnusable, type Store, type StoreFault, type StoreHealth, type StoreStatistics } from './database.ts'
 import { inspectSchema, migrate, type Migration } from './migrate.ts'
@@ -7,10 +7,11 @@ import { backUp } from './sqlite/backup.ts'
 import { findFaults } from './sqlite/check.ts'
 import { Checkpointer } from './sqlite/checkpointer.ts'
 import { CommitQueue } from './sqlite/commit-queue.ts'
-import { connect, type Connection } from './sqlite/connection.ts'
+import { connect } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
 import { FileGuard } from './sqlite/file-guard.ts'
 import { assertPrivate, canonicalPath, companionsOf, createPrivately, syncFolderOf } from './sqlite/private-file.ts'
+import { ReadingConnection } from './sqlite/reading-connection.ts'
 import { type ServerLock, takeServerLock } from './sqlite/server-lock.ts'
 import { WalSync } from './sqlite/wal-sync.ts'
 import { WritingConnection } from './sqlite/writing-connection.ts'
@@ -61,11 +62,11 @@ const abandoned: unknown[] = []
 class SqliteStore<Q> implements Store<Q> {
   readonly queries: Q
 
-  readonly #reader: Connection
+  readonly #reader: ReadingConnection<Q>
   readonly #queue: CommitQueue<Q>
   readonly #walSync: WalSync
   readonly #guard: FileGuard
-  readonly #checkpointer: Checkpointer
+  readonly #checkpointer: Checkpointer | null
   readonly #timer: ReturnType<typeof setInterval>
   #writer: WritingConnection<Q>
   #stopped: string | null = null
@@ -76,22 +77,22 @@ class SqliteStore<Q> implements Store<Q> {
     private readonly lock: ServerLock | null,
   ) {
     const { file, role, createQueries } = options
-    this.#reader = connect(file, { synchronous: 'FULL', busyTimeoutMs: 50 })
-    this.#reader.run('PRAGMA query_only = ON')
-    this.queries = createQueries(drizzle(this.#reader))
+    this.#reader = new ReadingConnection(file, createQueries)
+    this.queries = this.#reader.queries
     this.#writer = this.#openWriter()
     // The first look at a WAL database creates its -wal.
-    this.#reader.value('SELECT count(*) FROM sqlite_schema')
+    this.#reader.connection.value('SELECT count(*) FROM sqlite_schema')
     syncFolderOf(file)
     this.#walSync = new WalSync(companionsOf(file).wal)
     this.#guard = new FileGuard(file)
-    this.#checkpointer = new Checkpointer(() => this.#writer.connection)
+    this.#checkpointer = role === 'server' ? new Checkpointer(file, (error) => this.#checkpointFailed(error)) : null
     this.#queue = new CommitQueue<Q>({
       writer: this.#writer,
+      beginning: () => this.#reader.refresh(),
       replaceWriter: () => this.#replaceWriter(),
       batchLimit: role === 'server' ? 256 : 1,
       durable: () => this.#durable(),
-      settled: () => this.#settled(),
+      settled: () => this.#checkpointer?.committed() ?? null,
       full: () => (this.#full = true),
       stateUnknown: (cause) => this.#stop(reasonOf(cause), cause),
     })
@@ -118,7 +119,7 @@ class SqliteStore<Q> implements Store<Q> {
   }
 
   async check(): Promise<readonly string[]> {
-    return findFaults(this.#reader, this.options.file, this.options.migrations)
+    return findFaults(this.#reader.connection, this.options.file, this.options.migrations)
   }
 
   async backup(to: string, options: { readonly replace?: boolean } = {}): Promise<void> {
@@ -133,15 +134,18 @@ class SqliteStore<Q> implements Store<Q> {
   async close(): Promise<void> {
     await this.#queue.drain()
     clearInterval(this.#timer)
-    if (this.#stopped !== null) {
-      abandoned.push(this.#writer, this.#reader)
-    } else {
-      if (this.options.role === 'server') this.#checkpoint(() => this.#checkpointer.finish())
-      this.#reader.close()
-      this.#writer.close()
-    }
+    if (this.#stopped === null) await this.#letGo()
+    else abandoned.push(this.#writer, this.#reader)
     this.#walSync.close()
     this.lock?.release()
+  }
+
+  async #letGo(): Promise<void> {
+    await this.#checkpointer?.close()
+    // The last connection copies what is left of the WAL and removes it; with others beside, at least nothing is left to copy.
+    if (this.options.role === 'server') this.#writer.connection.value('PRAGMA wal_checkpoint(TRUNCATE)')
+    this.#reader.close()
+    this.#writer.close()
   }
 
   #openWriter(): WritingConnection<Q> {
@@ -167,25 +171,28 @@ class SqliteStore<Q> implements Store<Q> {
     if (this.options.role === 'server') await this.#walSync.sync()
     const moved = this.#guard.fault()
     if (moved !== null) throw new FileMoved(moved)
+    this.#reader.refresh()
   }
 
-  #settled(): void {
-    this.#full = false
-    if (this.options.role === 'server') this.#checkpoint(() => this.#checkpointer.committed())
-  }
-
-  #checkpoint(work: () => void): void {
-    try {
-      work()
-    } catch (error) {
-      // The WAL still has every page: trying again later is all there is to do, unless the disk failed.
-      if (faultKind(error) === 'state_unknown') this.#stop(reasonOf(error), error)
-    }
+  /** The WAL still has every page: trying again later is all there is to do, unless the disk failed. */
+  #checkpointFailed(error: unknown): void {
+    if (faultKind(error) === 'state_unknown') this.#stop(reasonOf(error), error)
   }
 
   #watch(): void {
     const moved = this.#guard.fault()
     if (moved !== null) return this.#stop(moved, new FileMoved(moved))
+    this.#checkpointer?.consider()
+    if (this.#full) void this.#probe()
+  }
+
+  /** A full disk may have room again: writes the first page as it is, which the disk must take before we say so. */
+  async #probe(): Promise<void> {
+    const rewrite = async () => void this.#writer.connection.run('PRAGMA user_version = 0')
+    this.#full = await this.#queue.transaction(rewrite).then(
+      () => false,
+      () => true,
+    )
   }
 
   #stop(reason: string, cause: unknown): void {

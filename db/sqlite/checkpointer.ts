@@ -1,46 +1,121 @@
-import type { Connection } from './connection.ts'
+import type { CheckpointOrder, CheckpointReport } from './checkpoint-worker.ts'
+import { connect, type Connection } from './connection.ts'
 
-type Progress = { readonly busy: number; readonly log: number; readonly checkpointed: number }
-
-/** Pages in the WAL (4 KiB each) that make a checkpoint worth its two syncs. */
-const duePages = 2_000
-/** Commits between two looks at the size of the WAL. */
+/** Pages in the WAL (4 KiB each) that make a checkpoint worth its syncs. */
+const duePages = 4_000
+/** Commits between two looks at the length of the WAL. */
 const lookEvery = 16
 
+type Progress = { readonly log: number; readonly checkpointed: number }
+
+/** A checkpoint failed in the other thread. `code` is SQLite's name of the reason. */
+export class CheckpointFailed extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message)
+    this.name = 'CheckpointFailed'
+  }
+}
+
 /**
- * Moves committed pages from the WAL into the database, between transactions, on the writing connection: once nothing is left
- * to move, the next commit starts the WAL from its beginning instead of growing it.
+ * Keeps the WAL short without stopping the event loop: another thread copies committed pages into the database. Beside a busy writer
+ * it would never catch up, and the WAL starts over only once all of it was copied; so the last few pages are copied while the
+ * next batch of transactions waits, for two syncs. The thread starts with the first checkpoint.
  */
 export class Checkpointer {
+  readonly #connection: Connection
+  readonly #look: () => Progress
+  readonly #copyHere: () => void
+  #worker: Worker | null = null
+  #state: 'idle' | 'copying' | 'rest_due' = 'idle'
   #commits = 0
-  #pending = false
+  #dueAt = duePages
+  #report: (report: CheckpointReport) => void = () => {}
 
-  constructor(private readonly connection: () => Connection) {}
+  constructor(
+    private readonly file: string,
+    private readonly failed: (error: unknown) => void,
+  ) {
+    this.#connection = connect(file, { synchronous: 'FULL', busyTimeoutMs: 50 })
+    const look = this.#connection.prepare<Progress, []>('PRAGMA wal_checkpoint(NOOP)')
+    const copy = this.#connection.prepare<unknown, []>('PRAGMA wal_checkpoint(PASSIVE)')
+    this.#copyHere = () => void copy.run()
+    this.#look = () => this.#tried(() => look.get()) ?? { log: 0, checkpointed: 0 }
+  }
 
-  /** After each commit. */
-  committed(): void {
-    this.#pending = true
+  /** After a commit and before the next one: a promise when that one has to wait. */
+  committed(): Promise<void> | null {
+    if (this.#state === 'rest_due') return this.#copy('idle')
     this.#commits += 1
-    if (this.#commits % lookEvery === 0 && this.#progress('NOOP').log >= duePages) this.run()
+    if (this.#commits % lookEvery === 0) this.consider()
+    return null
   }
 
-  /** When the server is at rest. */
-  idle(): void {
-    if (this.#pending) this.run()
+  /** Starts a checkpoint if the WAL has grown long, through whichever process. */
+  consider(): void {
+    if (this.#state === 'idle' && this.#isDue()) void this.#copy('rest_due')
   }
 
-  run(): void {
-    const { log, checkpointed } = this.#progress('PASSIVE')
-    this.#pending = checkpointed < log
+  /** Ends the other thread and lets go of the file. */
+  async close(): Promise<void> {
+    while (this.#state === 'copying') await Bun.sleep(1)
+    if (this.#worker) await this.#order({ kind: 'close' })
+    this.#end()
+    this.#connection.close()
   }
 
-  /** Before the file is let go of: leaves an empty WAL, unless another process is using it. */
-  finish(): void {
-    this.#progress('TRUNCATE')
+  #isDue(): boolean {
+    const { log, checkpointed } = this.#look()
+    return log >= this.#dueAt && checkpointed < log
   }
 
-  #progress(mode: 'NOOP' | 'PASSIVE' | 'TRUNCATE'): Progress {
-    using statement = this.connection().prepare<Progress, []>(`PRAGMA wal_checkpoint(${mode})`)
-    return statement.get() ?? { busy: 1, log: 0, checkpointed: 0 }
+  async #copy(next: 'rest_due' | 'idle'): Promise<void> {
+    this.#state = 'copying'
+    await this.#copyBeside().catch(this.failed)
+    const { log, checkpointed } = this.#look()
+    this.#state = checkpointed < log ? next : 'idle'
+    // A rest that another process still reads, such as a backup, is left to grow by as much again before the next attempt.
+    this.#dueAt = checkpointed < log ? log + duePages : duePages
+  }
+
+  #tried<T>(look: () => T): T | null {
+    try {
+      return look()
+    } catch (error) {
+      this.failed(error)
+      return null
+    }
+  }
+
+  async #copyBeside(): Promise<void> {
+    const report = await this.#order({ kind: 'copy', file: this.file })
+    if (report.kind !== 'failed') return
+    // The thread has ended. Better a slow server than a WAL that never stops growing.
+    if (report.code === null) return this.#copyHere()
+    throw new CheckpointFailed(report.code, report.message)
+  }
+
+  #order(order: CheckpointOrder): Promise<CheckpointReport> {
+    this.#worker ??= this.#start()
+    this.#worker.postMessage(order, [])
+    return new Promise((resolve) => (this.#report = resolve))
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL('./checkpoint-worker.ts', import.meta.url).href)
+    worker.unref()
+    worker.addEventListener('message', ({ data }: MessageEvent<CheckpointReport>) => this.#report(data))
+    worker.addEventListener('error', ({ message }) => {
+      this.#end()
+      this.#report({ kind: 'failed', code: null, message })
+    })
+    return worker
+  }
+
+  #end(): void {
+    this.#worker?.terminate()
+    this.#worker = null
   }
 }

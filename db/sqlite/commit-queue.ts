@@ -18,12 +18,14 @@ export type CommitQueueOptions<Q> = {
   readonly replaceWriter: (old: Writer<Q>) => Writer<Q>
   /** Transactions per commit, at most. */
   readonly batchLimit: number
+  /** Called before each batch. */
+  readonly beginning: () => void
   /** Resolves when all that was committed before the call is durable; a rejection leaves the state unknown. */
   readonly durable: () => Promise<void>
-  /** Called between two transactions after every answered batch. */
-  readonly settled: () => void
-  /** The disk is full, or (null) a commit has succeeded since. */
-  readonly full: (error: unknown) => void
+  /** Called after every answered batch; the next one waits for the promise, if any. */
+  readonly settled: () => Promise<void> | null
+  /** The disk was full; the batch was undone and its transactions refused. */
+  readonly full: () => void
   /** The state of the file is unknown; nothing was or will be answered as done. */
   readonly stateUnknown: (error: unknown) => void
 }
@@ -120,6 +122,7 @@ export class CommitQueue<Q> {
   /** False when a batch could not begin; the next try, if any, is scheduled. */
   #begin(): boolean {
     try {
+      this.options.beginning()
       this.#writer.begin()
       this.#busyTries = 0
       return true
@@ -172,7 +175,7 @@ export class CommitQueue<Q> {
     }
     this.transactions += jobs.length
     for (const answer of answers) answer()
-    this.options.settled()
+    await this.options.settled()
     this.#again()
   }
 
@@ -220,7 +223,7 @@ export class CommitQueue<Q> {
     }
     const kind = faultKind(error)
     if (kind === 'state_unknown') return this.#lose(jobs, error)
-    if (kind === 'full') this.options.full(error)
+    if (kind === 'full') this.options.full()
     for (const job of jobs) job.reject(unavailable(kind === 'full' ? 5 : 1))
     this.#again()
   }
