@@ -1,6 +1,6 @@
 const atom = "[a-z0-9!#$%&'*+/=?^_`{|}~-]+"
 const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
-/** Atoms with dots between them (RFC 5321 section 4.1.2), then a host name. A dot ends a part, so none matches twice. */
+/** Atoms with dots between them (RFC 5321 section 4.1.2), then a host name. A dot ends each, so no text fits twice. */
 const form = new RegExp(`^${atom}(?:\\.${atom})*@${label}(?:\\.${label})*$`)
 
 /** The address in lower case, as it is stored and compared; null when it is not one. Nothing is trimmed. */

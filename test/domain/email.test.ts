@@ -1,0 +1,76 @@
+import { expect, test } from 'bun:test'
+import * as fc from 'fast-check'
+import { normalizeEmail } from '../../src/domain/email.ts'
+
+test('an address is kept in lower case', () => {
+  expect(normalizeEmail('Ada.Lovelace+Apps@Example.COM')).toBe('ada.lovelace+apps@example.com')
+  expect(normalizeEmail('root@localhost')).toBe('root@localhost')
+  expect(normalizeEmail("o'brien@mail-1.example")).toBe("o'brien@mail-1.example")
+})
+
+test('a kept address stays as it is', () => {
+  fc.assert(
+    fc.property(fc.emailAddress(), (address) => {
+      const kept = normalizeEmail(address)
+      if (kept !== null) expect(normalizeEmail(kept)).toBe(kept)
+      expect(kept).toBe(address.length <= 254 ? address.toLowerCase() : null)
+    }),
+  )
+})
+
+test('what is not one plain address is refused', () => {
+  for (const text of [
+    '',
+    '@',
+    'ada',
+    'ada@',
+    '@example.com',
+    'ada@b@example.com',
+    ' ada@example.com',
+    'ada@example.com ',
+    'ada@example.com\n',
+    'ada@exam ple.com',
+    'ada@example..com',
+    'ada@.example.com',
+    'ada@example.com.',
+    'ada@-example.com',
+    'ada@example-.com',
+    'ada@exa_mple.com',
+    '.ada@example.com',
+    'ada.@example.com',
+    'a..da@example.com',
+    '"ada"@example.com',
+    'Ada <ada@example.com>',
+    'ada@example.com,eve@example.com',
+    'ada@[127.0.0.1]',
+    'ad\u00e4@example.com',
+    'ada@ex\u00e4mple.com',
+    'ada\0@example.com',
+  ]) {
+    expect([text, normalizeEmail(text)]).toEqual([text, null])
+  }
+})
+
+test('letters beyond ASCII do not become ASCII ones by lowering them', () => {
+  expect(normalizeEmail('\u212aate@example.com')).toBeNull()
+})
+
+test('an address has at most 254 characters, 64 of them before the @ and 63 in a label', () => {
+  const label = 'a'.repeat(60)
+  const domain = `${label}.${label}.${label}`
+  expect(normalizeEmail(`${'a'.repeat(64)}@${domain}`)).not.toBeNull()
+  expect(normalizeEmail(`${'a'.repeat(65)}@${domain}`)).toBeNull()
+  expect(normalizeEmail(`${'a'.repeat(64)}@${domain}.${'a'.repeat(5)}`)).not.toBeNull()
+  expect(normalizeEmail(`${'a'.repeat(64)}@${domain}.${'a'.repeat(7)}`)).toBeNull()
+  expect(normalizeEmail(`a@${'a'.repeat(64)}`)).toBeNull()
+})
+
+test('any text is read without an error, and at once', () => {
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void normalizeEmail(text)))
+  const start = performance.now()
+  for (const unit of ['a', 'a.', 'a-', '-', '.']) {
+    normalizeEmail(`a@${unit.repeat(250)}`.slice(0, 253).concat('!'))
+    normalizeEmail(`a@${unit.repeat(1_000_000)}`)
+  }
+  expect(performance.now() - start).toBeLessThan(1000)
+})

@@ -1,0 +1,6 @@
+import { expect, test } from 'bun:test'
+import { environments } from '../../src/domain/environment.ts'
+
+test('there are two environments', () => {
+  expect(environments).toEqual(['development', 'production'])
+})

@@ -1,0 +1,28 @@
+import { expect, test } from 'bun:test'
+import { passwordFault } from '../../src/domain/password.ts'
+
+test('a password has at least 8 characters, as a person counts them', () => {
+  expect(passwordFault('1234567')).toMatch(/fewer than 8/)
+  expect(passwordFault('12345678')).toBeNull()
+  expect(passwordFault('\u{1f600}'.repeat(4))).toMatch(/fewer than 8/)
+  expect(passwordFault('\u{1f600}'.repeat(8))).toBeNull()
+  expect(passwordFault('')).not.toBeNull()
+})
+
+test('a password that bcrypt would cut off is refused', () => {
+  expect(passwordFault('a'.repeat(72))).toBeNull()
+  expect(passwordFault('a'.repeat(73))).toMatch(/longer than 72 bytes/)
+  expect(passwordFault('\u00fc'.repeat(36))).toBeNull()
+  expect(passwordFault('\u00fc'.repeat(37))).toMatch(/longer than 72 bytes/)
+  expect(passwordFault('long enough\0 and more')).toMatch(/cannot be used/)
+})
+
+test('two passwords are never hashed as one for being ill-formed', () => {
+  expect(passwordFault('longenough\ud800')).toMatch(/cannot be used/)
+})
+
+test('nothing of the password is repeated', () => {
+  for (const password of ['hunter2', 'hunter2\0hunter2', 'hunter2'.repeat(20)]) {
+    expect(passwordFault(password)).not.toContain('hunter')
+  }
+})

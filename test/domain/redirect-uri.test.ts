@@ -1,0 +1,250 @@
+import { describe, expect, test } from 'bun:test'
+import * as fc from 'fast-check'
+import {
+  redirectTarget,
+  redirectUriFault,
+  type RedirectUriFaultCode,
+  redirectUriMatches,
+} from '../../src/domain/redirect-uri.ts'
+
+const faultOf = (text: string) => redirectUriFault(text)?.code ?? null
+const registered = 'https://client.example.com/oauth/callback?tenant=42&x=%2F'
+
+describe('a redirect URI that can be registered', () => {
+  test('is a plain HTTPS URL, with or without path, query and port', () => {
+    for (const text of [
+      'https://client.example.com',
+      'https://client.example.com/',
+      'https://client.example.com/cb',
+      'https://client.example.com?tenant=42',
+      'https://client.example.com:8443/cb',
+      'https://localhost:3443/cb',
+      'https://127.0.0.1:3443/cb',
+      'https://[::1]:3443/cb',
+      'https://xn--bcher-kva.example/cb',
+      'https://a_b.example/cb',
+      'https://client.example.com/a%20b;v=1/~me/(x)?q=a+b&codes=1',
+      `https://client.example.com/${'a'.repeat(2048 - 27)}`,
+      registered,
+    ]) {
+      expect(`${faultOf(text)} ${text}`).toBe(`null ${text}`)
+    }
+  })
+})
+
+describe('a redirect URI is refused', () => {
+  const refusals = {
+    scheme: [
+      '',
+      'http://client.example.com/cb',
+      'HTTPS://client.example.com/cb',
+      'https:/client.example.com/cb',
+      'https:client.example.com/cb',
+      '//client.example.com/cb',
+      '/cb',
+      'client.example.com/cb',
+      'myapp://cb',
+      'javascript:alert(1)//https://x',
+      'data:text/html,x',
+      'xhttps://client.example.com',
+    ],
+    fragment: ['https://client.example.com/cb#', 'https://client.example.com/cb#a', 'https://client.example.com#'],
+    wildcard: [
+      'https://*.example.com/cb',
+      'https://client.*.com/cb',
+      'https://*/cb',
+      'https://client.example.com:*/cb',
+      'https://client.example.com/*',
+    ],
+    user_info: [
+      'https://user@client.example.com/cb',
+      'https://user:pass@client.example.com/cb',
+      'https://@client.example.com/cb',
+      'https://client.example.com@evil.example/cb',
+      'https://client.example.com:443@evil.example/cb',
+    ],
+    characters: [
+      'https:\\\\client.example.com/cb',
+      'https://client.example.com\\@evil.example/cb',
+      ' https://client.example.com/cb',
+      'https://client.example.com/cb ',
+      'https://client.example.com/c b',
+      'https://client.example.com/cb\n',
+      'https://client.exa\tmple.com/cb',
+      'https://client.example.com/cb\r\nSet-Cookie: a=b',
+      'https://client.example.com/cb\0',
+      'https://client.example.com/\u00fc',
+      'https://cl\u0456ent.example.com/cb',
+      'https://client.example\u3002com/cb',
+      'https://client.example.com/\ud800',
+      'https://client.example.com/"x"',
+      'https://client.example.com/<x>',
+      'https://client.example.com/%',
+      'https://client.example.com/%zz',
+      'https://client.example.com/{x}',
+    ],
+    host: [
+      'https://',
+      'https:///cb',
+      'https://?x=1',
+      'https://:443/cb',
+      'https://Client.example.com/cb',
+      'https://client.example.com:/cb',
+      'https://client.example.com:80a/cb',
+      'https://client%2eexample.com/cb',
+      'https://a;b.example/cb',
+      "https://a'b.example/cb",
+      'https://a,b.example/cb',
+      'https://[::1/cb',
+    ],
+    form: [
+      'https://client.example.com:443/cb',
+      'https://client.example.com:08443/cb',
+      'https://client.example.com:99999/cb',
+      'https://127.1/cb',
+      'https://2130706433/cb',
+      'https://0x7f000001/cb',
+      'https://[0:0:0:0:0:0:0:1]/cb',
+      'https://client.example.com/a/../cb',
+      'https://client.example.com/./cb',
+      'https://client.example.com/%2e%2e/cb',
+      'https://a..b/../cb',
+      'https://xn--a.example/cb',
+    ],
+    reserved_parameter: [
+      'https://client.example.com/cb?code=1',
+      'https://client.example.com/cb?x=1&state=',
+      'https://client.example.com/cb?iss',
+      'https://client.example.com/cb?%65rror=1',
+    ],
+    too_long: [`https://client.example.com/${'a'.repeat(2048 - 26)}`],
+  } satisfies Partial<Record<RedirectUriFaultCode, string[]>>
+
+  for (const [code, texts] of Object.entries(refusals)) {
+    test(`for its ${code.replace('_', ' ')}`, () => {
+      for (const text of texts) expect(`${faultOf(text)} ${text}`).toBe(`${code} ${text}`)
+    })
+  }
+
+  test('with one plain sentence that repeats nothing of it', () => {
+    for (const text of Object.values(refusals).flat()) {
+      const message = redirectUriFault(text)?.message ?? ''
+      expect(message).toMatch(/^[A-Z].*\.$/)
+      expect(message).not.toContain('example')
+    }
+  })
+
+  test('or accepted, but never makes an error', () => {
+    const wild = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 80 }),
+      fc.string({ unit: 'binary-ascii', maxLength: 80 }).map((tail) => `https://${tail}`),
+      fc.webUrl({ validSchemes: ['https'], withQueryParameters: true, withFragments: true }),
+    )
+    fc.assert(
+      fc.property(wild, (text) => {
+        if (redirectUriFault(text) !== null) return
+        const parsed = new URL(text)
+        expect([parsed.protocol, parsed.username, parsed.password, parsed.hash]).toEqual(['https:', '', '', ''])
+        expect(text).not.toMatch(/[#*\\\s]/)
+        expect(text).toStartWith(`https://${parsed.host}`)
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  test('in no time, however long it is', () => {
+    const start = performance.now()
+    for (const unit of ['%', '.', '[', 'a.', '%2e/', '?', '@', ':', '/..']) faultOf(`https://${unit.repeat(500_000)}`)
+    expect(performance.now() - start).toBeLessThan(1000)
+  })
+})
+
+describe('a presented redirect URI matches', () => {
+  test('the registered one, byte for byte', () => {
+    expect(redirectUriMatches(registered, registered)).toBeTrue()
+    expect(redirectUriMatches(registered, `${registered.slice(0, 9)}${registered.slice(9)}`)).toBeTrue()
+  })
+
+  test('nothing that a parser would read as the same place', () => {
+    for (const presented of [
+      registered.toUpperCase(),
+      registered.replace('https', 'HTTPS'),
+      registered.replace('https', 'http'),
+      registered.replace('client', 'Client'),
+      registered.replace('.com', '.com.'),
+      registered.replace('.com', '.com:443'),
+      registered.replace('/oauth', '/oauth/'),
+      registered.replace('/oauth', '//oauth'),
+      registered.replace('/oauth', '/./oauth'),
+      registered.replace('/oauth', '/x/../oauth'),
+      registered.replace('callback', 'callback/'),
+      registered.replace('callback', '%63allback'),
+      registered.replace('%2F', '%2f'),
+      registered.replace('%2F', '/'),
+      registered.replace('tenant=42&x=%2F', 'x=%2F&tenant=42'),
+      `${registered}#`,
+      `${registered}&`,
+      `${registered}&code=x`,
+      ` ${registered}`,
+      `${registered} `,
+      registered.split('?')[0] ?? '',
+      '',
+    ]) {
+      expect(redirectUriMatches(registered, presented)).toBeFalse()
+    }
+  })
+
+  test('none of thousands of mutants', () => {
+    const position = fc.integer({ min: 0, max: registered.length - 1 })
+    const unit = fc.string({ unit: 'binary', minLength: 1, maxLength: 3 })
+    const way = fc.constantFrom('insert', 'replace', 'delete', 'repeat')
+    const mutant = fc.tuple(position, unit, way).map(([at, text, how]) => {
+      const [head, tail] = [registered.slice(0, at), registered.slice(at)]
+      if (how === 'insert') return head + text + tail
+      if (how === 'replace') return head + text + tail.slice(1)
+      return how === 'delete' ? head + tail.slice(1) : head + tail.slice(0, 1) + tail
+    })
+    fc.assert(
+      fc.property(mutant, (presented) => {
+        fc.pre(presented !== registered)
+        expect(redirectUriMatches(registered, presented)).toBeFalse()
+      }),
+      { numRuns: 20_000 },
+    )
+  })
+})
+
+describe('the target of a redirect', () => {
+  const answer = { code: 'apco_x', state: 'a b&c=d#e%/\u00fc\u{1f600}"', iss: 'https://platform.example' }
+
+  test('carries code, state and issuer exactly, for a client that parses its query', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (state) => {
+        const target = new URL(redirectTarget('https://c.example/cb', { ...answer, state }))
+        expect(Object.fromEntries(target.searchParams)).toEqual({ ...answer, state: state.toWellFormed() })
+        expect(target.hash).toBe('')
+        expect(target.origin + target.pathname).toBe('https://c.example/cb')
+      }),
+    )
+  })
+
+  test('keeps the query that was registered as it is', () => {
+    expect(redirectTarget(registered, answer)).toStartWith(`${registered}&code=apco_x&state=`)
+  })
+
+  test('joins to whatever the URI ends with', () => {
+    const added = { code: '1' }
+    expect(redirectTarget('https://c.example', added)).toBe('https://c.example?code=1')
+    expect(redirectTarget('https://c.example/cb?', added)).toBe('https://c.example/cb?code=1')
+    expect(redirectTarget('https://c.example/cb?a', added)).toBe('https://c.example/cb?a&code=1')
+    expect(redirectTarget('https://c.example/cb?a=1&', added)).toBe('https://c.example/cb?a=1&code=1')
+  })
+
+  test('cannot be led elsewhere by the state', () => {
+    for (const state of ['\r\nLocation: https://evil.example', '#', '&code=other', '"><script>', '\0']) {
+      const target = redirectTarget('https://c.example/cb', { ...answer, state })
+      expect(target).toMatch(/^https:\/\/c\.example\/cb\?[\w.*%+&=-]+$/)
+      expect(new URL(target).searchParams.getAll('code')).toEqual(['apco_x'])
+    }
+  })
+})

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'bun:test'
+import * as fc from 'fast-check'
+import {
+  formatScope,
+  isSubset,
+  parseScope,
+  parseStoredScope,
+  scopeCatalogue,
+  scopesFor,
+} from '../../src/domain/scope.ts'
+
+const issuable = ['profile.email:read', 'profile:read', 'site.content:write', 'site:read', 'store:read'] as const
+const unavailable = ['customers:read', 'store.orders:read', 'store.products:read'] as const
+const invalid = { kind: 'refused', code: 'invalid_scope' } as const
+const notAvailable = { kind: 'refused', code: 'scope_not_available' } as const
+
+describe('a scope string', () => {
+  test('is read sorted and each name once, however it is written', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...issuable), { minLength: 1, maxLength: 20 }), (names) => {
+        const scopes = [...new Set(names)].toSorted()
+        expect(parseScope(names.join(' '))).toEqual({ kind: 'scopes', scopes })
+        expect(parseScope(` ${names.join('   ')} `)).toEqual({ kind: 'scopes', scopes })
+      }),
+    )
+  })
+
+  test('that is empty is no scope', () => {
+    for (const text of ['', ' ', '     ']) expect(parseScope(text)).toEqual(invalid)
+  })
+
+  test('with an unknown name is refused whole', () => {
+    const unknown = ['site:write', 'SITE:READ', 'site', 'site:read,', 'constructor', '__proto__', 'toString']
+    for (const name of unknown) {
+      expect(parseScope(name)).toEqual(invalid)
+      expect(parseScope(`site:read ${name}`)).toEqual(invalid)
+    }
+  })
+
+  test('with a planned or restricted name is refused as not available', () => {
+    for (const name of unavailable) {
+      expect(parseScope(name)).toEqual(notAvailable)
+      expect(parseScope(`site:read ${name}`)).toEqual(notAvailable)
+    }
+  })
+
+  test('with an unknown and a planned name is invalid', () => {
+    expect(parseScope('customers:read site:write')).toEqual(invalid)
+    expect(parseScope('site:write customers:read')).toEqual(invalid)
+  })
+
+  test('has its names apart by spaces only', () => {
+    for (const separator of ['\t', '\n', '\r\n', '\u00a0', '\u2003', ',', '+', '\0']) {
+      expect(parseScope(`site:read${separator}store:read`)).toEqual(invalid)
+      expect(parseScope(`site:read${separator}`)).toEqual(invalid)
+    }
+  })
+
+  test('has at most 1000 characters', () => {
+    expect(parseScope('site:read'.padEnd(1000)).kind).toBe('scopes')
+    expect(parseScope('site:read'.padEnd(1001))).toEqual(invalid)
+  })
+
+  test('is never read with an error', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => expect(parseScope(text).kind).toBe('refused')))
+  })
+})
+
+describe('stored scopes', () => {
+  test('come back as they were written', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.constantFrom(...issuable)), (scopes) => {
+        expect(parseStoredScope(formatScope(scopes))).toEqual(scopes.toSorted())
+      }),
+    )
+  })
+
+  test('of nothing allow nothing', () => {
+    expect(formatScope([])).toBe('')
+    expect(parseStoredScope('')).toEqual([])
+  })
+
+  test('allow nothing by a name that does not exist', () => {
+    expect(parseStoredScope('site:read admin:all')).toEqual(['site:read'])
+  })
+})
+
+describe('the catalogue', () => {
+  test('gives each caller the scopes of the contract', () => {
+    expect(scopesFor('app').toSorted()).toEqual(['site.content:write', 'site:read', 'store:read'])
+    expect(scopesFor('user').toSorted()).toEqual([...issuable])
+  })
+
+  test('gives nobody what is planned or restricted', () => {
+    for (const name of unavailable) {
+      expect([...scopesFor('app'), ...scopesFor('user')]).not.toContain(name)
+      expect(['planned', 'restricted']).toContain(scopeCatalogue[name].availability)
+    }
+  })
+
+  test('tells a person in plain words what each scope allows', () => {
+    const words = Object.values(scopeCatalogue).map((entry) => entry.words)
+    expect(new Set(words).size).toBe(words.length)
+    for (const text of words) expect(text).toMatch(/^[A-Z][a-z ]+$/)
+  })
+})
+
+test('a set of scopes is a subset of another when every one of it is there', () => {
+  expect(isSubset([], [])).toBeTrue()
+  expect(isSubset(['site:read'], ['store:read', 'site:read'])).toBeTrue()
+  expect(isSubset(['site:read', 'store:read'], ['site:read'])).toBeFalse()
+  expect(isSubset(['site:read'], [])).toBeFalse()
+})

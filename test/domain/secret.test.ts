@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'bun:test'
+import { createHash, createHmac } from 'node:crypto'
+import * as fc from 'fast-check'
+import { base62OfNumber } from '../../src/domain/base62.ts'
+import { crc32 } from '../../src/domain/crc32.ts'
+import { rowKey } from '../../src/domain/identifier.ts'
+import {
+  deriveSecretRandom,
+  hashSecret,
+  mintSecret,
+  parseSecret,
+  sameHash,
+  type SecretKind,
+  secretKindOf,
+  secretPrefixes,
+} from '../../src/domain/secret.ts'
+
+const kinds: readonly SecretKind[] = [
+  'clientSecretDevelopment',
+  'clientSecretProduction',
+  'appToken',
+  'userAccessToken',
+  'refreshToken',
+  'authorizationCode',
+  'session',
+  'embeddedSession',
+  'installSessionCode',
+  'operatorKey',
+]
+const digits = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz']
+const kindOf = fc.constantFrom(...kinds)
+const uuid = fc.uint8Array({ minLength: 16, maxLength: 16 })
+const random = fc.uint8Array({ minLength: 32, maxLength: 32 })
+
+const key = rowKey(Uint8Array.from({ length: 16 }, (_, index) => index * 11))
+const mint = (kind: SecretKind) => mintSecret({ kind, key, random: Uint8Array.from({ length: 32 }, (_, i) => i * 7) })
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+const withChecksum = (text: string) => text + base62OfNumber(crc32(text), 6)
+
+describe('a secret', () => {
+  test('has the prefix of its kind, a key of 22, 43 random and 6 check digits', () => {
+    fc.assert(
+      fc.property(kindOf, uuid, random, (kind, id, bytes) => {
+        const text = mintSecret({ kind, key: rowKey(id), random: bytes })
+        expect(text).toStartWith(secretPrefixes[kind] + rowKey(id))
+        expect(text.slice(secretPrefixes[kind].length)).toMatch(/^[0-9A-Za-z]{71}$/)
+        expect(text).toBe(withChecksum(text.slice(0, -6)))
+        expect(text.length).toBeLessThanOrEqual(255)
+      }),
+    )
+  })
+
+  test('gives back its key and the SHA-256 of its whole text', () => {
+    fc.assert(
+      fc.property(kindOf, uuid, random, (kind, id, bytes) => {
+        const text = mintSecret({ kind, key: rowKey(id), random: bytes })
+        const parsed = parseSecret(kind, text)
+        expect(parsed?.key).toBe(rowKey(id))
+        expect(Buffer.from(parsed?.hash ?? []).toString('hex')).toBe(createHash('sha256').update(text).digest('hex'))
+      }),
+    )
+  })
+
+  test('keeps every bit of its key and its chance', () => {
+    const seen = new Set<string>()
+    for (let bit = 0; bit < 256; bit += 1) {
+      const bytes = new Uint8Array(32)
+      bytes[bit >> 3] = 1 << (bit & 7)
+      seen.add(mintSecret({ kind: 'appToken', key, random: bytes }))
+    }
+    expect(seen.size).toBe(256)
+  })
+
+  test('is never made from less chance than 32 bytes', () => {
+    for (const length of [0, 16, 31, 33]) {
+      expect(() => mintSecret({ kind: 'appToken', key, random: new Uint8Array(length) })).toThrow(RangeError)
+    }
+  })
+
+  test('with any one character changed is refused', () => {
+    for (const kind of kinds) {
+      const text = mint(kind)
+      for (let position = 0; position < text.length; position += 1) {
+        for (const digit of [...digits, '_', '-', '\0', '\u00e9', '\ud800']) {
+          if (digit === text[position]) continue
+          expect(parseSecret(kind, text.slice(0, position) + digit + text.slice(position + 1))).toBeNull()
+        }
+      }
+    }
+  })
+
+  test('with two neighbours swapped is refused', () => {
+    const text = mint('refreshToken')
+    for (let position = 0; position + 1 < text.length; position += 1) {
+      const [one = '', two = ''] = text.slice(position, position + 2)
+      if (one === two) continue
+      expect(parseSecret('refreshToken', text.slice(0, position) + two + one + text.slice(position + 2))).toBeNull()
+    }
+  })
+
+  test('with anything added or cut off is refused', () => {
+    const text = mint('session')
+    const added = [` ${text}`, `${text} `, `${text}\n`, `${text}0`, `${text}${text}`]
+    const cut = [text.slice(1), text.slice(0, -1), '', 'apus_']
+    for (const wrong of [...added, ...cut]) expect(parseSecret('session', wrong)).toBeNull()
+  })
+
+  test('of one kind is no secret of another', () => {
+    for (const minted of kinds) {
+      for (const asked of kinds) expect(parseSecret(asked, mint(minted)) !== null).toBe(minted === asked)
+    }
+  })
+
+  test('whose key is more than 128 bits is refused although its checksum is right', () => {
+    const body = '0'.repeat(43)
+    expect(parseSecret('appToken', withChecksum(`apat_7n42DGM5Tflk9n8mt7Fhc7${body}`))).not.toBeNull()
+    expect(parseSecret('appToken', withChecksum(`apat_7n42DGM5Tflk9n8mt7Fhc8${body}`))).toBeNull()
+    expect(parseSecret('appToken', withChecksum(`apat_${'z'.repeat(22)}${body}`))).toBeNull()
+  })
+
+  test('with a checksum that was made for it is still only base62', () => {
+    expect(parseSecret('appToken', withChecksum(`apat_${'0'.repeat(64)}-`))).toBeNull()
+    expect(parseSecret('appToken', withChecksum(`apat_${'0'.repeat(64)}\u0100`))).toBeNull()
+  })
+
+  test('can be looked for in any text without an error', () => {
+    const wild = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 200 }),
+      fc.string({ unit: 'binary', minLength: 71, maxLength: 71 }).map((text) => `apat_${text}`),
+      fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 90 }).map((units) => String.fromCharCode(...units)),
+    )
+    fc.assert(
+      fc.property(kindOf, wild, (kind, text) => {
+        expect(parseSecret(kind, text)).toBeNull()
+        secretKindOf(text)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
+describe('the kind of a secret', () => {
+  test('is told by its prefix, each its own', () => {
+    expect(new Set<string>(kinds)).toEqual(new Set(Object.keys(secretPrefixes)))
+    for (const kind of kinds) expect(secretKindOf(mint(kind))).toBe(kind)
+  })
+
+  test('is not told by anything else', () => {
+    for (const text of ['', 'apat', 'APAT_x', ' apat_x', 'apx_', 'Bearer apat_', 'aps_test_0']) {
+      expect(secretKindOf(text)).toBeNull()
+    }
+  })
+
+  test('has no prefix that another begins with', () => {
+    const prefixes = Object.values(secretPrefixes)
+    for (const one of prefixes) expect(prefixes.filter((other) => other.startsWith(one))).toEqual([one])
+  })
+})
+
+describe('two hashes', () => {
+  test('are the same only when every bit is', () => {
+    const hash = hashSecret(mint('appToken'))
+    expect(sameHash(hash, Buffer.from(hash))).toBeTrue()
+    for (let bit = 0; bit < 256; bit += 1) {
+      const other = Buffer.from(hash)
+      other[bit >> 3] = (other[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+      expect(sameHash(hash, other)).toBeFalse()
+    }
+  })
+
+  test('of different length are not the same, and no error', () => {
+    const hash = hashSecret('x')
+    expect(sameHash(hash, hash.slice(0, 31))).toBeFalse()
+    expect(sameHash(new Uint8Array(0), hash)).toBeFalse()
+  })
+})
+
+describe('derived chance', () => {
+  const salt = new Uint8Array(16).fill(5)
+
+  test('is the HMAC-SHA-256 of salt and label under the presented secret', () => {
+    const expected = createHmac('sha256', 'apur_x').update(Buffer.concat([salt, Buffer.from('access')])).digest('hex')
+    expect(Buffer.from(deriveSecretRandom('apur_x', salt, 'access')).toString('hex')).toBe(expected)
+  })
+
+  test('is the same again, and another for another secret, salt or label', () => {
+    const of = hex(deriveSecretRandom('apur_x', salt, 'access'))
+    expect(hex(deriveSecretRandom('apur_x', Uint8Array.from(salt), 'access'))).toBe(of)
+    expect(hex(deriveSecretRandom('apur_y', salt, 'access'))).not.toBe(of)
+    expect(hex(deriveSecretRandom('apur_x', new Uint8Array(16).fill(6), 'access'))).not.toBe(of)
+    expect(hex(deriveSecretRandom('apur_x', salt, 'refresh'))).not.toBe(of)
+  })
+
+  test('is as long as a secret needs', () => {
+    const random = deriveSecretRandom('apur_x', salt, 'refresh')
+    expect(parseSecret('refreshToken', mintSecret({ kind: 'refreshToken', key, random }))?.key).toBe(key)
+  })
+})
