@@ -43,7 +43,7 @@ const hex = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteO
 export const recordId = (prefix: RecordPrefix, uuid: Uint8Array): string => prefix + hex(uuid)
 
 export const isRecordId = (prefix: RecordPrefix, text: string): boolean =>
-  text.length === prefix.length + 32 && text.startsWith(prefix) && /^[0-9a-f]{32}$/.test(text.slice(prefix.length))
+  text.startsWith(prefix) && /^[0-9a-f]{32}$/.test(text.slice(prefix.length))
 
 /**
  * The record ID of the row that a secret belongs to: one UUID, written two ways.

@@ -59,7 +59,7 @@ describe('the key of a row', () => {
     for (const text of ['', '0'.repeat(21), '0'.repeat(23), `${'0'.repeat(21)}-`, 'z'.repeat(22)]) {
       expect(isRowKey(text)).toBeFalse()
       expect(() => asRowKey(text)).toThrow(TypeError)
-      expect(() => recordIdOfKey('crd_', text)).toThrow(TypeError)
+      expect(() => recordIdOfKey('crd_', text)).toThrow('not the key of a row')
     }
   })
 

@@ -118,6 +118,13 @@ describe('a secret', () => {
     expect(parseSecret('appToken', withChecksum(`apat_${'z'.repeat(22)}${body}`))).toBeNull()
   })
 
+  test('of another length is refused although its checksum is right', () => {
+    for (const length of [0, 22, 64, 66, 65 + 43]) {
+      expect(parseSecret('appToken', withChecksum(`apat_${'0'.repeat(length)}`))).toBeNull()
+    }
+    expect(parseSecret('appToken', withChecksum(`apat_${'0'.repeat(65)}`))).not.toBeNull()
+  })
+
   test('with a checksum that was made for it is still only base62', () => {
     expect(parseSecret('appToken', withChecksum(`apat_${'0'.repeat(64)}-`))).toBeNull()
     expect(parseSecret('appToken', withChecksum(`apat_${'0'.repeat(64)}\u0100`))).toBeNull()
@@ -140,6 +147,21 @@ describe('a secret', () => {
 })
 
 describe('the kind of a secret', () => {
+  test('has the prefix that the contract gives it', () => {
+    expect(secretPrefixes).toEqual({
+      clientSecretDevelopment: 'aps_dev_',
+      clientSecretProduction: 'aps_live_',
+      appToken: 'apat_',
+      userAccessToken: 'apua_',
+      refreshToken: 'apur_',
+      authorizationCode: 'apco_',
+      session: 'apus_',
+      embeddedSession: 'apes_',
+      installSessionCode: 'apic_',
+      operatorKey: 'apok_',
+    })
+  })
+
   test('is told by its prefix, each its own', () => {
     expect(new Set<string>(kinds)).toEqual(new Set(Object.keys(secretPrefixes)))
     for (const kind of kinds) expect(secretKindOf(mint(kind))).toBe(kind)
