@@ -46,7 +46,13 @@ export const appTokenQueries = (db: Connection) => {
   )
   const removeUpTo = lazily(() => db.delete(appTokens).where(lte(appTokens.key, given('key'))).prepare())
 
+  const oldest = lazily(() =>
+    db.select({ key: appTokens.key }).from(appTokens).orderBy(asc(appTokens.key)).limit(1).prepare(),
+  )
+
   return {
+    /** The key of the oldest row, or null. */
+    oldestKey: async () => only(await oldest().execute())?.key ?? null,
     insert: async (token: AppToken) => void (await insert().execute(token)),
     /** The token with the credential, client and app it depends on, whatever state they are in; one read. */
     find: async (key: string) => only(await find().execute({ key })),

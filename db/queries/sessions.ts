@@ -34,7 +34,13 @@ export const sessionQueries = (db: Connection) => {
       .prepare(),
   )
 
+  const oldest = lazily(() =>
+    db.select({ key: sessions.key }).from(sessions).orderBy(asc(sessions.key)).limit(1).prepare(),
+  )
+
   return {
+    /** The key of the oldest row, or null. */
+    oldestKey: async () => only(await oldest().execute())?.key ?? null,
     insert: async (session: Session) => void (await insert().execute(session)),
     /** The session with its user, whatever state they are in; one read. */
     find: async (key: string) => only(await find().execute({ key })),

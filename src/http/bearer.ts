@@ -45,12 +45,10 @@ export const requireBearer = async (
   request: Request,
   code: 'invalid_token' | 'login_required',
 ): Promise<BearerCaller> => {
-  const context = contextOf(request)
   const token = bearerOf(request)
-  context.bearerPresented = token !== null
   if (token === null) throw refuse(code)
   const caller = await authenticate(door, token)
-  if (caller === null) throw await refuseBearer(door, context, code)
+  if (caller === null) throw await refuseBearer(door, contextOf(request), code)
   return caller
 }
 

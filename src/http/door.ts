@@ -1,5 +1,14 @@
 import type { Platform } from '../operations/platform.ts'
+import type { Log } from '../runtime/log.ts'
+import type { Metrics } from '../runtime/metrics.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
 /** What a route needs to let a request through to an operation. */
-export type Door = { readonly platform: Platform; readonly limiter: RateLimiter }
+export type Door = {
+  readonly platform: Platform
+  readonly limiter: RateLimiter
+  readonly log: Log
+  readonly metrics: Metrics
+  /** Whether the server has begun to stop. */
+  readonly draining: () => boolean
+}

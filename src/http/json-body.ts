@@ -1,13 +1,21 @@
 import { Elysia } from 'elysia'
+import { jsonBodies, type BodyRule } from './admission.ts'
+import { contextOf } from './request-context.ts'
+import { contractPath } from './routes/paths.ts'
 import { readJson } from './strict-json.ts'
-
-export const bodyLimits = { ordinary: 64 * 1024, versionUpload: 16 * 1024 * 1024 } as const
 
 /**
  * Decodes the body strictly, after whatever has authenticated the caller before it in the chain, and before the schema
  * looks at it. Routes that use it say `parse: 'none'`, so that nothing decodes a body more leniently.
  */
-export const jsonBody = (limitBytes: number = bodyLimits.ordinary) =>
+export const jsonBody = () =>
   new Elysia().onTransform({ as: 'scoped' }, async (context) => {
-    context.body = await readJson(context.request, limitBytes)
+    context.body = await readJson(context.request, contextOf(context.request).bodyLimitBytes)
   })
+
+/** Uploads carry an artifact of up to 10 MiB as base64 (contract section 1). */
+const versionUploads: BodyRule = { ...jsonBodies, limitBytes: 16 * 1024 * 1024 }
+
+/** What a route takes as a body where it is not the ordinary one. */
+export const bodyRule = (method: string, pattern: string): BodyRule | undefined =>
+  method === 'POST' && pattern === `${contractPath}/versions` ? versionUploads : undefined

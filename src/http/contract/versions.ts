@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox'
-import { versionStatuses } from '../../domain/version.ts'
 import { environment, nextCursor, nullable, pageQuery, recordId, time } from './fields.ts'
 
 const semanticVersion = Type.String({
@@ -13,7 +12,14 @@ const manifest = Type.Record(Type.String(), Type.Unknown(), {
   examples: [{ name: 'Newsletter' }],
 })
 const status = Type.Union(
-  versionStatuses.map((name) => Type.Literal(name)),
+  [
+    Type.Literal('draft'),
+    Type.Literal('submitted'),
+    Type.Literal('approved'),
+    Type.Literal('active'),
+    Type.Literal('superseded'),
+    Type.Literal('rejected'),
+  ],
   { description: 'Where the version stands in its life.', examples: ['draft'] },
 )
 

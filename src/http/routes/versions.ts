@@ -16,7 +16,7 @@ import {
 } from '../contract/versions.ts'
 import type { Door } from '../door.ts'
 import { repeatableRequest } from '../idempotency-key.ts'
-import { bodyLimits, jsonBody } from '../json-body.ts'
+import { jsonBody } from '../json-body.ts'
 import { pageRequest, wireCursor } from '../page-request.ts'
 import { contextOf, traceOf } from '../request-context.ts'
 import { wireTime, wireVersion } from '../wire.ts'
@@ -60,7 +60,7 @@ const list = (door: Door) =>
 const create = (door: Door) =>
   new Elysia()
     .derive(async ({ request }) => ({ caller: await requireApp(door, request, 'write') }))
-    .use(jsonBody(bodyLimits.versionUpload))
+    .use(jsonBody())
     .post(
       path,
       async ({ caller, body, request, set, status }) => {

@@ -1,0 +1,38 @@
+import type { Command } from 'commander'
+import { readConfig } from '../../config.ts'
+import { type PlatformServer, startPlatformServer } from '../../server.ts'
+
+type ServeFlags = {
+  readonly port?: string
+  readonly host?: string
+  readonly database?: string
+  readonly publicUrl?: string
+  readonly json?: boolean
+}
+
+/** Runs until SIGTERM or SIGINT, then drains. The exit code is 1 when the store had stopped taking writes. */
+export const serveUntilSignal = async (server: PlatformServer): Promise<void> => {
+  await new Promise<void>((resolve) => {
+    process.once('SIGTERM', () => resolve())
+    process.once('SIGINT', () => resolve())
+  })
+  const healthy = await server.stop()
+  process.exit(healthy ? 0 : 1)
+}
+
+export const addServeCommand = (program: Command): void => {
+  program
+    .command('serve')
+    .description('Migrate the database, then serve until SIGTERM or SIGINT.')
+    .option('--port <number>', 'port to listen on; 0 takes a free one (PORT, default 3000)')
+    .option('--host <address>', 'address to listen on (HOST, default 127.0.0.1)')
+    .option('--database <file>', 'the database file (DATABASE_URL, default file:./data/app-platform.db)')
+    .option('--public-url <origin>', 'the origin that clients see (PUBLIC_URL, default http://localhost:<port>)')
+    .option('--json', 'print {"url":…} as the first line on stdout')
+    .action(async (flags: ServeFlags) => {
+      const server = await startPlatformServer(readConfig(flags))
+      const told = flags.json === true ? JSON.stringify({ url: server.url }) : `App Platform listens on ${server.url}`
+      process.stdout.write(`${told}\n`)
+      await serveUntilSignal(server)
+    })
+}

@@ -1,0 +1,30 @@
+import { Elysia } from 'elysia'
+import { docsRoutes } from './docs.ts'
+import type { Door } from './door.ts'
+import { errorHandling } from './errors.ts'
+import { meRoute } from './routes/me.ts'
+import { authorizeRoute } from './routes/oauth/authorize.ts'
+import { oauthMeRoute } from './routes/oauth/me.ts'
+import { revokeRoute } from './routes/oauth/revoke.ts'
+import { oauthTokenRoute } from './routes/oauth/token.ts'
+import { observabilityRoutes } from './routes/observability.ts'
+import { resourcesRoute } from './routes/resources.ts'
+import { sessionRoutes } from './routes/session.ts'
+import { tokenRoute } from './routes/token.ts'
+import { versionRoutes } from './routes/versions.ts'
+
+/** Everything that this server answers. */
+export const createApp = (door: Door) =>
+  new Elysia({ handler: { standardHostname: false }, strictPath: true })
+    .use(errorHandling(door.log)) // first, so that no route answers an error of its own
+    .use(docsRoutes())
+    .use(tokenRoute(door))
+    .use(meRoute(door))
+    .use(versionRoutes(door))
+    .use(authorizeRoute(door))
+    .use(oauthTokenRoute(door))
+    .use(oauthMeRoute(door))
+    .use(revokeRoute(door))
+    .use(resourcesRoute(door))
+    .use(sessionRoutes(door))
+    .use(observabilityRoutes(door))

@@ -1,0 +1,60 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { refuse } from '../../domain/errors.ts'
+import { purgeLagSeconds } from '../../operations/purge/purge-lag.ts'
+import { errorResponses } from '../contract/errors.ts'
+import type { Door } from '../door.ts'
+import { plainDetails } from './operation-details.ts'
+
+const health = (word: string, description: string) =>
+  Type.Object({ status: Type.Literal(word, { description, examples: [word] }) })
+
+/** For whoever watches the server (contract section 6). No version header, no credentials. */
+export const observabilityRoutes = (door: Door) =>
+  new Elysia()
+    .get('/healthz', async () => ({ status: 'alive' as const }), {
+      response: { 200: health('alive', 'The process answers.'), ...errorResponses() },
+      detail: plainDetails({
+        id: 'isAlive',
+        summary: 'Is the process alive?',
+        description: 'Says nothing about the store: restart the process only when this fails.',
+        tag: 'Operations',
+        callers: ['none'],
+      }),
+    })
+    .get(
+      '/readyz',
+      async () => {
+        const { writable } = door.platform.database.health()
+        if (!writable || door.draining()) throw refuse('unavailable', { retryAfterSeconds: 5 })
+        return { status: 'ready' as const }
+      },
+      {
+        response: { 200: health('ready', 'Migrated, and the store takes writes.'), ...errorResponses() },
+        detail: plainDetails({
+          id: 'isReady',
+          summary: 'Does the store take writes?',
+          description: 'Fails while the server starts, while it drains, and when the store has stopped taking writes.',
+          tag: 'Operations',
+          callers: ['none'],
+        }),
+      },
+    )
+    .get(
+      '/metrics',
+      async ({ set }) => {
+        door.metrics.purgeLag(await purgeLagSeconds(door.platform))
+        set.headers['content-type'] = door.metrics.contentType
+        return await door.metrics.render()
+      },
+      {
+        response: { 200: Type.String({ description: 'Prometheus text format.' }), ...errorResponses() },
+        detail: plainDetails({
+          id: 'readMetrics',
+          summary: 'Figures for Prometheus',
+          description: 'Counts and latencies by route and status, tokens, transactions, purge lag, sizes. Keep it off the open internet.',
+          tag: 'Operations',
+          callers: ['none'],
+        }),
+      },
+    )

@@ -1,0 +1,99 @@
+import { migrations } from '../db/migrations/index.ts'
+import { createQueries } from '../db/queries/index.ts'
+import { openSqlite } from '../db/sqlite.ts'
+import type { Config } from './config.ts'
+import { createApp } from './http/app.ts'
+import { bodyRule } from './http/json-body.ts'
+import { createRateLimiter } from './http/rate-limit.ts'
+import { type RunningServer, startServer } from './http/server.ts'
+import { keepTime, keepTimeJob } from './jobs/keep-time.ts'
+import { purgeJob } from './jobs/purge.ts'
+import { startScheduler } from './jobs/scheduler.ts'
+import type { Platform } from './operations/platform.ts'
+import { createClock, systemTime } from './runtime/clock.ts'
+import { createLog } from './runtime/log.ts'
+import { createLogWriter, standardErrorTarget } from './runtime/log-writer.ts'
+import { createMetrics } from './runtime/metrics.ts'
+import { createPasswords } from './runtime/passwords.ts'
+import { createRandom } from './runtime/random.ts'
+
+export type PlatformServer = {
+  /** Where it listens. */
+  readonly url: string
+  readonly publicUrl: string
+  readonly platform: Platform
+  /** Drains, stops the jobs and closes the store. False when the store had stopped taking writes. */
+  stop(): Promise<boolean>
+}
+
+/**
+ * Puts the program together: opens and migrates the store, starts the jobs, listens. The only place that knows every
+ * part.
+ * @throws DatabaseUnusable with a sentence for the operator
+ */
+export const startPlatformServer = async (config: Config): Promise<PlatformServer> => {
+  const log = createLog(createLogWriter(standardErrorTarget()))
+  const random = createRandom()
+  const database = await openSqlite({
+    file: config.databasePath,
+    role: 'server',
+    createQueries,
+    migrations,
+    migrate: true,
+    onFault: ({ reason, cause }) => log.error('database.stopped', { reason, cause }),
+  })
+  const clock = createClock(systemTime, await database.queries.watermarks.find('clock'))
+  const metrics = createMetrics(() => database.statistics())
+  const limiter = createRateLimiter({
+    limits: config.rateLimits,
+    monotonicMs: systemTime.monotonic,
+    seed: new DataView(random.bytes(4).buffer).getUint32(0),
+  })
+  for (const reason of config.warnings) log.warn('config.warning', { reason })
+
+  const parts = {
+    database,
+    clock,
+    random,
+    passwords: createPasswords({ cost: 12, parallel: 1 }),
+    lifetimes: config.lifetimes,
+    observe: metrics.tokens,
+    running: new Set<string>(),
+  }
+  let platform: Platform | null = null
+  const server: RunningServer = startServer({
+    ...config,
+    createApp: (publicUrl) => {
+      platform = { ...parts, publicUrl }
+      return createApp({ platform, limiter, log, metrics, draining: () => server.draining() })
+    },
+    bodyRule,
+    clock,
+    random,
+    log,
+    metrics,
+    limiter,
+  })
+  const running: Platform = platform ?? { ...parts, publicUrl: server.publicUrl }
+  const scheduler = startScheduler([purgeJob(running, metrics.purged), keepTimeJob(running)], {
+    chance: Math.random,
+    failed: (job, cause) => log.error('job.failed', { job, cause }),
+  })
+  log.info('server.listening', { port: Number(new URL(server.url).port) })
+
+  return {
+    url: server.url,
+    publicUrl: server.publicUrl,
+    platform: running,
+    stop: async () => {
+      await server.stop()
+      await scheduler.stop()
+      const { writable } = database.health()
+      if (writable) await keepTime(running)
+      await database.close()
+      log.info('server.stopped')
+      log.flush()
+      return writable
+    },
+  }
+}
