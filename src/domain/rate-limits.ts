@@ -1,0 +1,16 @@
+/** `count` calls in `seconds`, spent at once or spread out. */
+export type RateLimit = { readonly count: number; readonly seconds: number }
+
+/** What each limit counts, and by what, is in the contract, section 5. */
+export const defaultRateLimits = {
+  token: { count: 600, seconds: 60 },
+  failed: { count: 120, seconds: 300 },
+  authorize: { count: 120, seconds: 60 },
+  read: { count: 3_000, seconds: 60 },
+  write: { count: 120, seconds: 60 },
+  sign_in: { count: 10, seconds: 300 },
+  address: { count: 6_000, seconds: 60 },
+} as const satisfies Readonly<Record<string, RateLimit>>
+
+export type RateLimitPolicy = keyof typeof defaultRateLimits
+export type RateLimits = Readonly<Record<RateLimitPolicy, RateLimit>>

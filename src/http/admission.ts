@@ -1,0 +1,83 @@
+import { apiVersions, currentApiVersion, readApiVersion } from '../domain/api-version.ts'
+import { type PlatformError, refuse } from '../domain/errors.ts'
+
+/** What a route takes as a body. */
+export type BodyRule = { readonly limitBytes: number; readonly mediaTypes: readonly string[] }
+
+export const jsonBodies: BodyRule = { limitBytes: 64 * 1024, mediaTypes: ['application/json'] }
+
+const hostSyntax = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/
+
+let lastGoodHost = ''
+
+/**
+ * RFC 9110 section 7.2. Bun joins two Host headers with a comma and lets anything else stand, also what would make the
+ * path of the URL ambiguous.
+ */
+export const checkHost = (request: Request): PlatformError | null => {
+  const host = request.headers.get('host')
+  if (host === lastGoodHost) return null
+  if (host === null || !hostSyntax.test(host)) return badHeader('Host')
+  lastGoodHost = host
+  return null
+}
+
+/** Size and media type, as far as the headers tell (413, 415); a body without a length is measured when it is read. */
+export const checkBody = (request: Request, rule: BodyRule): PlatformError | null => {
+  const length = request.headers.get('content-length')
+  const carries = request.method === 'POST' || request.method === 'PUT' || request.method === 'PATCH'
+  if (!carries && (length === null || length === '0') && !request.headers.has('transfer-encoding')) return null
+  if (length !== null && !/^\d{1,15}$/.test(length)) return badHeader('Content-Length')
+  if (length !== null && Number(length) > rule.limitBytes) return refuse('payload_too_large')
+  return checkMediaType(request.headers.get('content-type'), rule)
+}
+
+const checkMediaType = (type: string | null, rule: BodyRule): PlatformError | null => {
+  if (type === null) return refuse('unsupported_media_type')
+  if (rule.mediaTypes.includes(type)) return null
+  if (type.includes(',')) return badHeader('Content-Type')
+  const [name = '', ...parameters] = type.split(';').map((part) => part.trim().toLowerCase())
+  const isUtf8 = parameters.every((parameter) => parameter === 'charset=utf-8' || parameter === 'charset="utf-8"')
+  return rule.mediaTypes.includes(name) && isUtf8 ? null : refuse('unsupported_media_type')
+}
+
+/** The contract's version, exactly; repeats arrive joined by a comma and are unknown versions like any other. */
+export const checkApiVersion = (request: Request): PlatformError | null => {
+  const header = request.headers.get('x-service-api-version')
+  if (header === currentApiVersion) return null
+  const asked = readApiVersion(header, apiVersions)
+  switch (asked.kind) {
+    case 'served':
+      return null
+    case 'missing':
+      return refuse('api_version_missing')
+    case 'unsupported':
+      return refuse('api_version_unsupported', { details: { supported: asked.supported } })
+    case 'retired': {
+      const sunsetAt = asked.sunsetAt === null ? null : new Date(asked.sunsetAt).toISOString()
+      return refuse('api_version_retired', { details: { sunsetAt } })
+    }
+    default:
+      return asked satisfies never
+  }
+}
+
+/** Headers that mean one thing and are looked at on calls that change something. */
+const singleOnWrites = [
+  ['idempotency-key', 'Idempotency-Key'],
+  ['origin', 'Origin'],
+  ['sec-fetch-site', 'Sec-Fetch-Site'],
+] as const
+
+/** Bun joins the repeats of a header with a comma; none of these may hold one. */
+export const checkSingleHeaders = (request: Request, authorization: string | null): PlatformError | null => {
+  if (authorization !== null && authorization.includes(',')) return badHeader('Authorization')
+  if (request.method === 'GET' || request.method === 'HEAD') return null
+  for (const [name, spelling] of singleOnWrites) {
+    if (request.headers.get(name)?.includes(',') === true) return badHeader(spelling)
+  }
+  return null
+}
+
+const badHeader = (name: string): PlatformError =>
+  refuse('invalid_request', { message: `The ${name} header is missing, malformed or repeated.` })

@@ -1,0 +1,79 @@
+import { Elysia } from 'elysia'
+import bundle from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
+import stylesheet from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
+import { currentApiVersion } from '../domain/api-version.ts'
+import { docsPage, docsScript } from './docs/page.ts'
+import { type DocumentInfo, openApiDocument } from './openapi-document.ts'
+
+const bearer = (description: string) => ({ type: 'http' as const, scheme: 'bearer', description })
+
+const info: DocumentInfo = {
+  info: {
+    title: 'App platform API',
+    version: currentApiVersion,
+    description:
+      'Credentials, OAuth 2.0 with PKCE, versions and builder resources for registered apps. Every answer carries an X-Request-Id; every error has the same body.',
+    license: { name: 'MIT' },
+  },
+  components: {
+    securitySchemes: {
+      appToken: bearer('App token (`apat_…`) from POST /api/app-platform/token.'),
+      userToken: bearer('User access token (`apua_…`) from POST /api/app-platform/oauth/token.'),
+      session: bearer('User session (`apus_…`) from POST /api/session.'),
+    },
+  },
+}
+
+/** Nothing but this server: no script, style, font or picture from elsewhere, no frame around it. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** Elysia tells a plugin all routes of the app that it is mounted in, but only itself. */
+class DocumentedPlugin extends Elysia {
+  allRoutes() {
+    return this.getGlobalRoutes()
+  }
+}
+
+const hidden = { detail: { hide: true } } as const
+const scripts = 'text/javascript; charset=utf-8'
+
+const unchanging = 'public, max-age=3600'
+
+const asset = (content: Bun.BunFile | string, type: string, cacheControl: string, headers: Readonly<Record<string, string>> = {}): Response =>
+  new Response(content, { headers: { 'content-type': type, 'cache-control': cacheControl, ...headers } })
+
+/** `/openapi.json`, made of all routes of the app when it is first asked for, and `/docs`, a page that shows it. */
+export const docsRoutes = () => {
+  const plugin = new DocumentedPlugin({ name: 'docs' })
+  let document: Promise<string> | null = null
+  const makeDocument = async () => JSON.stringify(await openApiDocument(plugin.allRoutes(), info))
+
+  plugin
+    .get(
+      '/openapi.json',
+      async () => {
+        document ??= makeDocument()
+        return asset(await document, 'application/json', 'no-cache')
+      },
+      hidden,
+    )
+    .get(
+      '/docs',
+      async () => asset(docsPage, 'text/html; charset=utf-8', 'no-cache', { 'content-security-policy': contentSecurityPolicy }),
+      hidden,
+    )
+    .get('/docs/swagger-ui.css', async () => asset(Bun.file(stylesheet), 'text/css; charset=utf-8', unchanging), hidden)
+    .get('/docs/swagger-ui-bundle.js', async () => asset(Bun.file(bundle), scripts, unchanging), hidden)
+    .get('/docs/start.js', async () => asset(docsScript, scripts, unchanging), hidden)
+  return plugin
+}

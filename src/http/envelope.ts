@@ -1,0 +1,36 @@
+import type { PlatformError } from '../domain/errors.ts'
+import type { RequestContext } from './request-context.ts'
+
+/** The one shape of an error on every route (contract section 1). */
+export const errorResponse = (error: PlatformError, context: RequestContext): Response => {
+  context.notes.errorCode = error.code
+  const { param, details, retryAfterSeconds } = error.facts
+  const body = JSON.stringify({
+    error: { code: error.code, message: error.message, requestId: context.requestId, param, details },
+  })
+  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)))
+  const challenge = challengeOf(error, context)
+  if (challenge !== null) headers['www-authenticate'] = challenge
+  return new Response(body, { status: error.status, headers })
+}
+
+/** RFC 6750 section 3: what a bearer route tells about the token it wants. */
+const challengeOf = (error: PlatformError, context: RequestContext): string | null => {
+  switch (error.code) {
+    case 'invalid_token':
+      return context.bearerPresented ? 'Bearer error="invalid_token"' : 'Bearer'
+    case 'login_required':
+      return 'Bearer'
+    case 'insufficient_scope':
+      return `Bearer error="insufficient_scope"${scopeAttribute(error.facts.details?.['scope'])}`
+    default:
+      return null
+  }
+}
+
+/** A scope string by RFC 6749 section 3.3; anything else would break out of the quotes. */
+const scopeAttribute = (scope: unknown): string =>
+  typeof scope === 'string' && /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(scope)
+    ? `, scope="${scope}"`
+    : ''

@@ -1,0 +1,43 @@
+import { Elysia, type ValidationError } from 'elysia'
+import { PlatformError, refuse } from '../domain/errors.ts'
+import type { Log } from '../runtime/log.ts'
+import { errorResponse } from './envelope.ts'
+import { contextOf } from './request-context.ts'
+import { pathInSchema } from './schema-path.ts'
+
+/**
+ * Answers whatever a route throws with the one envelope. Mount it before every route: Elysia's own answers repeat the body and
+ * send the messages of errors.
+ */
+export const errorHandling = (log: Log) =>
+  new Elysia({ name: 'error-handling' }).onError({ as: 'global' }, ({ code, error, request }) => {
+    const context = contextOf(request)
+    const refusal = code === 'VALIDATION' ? refusalFromValidation(error) : refusalFrom(code, error)
+    if (refusal.code === 'internal_error') log.error('http.failed', { requestId: context.requestId, cause: error })
+    return errorResponse(refusal, context)
+  })
+
+const refusalFrom = (code: string | number, error: unknown): PlatformError => {
+  if (error instanceof PlatformError) return error
+  // What a parser throws arrives wrapped.
+  if (error instanceof Error && error.cause instanceof PlatformError) return error.cause
+  switch (code) {
+    case 'NOT_FOUND':
+      return refuse('route_not_found')
+    case 'PARSE':
+      return refuse('invalid_json')
+    case 'INVALID_COOKIE_SIGNATURE':
+      return refuse('login_required')
+    default:
+      return refuse('internal_error')
+  }
+}
+
+/** Names the field and nothing it held. An answer that breaks its own schema is our fault, not the caller's. */
+const refusalFromValidation = (error: ValidationError): PlatformError => {
+  if (error.type === 'response') return refuse('internal_error')
+  const param = pathInSchema(error.validator, error.valueError?.path ?? '')
+  return param === null ? refuse('invalid_request') : refuse('invalid_request', { param, message: fieldMessage })
+}
+
+const fieldMessage = 'A field is missing or has a wrong type or value.'

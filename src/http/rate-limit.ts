@@ -1,0 +1,166 @@
+import type { RateLimit, RateLimitPolicy, RateLimits } from '../domain/rate-limits.ts'
+
+export type { RateLimitPolicy } from '../domain/rate-limits.ts'
+
+/** Where a key stands with a policy. */
+export type RateLimitState = {
+  readonly policy: RateLimitPolicy
+  readonly allowed: boolean
+  readonly limit: number
+  readonly windowSeconds: number
+  readonly remaining: number
+  /** Until all of the quota is back, or, when refused, until one request is allowed again; rounded up. */
+  readonly resetSeconds: number
+}
+
+export type RateLimiter = {
+  /** Spends one, if there is one. */
+  take(policy: RateLimitPolicy, key: string): RateLimitState
+  /** Whether `take` would be allowed; spends nothing. */
+  peek(policy: RateLimitPolicy, key: string): RateLimitState
+  /** Spends one whether or not there is one left, for failures that are known only afterwards. */
+  count(policy: RateLimitPolicy, key: string): RateLimitState
+  /** Returns one that was taken. */
+  giveBack(policy: RateLimitPolicy, key: string): void
+}
+
+const ways = 8
+const sets = 4096
+
+/**
+ * One policy's memory: 32,768 keys in fixed arrays, whatever callers send. A key lives in one set of eight, chosen by a
+ * hash that callers cannot know.
+ *
+ * What is kept per key is one number (the generic cell rate algorithm): the moment at which its whole quota will be back.
+ * A key that finds its set full takes the place of the one that owes least and *takes over its debt* (the rule of
+ * Space-Saving counters). So nobody's debt is ever forgotten: to shed its own, a caller would have to fill a set with keys
+ * that owe as much, and would then find that debt waiting. The price is paid only in a flood of more live keys than
+ * there is room for, by newcomers, who start with the smallest debt in their set.
+ */
+const createBuckets = ({ count, seconds }: RateLimit, seed: number) => {
+  // Time is counted in units of 1/count ms: one request then costs exactly `windowMs` units, and nothing is ever rounded.
+  const cost = seconds * 1000
+  const quota = cost * count
+  const fingerprints = new Uint32Array(sets * ways)
+  const backAt = new Float64Array(sets * ways)
+  const wayUsed = new Uint8Array(sets * ways)
+
+  /** The key's place, or the place that it would take over. */
+  const locate = (key: string): { readonly place: number; readonly fingerprint: number } => {
+    const fingerprint = Bun.hash.xxHash32(key, seed)
+    const first = (Bun.hash.xxHash32(key, seed ^ 0x9e37_79b9) % sets) * ways
+    let least = first
+    for (let place = first; place < first + ways; place += 1) {
+      if (wayUsed[place] === 1 && fingerprints[place] === fingerprint) return { place, fingerprint }
+      if ((backAt[place] ?? 0) < (backAt[least] ?? 0)) least = place
+    }
+    return { place: least, fingerprint }
+  }
+
+  const owedAt = (place: number, now: number) => Math.max(backAt[place] ?? 0, now)
+
+  return {
+    cost,
+    quota,
+    count,
+    seconds,
+    read: (key: string, now: number) => owedAt(locate(key).place, now),
+    /** Adds to what the key owes, unless that would be more than `most`; gives what it would owe then. */
+    spend: (key: string, now: number, most: number): number => {
+      const { place, fingerprint } = locate(key)
+      const owed = owedAt(place, now) + cost
+      if (owed - now > most) return owed
+      fingerprints[place] = fingerprint
+      wayUsed[place] = 1
+      backAt[place] = owed
+      return owed
+    },
+    giveBack: (key: string, now: number) => {
+      const { place, fingerprint } = locate(key)
+      if (wayUsed[place] !== 1 || fingerprints[place] !== fingerprint) return
+      backAt[place] = Math.max(now, owedAt(place, now) - cost)
+    },
+  }
+}
+
+type Buckets = ReturnType<typeof createBuckets>
+
+const describe = (policy: RateLimitPolicy, buckets: Buckets, owed: number, now: number, allowed: boolean) => {
+  const debt = Math.min(owed - now, buckets.quota)
+  const until = allowed ? debt : owed - now - buckets.quota
+  return {
+    policy,
+    allowed,
+    limit: buckets.count,
+    windowSeconds: buckets.seconds,
+    remaining: Math.floor((buckets.quota - debt) / buckets.cost),
+    resetSeconds: Math.ceil(until / buckets.count / 1000),
+  }
+}
+
+/** What every question gets when limits are off. */
+const unlimited = (policy: RateLimitPolicy): RateLimitState => ({
+  policy,
+  allowed: true,
+  limit: Number.POSITIVE_INFINITY,
+  windowSeconds: 0,
+  remaining: Number.POSITIVE_INFINITY,
+  resetSeconds: 0,
+})
+
+/** Null limits are no limits. `monotonicMs` may start anywhere and must not go back; `seed` is a secret 32-bit number. */
+export const createRateLimiter = (options: {
+  readonly limits: RateLimits | null
+  readonly monotonicMs: () => number
+  readonly seed: number
+}): RateLimiter => {
+  const { limits } = options
+  if (limits === null) {
+    return { take: unlimited, peek: unlimited, count: unlimited, giveBack: () => undefined }
+  }
+  const startedAt = options.monotonicMs()
+  const bucketsFor = (policy: RateLimitPolicy): Buckets => createBuckets(limits[policy], options.seed)
+  const policies: Readonly<Record<RateLimitPolicy, Buckets>> = {
+    token: bucketsFor('token'),
+    failed: bucketsFor('failed'),
+    authorize: bucketsFor('authorize'),
+    read: bucketsFor('read'),
+    write: bucketsFor('write'),
+    sign_in: bucketsFor('sign_in'),
+    address: bucketsFor('address'),
+  }
+  const unitsNow = (buckets: Buckets) => Math.floor(options.monotonicMs() - startedAt) * buckets.count
+
+  return {
+    take: (policy, key) => {
+      const buckets = policies[policy]
+      const now = unitsNow(buckets)
+      const owed = buckets.spend(key, now, buckets.quota)
+      return describe(policy, buckets, owed, now, owed - now <= buckets.quota)
+    },
+    peek: (policy, key) => {
+      const buckets = policies[policy]
+      const now = unitsNow(buckets)
+      const owed = buckets.read(key, now)
+      const allowed = owed + buckets.cost - now <= buckets.quota
+      return describe(policy, buckets, allowed ? owed : owed + buckets.cost, now, allowed)
+    },
+    count: (policy, key) => {
+      const buckets = policies[policy]
+      const now = unitsNow(buckets)
+      // A debt beyond the quota would punish longer than the window; one request beyond it is enough to refuse.
+      const owed = buckets.spend(key, now, buckets.quota + buckets.cost)
+      return describe(policy, buckets, owed, now, owed - now <= buckets.quota)
+    },
+    giveBack: (policy, key) => {
+      const buckets = policies[policy]
+      buckets.giveBack(key, unitsNow(buckets))
+    },
+  }
+}
+
+/** The structured fields of draft-ietf-httpapi-ratelimit-headers. */
+export const rateLimitHeaders = (state: RateLimitState): { readonly policy: string; readonly state: string } => ({
+  policy: `"${state.policy}";q=${state.limit};w=${state.windowSeconds}`,
+  state: `"${state.policy}";r=${state.remaining};t=${state.resetSeconds}`,
+})

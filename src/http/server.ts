@@ -1,0 +1,67 @@
+import { createShell, type ShellOptions } from './shell.ts'
+
+export type ServerOptions = ShellOptions & {
+  readonly host: string
+  readonly port: number
+  /** Null: `http://localhost` and the port that was taken. */
+  readonly publicUrl: string | null
+}
+
+export type RunningServer = {
+  /** Where it listens. */
+  readonly url: string
+  readonly publicUrl: string
+  /** True from the first moment of `stop`: not ready for more. */
+  readonly draining: () => boolean
+  /** Takes no more connections, lets what runs end, and cuts off what has not ended in time. */
+  stop(): Promise<void>
+}
+
+const drainMs = 10_000
+/** A connection that neither sends nor takes anything for so long is closed. */
+const idleSeconds = 30
+
+/**
+ * The shell around the app: it knows every request and every answer, so that what must hold for all of them (contract
+ * section 1) is done in one place and cannot be forgotten by a route. Checks come in the contract's order. What Bun's
+ * parser refuses (a malformed request line, more than 16 KiB or 200 headers, an HTTP/1.1 request without Host, a method
+ * it does not know) never gets here and has no envelope: Bun closes such a connection itself, mostly with a bare status.
+ */
+export const startServer = (options: ServerOptions): RunningServer => {
+  let draining = false
+  const server = Bun.serve({
+    hostname: options.host,
+    port: options.port,
+    idleTimeout: idleSeconds,
+    development: false,
+    // Ours are the limits that count; Bun's own 413 would have no envelope. What is refused is never kept in memory.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    fetch: async (request, bun) => {
+      const response = await answer(request, bun.requestIP(request)?.address)
+      if (draining) response.headers.set('connection', 'close')
+      return response
+    },
+    error: () => new Response(null, { status: 500 }),
+  })
+  const publicUrl = options.publicUrl ?? `http://localhost:${server.port}`
+  const answer = createShell(options, publicUrl)
+
+  return {
+    url: listeningUrl(options.host, server.port ?? options.port),
+    publicUrl,
+    draining: () => draining,
+    stop: async () => {
+      draining = true
+      const deadline = Promise.withResolvers<void>()
+      const timer = setTimeout(deadline.resolve, drainMs)
+      await Promise.race([server.stop(), deadline.promise])
+      clearTimeout(timer)
+      await server.stop(true)
+    },
+  }
+}
+
+const listeningUrl = (host: string, port: number): string => {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+}

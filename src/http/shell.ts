@@ -1,0 +1,178 @@
+import { currentApiVersion } from '../domain/api-version.ts'
+import { type PlatformError, refuse } from '../domain/errors.ts'
+import type { IpNetwork } from '../domain/ip-address.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { Log } from '../runtime/log.ts'
+import type { Metrics } from '../runtime/metrics.ts'
+import type { Random } from '../runtime/random.ts'
+import type { RouteTally } from '../runtime/request-tally.ts'
+import {
+  type BodyRule,
+  checkApiVersion,
+  checkBody,
+  checkHost,
+  checkSingleHeaders,
+  jsonBodies,
+} from './admission.ts'
+import { createClientAddressReader } from './client-address.ts'
+import { errorResponse } from './envelope.ts'
+import { type RateLimiter, rateLimitHeaders } from './rate-limit.ts'
+import { type RequestContext, rememberContext } from './request-context.ts'
+import { createRouter, type ListedRoute, type RouteMatch } from './router.ts'
+
+/** As much of an Elysia app as the shell needs. */
+export type RoutedApp = {
+  readonly routes: readonly ListedRoute[]
+  handle(request: Request): Response | Promise<Response>
+}
+
+export type ShellOptions = {
+  /** Called once the server listens, with the public URL, which may name a port that was only just taken. */
+  readonly createApp: (publicUrl: string) => RoutedApp
+  readonly trustedProxies: readonly IpNetwork[]
+  /** What a route takes as a body, where that is not JSON of at most 64 KiB. */
+  readonly bodyRule?: (method: string, pattern: string) => BodyRule | undefined
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly limiter: RateLimiter
+}
+
+/** Answers one request; `peer` is the address of the other end of the connection. */
+export type Shell = (request: Request, peer: string | undefined) => Promise<Response>
+
+const contractPrefix = '/api/app-platform'
+
+type BoundRoute = { readonly pattern: string; readonly body: BodyRule; readonly tally: RouteTally }
+
+/**
+ * Knows every request and every answer, so that what must hold for all of them (contract section 1) is done in one place and
+ * cannot be forgotten by a route.
+ */
+export const createShell = (options: ShellOptions, publicUrl: string): Shell => {
+  const { clock, random, log, metrics, limiter } = options
+  const app = options.createApp(publicUrl)
+  const readAddress = createClientAddressReader(options.trustedProxies)
+  const secure = publicUrl.startsWith('https:')
+  const unmatched: BoundRoute = { pattern: 'unmatched', body: jsonBodies, tally: metrics.route('any', 'unmatched') }
+  const router = createRouter<BoundRoute>(app.routes, (method, pattern) => ({
+    pattern,
+    body: options.bodyRule?.(method, pattern) ?? jsonBodies,
+    tally: metrics.route(method, pattern),
+  }))
+
+  const open = (request: Request, peer: string | undefined, route: BoundRoute, startedAt: number): RequestContext => {
+    const { address, limitKey } = readAddress(peer, () => request.headers.get('x-forwarded-for'))
+    const context: RequestContext = {
+      requestId: `req_${random.uuid(clock.now()).toHex()}`,
+      clientRequestId: clientRequestIdOf(request),
+      address,
+      addressKey: limitKey,
+      route: route.pattern,
+      bodyLimitBytes: route.body.limitBytes,
+      startedAt,
+      bearerPresented: false,
+      notes: {},
+      // Spent first, so that refusals of every kind count; obeyed in its turn.
+      rateLimit: limiter.take('address', limitKey),
+    }
+    rememberContext(request, context)
+    return context
+  }
+
+  const answer = async (
+    request: Request,
+    context: RequestContext,
+    match: RouteMatch<BoundRoute>,
+    path: string,
+  ): Promise<Response> => {
+    const refusal = admit(request, context, match, path)
+    if (refusal !== null) return errorResponse(refusal, context)
+    try {
+      return await app.handle(request)
+    } catch (cause) {
+      log.error('http.failed', { requestId: context.requestId, cause })
+      return errorResponse(refuse('internal_error'), context)
+    }
+  }
+
+  return async (request, peer) => {
+    const startedAt = performance.now()
+    const path = pathOf(request.url)
+    const match = router.find(request.method, path)
+    const route = match.kind === 'found' ? match.route : unmatched
+    const context = open(request, peer, route, startedAt)
+    const response = await answer(request, context, match, path)
+    if (match.kind === 'method_not_allowed') response.headers.set('allow', match.allow)
+    setCommonHeaders(response, context, path, secure)
+
+    const durationMs = performance.now() - startedAt
+    route.tally.answered(response.status, durationMs)
+    log.info('http.answered', {
+      requestId: context.requestId,
+      clientRequestId: context.clientRequestId,
+      method: request.method,
+      route: context.route,
+      status: response.status,
+      durationMs: Math.round(durationMs * 1000) / 1000,
+      address: context.address,
+      ...context.notes,
+    })
+    return response
+  }
+}
+
+/** The checks that need no route's knowledge, in the contract's order. */
+const admit = (
+  request: Request,
+  context: RequestContext,
+  match: RouteMatch<BoundRoute>,
+  path: string,
+): PlatformError | null => {
+  if (match.kind === 'not_found') return refuse('route_not_found')
+  if (match.kind === 'method_not_allowed') return refuse('method_not_allowed')
+  const authorization = request.headers.get('authorization')
+  context.bearerPresented = authorization !== null && /^bearer /i.test(authorization)
+  return (
+    checkHost(request) ??
+    checkBody(request, match.route.body) ??
+    (isContract(path) ? checkApiVersion(request) : null) ??
+    checkSingleHeaders(request, authorization) ??
+    checkRate(context)
+  )
+}
+
+const checkRate = ({ rateLimit }: RequestContext): PlatformError | null =>
+  rateLimit === null || rateLimit.allowed ? null : refuse('rate_limited', { retryAfterSeconds: rateLimit.resetSeconds })
+
+/** The path as it was sent, undecoded. Bun gives only the path when it cannot make a URL of the Host header. */
+const pathOf = (url: string): string => {
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('//') + 2)
+  const end = url.indexOf('?', start)
+  return start === -1 ? '' : url.slice(start, end === -1 ? url.length : end)
+}
+
+const isContract = (path: string): boolean =>
+  path.startsWith(contractPrefix) && (path.length === contractPrefix.length || path[contractPrefix.length] === '/')
+
+const clientRequestIdOf = (request: Request): string | null => {
+  const id = request.headers.get('x-request-id')
+  return id !== null && /^[\x21-\x7e]{1,128}$/.test(id) ? id : null
+}
+
+const setCommonHeaders = (response: Response, context: RequestContext, path: string, secure: boolean): void => {
+  const { headers } = response
+  headers.set('x-request-id', context.requestId)
+  headers.set('x-content-type-options', 'nosniff')
+  headers.set('referrer-policy', 'no-referrer')
+  if (secure) headers.set('strict-transport-security', 'max-age=31536000')
+  const contract = isContract(path)
+  if (contract) headers.set('x-service-api-version', currentApiVersion)
+  if (contract || response.status >= 400 || path === '/api/session') headers.set('cache-control', 'no-store')
+  const state = context.rateLimit
+  if (state === null || state.windowSeconds === 0) return
+  const told = rateLimitHeaders(state)
+  headers.set('ratelimit-policy', told.policy)
+  headers.set('ratelimit', told.state)
+}

@@ -1,0 +1,123 @@
+import type { LogWriter } from './log-writer.ts'
+import { describeCause } from './cause.ts'
+
+/** All that a line may carry. IDs and figures, never values; a field that is not here cannot be logged. */
+export type LogFields = {
+  readonly requestId?: string
+  readonly clientRequestId?: string | null
+  readonly address?: string
+  readonly method?: string
+  readonly route?: string
+  readonly status?: number
+  readonly durationMs?: number
+  readonly errorCode?: string
+  readonly appId?: string
+  readonly clientId?: string
+  readonly credentialId?: string
+  readonly userId?: string
+  readonly grantId?: string
+  readonly versionId?: string
+  readonly installId?: string
+  readonly kind?: string
+  readonly job?: string
+  readonly count?: number
+  readonly seconds?: number
+  readonly port?: number
+  /** A fixed sentence of ours. */
+  readonly reason?: string
+  /** Whatever was thrown; its message is not logged as it stands, since it may quote a value. */
+  readonly cause?: unknown
+}
+
+/** What happened, as two or three dotted words. */
+export type LogEvent = `${string}.${string}`
+
+export type Log = {
+  info(event: LogEvent, fields?: LogFields): void
+  warn(event: LogEvent, fields?: LogFields): void
+  error(event: LogEvent, fields?: LogFields): void
+  flush(): void
+}
+
+type Level = 'info' | 'warn' | 'error'
+/** A value as JSON, or null when it is not what the field is for. */
+type Rule = (value: unknown) => string | null
+
+const matching =
+  (pattern: RegExp): Rule =>
+  (value) =>
+    typeof value === 'string' && pattern.test(value) ? `"${value}"` : null
+
+const recordId = matching(/^[a-z]{3}_[0-9a-f]{32}$/)
+const word = matching(/^[A-Za-z0-9_.:/*-]{1,100}$/)
+const figure: Rule = (value) => (typeof value === 'number' && Number.isFinite(value) ? String(value) : null)
+
+/** Every prefix that a secret can have (contract section 2). */
+const secretPrefix = /ap(?:s_dev|s_live|at|ua|ur|co|us|es|ic|ok)_/
+
+const withheld = '"[withheld]"'
+
+const text: Rule = (value) => {
+  if (typeof value !== 'string') return null
+  return secretPrefix.test(value) ? withheld : JSON.stringify(value.slice(0, 500))
+}
+
+const rules: Readonly<Record<keyof LogFields, Rule>> = {
+  requestId: recordId,
+  clientRequestId: text,
+  address: matching(/^[0-9a-f.:]{2,45}$|^unknown$/),
+  method: matching(/^[A-Z]{3,10}$/),
+  route: word,
+  status: figure,
+  durationMs: figure,
+  errorCode: matching(/^[a-z_]{1,50}$/),
+  appId: recordId,
+  clientId: matching(/^apc_(?:dev|live)_[0-9A-Za-z]{22}$/),
+  credentialId: recordId,
+  userId: recordId,
+  grantId: recordId,
+  versionId: recordId,
+  installId: recordId,
+  kind: matching(/^[a-z_]{1,40}$/),
+  job: word,
+  count: figure,
+  seconds: figure,
+  port: figure,
+  reason: text,
+  cause: (value) => JSON.stringify(describeCause(value)),
+}
+
+const isField = (name: string): name is keyof LogFields => Object.hasOwn(rules, name)
+
+const createStamp = (wall: () => number) => {
+  let lastMs = Number.NaN
+  let stamp = ''
+  return (): string => {
+    const now = wall()
+    if (now === lastMs) return stamp
+    lastMs = now
+    stamp = new Date(now).toISOString()
+    return stamp
+  }
+}
+
+/** JSON lines. A field whose value is not of its kind is logged as `[withheld]`, so that a mistake shows and nothing leaks. */
+export const createLog = (writer: LogWriter, wall: () => number = Date.now): Log => {
+  const stamp = createStamp(wall)
+  const write = (level: Level, event: LogEvent, fields: LogFields) => {
+    let line = `{"at":"${stamp()}","level":"${level}","event":"${event}"`
+    for (const name in fields) {
+      if (!isField(name)) continue
+      const value = fields[name]
+      if (value === undefined || value === null) continue
+      line += `,"${name}":${rules[name](value) ?? withheld}`
+    }
+    writer.write(`${line}}\n`)
+  }
+  return {
+    info: (event, fields = {}) => write('info', event, fields),
+    warn: (event, fields = {}) => write('warn', event, fields),
+    error: (event, fields = {}) => write('error', event, fields),
+    flush: () => writer.flush(),
+  }
+}

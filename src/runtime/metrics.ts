@@ -1,0 +1,91 @@
+import { Counter, Gauge, Registry } from 'prom-client'
+import { createRequestTally, type RouteTally } from './request-tally.ts'
+
+/** What the store tells about itself when someone looks. */
+export type StoreFigures = {
+  readonly transactions: number
+  readonly commits: number
+  readonly databaseBytes: number
+  readonly walBytes: number
+}
+
+export type Metrics = {
+  /** One tally per route and method, bound once, when the routes are known. */
+  route(method: string, pattern: string): RouteTally
+  /** What happens to secrets, by kind only. */
+  readonly tokens: {
+    issued(kind: string): void
+    refused(kind: string): void
+    reused(kind: string): void
+  }
+  purged(kind: string, rows: number): void
+  /** How long the oldest row that should be gone has been due. */
+  purgeLag(seconds: number): void
+  /** Everything in the Prometheus text format. */
+  render(): Promise<string>
+  readonly contentType: string
+}
+
+/** Labels are kinds and route patterns, which are few and ours. A kind beyond these is a mistake and counts as `other`. */
+const maximumKinds = 32
+
+const byKind = (registry: Registry, name: string, help: string) => {
+  const counter = new Counter({ name, help, labelNames: ['kind'], registers: [registry] })
+  const bound = new Map<string, ReturnType<typeof counter.labels>>()
+  return (kind: string, count = 1): void => {
+    const known = bound.size < maximumKinds || bound.has(kind) ? kind : 'other'
+    const child = bound.get(known) ?? counter.labels(known)
+    bound.set(known, child)
+    child.inc(count)
+  }
+}
+
+const gauge = (registry: Registry, name: string, help: string, read: () => number): void => {
+  const made: Gauge = new Gauge({ name, help, registers: [registry], collect: () => made.set(read()) })
+}
+
+const total = (registry: Registry, name: string, help: string, read: () => number): void => {
+  const made: Counter = new Counter({
+    name,
+    help,
+    registers: [registry],
+    collect: () => {
+      made.reset()
+      made.inc(read())
+    },
+  })
+}
+
+export const createMetrics = (store: () => StoreFigures): Metrics => {
+  const registry = new Registry()
+  const requests = createRequestTally()
+  let purgeLagSeconds = 0
+
+  total(registry, 'database_transactions_total', 'Transactions answered.', () => store().transactions)
+  total(registry, 'database_commits_total', 'Commits made for them.', () => store().commits)
+  gauge(registry, 'database_bytes', 'Size of the database file.', () => store().databaseBytes)
+  gauge(registry, 'database_wal_bytes', 'Size of the write-ahead log.', () => store().walBytes)
+  gauge(registry, 'purge_lag_seconds', 'How long the oldest expired row has waited for the purge.', () => purgeLagSeconds)
+  gauge(registry, 'process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss())
+  gauge(registry, 'process_heap_bytes', 'Memory in use by JavaScript.', () => process.memoryUsage().heapUsed)
+  total(registry, 'process_cpu_seconds_total', 'Processor time, user and system.', () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1e6
+  })
+  gauge(registry, 'process_uptime_seconds', 'Time since the start.', () => process.uptime())
+
+  return {
+    route: requests.route,
+    tokens: {
+      issued: byKind(registry, 'tokens_issued_total', 'Secrets handed out, by kind.'),
+      refused: byKind(registry, 'tokens_refused_total', 'Secrets presented and refused, by kind.'),
+      reused: byKind(registry, 'tokens_reused_total', 'Spent secrets presented again, by kind.'),
+    },
+    purged: byKind(registry, 'purged_rows_total', 'Expired rows deleted, by kind.'),
+    purgeLag: (seconds) => {
+      purgeLagSeconds = seconds
+    },
+    render: async () => `${requests.render()}${await registry.metrics()}`,
+    contentType: registry.contentType,
+  }
+}
