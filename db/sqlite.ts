@@ -28,6 +28,8 @@ export type SqliteOptions<Q> = {
   readonly migrations: readonly Migration[]
   /** Creates the file and brings its schema up to date; otherwise a missing or outdated one is refused. */
   readonly migrate: boolean
+  /** How long the WAL grows before it is copied into the database, in pages of 4 KiB. */
+  readonly checkpointAfterPages?: number
   /** Called once, when writes have stopped for good. */
   readonly onFault?: (fault: StoreFault) => void
 }
@@ -85,7 +87,7 @@ class SqliteStore<Q> implements Store<Q> {
     syncFolderOf(file)
     this.#walSync = new WalSync(companionsOf(file).wal)
     this.#guard = new FileGuard(file)
-    this.#checkpointer = role === 'server' ? new Checkpointer(file, (error) => this.#checkpointFailed(error)) : null
+    this.#checkpointer = role === 'server' ? this.#openCheckpointer() : null
     this.#queue = new CommitQueue<Q>({
       writer: this.#writer,
       beginning: () => this.#reader.refresh(),
@@ -156,6 +158,11 @@ class SqliteStore<Q> implements Store<Q> {
       writer.connection.run('PRAGMA journal_size_limit = 67108864')
     }
     return writer
+  }
+
+  #openCheckpointer(): Checkpointer {
+    const { file, checkpointAfterPages = 4_000 } = this.options
+    return new Checkpointer({ file, afterPages: checkpointAfterPages, failed: (error) => this.#checkpointFailed(error) })
   }
 
   #replaceWriter(): WritingConnection<Q> {

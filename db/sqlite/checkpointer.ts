@@ -1,8 +1,6 @@
 import type { CheckpointOrder, CheckpointReport } from './checkpoint-worker.ts'
 import { connect, type Connection } from './connection.ts'
 
-/** Pages in the WAL (4 KiB each) that make a checkpoint worth its syncs. */
-const duePages = 4_000
 /** Commits between two looks at the length of the WAL. */
 const lookEvery = 16
 
@@ -19,6 +17,13 @@ export class CheckpointFailed extends Error {
   }
 }
 
+export type CheckpointerOptions = {
+  readonly file: string
+  /** Pages in the WAL that make a checkpoint worth its syncs. */
+  readonly afterPages: number
+  readonly failed: (error: unknown) => void
+}
+
 /**
  * Keeps the WAL short without stopping the event loop: another thread copies committed pages into the database. Beside a busy writer
  * it would never catch up, and the WAL starts over only once all of it was copied; so the last few pages are copied while the
@@ -31,14 +36,12 @@ export class Checkpointer {
   #worker: Worker | null = null
   #state: 'idle' | 'copying' | 'rest_due' = 'idle'
   #commits = 0
-  #dueAt = duePages
+  #dueAt: number
   #report: (report: CheckpointReport) => void = () => {}
 
-  constructor(
-    private readonly file: string,
-    private readonly failed: (error: unknown) => void,
-  ) {
-    this.#connection = connect(file, { synchronous: 'FULL', busyTimeoutMs: 50 })
+  constructor(private readonly options: CheckpointerOptions) {
+    this.#dueAt = options.afterPages
+    this.#connection = connect(options.file, { synchronous: 'FULL', busyTimeoutMs: 50 })
     const look = this.#connection.prepare<Progress, []>('PRAGMA wal_checkpoint(NOOP)')
     const copy = this.#connection.prepare<unknown, []>('PRAGMA wal_checkpoint(PASSIVE)')
     this.#copyHere = () => void copy.run()
@@ -73,24 +76,24 @@ export class Checkpointer {
 
   async #copy(next: 'rest_due' | 'idle'): Promise<void> {
     this.#state = 'copying'
-    await this.#copyBeside().catch(this.failed)
+    await this.#copyBeside().catch(this.options.failed)
     const { log, checkpointed } = this.#look()
     this.#state = checkpointed < log ? next : 'idle'
     // A rest that another process still reads, such as a backup, is left to grow by as much again before the next attempt.
-    this.#dueAt = checkpointed < log ? log + duePages : duePages
+    this.#dueAt = (checkpointed < log ? log : 0) + this.options.afterPages
   }
 
   #tried<T>(look: () => T): T | null {
     try {
       return look()
     } catch (error) {
-      this.failed(error)
+      this.options.failed(error)
       return null
     }
   }
 
   async #copyBeside(): Promise<void> {
-    const report = await this.#order({ kind: 'copy', file: this.file })
+    const report = await this.#order({ kind: 'copy', file: this.options.file })
     if (report.kind !== 'failed') return
     // The thread has ended. Better a slow server than a WAL that never stops growing.
     if (report.code === null) return this.#copyHere()

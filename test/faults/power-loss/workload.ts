@@ -1,0 +1,35 @@
+import { writeSync } from 'node:fs'
+import { WalSync } from '../../../db/sqlite/wal-sync.ts'
+import { openTiny, type TinyStore } from '../../db/engine/support/tiny-store.ts'
+
+// A small server, or an operator's command beside it, that says `ack ID` on stdout for each note that it calls durable.
+// Usage: workload.ts FILE server|unsynced|operator PREFIX COUNT
+
+const [, , file = '', role = '', prefix = '', count = ''] = process.argv
+
+/** Says so at the moment a client would have its answer. */
+const acknowledge = (id: string) => void writeSync(1, `ack ${id}\n`)
+
+const addOne = async (store: TinyStore, index: number): Promise<void> => {
+  const id = `${prefix}${index}`
+  await store.transaction((notes) => notes.add(id, 'n'.repeat(100 + ((index * 37) % 3_000))))
+  acknowledge(id)
+}
+
+const operatorBeside = () =>
+  Bun.spawn([process.execPath, import.meta.path, file, 'operator', 'o', '12'], { stdio: ['ignore', 'inherit', 'inherit'] })
+
+// The same engine without its own sync: what remains is plain `synchronous = NORMAL`.
+if (role === 'unsynced') WalSync.prototype.sync = () => Promise.resolve()
+
+const store = await openTiny(file, { role: role === 'operator' ? 'operator' : 'server', checkpointAfterPages: 40 })
+const beside = role === 'server' ? operatorBeside() : null
+const total = Number(count)
+for (let first = 0; first < total; ) {
+  const together = Math.min(total - first, 1 + (first % 7))
+  await Promise.all(Array.from({ length: together }, (_, offset) => addOne(store, first + offset)))
+  first += together
+}
+await beside?.exited
+// The power is cut; nobody closes anything.
+process.kill(process.pid, 'SIGKILL')
