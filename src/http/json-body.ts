@@ -6,12 +6,15 @@ import { readJson } from './strict-json.ts'
 
 /**
  * Decodes the body strictly, after whatever has authenticated the caller before it in the chain, and before the schema
- * looks at it. Routes that use it say `parse: 'none'`, so that nothing decodes a body more leniently.
+ * looks at it. Elysia parses before everything else, so its parsing is answered with a stand-in that reads nothing: a
+ * stranger's body is not even received.
  */
 export const jsonBody = () =>
-  new Elysia().onTransform({ as: 'scoped' }, async (context) => {
-    context.body = await readJson(context.request, contextOf(context.request).bodyLimitBytes)
-  })
+  new Elysia()
+    .onParse({ as: 'scoped' }, () => ({}))
+    .onTransform({ as: 'scoped' }, async (context) => {
+      context.body = await readJson(context.request, contextOf(context.request).bodyLimitBytes)
+    })
 
 /** Uploads carry an artifact of up to 10 MiB as base64 (contract section 1). */
 const versionUploads: BodyRule = { ...jsonBodies, limitBytes: 16 * 1024 * 1024 }

@@ -32,7 +32,6 @@ const start = (door: Door) =>
       return { sessionToken: signedIn.sessionToken, expiresAt: wireTime(signedIn.expiresAt), user: signedIn.user }
     },
     {
-      parse: 'none',
       body: signInRequest,
       response: { 200: signInResponse, ...errorResponses(...bodyErrors, 'invalid_login', 'origin_not_allowed') },
       detail: plainDetails({

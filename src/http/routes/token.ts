@@ -29,7 +29,6 @@ export const tokenRoute = (door: Door) =>
       }
     },
     {
-      parse: 'none',
       body: appTokenRequest,
       response: {
         200: appTokenResponse,

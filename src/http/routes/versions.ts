@@ -73,7 +73,6 @@ const create = (door: Door) =>
         return value.created ? status(201, wireVersion(value.version)) : status(200, wireVersion(value.version))
       },
       {
-        parse: 'none',
         body: versionUpload,
         response: {
           200: versionRecord,
@@ -123,7 +122,6 @@ const rollBack = (door: Door) =>
         }
       },
       {
-        parse: 'none',
         body: rollbackRequest,
         response: {
           200: rollbackResponse,

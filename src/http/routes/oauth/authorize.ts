@@ -37,7 +37,6 @@ export const authorizeRoute = (door: Door) =>
         }
       },
       {
-        parse: 'none',
         body: authorizeRequest,
         response: {
           200: authorizeResponse,

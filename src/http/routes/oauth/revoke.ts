@@ -44,7 +44,6 @@ export const revokeRoute = (door: Door) =>
         return { revoked: true as const }
       },
       {
-        parse: 'none',
         body: revokeRequest,
         response: {
           200: revokeResponse,

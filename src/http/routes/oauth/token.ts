@@ -37,7 +37,6 @@ export const oauthTokenRoute = (door: Door) =>
       }
     },
     {
-      parse: 'none',
       body: tokenRequest,
       response: {
         200: tokenResponse,

@@ -1,0 +1,23 @@
+import { migrations } from '../../db/migrations/index.ts'
+import { createQueries } from '../../db/queries/index.ts'
+import { openSqlite } from '../../db/sqlite.ts'
+import { maximumLifetimes } from '../../src/domain/lifetimes.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { createClock, systemTime } from '../../src/runtime/clock.ts'
+import { createPasswords } from '../../src/runtime/passwords.ts'
+import { createRandom } from '../../src/runtime/random.ts'
+
+export const operator = { kind: 'operator', id: 'test' } as const
+export const trace = { requestId: `req_${'0'.repeat(32)}`, address: 'local' } as const
+
+/** The platform over the same file as a running server, as an operator command opens it. */
+export const openAsOperator = async (file: string): Promise<Platform> => ({
+  database: await openSqlite({ file, role: 'operator', createQueries, migrations, migrate: true }),
+  clock: createClock(systemTime, null),
+  random: createRandom(),
+  passwords: createPasswords({ cost: 4, parallel: 2 }),
+  lifetimes: maximumLifetimes,
+  publicUrl: 'http://localhost',
+  observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },
+  running: new Set(),
+})
