@@ -53,7 +53,7 @@ const asset = (content: Bun.BunFile | string, type: string, cacheControl: string
   new Response(content, { headers: { 'content-type': type, 'cache-control': cacheControl, ...headers } })
 
 /** `/openapi.json`, made of all routes of the app when it is first asked for, and `/docs`, a page that shows it. */
-export const docsRoutes = () => {
+export const docsRoutes = (): Elysia => {
   const plugin = new DocumentedPlugin({ name: 'docs' })
   let document: Promise<string> | null = null
   const makeDocument = async () => JSON.stringify(await openApiDocument(plugin.allRoutes(), info))

@@ -33,10 +33,12 @@ const refusalFrom = (code: string | number, error: unknown): PlatformError => {
   }
 }
 
+type FailedValidation = Pick<ValidationError, 'type' | 'validator' | 'valueError'>
+
 /** Names the field and nothing it held. An answer that breaks its own schema is our fault, not the caller's. */
-const refusalFromValidation = (error: ValidationError): PlatformError => {
-  if (error.type === 'response') return refuse('internal_error')
-  const param = pathInSchema(error.validator, error.valueError?.path ?? '')
+const refusalFromValidation = ({ type, validator, valueError }: FailedValidation): PlatformError => {
+  if (type === 'response') return refuse('internal_error')
+  const param = pathInSchema(validator, valueError?.path ?? '')
   return param === null ? refuse('invalid_request') : refuse('invalid_request', { param, message: fieldMessage })
 }
 
