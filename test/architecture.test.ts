@@ -1,0 +1,110 @@
+import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+
+const root = join(import.meta.dir, '..')
+const files = (pattern: string) => [...new Bun.Glob(pattern).scanSync({ cwd: root })].toSorted()
+const sources = [...files('src/**/*.ts'), ...files('db/**/*.ts')].filter((file) => !file.endsWith('.d.ts'))
+const text = async (file: string) => await Bun.file(join(root, file)).text()
+
+/** What a file imports: packages by name, our own files by path from the root. Types count as well. */
+const importsOf = async (file: string): Promise<string[]> =>
+  [...(await text(file)).matchAll(/(?:from|import)\s+'([^']+)'/g)].map(([, name = '']) =>
+    name.startsWith('.') ? normalize(join(dirname(file), name)) : name,
+  )
+
+const layerOf = (file: string): string => (file.startsWith('db/') ? 'db' : (file.split('/')[1] ?? ''))
+const doors = ['http', 'pages', 'cli', 'jobs']
+
+/** What each layer may import of ours, beside itself. */
+const allowed: Readonly<Record<string, (file: string) => boolean>> = {
+  domain: () => false,
+  db: (file) => layerOf(file) === 'domain',
+  runtime: (file) => layerOf(file) === 'domain',
+  operations: (file) => ['domain', 'runtime'].includes(layerOf(file)) || file === 'db/database.ts',
+  http: (file) => ['domain', 'operations', 'runtime'].includes(layerOf(file)),
+  pages: (file) => ['domain', 'operations', 'runtime', 'http'].includes(layerOf(file)),
+  jobs: (file) => ['domain', 'operations', 'runtime'].includes(layerOf(file)),
+}
+
+test('every layer imports only what lies below it', async () => {
+  const faults: string[] = []
+  for (const file of sources) {
+    const layer = layerOf(file)
+    const mayImport = allowed[layer]
+    if (mayImport === undefined) continue
+    for (const imported of await importsOf(file)) {
+      const isOurs = imported.startsWith('src/') || imported.startsWith('db/')
+      if (isOurs && layerOf(imported) !== layer && !mayImport(imported)) faults.push(`${file} imports ${imported}`)
+    }
+  }
+  expect(faults).toEqual([])
+})
+
+test('the domain is pure: no packages but node:crypto, no promises, no clock, no chance', async () => {
+  const faults: string[] = []
+  for (const file of sources.filter((name) => layerOf(name) === 'domain')) {
+    for (const imported of await importsOf(file)) {
+      if (!imported.startsWith('src/domain/') && imported !== 'node:crypto') faults.push(`${file} imports ${imported}`)
+    }
+    const code = (await text(file)).replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+    for (const impurity of [/\bPromise\b/, /\basync\b/, /\bDate\.now\b/, /\bMath\.random\b/, /\bgetRandomValues\b/, /\bBun\./]) {
+      if (impurity.test(code)) faults.push(`${file} uses ${impurity.source}`)
+    }
+  }
+  expect(faults).toEqual([])
+})
+
+test('only the doors for people and programs know Elysia, only db knows drizzle and bun:sqlite', async () => {
+  const faults: string[] = []
+  for (const file of sources) {
+    const layer = layerOf(file)
+    for (const imported of await importsOf(file)) {
+      const isElysia = imported === 'elysia' || imported.startsWith('@elysiajs/')
+      const isSql = imported === 'bun:sqlite' || imported.startsWith('drizzle-orm')
+      if (isElysia && layer !== 'http' && layer !== 'pages') faults.push(`${file} imports ${imported}`)
+      if (isSql && layer !== 'db') faults.push(`${file} imports ${imported}`)
+    }
+  }
+  expect(faults).toEqual([])
+})
+
+test('nobody imports a door but the program itself', async () => {
+  const faults: string[] = []
+  for (const file of sources) {
+    const layer = layerOf(file)
+    if (layer === 'cli' || file === 'src/server.ts' || file === 'src/main.ts') continue
+    for (const imported of await importsOf(file)) {
+      const door = imported.startsWith('src/') ? layerOf(imported) : ''
+      if (doors.includes(door) && door !== layer && !(layer === 'pages' && door === 'http')) {
+        faults.push(`${file} imports ${imported}`)
+      }
+    }
+  }
+  expect(faults).toEqual([])
+})
+
+test('only the settings read the environment', async () => {
+  const faults: string[] = []
+  for (const file of sources.filter((name) => name !== 'src/config.ts')) {
+    if (/\bprocess\.env\b|\bBun\.env\b/.test(await text(file))) faults.push(file)
+  }
+  expect(faults).toEqual([])
+})
+
+test('no file is called utils, helpers or common', () => {
+  expect(sources.filter((file) => /(^|\/)(utils?|helpers?|common|misc)(\.ts|\/)/.test(file))).toEqual([])
+})
+
+test('every module is reached from some test', async () => {
+  const reached = new Set<string>()
+  const queue = files('test/**/*.test.ts')
+  // Tests that spawn the program reach whatever the program imports.
+  queue.push('src/main.ts')
+  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
+    if (reached.has(file) || !existsSync(join(root, file))) continue
+    reached.add(file)
+    if (/\.tsx?$/.test(file)) queue.push(...(await importsOf(file)))
+  }
+  expect(sources.filter((file) => !reached.has(file) && !file.endsWith('.worker.ts'))).toEqual([])
+})
