@@ -29,17 +29,20 @@ export const authorizeRequest = Type.Object({
     }),
   ),
 })
-export const authorizeResponse = Type.Object({
-  code: Type.String({ description: 'Authorization code: single use, five minutes.', examples: ['<AUTH_CODE>'] }),
-  state: Type.String({ description: 'The state of the request.', examples: ['af0ifjsldkj'] }),
-  redirectUri,
-  redirectTo: Type.String({
-    description: 'The redirect URI with code, state and iss (RFC 9207).',
-    examples: ['https://app.example/callback?code=<AUTH_CODE>&state=af0ifjsldkj&iss=https%3A%2F%2Fplatform.example'],
-  }),
-  scope,
-  expiresIn: seconds('Lifetime of the code.', 300),
-})
+export const authorizeResponse = Type.Object(
+  {
+    code: Type.String({ description: 'Authorization code: single use, five minutes.', examples: ['<AUTH_CODE>'] }),
+    state: Type.String({ description: 'The state of the request.', examples: ['af0ifjsldkj'] }),
+    redirectUri,
+    redirectTo: Type.String({
+      description: 'The redirect URI with code, state and iss (RFC 9207).',
+      examples: ['https://app.example/callback?code=<AUTH_CODE>&state=af0ifjsldkj&iss=https%3A%2F%2Fplatform.example'],
+    }),
+    scope,
+    expiresIn: seconds('Lifetime of the code.', 300),
+  },
+  { description: 'The authorization code and where to take it.' },
+)
 
 /**
  * Both grant types in one shape: which fields are needed depends on `grantType` and is checked by the route, since a
@@ -80,29 +83,35 @@ export const tokenRequest = Type.Object({
     }),
   ),
 })
-export const tokenResponse = Type.Object({
-  accessToken: Type.String({ description: 'User access token, opaque.', examples: ['<ACCESS_TOKEN>'] }),
-  tokenType,
-  expiresIn: seconds('Lifetime of the access token.', 3600),
-  refreshToken: Type.String({ description: 'Good for one refresh, opaque.', examples: ['<REFRESH_TOKEN>'] }),
-  refreshTokenExpiresIn: seconds('Lifetime of the refresh token.', 2592000),
-  scope,
-  grantId: recordId('grt', 'The grant that the tokens belong to.'),
-})
+export const tokenResponse = Type.Object(
+  {
+    accessToken: Type.String({ description: 'User access token, opaque.', examples: ['<ACCESS_TOKEN>'] }),
+    tokenType,
+    expiresIn: seconds('Lifetime of the access token.', 3600),
+    refreshToken: Type.String({ description: 'Good for one refresh, opaque.', examples: ['<REFRESH_TOKEN>'] }),
+    refreshTokenExpiresIn: seconds('Lifetime of the refresh token.', 2592000),
+    scope,
+    grantId: recordId('grt', 'The grant that the tokens belong to.'),
+  },
+  { description: 'A fresh pair of tokens; whatever was presented is spent.' },
+)
 
-export const userIdentity = Type.Object({
-  id: recordId('usr', 'The signed-in user.'),
-  appId: recordId('app', 'The app that the token was issued to.'),
-  clientId,
-  grantId: recordId('grt', 'The grant behind the token.'),
-  scope,
-  expiresAt,
-  name: Type.Optional(Type.String({ description: 'With profile:read.', examples: ['Ada Example'] })),
-  pictureUrl: Type.Optional(
-    nullable(Type.String({ examples: ['https://pictures.example/ada.png'] }), 'With profile:read; null if unset.'),
-  ),
-  email: Type.Optional(Type.String({ description: 'With profile.email:read.', examples: ['ada@example.com'] })),
-})
+export const userIdentity = Type.Object(
+  {
+    id: recordId('usr', 'The signed-in user.'),
+    appId: recordId('app', 'The app that the token was issued to.'),
+    clientId,
+    grantId: recordId('grt', 'The grant behind the token.'),
+    scope,
+    expiresAt,
+    name: Type.Optional(Type.String({ description: 'With profile:read.', examples: ['Ada Example'] })),
+    pictureUrl: Type.Optional(
+      nullable(Type.String({ examples: ['https://pictures.example/ada.png'] }), 'With profile:read; null if unset.'),
+    ),
+    email: Type.Optional(Type.String({ description: 'With profile.email:read.', examples: ['ada@example.com'] })),
+  },
+  { description: 'The signed-in user, as far as the scopes allow.' },
+)
 
 /** Three callers in one shape: an app with its credentials, a bearer token with `{}`, a user with a grant ID. */
 export const revokeRequest = Type.Object({
@@ -122,6 +131,9 @@ export const revokeRequest = Type.Object({
     }),
   ),
 })
-export const revokeResponse = Type.Object({
-  revoked: Type.Literal(true, { description: 'Also for a token that was unknown or dead.', examples: [true] }),
-})
+export const revokeResponse = Type.Object(
+  {
+    revoked: Type.Literal(true, { description: 'Also for a token that was unknown or dead.', examples: [true] }),
+  },
+  { description: 'It no longer works.' },
+)

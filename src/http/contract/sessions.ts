@@ -14,9 +14,15 @@ export const signInRequest = Type.Object({
   email: Type.String({ minLength: 1, maxLength: 254, description: 'Email address.', examples: ['ada@example.com'] }),
   password: Type.String({ minLength: 1, maxLength: 1024, description: 'Password.', examples: ['<PASSWORD>'] }),
 })
-export const signInResponse = Type.Object({
-  sessionToken: Type.String({ description: 'Session token, for a bearer header.', examples: ['<SESSION_TOKEN>'] }),
-  expiresAt: time('When the session ends.'),
-  user,
-})
-export const sessionResponse = Type.Object({ expiresAt: time('When the session ends.'), user })
+export const signInResponse = Type.Object(
+  {
+    sessionToken: Type.String({ description: 'Session token, for a bearer header.', examples: ['<SESSION_TOKEN>'] }),
+    expiresAt: time('When the session ends.'),
+    user,
+  },
+  { description: 'The session.' },
+)
+export const sessionResponse = Type.Object(
+  { expiresAt: time('When the session ends.'), user },
+  { description: 'The session and its user.' },
+)

@@ -74,17 +74,20 @@ export const versionRecord = Type.Object(
 )
 
 export const versionListQuery = Type.Object({ ...pageQuery, status: Type.Optional(status) })
-export const versionList = Type.Object({
-  data: Type.Array(versionRecord, { description: 'Newest number first.' }),
-  nextCursor,
-  current: Type.Object(
-    {
-      development: nullable(recordId('ver', 'A version.'), 'The development head, if there is one.'),
-      production: nullable(recordId('ver', 'A version.'), 'The live version, if there is one.'),
-    },
-    { description: 'The current versions of the app, whatever page this is.' },
-  ),
-})
+export const versionList = Type.Object(
+  {
+    data: Type.Array(versionRecord, { description: 'Newest number first.' }),
+    nextCursor,
+    current: Type.Object(
+      {
+        development: nullable(recordId('ver', 'A version.'), 'The development head, if there is one.'),
+        production: nullable(recordId('ver', 'A version.'), 'The live version, if there is one.'),
+      },
+      { description: 'The current versions of the app, whatever page this is.' },
+    ),
+  },
+  { description: 'A page of versions.' },
+)
 
 /** Fields that a draft upload may not carry at all: present means refused (403 `activation_not_allowed`). */
 export const forbiddenUploadFields = ['status', 'activate', 'publish', 'submit'] as const
@@ -144,19 +147,22 @@ export const rollbackRequest = Type.Object({
   ),
   dryRun: Type.Optional(Type.Boolean({ description: 'Tells what would happen and changes nothing.', examples: [true] })),
 })
-export const rollbackResponse = Type.Object({
-  rollback: Type.Object(
-    {
-      id: nullable(recordId('rbk', 'The row of the ledger.'), 'The row of the ledger; null for a dry run.'),
-      environment,
-      fromVersionId: recordId('ver', 'The version that was current.'),
-      toVersionId: recordId('ver', 'The version that is current now.'),
-      reason: nullable(Type.String({ examples: ['1.4.0 crashes'] }), 'The reason that was given.'),
-      dryRun: Type.Boolean({ description: 'Whether it only tells what would happen.', examples: [false] }),
-      createdAt: time('When it happened.'),
-    },
-    { description: 'What was rolled back.' },
-  ),
-  version: versionRecord,
-  distributionChanged: Type.Boolean({ description: 'Whether users get another version now.', examples: [false] }),
-})
+export const rollbackResponse = Type.Object(
+  {
+    rollback: Type.Object(
+      {
+        id: nullable(recordId('rbk', 'The row of the ledger.'), 'The row of the ledger; null for a dry run.'),
+        environment,
+        fromVersionId: recordId('ver', 'The version that was current.'),
+        toVersionId: recordId('ver', 'The version that is current now.'),
+        reason: nullable(Type.String({ examples: ['1.4.0 crashes'] }), 'The reason that was given.'),
+        dryRun: Type.Boolean({ description: 'Whether it only tells what would happen.', examples: [false] }),
+        createdAt: time('When it happened.'),
+      },
+      { description: 'What was rolled back.' },
+    ),
+    version: versionRecord,
+    distributionChanged: Type.Boolean({ description: 'Whether users get another version now.', examples: [false] }),
+  },
+  { description: 'The rollback, and the version that is current now.' },
+)

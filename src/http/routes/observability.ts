@@ -2,18 +2,18 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { refuse } from '../../domain/errors.ts'
 import { purgeLagSeconds } from '../../operations/purge/purge-lag.ts'
-import { errorResponses } from '../contract/errors.ts'
+import { plainErrorResponses } from '../contract/errors.ts'
 import type { Door } from '../door.ts'
 import { plainDetails } from './operation-details.ts'
 
 const health = (word: string, description: string) =>
-  Type.Object({ status: Type.Literal(word, { description, examples: [word] }) })
+  Type.Object({ status: Type.Literal(word, { description, examples: [word] }) }, { description })
 
 /** For whoever watches the server (contract section 6). No version header, no credentials. */
 export const observabilityRoutes = (door: Door) =>
   new Elysia()
     .get('/healthz', async () => ({ status: 'alive' as const }), {
-      response: { 200: health('alive', 'The process answers.'), ...errorResponses() },
+      response: { 200: health('alive', 'The process answers.'), ...plainErrorResponses() },
       detail: plainDetails({
         id: 'isAlive',
         summary: 'Is the process alive?',
@@ -30,7 +30,7 @@ export const observabilityRoutes = (door: Door) =>
         return { status: 'ready' as const }
       },
       {
-        response: { 200: health('ready', 'Migrated, and the store takes writes.'), ...errorResponses() },
+        response: { 200: health('ready', 'Migrated, and the store takes writes.'), ...plainErrorResponses() },
         detail: plainDetails({
           id: 'isReady',
           summary: 'Does the store take writes?',
@@ -48,7 +48,7 @@ export const observabilityRoutes = (door: Door) =>
         return await door.metrics.render()
       },
       {
-        response: { 200: Type.String({ description: 'Prometheus text format.' }), ...errorResponses() },
+        response: { 200: Type.String({ description: 'Prometheus text format.' }), ...plainErrorResponses() },
         detail: plainDetails({
           id: 'readMetrics',
           summary: 'Figures for Prometheus',

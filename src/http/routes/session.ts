@@ -1,8 +1,9 @@
+import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { refuse } from '../../domain/errors.ts'
 import { signIn } from '../../operations/sessions/sign-in.ts'
 import { signOut } from '../../operations/sessions/sign-out.ts'
-import { bodyErrors, errorResponses } from '../contract/errors.ts'
+import { bodyErrors, plainErrorResponses } from '../contract/errors.ts'
 import { sessionResponse, signInRequest, signInResponse } from '../contract/sessions.ts'
 import type { Door } from '../door.ts'
 import { jsonBody } from '../json-body.ts'
@@ -33,7 +34,7 @@ const start = (door: Door) =>
     },
     {
       body: signInRequest,
-      response: { 200: signInResponse, ...errorResponses(...bodyErrors, 'invalid_login', 'origin_not_allowed') },
+      response: { 200: signInResponse, ...plainErrorResponses(...bodyErrors, 'invalid_login', 'origin_not_allowed') },
       detail: plainDetails({
         id: 'signIn',
         summary: 'Sign a user in',
@@ -61,7 +62,7 @@ const tell = (door: Door) =>
         user: { id: session.user.id, name: session.user.name, email: session.user.email },
       }),
       {
-        response: { 200: sessionResponse, ...errorResponses('login_required', 'origin_not_allowed') },
+        response: { 200: sessionResponse, ...plainErrorResponses('login_required', 'origin_not_allowed') },
         detail: plainDetails({
           id: 'readSession',
           summary: 'Who is signed in',
@@ -79,7 +80,7 @@ const tell = (door: Door) =>
         set.status = 204
       },
       {
-        response: { ...errorResponses('login_required', 'origin_not_allowed') },
+        response: { 204: Type.Void({ description: 'The session is over.' }), ...plainErrorResponses('login_required', 'origin_not_allowed') },
         detail: plainDetails({
           id: 'signOut',
           summary: 'End the session',
