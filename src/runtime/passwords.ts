@@ -1,4 +1,5 @@
 import { hash, verify } from '@node-rs/bcrypt'
+import { refuse } from '../domain/errors.ts'
 
 /** bcrypt for people's passwords only; machine secrets are long and random and need no slow hash (contract section 2). */
 export type Passwords = {
@@ -7,18 +8,22 @@ export type Passwords = {
   matches(password: string, hash: string | null): Promise<boolean>
 }
 
+/** Hashes that may wait in line; at a sixth of a second each, whoever comes after them had better come again. */
+const longestLine = 60
+
 /** A hash of nothing anyone knows, at the same cost, for users that do not exist. */
 const nobody = '$2b$12$abcdefghijklmnopqrstuuCkpmqmlPVZV6rLP7PPrBtkU9bv3iVhe'
 
 /**
  * Bcrypt runs on the thread pool that also syncs the database, so at most `parallel` hashes run at once and the rest
- * wait in line.
+ * wait in line; when the line is long, `unavailable` is thrown.
  */
 export const createPasswords = (options: { readonly cost: number; readonly parallel: number }): Passwords => {
   const waiting: (() => void)[] = []
   let running = 0
 
   const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (waiting.length >= longestLine) throw refuse('unavailable', { retryAfterSeconds: 10 })
     if (running >= options.parallel) await new Promise<void>((resolve) => waiting.push(resolve))
     else running += 1
     try {
