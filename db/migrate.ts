@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { DatabaseUnusable } from './database.ts'
 import { connect, Connection } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
+import { companionsOf } from './sqlite/private-file.ts'
 
 /** One step of the schema. Append-only: an applied one never changes, which its checksum proves. */
 export type Migration = {
@@ -23,22 +25,30 @@ type Applied = { readonly id: number; readonly name: string; readonly sha256: st
 export type SchemaState = 'empty' | 'behind' | 'current'
 
 /**
- * Looks at a file without changing a byte of it. Throws `DatabaseUnusable`: 'foreign' for another program's file, 'newer' for
- * one that a later version of this program migrated, 'migration_changed' when what was applied is not what we would apply.
+ * Looks at a file without changing what is in it. Throws `DatabaseUnusable`: 'damaged' when it cannot be read, 'foreign' for another
+ * program's file, 'newer' for one that a later version of this program migrated, 'migration_changed' when what was applied is not
+ * what we would apply.
  */
 export const inspectSchema = (file: string, migrations: readonly Migration[]): SchemaState => {
   assertInOrder(migrations)
-  const connection = new Connection(file, { readonly: true })
   try {
+    using connection = connectForLooking(file)
     connection.run('PRAGMA busy_timeout = 1000')
     return schemaState(connection, file, migrations)
   } catch (error) {
     if (faultKind(error) !== 'state_unknown') throw error
     throw new DatabaseUnusable('damaged', `${file} cannot be read as an SQLite database.`, { cause: error })
-  } finally {
-    connection.close()
   }
 }
+
+/**
+ * A WAL that is there stays as it is, which only a reading connection promises: a writing one copies it as it closes. Without one
+ * a writing connection is right, because a reading one leaves the empty WAL that it makes.
+ */
+const connectForLooking = (file: string): Connection =>
+  existsSync(companionsOf(file).wal)
+    ? new Connection(file, { readonly: true })
+    : new Connection(file, { readwrite: true, create: false })
 
 /**
  * Brings the schema up to date. Each migration is one durable transaction, so that a kill at any moment leaves the old schema or

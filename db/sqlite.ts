@@ -92,6 +92,7 @@ class SqliteStore<Q> implements Store<Q> {
       writer: this.#writer,
       beginning: () => this.#reader.refresh(),
       replaceWriter: () => this.#replaceWriter(),
+      longestWaitMs: 5_000,
       batchLimit: role === 'server' ? 256 : 1,
       durable: () => this.#durable(),
       settled: () => this.#checkpointer?.committed() ?? null,

@@ -16,6 +16,8 @@ export type CommitQueueOptions<Q> = {
   readonly writer: Writer<Q>
   /** A fresh connection in place of one whose queries an overdue transaction may still hold. */
   readonly replaceWriter: (old: Writer<Q>) => Writer<Q>
+  /** How long a transaction waits for another process to let it write. */
+  readonly longestWaitMs: number
   /** Transactions per commit, at most. */
   readonly batchLimit: number
   /** Called before each batch. */
@@ -39,7 +41,6 @@ type Job<Q> = {
 
 type Outcome = { kind: 'done'; answer: () => void } | { kind: 'failed'; error: unknown } | { kind: 'overdue' }
 
-const longestWaitMs = 5_000
 const longestQueue = 10_000
 const unavailable = (retryAfterSeconds: number) => refuse('unavailable', { retryAfterSeconds })
 
@@ -135,9 +136,9 @@ export class CommitQueue<Q> {
 
   /** Another process is writing. Waiting inside SQLite would stop every request, so this waits outside. */
   #retryLater(): void {
-    const now = performance.now()
-    const expired = this.#waiting.filter((job) => now - job.askedAt > longestWaitMs)
-    this.#waiting = this.#waiting.filter((job) => now - job.askedAt <= longestWaitMs)
+    const askedBefore = performance.now() - this.options.longestWaitMs
+    const expired = this.#waiting.filter((job) => job.askedAt < askedBefore)
+    this.#waiting = this.#waiting.filter((job) => job.askedAt >= askedBefore)
     for (const job of expired) job.reject(unavailable(1))
     this.#busyTries += 1
     setTimeout(() => this.#next(), Math.random() * Math.min(20, 2 * this.#busyTries))

@@ -1,0 +1,189 @@
+import { expect, test } from 'bun:test'
+import { CommitQueue, type CommitQueueOptions, type Writer } from '../../../db/sqlite/commit-queue.ts'
+
+// What real files can hardly be brought to do: here the writing connection is a list of what it was told.
+
+class SqliteFault extends Error {
+  constructor(readonly code: string) {
+    super(code)
+  }
+}
+
+type Script = { readonly begin?: () => void; readonly commit?: () => void; readonly rollback?: () => void }
+
+const scripted = (script: Script = {}) => {
+  const told: string[] = []
+  const tell = (name: string, does?: () => void) => () => {
+    told.push(name)
+    does?.()
+  }
+  const writer: Writer<typeof told> = {
+    queries: told,
+    begin: tell('begin', script.begin),
+    commit: tell('commit', script.commit),
+    rollback: tell('rollback', script.rollback),
+    savepoint: tell('savepoint'),
+    release: tell('release'),
+    rollbackToSavepoint: tell('undo'),
+  }
+  return { told, writer }
+}
+
+const queueOf = <Q>(writer: Writer<Q>, options: Partial<CommitQueueOptions<Q>> = {}) =>
+  new CommitQueue<Q>({
+    writer,
+    replaceWriter: () => writer,
+    longestWaitMs: 5_000,
+    batchLimit: 256,
+    beginning: () => {},
+    durable: async () => {},
+    settled: () => null,
+    full: () => {},
+    stateUnknown: () => {},
+    ...options,
+  })
+
+const fails = (code: string) => () => {
+  throw new SqliteFault(code)
+}
+
+const unavailable = { code: 'unavailable', facts: { retryAfterSeconds: expect.any(Number) } }
+const outcome = (transaction: Promise<unknown>) => transaction.catch((error: unknown) => error)
+
+test('a transaction among others has a savepoint, a lone one does without', async () => {
+  const { told, writer } = scripted()
+  const queue = queueOf(writer)
+
+  await queue.transaction(async () => {})
+  await Promise.all([queue.transaction(async () => {}), queue.transaction(async () => {})])
+
+  expect(told).toEqual(['begin', 'commit', 'begin', 'savepoint', 'release', 'savepoint', 'release', 'commit'])
+})
+
+test('nothing is answered before it is durable', async () => {
+  const { told, writer } = scripted()
+  const synced = Promise.withResolvers<void>()
+  const queue = queueOf(writer, { durable: () => synced.promise })
+  let answered = false
+
+  const transaction = queue.transaction(async () => {}).then(() => (answered = true))
+  while (!told.includes('commit')) await Bun.sleep(1)
+  await Bun.sleep(10)
+  expect(answered).toBe(false)
+  synced.resolve()
+
+  expect(await transaction).toBe(true)
+})
+
+test('while a sync is on its way the next batch gathers, and begins only after it', async () => {
+  const { told, writer } = scripted()
+  const first = Promise.withResolvers<void>()
+  const queue = queueOf(writer, { durable: () => first.promise })
+
+  const one = queue.transaction(async () => {})
+  while (!told.includes('commit')) await Bun.sleep(1)
+  const rest = [queue.transaction(async () => {}), queue.transaction(async () => {})]
+  await Bun.sleep(10)
+  expect(told).toEqual(['begin', 'commit'])
+  first.resolve()
+  await Promise.all([one, ...rest])
+
+  expect(queue.commits).toBe(2)
+})
+
+test('a database that stays locked makes transactions wait, and then refuses them as unavailable', async () => {
+  const { writer } = scripted({ begin: fails('SQLITE_BUSY') })
+  const queue = queueOf(writer, { longestWaitMs: 50 })
+
+  expect(await outcome(queue.transaction(async () => {}))).toMatchObject(unavailable)
+})
+
+test('a lock that is gone in time costs nobody anything', async () => {
+  let busy = 3
+  const { writer } = scripted({ begin: () => void (busy-- > 0 && fails('SQLITE_BUSY')()) })
+  const queue = queueOf(writer)
+
+  expect(await queue.transaction(async () => 'done')).toBe('done')
+})
+
+test('a commit that fails refuses its whole batch, and the next batch has its chance', async () => {
+  let failures = 1
+  const { told, writer } = scripted({ commit: () => void (failures-- > 0 && fails('SQLITE_BUSY')()) })
+  const queue = queueOf(writer)
+
+  const batch = await Promise.all([outcome(queue.transaction(async () => 1)), outcome(queue.transaction(async () => 2))])
+
+  expect(batch).toEqual([expect.objectContaining(unavailable), expect.objectContaining(unavailable)])
+  expect(told.at(-1)).toBe('rollback')
+  expect(await queue.transaction(async () => 3)).toBe(3)
+})
+
+test('no space is told apart: the batch is refused, writing is not stopped', async () => {
+  let failures = 1
+  let full = 0
+  const { writer } = scripted({ commit: () => void (failures-- > 0 && fails('SQLITE_FULL')()) })
+  const queue = queueOf(writer, { full: () => (full += 1) })
+
+  expect(await outcome(queue.transaction(async () => {}))).toMatchObject(unavailable)
+  expect(full).toBe(1)
+  expect(await queue.transaction(async () => 'room')).toBe('room')
+})
+
+test.each(['SQLITE_IOERR_WRITE', 'SQLITE_CORRUPT', 'SQLITE_READONLY', 'SQLITE_CANTOPEN'])(
+  'after %s at a commit everything is refused for good',
+  async (code) => {
+    const { writer } = scripted({ commit: fails(code) })
+    const causes: unknown[] = []
+    const queue = queueOf(writer, { stateUnknown: (cause) => causes.push(cause) })
+
+    expect(await outcome(queue.transaction(async () => {}))).toMatchObject(unavailable)
+    expect(await outcome(queue.transaction(async () => {}))).toMatchObject(unavailable)
+    expect(causes).toEqual([expect.objectContaining({ code })])
+  },
+)
+
+test('an I/O error inside a body stops everything, whatever the body makes of it', async () => {
+  const { writer } = scripted()
+  const causes: unknown[] = []
+  const queue = queueOf(writer, { stateUnknown: (cause) => causes.push(cause) })
+
+  const failed = outcome(queue.transaction(async () => fails('SQLITE_IOERR_READ')()))
+  const neighbour = outcome(queue.transaction(async () => {}))
+
+  expect(await failed).toMatchObject(unavailable)
+  expect(await neighbour).toMatchObject(unavailable)
+  expect(causes).toHaveLength(1)
+})
+
+test('after a rollback that fails everything is refused for good', async () => {
+  const { writer } = scripted({ commit: fails('SQLITE_FULL'), rollback: fails('SQLITE_IOERR') })
+  const causes: unknown[] = []
+  const queue = queueOf(writer, { stateUnknown: (cause) => causes.push(cause) })
+
+  expect(await outcome(queue.transaction(async () => {}))).toMatchObject(unavailable)
+  expect(causes).toEqual([expect.objectContaining({ code: 'SQLITE_IOERR' })])
+})
+
+test('a failed sync refuses its batch and all that waits, for good', async () => {
+  const { told, writer } = scripted()
+  const sync = Promise.withResolvers<void>()
+  const queue = queueOf(writer, { durable: () => sync.promise })
+
+  const batch = outcome(queue.transaction(async () => {}))
+  while (!told.includes('commit')) await Bun.sleep(1)
+  const waiting = outcome(queue.transaction(async () => {}))
+  sync.reject(new Error('EIO'))
+
+  expect(await batch).toMatchObject(unavailable)
+  expect(await waiting).toMatchObject(unavailable)
+  expect(told).toEqual(['begin', 'commit'])
+})
+
+test('the queue is bounded: who comes too many is told to come again', async () => {
+  const { writer } = scripted()
+  const queue = queueOf(writer)
+  const taken = Array.from({ length: 10_000 }, () => queue.transaction(async () => {}))
+
+  expect(await outcome(queue.transaction(async () => {}))).toMatchObject(unavailable)
+  await Promise.all(taken)
+})

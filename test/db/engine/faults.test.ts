@@ -1,0 +1,136 @@
+import { expect, test } from 'bun:test'
+import { copyFileSync, renameSync, rmSync } from 'node:fs'
+import { straceWorks } from '../../faults/power-loss/recording.ts'
+import { eventually, startTiny } from './support/start-tiny.ts'
+import { openTiny, temporaryFolder, type TinyStore } from './support/tiny-store.ts'
+
+const traceable = straceWorks()
+if (!traceable) console.warn('The tests of failing disks are skipped: they need strace and the right to trace.')
+
+/** Makes some calls of a process fail as a disk would; `when` counts in each thread. */
+const failing = (call: string, error: string, when: string, path: readonly string[] = []) => [
+  ...'strace -f -qq -o /dev/null'.split(' '),
+  `--trace=${call}`,
+  `--inject=${call}:error=${error}:when=${when}`,
+  ...path.flatMap((one) => ['-P', one]),
+]
+
+/** Adds notes until one is refused; gives those that were answered as added. */
+const addUntilRefused = async (ask: (id: string) => Promise<unknown>): Promise<{ added: string[]; refusal: unknown }> => {
+  const added: string[] = []
+  for (;;) {
+    const id = `n${added.length}`
+    const answer = await ask(id)
+    if (answer !== 'added') return { added, refusal: answer }
+    added.push(id)
+  }
+}
+
+test.skipIf(!traceable)('after a sync that failed nothing is written any more, reads go on, and a restart has all that was answered', async () => {
+  using folder = temporaryFolder()
+  const server = await startTiny(folder.file, 'server', failing('fdatasync', 'EIO', '5+'))
+  const add = (id: string) => server.ask({ kind: 'add', id })
+
+  const { added, refusal } = await addUntilRefused(add)
+
+  expect(added.length).toBeGreaterThan(0)
+  expect(refusal).toEqual({ refused: 'unavailable' })
+  expect(await add('later')).toEqual({ refused: 'unavailable' })
+  expect(await server.ask({ kind: 'health' })).toMatchObject({ writable: false, reason: expect.stringContaining('restart') })
+  expect(await server.ask({ kind: 'faults' })).toBe(1)
+  expect(await server.ask({ kind: 'count' })).toBeGreaterThanOrEqual(added.length)
+  await server.kill()
+
+  const store = await openTiny(folder.file)
+  expect(await store.queries.ids()).toEqual(expect.arrayContaining(added))
+  expect(await store.queries.find('later')).toBeNull()
+  expect(await store.check()).toEqual([])
+  await store.close()
+})
+
+test.skipIf(!traceable)('after a write that failed nothing is written any more', async () => {
+  using folder = temporaryFolder()
+  await (await openTiny(folder.file)).close()
+  const server = await startTiny(folder.file, 'server', failing('pwrite64', 'EIO', '30+', [`${folder.file}-wal`]))
+  const add = (id: string) => server.ask({ kind: 'add', id })
+
+  const { added, refusal } = await addUntilRefused(add)
+
+  expect(refusal).toEqual({ refused: 'unavailable' })
+  expect(await add('later')).toEqual({ refused: 'unavailable' })
+  expect(await server.ask({ kind: 'health' })).toMatchObject({ writable: false })
+  expect(await server.ask({ kind: 'faults' })).toBe(1)
+  await server.kill()
+
+  const store = await openTiny(folder.file)
+  expect(await store.queries.ids()).toEqual(expect.arrayContaining(added))
+  expect(await store.check()).toEqual([])
+  await store.close()
+})
+
+test.skipIf(!traceable)('a full disk refuses what it cannot take, and writing goes on once there is room', async () => {
+  using folder = temporaryFolder()
+  await (await openTiny(folder.file)).close()
+  const server = await startTiny(folder.file, 'server', failing('pwrite64', 'ENOSPC', '30..31', [`${folder.file}-wal`]))
+  const add = (id: string) => server.ask({ kind: 'add', id })
+
+  const { added, refusal } = await addUntilRefused(add)
+  const full = await server.ask({ kind: 'health' })
+  const recovered = await eventually(
+    () => server.ask({ kind: 'health' }),
+    (health) => JSON.stringify(health).includes('true'),
+  )
+
+  expect(refusal).toEqual({ refused: 'unavailable' })
+  expect(full).toEqual({ writable: false, reason: 'The disk is full.' })
+  expect(recovered).toEqual({ writable: true, reason: null })
+  expect(await server.ask({ kind: 'faults' })).toBe(0)
+  expect(await add('there is room again')).toBe('added')
+  await server.kill()
+
+  const store = await openTiny(folder.file)
+  expect((await store.queries.ids()).sort()).toEqual([...added, 'there is room again'].sort())
+  expect(await store.check()).toEqual([])
+  await store.close()
+})
+
+const moved: readonly (readonly [what: string, move: (file: string) => void])[] = [
+  ['the database was deleted', (file) => rmSync(file)],
+  ['the WAL was deleted', (file) => rmSync(`${file}-wal`)],
+  [
+    'the database was replaced',
+    (file) => {
+      copyFileSync(file, `${file}.copy`)
+      renameSync(`${file}.copy`, file)
+    },
+  ],
+]
+
+test.each([...moved])('%s under the server: no transaction is answered after that, and the server says why', async (_, move) => {
+  using folder = temporaryFolder()
+  const faults: string[] = []
+  const store = await openTiny(folder.file, { onFault: ({ reason }) => faults.push(reason) })
+  await store.transaction((notes) => notes.add('before'))
+
+  move(folder.file)
+  const refused = await store.transaction((notes) => notes.add('after')).catch((error: unknown) => error)
+
+  expect(refused).toMatchObject({ code: 'unavailable', facts: { retryAfterSeconds: expect.any(Number) } })
+  expect(store.health()).toMatchObject({ writable: false, reason: expect.stringContaining('under the running server') })
+  expect(faults).toHaveLength(1)
+  await store.close()
+})
+
+test.each([...moved])('%s under an idle server: it notices by itself', async (_, move) => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+
+  move(folder.file)
+  const noticed = await eventually(
+    () => store.health(),
+    (health: ReturnType<TinyStore['health']>) => !health.writable,
+  )
+
+  expect(noticed).toMatchObject({ writable: false, reason: expect.stringContaining('under the running server') })
+  await store.close()
+})

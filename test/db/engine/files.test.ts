@@ -1,0 +1,122 @@
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { applicationId } from '../../../db/migrate.ts'
+import { startTiny } from './support/start-tiny.ts'
+import { migrationOf, openTiny, temporaryFolder, tinyMigrations } from './support/tiny-store.ts'
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+
+test('the folder and every file are for their owner alone, whatever the umask', async () => {
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'new', 'data', 'tiny.db')
+  const umask = process.umask(0)
+  try {
+    const store = await openTiny(file)
+    await store.transaction((notes) => notes.add('n'))
+
+    expect(modeOf(join(folder.path, 'new'))).toBe('700')
+    expect(modeOf(join(folder.path, 'new', 'data'))).toBe('700')
+    for (const name of [file, `${file}-wal`, `${file}-shm`, `${file}.lock`]) expect(modeOf(name)).toBe('600')
+    await store.close()
+  } finally {
+    process.umask(umask)
+  }
+})
+
+test('a database that others may read is refused, with the command that mends it', async () => {
+  using folder = temporaryFolder()
+  await (await openTiny(folder.file)).close()
+  chmodSync(folder.file, 0o640)
+
+  expect(openTiny(folder.file)).rejects.toMatchObject({
+    name: 'DatabaseUnusable',
+    kind: 'not_private',
+    message: expect.stringContaining(`chmod 600 ${folder.file}`),
+  })
+})
+
+test('a second server on the same file is told so, by whichever name it calls it', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+  const alias = join(folder.path, 'alias.db')
+  symlinkSync(folder.file, alias)
+
+  expect(openTiny(folder.file)).rejects.toMatchObject({ kind: 'in_use', message: expect.stringContaining('Another server') })
+  expect(openTiny(alias)).rejects.toMatchObject({ kind: 'in_use' })
+  await store.transaction((notes) => notes.add('still here'))
+
+  await store.close()
+  await (await openTiny(alias)).close()
+})
+
+test('the lock of a server that was killed is free at once', async () => {
+  using folder = temporaryFolder()
+  const server = await startTiny(folder.file)
+  expect(openTiny(folder.file)).rejects.toMatchObject({ kind: 'in_use' })
+
+  await server.kill()
+
+  const store = await openTiny(folder.file)
+  await store.close()
+})
+
+test('closing leaves one file and its lock, and nothing of the WAL', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+  await store.transaction((notes) => notes.add('n'))
+  await store.close()
+
+  expect(existsSync(`${folder.file}-wal`)).toBe(false)
+  expect(existsSync(`${folder.file}-shm`)).toBe(false)
+  using database = new Database(folder.file)
+  expect(database.query('SELECT id FROM notes').values()).toEqual([['n']])
+  expect(database.query('PRAGMA application_id').values()).toEqual([[applicationId]])
+})
+
+test('a missing database is only created when asked to', async () => {
+  using folder = temporaryFolder()
+
+  expect(openTiny(folder.file, { role: 'operator', migrate: false })).rejects.toMatchObject({ kind: 'missing' })
+  expect(existsSync(folder.file)).toBe(false)
+})
+
+test('the database of another program is refused and not changed', async () => {
+  using folder = temporaryFolder()
+  {
+    using other = new Database(folder.file)
+    other.run('CREATE TABLE theirs (a)')
+  }
+  chmodSync(folder.file, 0o600)
+  const before = readFileSync(folder.file)
+
+  expect(openTiny(folder.file)).rejects.toMatchObject({ kind: 'foreign' })
+  expect(readFileSync(folder.file).equals(before)).toBe(true)
+})
+
+test('a file that is no database is refused and not changed', async () => {
+  using folder = temporaryFolder()
+  writeFileSync(folder.file, 'Dear diary, '.repeat(500), { mode: 0o600 })
+
+  expect(openTiny(folder.file)).rejects.toMatchObject({ kind: 'damaged' })
+  expect(readFileSync(folder.file, 'utf8')).toStartWith('Dear diary')
+})
+
+test('a database of a newer program is refused and not changed', async () => {
+  using folder = temporaryFolder()
+  const newer = [...tinyMigrations, migrationOf(2, 'more', 'CREATE TABLE more (a TEXT) STRICT')]
+  await (await openTiny(folder.file, { migrations: newer })).close()
+  const before = readFileSync(folder.file)
+
+  expect(openTiny(folder.file)).rejects.toMatchObject({ kind: 'newer', message: expect.stringContaining('newer version') })
+  expect(readFileSync(folder.file).equals(before)).toBe(true)
+  expect(existsSync(`${folder.file}-wal`)).toBe(false)
+})
+
+test('a folder in the place of the file is refused with a sentence', async () => {
+  using folder = temporaryFolder()
+  mkdirSync(folder.file, { mode: 0o700 })
+
+  expect(openTiny(folder.file)).rejects.toMatchObject({ name: 'DatabaseUnusable' })
+})

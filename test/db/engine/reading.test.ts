@@ -1,0 +1,66 @@
+import { expect, test } from 'bun:test'
+import { startTiny } from './support/start-tiny.ts'
+import { openTiny, temporaryFolder } from './support/tiny-store.ts'
+
+test('a read sees every transaction that was answered before it, also within the same turn', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+
+  for (let index = 0; index < 50; index += 1) {
+    const write = store.transaction((notes) => notes.add(`n${index}`))
+    // A snapshot is taken in the very turn in which the transaction will be answered.
+    const reads = [store.queries.count(), new Promise((resolve) => setImmediate(resolve)).then(() => store.queries.count())]
+    await write
+    expect(await store.queries.find(`n${index}`)).not.toBeNull()
+    await Promise.all(reads)
+  }
+  await store.close()
+})
+
+test('a read never sees a part of a transaction', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+  const counts: Promise<number>[] = []
+
+  await store.transaction(async (notes) => {
+    await notes.add('one')
+    counts.push(store.queries.count())
+    await notes.add('two')
+    counts.push(store.queries.count())
+  })
+
+  expect(await Promise.all(counts)).toEqual([0, 0])
+  expect(await store.queries.count()).toBe(2)
+  await store.close()
+})
+
+test('reads go on while another process holds the write lock', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+  await store.transaction((notes) => notes.add('n'))
+  using other = new (await import('bun:sqlite')).Database(folder.file)
+  other.run('BEGIN IMMEDIATE')
+
+  const waiting = store.transaction((notes) => notes.add('waits'))
+  expect(await store.queries.find('n')).not.toBeNull()
+  await Bun.sleep(30)
+  expect(await store.queries.count()).toBe(1)
+  other.run('COMMIT')
+  await waiting
+
+  expect(await store.queries.count()).toBe(2)
+  await store.close()
+})
+
+test('what an operator committed in another process is seen by the next read', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+  const operator = await startTiny(folder.file, 'operator')
+
+  for (let index = 0; index < 20; index += 1) {
+    expect(await operator.ask({ kind: 'add', id: `o${index}` })).toBe('added')
+    expect(await store.queries.find(`o${index}`)).not.toBeNull()
+  }
+  await operator.kill()
+  await store.close()
+})

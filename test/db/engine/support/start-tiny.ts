@@ -1,0 +1,60 @@
+import { join } from 'node:path'
+import type { Order } from './tiny-process.ts'
+
+export type TinyProcess = {
+  /** Answers come in the order of the questions only when each is awaited before the next. */
+  ask(order: Order): Promise<unknown>
+  kill(): Promise<void>
+  readonly exited: Promise<number>
+}
+
+/** Starts a store in a process of its own, perhaps under another program such as strace, and waits until it is open. */
+export const startTiny = async (
+  file: string,
+  role: 'server' | 'operator' = 'server',
+  under: readonly string[] = [],
+): Promise<TinyProcess> => {
+  const script = join(import.meta.dir, 'tiny-process.ts')
+  const child = Bun.spawn([...under, process.execPath, script, file, role], { stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' })
+  const lines = linesOf(child.stdout)
+  const next = async (): Promise<unknown> => {
+    const { value, done } = await lines.next()
+    if (done) throw new Error(`The store ended: ${await new Response(child.stderr).text()}`)
+    return JSON.parse(value)
+  }
+  await next()
+  return {
+    ask: async (order) => {
+      child.stdin.write(`${JSON.stringify(order)}\n`)
+      await child.stdin.flush()
+      return next()
+    },
+    kill: async () => {
+      // Killing a tracer would set its process free.
+      if (under.length > 0) child.stdin.write(`${JSON.stringify({ kind: 'die' } satisfies Order)}\n`)
+      else child.kill('SIGKILL')
+      await child.exited
+    },
+    exited: child.exited,
+  }
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+  let rest = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of stream) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+}
+
+/** Asks again until the answer is as hoped, or gives the last one after some seconds. */
+export const eventually = async <T>(ask: () => Promise<T> | T, hoped: (answer: T) => boolean): Promise<T> => {
+  const giveUpAt = performance.now() + 10_000
+  for (;;) {
+    const answer = await ask()
+    if (hoped(answer) || performance.now() > giveUpAt) return answer
+    await Bun.sleep(20)
+  }
+}

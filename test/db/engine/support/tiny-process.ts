@@ -1,0 +1,43 @@
+import { openTiny } from './tiny-store.ts'
+
+// A store in a process of its own, told what to do in lines of JSON on stdin; each line is answered by one on stdout.
+// Usage: tiny-process.ts FILE server|operator
+
+export type Order =
+  | { readonly kind: 'add' | 'spend'; readonly id: string }
+  | { readonly kind: 'count' | 'health' | 'faults' | 'close' | 'die' }
+
+const [, , file = '', role = ''] = process.argv
+let faults = 0
+const store = await openTiny(file, { role: role === 'operator' ? 'operator' : 'server', onFault: () => (faults += 1) })
+
+const obey = async (order: Order): Promise<unknown> => {
+  switch (order.kind) {
+    case 'add':
+      return store.transaction(async (notes) => notes.add(order.id).then(() => 'added'))
+    case 'spend':
+      return store.transaction((notes) => notes.spend(order.id, 1))
+    case 'count':
+      return store.queries.count()
+    case 'health':
+      return store.health()
+    case 'faults':
+      return faults
+    case 'close':
+      return store.close().then(() => 'closed')
+    case 'die':
+      return process.kill(process.pid, 'SIGKILL')
+    default:
+      return order satisfies never
+  }
+}
+
+const answer = async (line: string): Promise<void> => {
+  const reply = await obey(JSON.parse(line)).catch((error: unknown) => ({
+    refused: error instanceof Error && 'code' in error ? error.code : String(error),
+  }))
+  console.log(JSON.stringify(reply))
+}
+
+console.log(JSON.stringify('open'))
+for await (const line of console) void answer(line)
