@@ -1,5 +1,6 @@
 import { type ErrorCode, type PlatformError, refuse } from '../domain/errors.ts'
 import { type SecretKind, secretKindOf } from '../domain/secret.ts'
+import type { Platform, TokenKind } from '../operations/platform.ts'
 import { type AppCaller, authenticateAppToken } from '../operations/tokens/authenticate-app-token.ts'
 import { authenticateSession, type SessionCaller } from '../operations/tokens/authenticate-session.ts'
 import { authenticateUserToken, type UserCaller } from '../operations/tokens/authenticate-user-token.ts'
@@ -20,24 +21,23 @@ export const bearerOf = (request: Request): string | null => {
   return /^bearer +/i.test(header) ? header.replace(/^bearer +/i, '') : ''
 }
 
-/** Whoever stands behind the text, if it is a live token of any kind that a bearer header may carry; one read. */
-const authenticate = async (door: Door, text: string): Promise<BearerCaller | null> => {
-  if (text.length > maximumLength) return null
-  const kind: SecretKind | null = secretKindOf(text)
-  switch (kind) {
-    case 'appToken':
-      return await authenticateAppToken(door.platform, text)
-    case 'userAccessToken':
-      return await authenticateUserToken(door.platform, text)
-    case 'session':
-      return await authenticateSession(door.platform, text)
-    default:
-      return null
-  }
+/** Kinds of tokens that a bearer header may carry, and what refusals of each are counted as. */
+const bearerKinds = { appToken: 'app_token', userAccessToken: 'user_tokens', session: 'session' } as const
+type BearerKind = keyof typeof bearerKinds
+
+const bearerKindOf = (text: string): BearerKind | null => {
+  const kind: SecretKind | null = text.length > maximumLength ? null : secretKindOf(text)
+  return kind === 'appToken' || kind === 'userAccessToken' || kind === 'session' ? kind : null
 }
 
+const authenticators = {
+  appToken: authenticateAppToken,
+  userAccessToken: authenticateUserToken,
+  session: authenticateSession,
+} as const satisfies Record<BearerKind, (platform: Platform, text: string) => Promise<BearerCaller | null>>
+
 /**
- * The caller behind the bearer token of a request, whatever kind it is.
+ * The caller behind the bearer token of a request, whatever kind it is; one read.
  * @throws the code when there is no live token
  */
 export const requireBearer = async (
@@ -47,9 +47,10 @@ export const requireBearer = async (
 ): Promise<BearerCaller> => {
   const token = bearerOf(request)
   if (token === null) throw refuse(code)
-  const caller = await authenticate(door, token)
-  if (caller === null) throw await refuseBearer(door, contextOf(request), code)
-  return caller
+  const kind = bearerKindOf(token)
+  const caller = kind === null ? null : await authenticators[kind](door.platform, token)
+  if (caller !== null) return caller
+  throw await refuseBearer(door, contextOf(request), code, kind === null ? 'unknown' : bearerKinds[kind])
 }
 
 /**
@@ -83,9 +84,14 @@ export const requireUser = async (door: Door, request: Request): Promise<UserCal
 }
 
 /** The refusal of a credential in a header or cookie, with its audit row; too many from one address are cut off. */
-export const refuseBearer = async (door: Door, context: RequestContext, code: ErrorCode): Promise<PlatformError> => {
+export const refuseBearer = async (
+  door: Door,
+  context: RequestContext,
+  code: ErrorCode,
+  kind: TokenKind,
+): Promise<PlatformError> => {
   takeFailure(door, context, '')
-  door.platform.observe.refused(code === 'login_required' ? 'session' : 'app_token')
+  door.platform.observe.refused(kind)
   await recordRefusal(door.platform, traceOf(context), 'bearer.check', code)
   return refuse(code)
 }

@@ -39,9 +39,10 @@ const byBearer = async (door: Door, request: Request): Promise<SessionCaller> =>
 const byCookie = async (door: Door, request: Request): Promise<SessionCaller> => {
   const token = cookieOf(request, cookieName(door))
   if (token === null) throw refuse('login_required')
-  if (!isFromSameOrigin(door, request)) throw refuse('origin_not_allowed')
+  const context = contextOf(request)
+  if (!isFromSameOrigin(door, request)) throw await refuseBearer(door, context, 'origin_not_allowed', 'session')
   const caller = await authenticateSession(door.platform, token)
-  if (caller === null) throw await refuseBearer(door, contextOf(request), 'login_required')
+  if (caller === null) throw await refuseBearer(door, context, 'login_required', 'session')
   return caller
 }
 
