@@ -1,8 +1,6 @@
 import type { Queries } from './queries/index.ts'
 
-export type { AuditEvent } from './queries/audit.ts'
-export type { Grant, TokenPair } from './queries/grants.ts'
-export type { Queries } from './queries/index.ts'
+export type * from './queries/index.ts'
 
 /** The platform's store. */
 export type Database = Store<Queries>
@@ -62,6 +60,7 @@ export type UnusableKind =
   | 'old_sqlite'
   | 'exists'
   | 'damaged'
+  | 'unsupported'
   | 'busy'
 
 /** The database cannot be used as asked. The message is a whole sentence that an operator can act on. */

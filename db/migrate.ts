@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { DatabaseUnusable } from './database.ts'
 import { connect, Connection } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
+import { patiently } from './sqlite/patiently.ts'
 import { companionsOf } from './sqlite/private-file.ts'
 
 /** One step of the schema. Append-only: an applied one never changes, which its checksum proves. */
@@ -16,8 +17,6 @@ export type Migration = {
 
 /** 'Appf': marks the file as ours (`PRAGMA application_id`, listed by file(1) like any other). */
 export const applicationId = 0x41707066
-
-const longestWaitMs = 60_000
 
 type Applied = { readonly id: number; readonly name: string; readonly sha256: string }
 
@@ -60,7 +59,6 @@ export const migrate = async (file: string, migrations: readonly Migration[]): P
   try {
     // Off for the whole connection: inside a transaction the pragma does nothing, and rebuilding a table would delete its children.
     connection.run('PRAGMA foreign_keys = OFF')
-    await patiently(() => connection.run('PRAGMA journal_mode = WAL'))
     const applied: number[] = []
     for (const migration of migrations) {
       await patiently(() => connection.run('BEGIN IMMEDIATE'))
@@ -149,21 +147,5 @@ const assertInOrder = (migrations: readonly Migration[]): void => {
   for (const [index, { id, name, sql, sha256 }] of migrations.entries()) {
     if (id !== index + 1) throw new Error(`Migration ${name} has ID ${id} in place ${index + 1}.`)
     if (createHash('sha256').update(sql).digest('hex') !== sha256) throw new Error(`Migration ${name} differs from its checksum.`)
-  }
-}
-
-/** Another process may be migrating; waits outside of SQLite, for at most a minute. */
-const patiently = async (work: () => void): Promise<void> => {
-  const giveUpAt = performance.now() + longestWaitMs
-  for (;;) {
-    try {
-      return work()
-    } catch (error) {
-      if (faultKind(error) !== 'busy') throw error
-      if (performance.now() > giveUpAt) {
-        throw new DatabaseUnusable('busy', 'Another process kept the database locked for a minute.', { cause: error })
-      }
-      await Bun.sleep(5 + Math.random() * 20)
-    }
   }
 }

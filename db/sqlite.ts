@@ -7,9 +7,10 @@ import { backUp } from './sqlite/backup.ts'
 import { findFaults } from './sqlite/check.ts'
 import { Checkpointer } from './sqlite/checkpointer.ts'
 import { CommitQueue } from './sqlite/commit-queue.ts'
-import { connect } from './sqlite/connection.ts'
+import { connect, useWal } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
 import { FileGuard } from './sqlite/file-guard.ts'
+import { patiently } from './sqlite/patiently.ts'
 import { assertPrivate, canonicalPath, companionsOf, createPrivately, syncFolderOf } from './sqlite/private-file.ts'
 import { ReadingConnection } from './sqlite/reading-connection.ts'
 import { type ServerLock, takeServerLock } from './sqlite/server-lock.ts'
@@ -51,6 +52,7 @@ export const openSqlite = async <Q>(options: SqliteOptions<Q>): Promise<Store<Q>
     else if (inspectSchema(file, options.migrations) !== 'current') {
       throw new DatabaseUnusable('outdated', `The schema of ${file} is behind this program: run migrate.`)
     }
+    await patiently(() => useWal(file))
     return new SqliteStore({ ...options, file }, lock)
   } catch (error) {
     lock?.release()

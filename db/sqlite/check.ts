@@ -3,18 +3,29 @@ import { dirname } from 'node:path'
 import { DatabaseUnusable } from '../database.ts'
 import { inspectSchema, type Migration, orphansOf } from '../migrate.ts'
 import type { Connection } from './connection.ts'
+import { faultKind } from './fault.ts'
 import { companionsOf, exposures } from './private-file.ts'
 
 const writableByOthers = 0o022
 
 /** Everything that is wrong with a database, in plain sentences. Reads every page of it. */
 export const findFaults = (connection: Connection, file: string, migrations: readonly Migration[]): readonly string[] => [
-  ...pageFaults(connection),
-  ...orphansOf(connection).map((sentence) => `${sentence}.`),
-  ...schemaFaults(file, migrations),
   ...exposures([file, ...Object.values(companionsOf(file))]).map((sentence) => `${sentence}.`),
   ...folderFaults(dirname(file)),
+  ...readable(() => pageFaults(connection)),
+  ...readable(() => orphansOf(connection).map((sentence) => `${sentence}.`)),
+  ...schemaFaults(file, migrations),
 ]
+
+/** Some damage does not even let SQLite finish looking. */
+const readable = (look: () => readonly string[]): readonly string[] => {
+  try {
+    return look()
+  } catch (error) {
+    if (faultKind(error) !== 'state_unknown') throw error
+    return [`The file is damaged: ${error instanceof Error ? error.message : String(error)}.`]
+  }
+}
 
 const pageFaults = (connection: Connection): readonly string[] => {
   using statement = connection.prepare<{ integrity_check: string }, []>('PRAGMA integrity_check')

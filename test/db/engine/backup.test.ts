@@ -1,0 +1,70 @@
+import { expect, test } from 'bun:test'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openTiny, temporaryFolder } from './support/tiny-store.ts'
+
+test('a backup is one private file with everything that was committed, and opens as a database', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+  await Promise.all(Array.from({ length: 300 }, (_, index) => store.transaction((notes) => notes.add(`n${index}`))))
+  const copy = join(folder.path, 'backups', 'tiny.db')
+
+  await store.backup(copy)
+  await store.transaction((notes) => notes.add('after the backup'))
+  await store.close()
+
+  expect(readdirSync(join(folder.path, 'backups'))).toEqual(['tiny.db'])
+  expect(statSync(copy).mode & 0o777).toBe(0o600)
+  const restored = await openTiny(copy)
+  expect(await restored.queries.count()).toBe(300)
+  expect(await restored.check()).toEqual([])
+  await restored.close()
+})
+
+test('a backup replaces an existing file only when told to', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+  const copy = join(folder.path, 'copy.db')
+  writeFileSync(copy, 'precious', { mode: 0o644 })
+
+  expect(store.backup(copy)).rejects.toMatchObject({ name: 'DatabaseUnusable', kind: 'exists' })
+  await store.backup(copy).catch(() => {})
+  expect(await Bun.file(copy).text()).toBe('precious')
+
+  await store.backup(copy, { replace: true })
+  expect(statSync(copy).mode & 0o777).toBe(0o600)
+  await store.close()
+  await (await openTiny(copy)).close()
+})
+
+test('a backup that fails leaves nothing behind', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+  const target = join(folder.path, 'a-folder')
+
+  await store.backup(join(target, 'x.db'))
+  expect(store.backup(target, { replace: true })).rejects.toThrow()
+  await store.backup(target, { replace: true }).catch(() => {})
+
+  expect(readdirSync(folder.path).filter((name) => name.includes('unfinished'))).toEqual([])
+  await store.close()
+})
+
+test('an operator backs up beside a server that goes on writing', async () => {
+  using folder = temporaryFolder()
+  const server = await openTiny(folder.file)
+  await server.transaction((notes) => notes.add('before'))
+  const operator = await openTiny(folder.file, { role: 'operator', migrate: false })
+  const copy = join(folder.path, 'copy.db')
+
+  const writing = Promise.all(Array.from({ length: 500 }, (_, index) => server.transaction((notes) => notes.add(`n${index}`))))
+  await operator.backup(copy)
+  await writing
+  await operator.close()
+  await server.close()
+
+  const restored = await openTiny(copy)
+  expect(await restored.queries.find('before')).not.toBeNull()
+  expect(await restored.check()).toEqual([])
+  await restored.close()
+})

@@ -1,0 +1,68 @@
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { chmodSync, openSync, statSync, writeSync } from 'node:fs'
+import { migrationOf, openTiny, temporaryFolder, tinyMigrations } from './support/tiny-store.ts'
+
+test('a healthy database has nothing to tell', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+  await store.transaction((notes) => notes.add('n'))
+
+  expect(await store.check()).toEqual([])
+  await store.close()
+})
+
+test('files and folders that others may touch are told, with the command that mends them', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+  await store.transaction((notes) => notes.add('n'))
+  chmodSync(`${folder.file}-wal`, 0o644)
+  chmodSync(folder.path, 0o770)
+
+  expect(await store.check()).toEqual([
+    `${folder.file}-wal is open to other users of this machine: run chmod 600 ${folder.file}-wal.`,
+    `Other users of this machine may replace files in ${folder.path}: run chmod 700 ${folder.path}.`,
+  ])
+  await store.close()
+})
+
+test('rows whose parents are missing are told', async () => {
+  using folder = temporaryFolder()
+  await (await openTiny(folder.file)).close()
+  {
+    using database = new Database(folder.file)
+    database.run("PRAGMA foreign_keys = OFF; INSERT INTO notes (id, body, reply_to) VALUES ('a', 'a reply', 'nobody')")
+  }
+  const store = await openTiny(folder.file)
+
+  expect(await store.check()).toEqual(['1 row(s) of notes refer to missing rows of notes.'])
+  await store.close()
+})
+
+test('a damaged page is told', async () => {
+  using folder = temporaryFolder()
+  const first = await openTiny(folder.file)
+  await Promise.all(Array.from({ length: 500 }, (_, index) => first.transaction((notes) => notes.add(`n${index}`, 'x'.repeat(500)))))
+  await first.close()
+  const pages = statSync(folder.file).size / 4096
+  writeSync(openSync(folder.file, 'r+'), Buffer.alloc(512, 0xff), 0, 512, (pages - 3) * 4096)
+
+  const store = await openTiny(folder.file)
+  const faults = await store.check()
+  await store.close()
+
+  expect(faults.length).toBeGreaterThan(0)
+  expect(faults[0]).toStartWith('The file is damaged')
+})
+
+test('a schema that is behind is told, and refused when nobody asked to migrate', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+  const more = [...tinyMigrations, migrationOf(2, 'more', 'CREATE TABLE more (a TEXT) STRICT')]
+
+  expect(openTiny(folder.file, { role: 'operator', migrate: false, migrations: more })).rejects.toMatchObject({
+    kind: 'outdated',
+    message: expect.stringContaining('run migrate'),
+  })
+  await store.close()
+})

@@ -1,0 +1,58 @@
+import { expect, test } from 'bun:test'
+import { eventually } from './support/start-tiny.ts'
+import { openTiny, temporaryFolder, type TinyStore } from './support/tiny-store.ts'
+
+const write = async (store: TinyStore, rounds: number, prefix = '') => {
+  for (let round = 0; round < rounds; round += 1) {
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => store.transaction((notes) => notes.add(`${prefix}${round}-${index}`, 'x'.repeat(500)))),
+    )
+  }
+}
+
+test('beside a busy writer the WAL starts over instead of growing', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file, { checkpointAfterPages: 100 })
+
+  await write(store, 400)
+
+  // 8,000 rows of half a kilobyte are more than 4 MB, and more than that in pages written.
+  expect(store.statistics().databaseBytes).toBeGreaterThan(3_000_000)
+  expect(store.statistics().walBytes).toBeLessThan(3_000_000)
+  expect(await store.queries.count()).toBe(8_000)
+  expect(await store.check()).toEqual([])
+  await store.close()
+})
+
+test('a reader in another process only delays it', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file, { checkpointAfterPages: 100 })
+  using other = new (await import('bun:sqlite')).Database(folder.file)
+  other.run('BEGIN; SELECT * FROM notes')
+  other.query('SELECT * FROM notes').all()
+
+  await write(store, 100, 'beside-')
+  other.run('COMMIT')
+  await write(store, 300, 'after-')
+
+  expect(store.statistics().walBytes).toBeLessThan(6_000_000)
+  expect(await store.queries.count()).toBe(8_000)
+  await store.close()
+})
+
+test('what an operator wrote beside an idle server is copied too', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file, { checkpointAfterPages: 50 })
+  const operator = await openTiny(folder.file, { role: 'operator' })
+  const before = store.statistics().databaseBytes
+
+  await write(operator, 10)
+  const copied = await eventually(
+    () => store.statistics().databaseBytes,
+    (bytes) => bytes > before,
+  )
+
+  expect(copied).toBeGreaterThan(before)
+  await operator.close()
+  await store.close()
+})
