@@ -1,0 +1,33 @@
+import { type Answer, codeOf } from './call.ts'
+import { startServer } from './running-server.ts'
+import type { World } from './world.ts'
+
+/** Kills the server without a chance to tidy up and starts it again on the same file. */
+export const crash = async (world: World): Promise<World> => {
+  await world.server.kill()
+  return { ...world, server: await startServer({ database: world.server.database }) }
+}
+
+/** Does the same thing many times at once. */
+export const together = async <T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> =>
+  await Promise.all(Array.from({ length: count }, async (_, index) => await work(index)))
+
+/** How many answers of each kind: the error code, or the status where there is none. */
+export const tally = (answers: readonly Answer[]): Record<string, number> => {
+  const counts: Record<string, number> = {}
+  for (const answer of answers) {
+    const kind = answer.status < 400 ? String(answer.status) : codeOf(answer)
+    counts[kind] = (counts[kind] ?? 0) + 1
+  }
+  return counts
+}
+
+/** Asks again until the answer is as hoped, or gives the last one after some seconds. */
+export const eventually = async <T>(ask: () => Promise<T>, hoped: (answer: T) => boolean): Promise<T> => {
+  const giveUpAt = performance.now() + 10_000
+  for (;;) {
+    const answer = await ask()
+    if (hoped(answer) || performance.now() > giveUpAt) return answer
+    await Bun.sleep(20)
+  }
+}
