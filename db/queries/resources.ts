@@ -19,6 +19,19 @@ export const resourceQueries = (db: Connection) => {
       )
       .prepare(),
   )
+  const update = lazily(() =>
+    db
+      .update(resources)
+      .set({
+        name: given('name') as unknown as string, // `set` types its placeholders by value
+        status: given('status') as unknown as 'draft',
+        createdAt: given('createdAt') as unknown as number,
+        updatedAt: given('updatedAt') as unknown as number,
+        publishedAt: given('publishedAt') as unknown as number,
+      })
+      .where(eq(resources.id, given('id')))
+      .prepare(),
+  )
   const list = lazily(() =>
     db
       .select({
@@ -47,7 +60,7 @@ export const resourceQueries = (db: Connection) => {
     find: async (ownerId: string, kind: Resource['kind'], slug: string) =>
       only(await find().execute({ ownerId, kind, slug })),
     update: async (id: string, change: Pick<Resource, 'name' | 'status' | 'updatedAt' | 'publishedAt' | 'createdAt'>) =>
-      void (await db.update(resources).set(change).where(eq(resources.id, id))),
+      void (await update().execute({ id, ...change })),
     /** One owner's resources of a kind after the slug, by slug; the owner is part of the question. */
     list: async (ownerId: string, kind: Resource['kind'], afterSlug: string, limit: number) =>
       await list().execute({ ownerId, kind, afterSlug, limit }),

@@ -1,0 +1,94 @@
+import { nameFault } from './name.ts'
+import { isSlug } from './slug.ts'
+import { parseTimestamp } from './timestamp.ts'
+
+export const resourceKinds = ['site', 'store'] as const
+export type ResourceKind = (typeof resourceKinds)[number]
+export const resourceStatuses = ['draft', 'published', 'archived'] as const
+export type ResourceStatus = (typeof resourceStatuses)[number]
+
+/** One website or store as an import states it. A time that was not given is null. */
+export type StatedResource = {
+  readonly owner: string
+  readonly kind: ResourceKind
+  readonly name: string
+  readonly slug: string
+  readonly status: ResourceStatus
+  readonly createdAt: number | null
+  readonly updatedAt: number | null
+  readonly publishedAt: number | null
+}
+export type ReadResource =
+  | { readonly kind: 'resource'; readonly resource: StatedResource }
+  | { readonly kind: 'fault'; readonly message: string }
+
+/** Reads the JSON text of one resource; fields it does not know are ignored. A fault names its field. */
+export const readResource = (text: string): ReadResource => {
+  const record = parseObject(text)
+  if (record === null) return { kind: 'fault', message: 'This is not a JSON object.' }
+  try {
+    return { kind: 'resource', resource: resourceOf(record) }
+  } catch (error) {
+    if (error instanceof FieldFault) return { kind: 'fault', message: error.message }
+    throw error
+  }
+}
+
+const resourceOf = (record: object): StatedResource => {
+  const owner = textOf(record, 'owner')
+  const kind = oneOf(record, 'kind', resourceKinds)
+  const name = textOf(record, 'name')
+  const fault = nameFault(name)
+  if (fault !== null) throw new FieldFault('name', fault)
+  const slug = textOf(record, 'slug')
+  if (!isSlug(slug)) throw new FieldFault('slug', 'A slug is 1 to 63 of a-z, 0-9 and inner hyphens.')
+  const status = oneOf(record, 'status', resourceStatuses)
+  const createdAt = timeOf(record, 'createdAt')
+  const updatedAt = timeOf(record, 'updatedAt')
+  const publishedAt = timeOf(record, 'publishedAt')
+  if (createdAt !== null && updatedAt !== null && updatedAt < createdAt) {
+    throw new FieldFault('updatedAt', 'This is before createdAt.')
+  }
+  return { owner, kind, name, slug, status, createdAt, updatedAt, publishedAt }
+}
+
+class FieldFault extends Error {
+  constructor(field: string, sentence: string) {
+    super(`${field}: ${sentence}`)
+  }
+}
+
+const parseObject = (text: string): object | null => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && !Array.isArray(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+/** Only what the object itself has; a name that every object inherits is not there. */
+const fieldOf = (record: object, field: string): unknown => Object.getOwnPropertyDescriptor(record, field)?.value
+
+const textOf = (record: object, field: string): string => {
+  const value = fieldOf(record, field)
+  if (value === undefined) throw new FieldFault(field, 'This is missing.')
+  if (typeof value !== 'string') throw new FieldFault(field, 'This must be a string.')
+  return value
+}
+
+const oneOf = <T extends string>(record: object, field: string, allowed: readonly T[]): T => {
+  const value = textOf(record, field)
+  const found = allowed.find((candidate) => candidate === value)
+  if (found === undefined) throw new FieldFault(field, `This must be ${allowed.join(' or ')}.`)
+  return found
+}
+
+/** Null stands for a time that is not given, as it does in every answer. */
+const timeOf = (record: object, field: string): number | null => {
+  const value = fieldOf(record, field)
+  if (value === undefined || value === null) return null
+  const epochMs = typeof value === 'string' ? parseTimestamp(value) : null
+  if (epochMs === null) throw new FieldFault(field, 'This must be a time such as 2026-08-01T12:00:00.000Z.')
+  return epochMs
+}

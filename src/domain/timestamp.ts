@@ -1,0 +1,16 @@
+// RFC 3339 section 5.6; the offset must be there, a leap second is not taken.
+const form = /^(\d{4})-(\d\d)-(\d\d)[Tt ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
+
+/** The moment in epoch milliseconds that an RFC 3339 text names; null for any other text and for days that do not exist. */
+export const parseTimestamp = (text: string): number | null => {
+  const [, year = '', month = '', day = ''] = form.exec(text) ?? []
+  if (!isDay(Number(year), Number(month), Number(day))) return null
+  const epochMs = Date.parse(text.toUpperCase().replace(' ', 'T'))
+  return Number.isNaN(epochMs) ? null : Math.trunc(epochMs)
+}
+
+const isDay = (year: number, month: number, day: number): boolean => {
+  const date = new Date(0)
+  date.setUTCFullYear(year, month - 1, day)
+  return month >= 1 && month <= 12 && day >= 1 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day
+}

@@ -1,0 +1,120 @@
+import { generatedPassword, generatedPasswordBytes } from '../../domain/generated-password.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { formatScope, scopesFor } from '../../domain/scope.ts'
+import { createApp } from '../apps/create-app.ts'
+import type { Actor } from '../audit/event.ts'
+import { badInput } from '../bad-input.ts'
+import { createCredential } from '../credentials/create-credential.ts'
+import { createInstall } from '../installs/create-install.ts'
+import { moveInstall } from '../installs/move-install.ts'
+import { issueAppToken } from '../oauth/issue-app-token.ts'
+import type { Platform, Trace } from '../platform.ts'
+import { addRedirectUri } from '../redirect-uris/change-redirect-uris.ts'
+import { importResources } from '../resources/import-resources.ts'
+import { authenticateAppToken } from '../tokens/authenticate-app-token.ts'
+import { createUser } from '../users/create-user.ts'
+import { createVersion } from '../versions/create-version.ts'
+import { moveVersion } from '../versions/move-version.ts'
+import { type DemoVersion, demoApps, demoInstalls, demoResources, demoUsers } from './demo.ts'
+
+export type DemoLogin = {
+  readonly email: string
+  readonly name: string
+  readonly operator: boolean
+  readonly password: string
+}
+export type DemoClient = { readonly clientId: string; readonly clientSecret: string; readonly redirectUri: string }
+export type DemoApp = {
+  readonly slug: string
+  readonly name: string
+  readonly scopes: readonly string[]
+  readonly development: DemoClient
+  readonly production: DemoClient
+}
+export type DemoInstall = {
+  readonly id: string
+  readonly app: string
+  readonly user: string
+  readonly resource: string
+  readonly approval: 'pending' | 'approved' | 'rejected'
+}
+/** Everything one needs to act in the demo; the passwords and secrets are shown here and never again. */
+export type DemoCredentials = {
+  readonly users: readonly DemoLogin[]
+  readonly apps: readonly DemoApp[]
+  readonly installs: readonly DemoInstall[]
+}
+
+/**
+ * Fills an empty database with a demo, by the same operations that everyone uses: two users with websites and stores,
+ * two apps with secrets and redirect URIs, versions in every status, one approved and one pending install.
+ * @throws invalid_request when there is a user already
+ */
+export const seedDemo = async (platform: Platform, trace: Trace, actor: Actor): Promise<DemoCredentials> => {
+  if ((await platform.database.queries.users.count()) > 0) {
+    throw badInput('database', 'The database is not empty: a demo is seeded into an empty one only.')
+  }
+  const users: DemoLogin[] = []
+  for (const user of demoUsers) {
+    const password = generatedPassword(platform.random.bytes(generatedPasswordBytes))
+    await createUser(platform, trace, actor, { ...user, isOperator: user.operator, password })
+    users.push({ ...user, password })
+  }
+  await importResources(platform, trace, actor, { chunks: bytesOf(demoResources), progress: () => undefined })
+  const apps: DemoApp[] = []
+  for (const { slug, name, owner, versions } of demoApps) {
+    const scopes = formatScope([...new Set([...scopesFor('user'), ...scopesFor('app')])])
+    const app = await createApp(platform, trace, actor, { ownerEmail: owner, name, slug, scopes })
+    const development = await createClient(platform, trace, actor, slug, 'development')
+    const production = await createClient(platform, trace, actor, slug, 'production')
+    for (const version of versions) await createInStatus(platform, trace, actor, slug, development, version)
+    apps.push({ slug, name, scopes: app.scopes, development, production })
+  }
+  const installs: DemoInstall[] = []
+  for (const { app, user, kind, resource, approved } of demoInstalls) {
+    const input = { slug: app, userEmail: user, kind, resourceSlug: resource }
+    const created = await createInstall(platform, trace, actor, input)
+    const { id, approval } = approved ? await moveInstall(platform, trace, actor, { id: created.id, step: 'approve' }) : created
+    installs.push({ id, app, user, resource, approval })
+  }
+  return { users, apps, installs }
+}
+
+async function* bytesOf(records: readonly unknown[]) {
+  for (const record of records) yield Buffer.from(`${JSON.stringify(record)}\n`)
+}
+
+const createClient = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  slug: string,
+  environment: Environment,
+): Promise<DemoClient> => {
+  const { clientId, clientSecret } = await createCredential(platform, trace, actor, { slug, environment, label: 'Demo' })
+  const redirectUri = `https://${slug}.example/${environment}/callback`
+  await addRedirectUri(platform, trace, actor, { slug, environment, uri: redirectUri })
+  return { clientId, clientSecret, redirectUri }
+}
+
+/** Uploads as the app itself would, with a token of its own, then moves the version as its owner and the operator would. */
+const createInStatus = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  slug: string,
+  client: DemoClient,
+  { version, notes, steps }: DemoVersion,
+): Promise<void> => {
+  const { accessToken } = await issueAppToken(platform, trace, { ...client, scope: 'site:read' })
+  const caller = await authenticateAppToken(platform, accessToken)
+  if (caller === null) throw new Error('a token that was just issued is not alive')
+  const upload = { version, notes, manifest: { name: slug }, scopes: ['site:read'], artifact: null }
+  await createVersion(platform, trace, caller, upload, null)
+  for (const step of steps) {
+    const rejection = step === 'reject' ? { message: 'The manifest names no support address.', items: rejectedItems } : null
+    await moveVersion(platform, trace, actor, { slug, version, step, rejection })
+  }
+}
+
+const rejectedItems = [{ path: 'manifest.support', message: 'An address where people get help is required.' }] as const

@@ -1,0 +1,100 @@
+import type { Resource } from '../../../db/database.ts'
+import { normalizeEmail } from '../../domain/email.ts'
+import { recordId } from '../../domain/identifier.ts'
+import { readResource, type StatedResource } from '../../domain/resource.ts'
+import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
+import { decide, done } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+import { importLines, lineFault } from './import-lines.ts'
+
+export type ResourceImport = {
+  /** The file: one JSON object per line, UTF-8. */
+  readonly chunks: AsyncIterable<Uint8Array>
+  /** Told now and then how many lines were read so far. */
+  readonly progress: (lines: number) => void
+}
+export type ImportedResources = { readonly created: number; readonly updated: number }
+
+/** What is held in memory until the last line has been found right. */
+const mostLines = 1_000_000
+const linesPerProgress = 1_000
+
+/**
+ * Creates or updates websites and stores, told apart by owner, kind and slug. Every line is checked before the first is
+ * stored, and all are stored in one transaction: all or nothing.
+ * @throws invalid_request naming the first line that is wrong
+ */
+export const importResources = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  { chunks, progress }: ResourceImport,
+): Promise<ImportedResources> => {
+  const now = platform.clock.now()
+  const staged: StagedResource[] = []
+  const ownerIdOf = rememberOwners(platform)
+  for await (const { number, text } of importLines(chunks)) {
+    const read = readResource(text)
+    if (read.kind === 'fault') throw lineFault(number, read.message)
+    const ownerId = await ownerIdOf(read.resource.owner)
+    if (ownerId === null) throw lineFault(number, 'owner: There is no user with this address.')
+    if (staged.length === mostLines) throw lineFault(number, 'A file has at most 1,000,000 resources; split it.')
+    staged.push({ ...read.resource, id: recordId('res_', platform.random.uuid(now)), ownerId })
+    if (staged.length % linesPerProgress === 0) progress(staged.length)
+  }
+  progress(staged.length)
+  const stamp = auditStamp(platform, trace, now)
+
+  return await decide(platform.database, async (q) => {
+    let created = 0
+    for (const stated of staged) {
+      const before = await q.resources.find(stated.ownerId, stated.kind, stated.slug)
+      if (before === null) {
+        await q.resources.insert(newRow(stated, now))
+        created += 1
+      } else {
+        await q.resources.update(before.id, changeOf(stated, before, now))
+      }
+    }
+    const result = { created, updated: staged.length - created }
+    if (staged.length > 0) await q.audit.insert(auditEvent(stamp, { actor, action: 'resources.imported', detail: result }))
+    return done(result)
+  })
+}
+
+/** A resource of the file with what the store needs to know of it. */
+type StagedResource = StatedResource & { readonly id: string; readonly ownerId: string }
+
+const newRow = (stated: StagedResource, now: number): Resource => {
+  const { id, ownerId, kind, name, slug, status } = stated
+  const updatedAt = stated.updatedAt ?? now
+  const publishedAt = stated.publishedAt ?? (status === 'published' ? now : null)
+  const createdAt = stated.createdAt ?? Math.min(now, updatedAt, publishedAt ?? now)
+  return { id, ownerId, kind, name, slug, status, createdAt, updatedAt, publishedAt }
+}
+
+/** Times that the line leaves out stay as they were; something that is published for the first time is published now. */
+const changeOf = (stated: StagedResource, before: Resource, now: number) => {
+  const { name, status } = stated
+  const kept = status === 'draft' ? null : before.publishedAt
+  return {
+    name,
+    status,
+    createdAt: stated.createdAt ?? before.createdAt,
+    updatedAt: stated.updatedAt ?? now,
+    publishedAt: stated.publishedAt ?? kept ?? (status === 'published' ? now : null),
+  }
+}
+
+/** Users are never deleted, so an ID that was found stays right; each address is asked for once. */
+const rememberOwners = (platform: Platform) => {
+  const known = new Map<string, string>()
+  return async (address: string): Promise<string | null> => {
+    const remembered = known.get(address)
+    if (remembered !== undefined) return remembered
+    const email = normalizeEmail(address)
+    const user = email === null ? null : await platform.database.queries.users.byEmail(email)
+    if (user !== null) known.set(address, user.id)
+    return user?.id ?? null
+  }
+}
