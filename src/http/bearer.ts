@@ -54,32 +54,33 @@ export const requireBearer = async (
 }
 
 /**
- * The app behind the request's token, within its share of calls.
- * @throws invalid_token, token_type_not_allowed for a live token of another kind, rate_limited
+ * The caller behind the request's token, within its app's share of calls. Whether this kind may make the call is a
+ * permission, which comes after the body and the query: `appOf`, `userOf`.
+ * @throws invalid_token, rate_limited
  */
-export const requireApp = async (door: Door, request: Request, share: 'read' | 'write'): Promise<AppCaller> => {
+export const requireCaller = async (door: Door, request: Request, share: 'read' | 'write'): Promise<BearerCaller> => {
   const caller = await requireBearer(door, request, 'invalid_token')
-  if (caller.kind !== 'app') throw refuse('token_type_not_allowed')
   const context = contextOf(request)
-  context.notes.appId = caller.app.id
-  context.notes.clientId = caller.clientId
-  takeShare(door, context, share, caller.app.id)
+  const { notes } = context
+  if (caller.kind !== 'app') notes.userId = caller.user.id
+  if (caller.kind === 'session') return caller
+  const appId = caller.kind === 'app' ? caller.app.id : caller.appId
+  notes.appId = appId
+  notes.clientId = caller.clientId
+  if (caller.kind === 'user') notes.grantId = caller.grantId
+  takeShare(door, context, share, appId)
   return caller
 }
 
-/**
- * The user and app behind the request's token, within the app's share of calls.
- * @throws invalid_token, token_type_not_allowed for a live token of another kind, rate_limited
- */
-export const requireUser = async (door: Door, request: Request): Promise<UserCaller> => {
-  const caller = await requireBearer(door, request, 'invalid_token')
+/** @throws token_type_not_allowed for a live token of another kind */
+export const appOf = (caller: BearerCaller): AppCaller => {
+  if (caller.kind !== 'app') throw refuse('token_type_not_allowed')
+  return caller
+}
+
+/** @throws token_type_not_allowed for a live token of another kind */
+export const userOf = (caller: BearerCaller): UserCaller => {
   if (caller.kind !== 'user') throw refuse('token_type_not_allowed')
-  const context = contextOf(request)
-  context.notes.appId = caller.appId
-  context.notes.clientId = caller.clientId
-  context.notes.userId = caller.user.id
-  context.notes.grantId = caller.grantId
-  takeShare(door, context, 'read', caller.appId)
   return caller
 }
 

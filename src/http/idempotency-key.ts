@@ -16,8 +16,13 @@ export const idempotencyKeyOf = (request: Request): string | null => {
 }
 
 /** The request as one that may be sent again, when it carries a key. Bodies are compared by what they say, not by spacing. */
-export const repeatableRequest = (request: Request, principal: string, path: string, body: unknown): RepeatableRequest | null => {
-  const key = idempotencyKeyOf(request)
+export const repeatableRequest = (
+  request: Request,
+  key: string | null,
+  principal: string,
+  path: string,
+  body: unknown,
+): RepeatableRequest | null => {
   if (key === null) return null
   const bodyHash = createHash('sha256').update(JSON.stringify(body)).digest()
   return { principal, method: request.method, path, key, bodyHash }

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { refuse } from '../domain/errors.ts'
 import { jsonBodies, type BodyRule } from './admission.ts'
 import { contextOf } from './request-context.ts'
 import { contractPath } from './routes/paths.ts'
@@ -7,14 +8,22 @@ import { readJson } from './strict-json.ts'
 /**
  * Decodes the body strictly, after whatever has authenticated the caller before it in the chain, and before the schema
  * looks at it. Elysia parses before everything else, so its parsing is answered with a stand-in that reads nothing: a
- * stranger's body is not even received.
+ * stranger's body is not even received. Elysia's normalisation makes an object of whatever stands where the schema wants
+ * one, of a number or a list too; so the body and the `objects` among its fields are held to be objects here.
  */
-export const jsonBody = () =>
+export const jsonBody = (...objects: readonly string[]) =>
   new Elysia()
     .onParse({ as: 'scoped' }, () => ({}))
     .onTransform({ as: 'scoped' }, async (context) => {
-      context.body = await readJson(context.request, contextOf(context.request).bodyLimitBytes)
+      const body = await readJson(context.request, contextOf(context.request).bodyLimitBytes)
+      if (!isObject(body)) throw refuse('invalid_request')
+      const fault = objects.find((field) => body[field] !== undefined && !isObject(body[field]))
+      if (fault !== undefined) throw refuse('invalid_request', { param: fault })
+      context.body = body
     })
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Uploads carry an artifact of up to 10 MiB as base64 (contract section 1). */
 const versionUploads: BodyRule = { ...jsonBodies, limitBytes: 16 * 1024 * 1024 }

@@ -4,16 +4,32 @@ import type { PageRequest } from '../operations/page.ts'
 const limits = { standard: 20, maximum: 100 } as const
 
 /**
- * The page that a query asks for. A cursor is the position in base64url, so that no client reads meaning into it.
- * @throws invalid_request for a limit that is not 1 to 100, or a malformed cursor
+ * The page of a list that a query asks for. A cursor is the name of its list and the position there in base64url, so that
+ * no client reads meaning into it, and none takes it to another list.
+ * @throws invalid_request for a limit that is not 1 to 100, or a cursor that is malformed or of another list
  */
-export const pageRequest = (query: { readonly limit?: string; readonly cursor?: string }): PageRequest => ({
+export const pageRequest = (
+  list: string,
+  query: { readonly limit?: string; readonly cursor?: string },
+): PageRequest => ({
   limit: query.limit === undefined ? limits.standard : limitFrom(query.limit),
-  cursor: query.cursor === undefined ? null : cursorFrom(query.cursor),
+  cursor: query.cursor === undefined ? null : cursorFrom(list, query.cursor),
 })
 
-export const wireCursor = (position: string | null): string | null =>
-  position === null ? null : Buffer.from(position).toString('base64url')
+export const wireCursor = (list: string, position: string | null): string | null =>
+  position === null ? null : Buffer.from(`${list} ${position}`).toString('base64url')
+
+/**
+ * Which of two was meant cannot be known (RFC 6749 section 3.1).
+ * @throws invalid_request for a parameter of these names that comes more than once
+ */
+export const refuseRepeated = (request: Request, names: readonly string[]): void => {
+  const start = request.url.indexOf('?')
+  if (start === -1) return
+  const parameters = new URLSearchParams(request.url.slice(start))
+  const param = names.find((name) => parameters.getAll(name).length > 1)
+  if (param !== undefined) throw refuse('invalid_request', { param })
+}
 
 const limitFrom = (text: string): number => {
   const limit = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0
@@ -23,9 +39,10 @@ const limitFrom = (text: string): number => {
   return limit
 }
 
-const cursorFrom = (text: string): string => {
-  const position = Buffer.from(text, 'base64url').toString('latin1')
-  const isOurs = text !== '' && text.length <= 256 && Buffer.from(position, 'latin1').toString('base64url') === text
+const cursorFrom = (list: string, text: string): string => {
+  const bytes = text.length > 256 ? Buffer.alloc(0) : Buffer.from(text, 'base64url')
+  const [name, position = ''] = bytes.toString('latin1').split(' ', 2)
+  const isOurs = name === list && position !== '' && wireCursor(list, position) === text
   if (!isOurs) throw refuse('invalid_request', { param: 'cursor' })
   return position
 }

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { requireApp } from '../bearer.ts'
+import { appOf, requireCaller } from '../bearer.ts'
 import { errorResponses } from '../contract/errors.ts'
 import { appIdentity } from '../contract/tokens.ts'
 import type { Door } from '../door.ts'
@@ -11,7 +11,7 @@ export const meRoute = (door: Door) =>
   new Elysia().get(
     `${contractPath}/me`,
     async ({ request }) => {
-      const caller = await requireApp(door, request, 'read')
+      const caller = appOf(await requireCaller(door, request, 'read'))
       return {
         appId: caller.app.id,
         clientId: caller.clientId,

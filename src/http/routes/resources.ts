@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
 import { refuse } from '../../domain/errors.ts'
 import { listResources, type ResourceKind, scopeToRead } from '../../operations/resources/list-resources.ts'
-import { requireUser } from '../bearer.ts'
+import { requireCaller, userOf } from '../bearer.ts'
 import { errorResponses } from '../contract/errors.ts'
 import { resourceList, resourceListQuery } from '../contract/resources.ts'
 import type { Door } from '../door.ts'
-import { pageRequest, wireCursor } from '../page-request.ts'
+import { pageRequest, refuseRepeated, wireCursor } from '../page-request.ts'
 import { wireTime, wireTimeOrNull } from '../wire.ts'
 import { operationDetails } from './operation-details.ts'
 import { contractPath } from './paths.ts'
@@ -13,21 +13,23 @@ import { contractPath } from './paths.ts'
 const isKind = (text: string | undefined): text is ResourceKind => text !== undefined && Object.hasOwn(scopeToRead, text)
 
 export const resourcesRoute = (door: Door) =>
-  new Elysia().derive(async ({ request }) => ({ caller: await requireUser(door, request) })).get(
+  new Elysia().derive(async ({ request }) => ({ caller: await requireCaller(door, request, 'read') })).get(
     `${contractPath}/resources`,
-    async ({ caller, query }) => {
+    async ({ caller, query, request }) => {
+      refuseRepeated(request, Object.keys(query))
       const { kind } = query
       if (!isKind(kind)) {
         throw refuse('invalid_request', { param: 'kind', details: { allowed: Object.keys(scopeToRead) } })
       }
-      const page = await listResources(door.platform, caller, kind, pageRequest(query))
+      const asked = pageRequest(kind, query)
+      const page = await listResources(door.platform, userOf(caller), kind, asked)
       const data = page.data.map((item) => ({
         ...item,
         createdAt: wireTime(item.createdAt),
         updatedAt: wireTime(item.updatedAt),
         publishedAt: wireTimeOrNull(item.publishedAt),
       }))
-      return { kind, data, nextCursor: wireCursor(page.nextCursor) }
+      return { kind, data, nextCursor: wireCursor(kind, page.nextCursor) }
     },
     {
       query: resourceListQuery,

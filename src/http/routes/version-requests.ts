@@ -6,18 +6,17 @@ import { forbiddenUploadFields, type rollbackRequest, type versionUpload } from 
 
 /**
  * The upload that a body asks for.
- * @throws invalid_request for broken base64, activation_not_allowed for a field that would move the version on
+ * @throws invalid_request for broken base64
  */
 export const uploadOf = (body: Static<typeof versionUpload>): VersionUpload => {
   const artifact = body.artifact === undefined ? null : artifactOf(body.artifact)
-  const forbidden = forbiddenUploadFields.find((field) => body[field] !== undefined)
-  if (forbidden !== undefined) throw refuse('activation_not_allowed', { param: forbidden })
   return {
     version: body.version,
     notes: body.notes ?? null,
     manifest: body.manifest ?? {},
     scopes: body.scopes ?? [],
     artifact,
+    movedOnBy: forbiddenUploadFields.find((field) => body[field] !== undefined),
   }
 }
 

@@ -4,7 +4,7 @@ import type { AppCaller } from '../../operations/tokens/authenticate-app-token.t
 import { createVersion } from '../../operations/versions/create-version.ts'
 import { listVersions } from '../../operations/versions/list-versions.ts'
 import { rollBackVersion } from '../../operations/versions/roll-back-version.ts'
-import { requireApp } from '../bearer.ts'
+import { appOf, type BearerCaller, requireCaller } from '../bearer.ts'
 import { bodyErrors, errorResponses } from '../contract/errors.ts'
 import {
   rollbackRequest,
@@ -15,9 +15,9 @@ import {
   versionUpload,
 } from '../contract/versions.ts'
 import type { Door } from '../door.ts'
-import { repeatableRequest } from '../idempotency-key.ts'
+import { idempotencyKeyOf, repeatableRequest } from '../idempotency-key.ts'
 import { jsonBody } from '../json-body.ts'
-import { pageRequest, wireCursor } from '../page-request.ts'
+import { pageRequest, refuseRepeated, wireCursor } from '../page-request.ts'
 import { contextOf, traceOf } from '../request-context.ts'
 import { wireTime, wireVersion } from '../wire.ts'
 import { operationDetails } from './operation-details.ts'
@@ -28,7 +28,8 @@ const path = `${contractPath}/versions`
 const callerErrors = ['invalid_token', 'token_type_not_allowed', 'development_credentials_required'] as const
 
 /** Versions are for development credentials only; scopes play no part (contract section 3). */
-const requireDevelopment = (caller: AppCaller): AppCaller => {
+const developmentOf = (bearer: BearerCaller): AppCaller => {
+  const caller = appOf(bearer)
   if (caller.environment !== 'development') throw refuse('development_credentials_required')
   return caller
 }
@@ -36,13 +37,14 @@ const requireDevelopment = (caller: AppCaller): AppCaller => {
 export const versionRoutes = (door: Door) => new Elysia().use(list(door)).use(create(door)).use(rollBack(door))
 
 const list = (door: Door) =>
-  new Elysia().derive(async ({ request }) => ({ caller: await requireApp(door, request, 'read') })).get(
+  new Elysia().derive(async ({ request }) => ({ bearer: await requireCaller(door, request, 'read') })).get(
     path,
-    async ({ caller, query }) => {
-      const asked = pageRequest(query)
-      const { app } = requireDevelopment(caller)
+    async ({ bearer, query, request }) => {
+      refuseRepeated(request, Object.keys(query))
+      const asked = pageRequest('versions', query)
+      const { app } = developmentOf(bearer)
       const page = await listVersions(door.platform, app.id, query.status ?? null, asked)
-      return { data: page.data.map(wireVersion), nextCursor: wireCursor(page.nextCursor), current: page.current }
+      return { data: page.data.map(wireVersion), nextCursor: wireCursor('versions', page.nextCursor), current: page.current }
     },
     {
       query: versionListQuery,
@@ -59,14 +61,15 @@ const list = (door: Door) =>
 
 const create = (door: Door) =>
   new Elysia()
-    .derive(async ({ request }) => ({ caller: await requireApp(door, request, 'write') }))
-    .use(jsonBody())
+    .derive(async ({ request }) => ({ bearer: await requireCaller(door, request, 'write') }))
+    .use(jsonBody('manifest'))
     .post(
       path,
-      async ({ caller, body, request, set, status }) => {
-        const repeatable = repeatableRequest(request, caller.credentialId, path, body)
+      async ({ bearer, body, request, set, status }) => {
+        const key = idempotencyKeyOf(request)
         const upload = uploadOf(body)
-        requireDevelopment(caller)
+        const caller = appOf(bearer)
+        const repeatable = repeatableRequest(request, key, caller.credentialId, path, body)
         const trace = traceOf(contextOf(request))
         const { value, replayed } = await createVersion(door.platform, trace, caller, upload, repeatable)
         if (replayed) set.headers['idempotent-replayed'] = 'true'
@@ -104,14 +107,15 @@ const create = (door: Door) =>
 
 const rollBack = (door: Door) =>
   new Elysia()
-    .derive(async ({ request }) => ({ caller: await requireApp(door, request, 'write') }))
+    .derive(async ({ request }) => ({ bearer: await requireCaller(door, request, 'write') }))
     .use(jsonBody())
     .post(
       `${path}/rollback`,
-      async ({ caller, body, request, set }) => {
-        const repeatable = repeatableRequest(request, caller.credentialId, `${path}/rollback`, body)
+      async ({ bearer, body, request, set }) => {
+        const key = idempotencyKeyOf(request)
         const asked = rollbackOf(body)
-        requireDevelopment(caller)
+        const caller = developmentOf(bearer)
+        const repeatable = repeatableRequest(request, key, caller.credentialId, `${path}/rollback`, body)
         const trace = traceOf(contextOf(request))
         const { value, replayed } = await rollBackVersion(door.platform, trace, caller, asked, repeatable)
         if (replayed) set.headers['idempotent-replayed'] = 'true'

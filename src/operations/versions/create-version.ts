@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { refuse } from '../../domain/errors.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
-import { formatScope, isSubset, parseScope, parseStoredScope } from '../../domain/scope.ts'
+import { formatScope, isSubset, type ParsedScope, parseScope, parseStoredScope } from '../../domain/scope.ts'
 import { isSemanticVersion } from '../../domain/semantic-version.ts'
 import { artifactLimits } from '../../domain/version.ts'
 import { storeArtifact } from '../artifacts/store-artifact.ts'
@@ -24,14 +24,16 @@ export type VersionUpload = {
     /** Lower-case hex, when the uploader gave one. */
     readonly sha256: string | null
   } | null
+  /** The field that asks to submit, publish or activate, which no upload may. */
+  readonly movedOnBy?: string | undefined
 }
 export type CreatedVersion = { readonly created: boolean; readonly version: VersionRecord }
 
 /**
  * Creates a draft, or replaces the content of one of the same name. A new version becomes the development head; a
  * replaced one moves nothing. Nothing here submits or activates (spec section 4).
- * @throws invalid_request, invalid_scope, scope_not_available, scope_not_allowed, payload_too_large,
- *   checksum_mismatch, version_locked, and what `once` refuses with
+ * @throws invalid_request, invalid_scope, payload_too_large, checksum_mismatch, development_credentials_required,
+ *   activation_not_allowed, scope_not_available, scope_not_allowed, version_locked, and what `once` refuses with
  */
 export const createVersion = async (
   platform: Platform,
@@ -41,9 +43,12 @@ export const createVersion = async (
   request: RepeatableRequest | null,
 ): Promise<Once<CreatedVersion>> => {
   if (!isSemanticVersion(upload.version)) throw refuse('invalid_request', { param: 'version' })
-  const asked = upload.scopes.length === 0 ? { kind: 'scopes' as const, scopes: [] } : parseScope(upload.scopes.join(' '))
-  if (asked.kind === 'refused') throw refuse(asked.code, { param: 'scopes' })
+  const asked = scopesOf(upload)
+  if (asked.kind === 'refused' && asked.code === 'invalid_scope') throw refuse('invalid_scope', { param: 'scopes' })
   const sha256 = upload.artifact === null ? null : checkedSum(upload.artifact)
+  if (caller.environment !== 'development') throw refuse('development_credentials_required')
+  const forbidden = permissionFault(upload, asked)
+  const scopes = asked.kind === 'scopes' ? asked.scopes : []
 
   const now = platform.clock.now()
   const id = recordId('ver_', platform.random.uuid(now))
@@ -51,21 +56,23 @@ export const createVersion = async (
   const content = {
     notes: upload.notes,
     manifest: JSON.stringify(upload.manifest),
-    scopes: formatScope(asked.scopes),
+    scopes: formatScope(scopes),
     artifactSha256: sha256,
     artifactFilename: upload.artifact?.filename ?? null,
     artifactSizeBytes: upload.artifact?.bytes.byteLength ?? null,
   }
   const prepare = async () => {
-    if (upload.artifact !== null && sha256 !== null) await storeArtifact(platform, sha256, upload.artifact.bytes)
+    if (forbidden !== null || upload.artifact === null || sha256 === null) return
+    await storeArtifact(platform, sha256, upload.artifact.bytes)
   }
 
   return await once(platform, request, now, prepare, async (q): Promise<Decision<CreatedVersion>> => {
     const ended = await refusalIfEnded(q, caller, now)
     if (ended !== null) return refused(ended)
+    if (forbidden !== null) return refused(forbidden)
     const app = await q.apps.byId(caller.app.id)
     if (app === null) return refused(refuse('invalid_token'))
-    if (!isSubset(asked.scopes, parseStoredScope(app.scopes))) {
+    if (!isSubset(scopes, parseStoredScope(app.scopes))) {
       return refused(refuse('scope_not_allowed', { param: 'scopes' }))
     }
     if (sha256 !== null && (await q.artifacts.find(sha256)) === null) {
@@ -108,6 +115,20 @@ export const createVersion = async (
     )
     return done({ created: existing === null, version: versionRecord(row, current) })
   })
+}
+
+/** One name per item, so that an item says what it seems to say. */
+const scopesOf = ({ scopes }: VersionUpload): ParsedScope => {
+  if (scopes.length === 0) return { kind: 'scopes', scopes: [] }
+  return scopes.some((name) => name.includes(' '))
+    ? { kind: 'refused', code: 'invalid_scope' }
+    : parseScope(scopes.join(' '))
+}
+
+/** What the upload may not ask for, whatever the app has registered. */
+const permissionFault = ({ movedOnBy }: VersionUpload, asked: ParsedScope): PlatformError | null => {
+  if (movedOnBy !== undefined) return refuse('activation_not_allowed', { param: movedOnBy })
+  return asked.kind === 'refused' ? refuse(asked.code, { param: 'scopes' }) : null
 }
 
 /** The SHA-256 of an artifact that is not too large and is what the uploader says it is. */

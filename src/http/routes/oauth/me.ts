@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { requireUser } from '../../bearer.ts'
+import { requireCaller, userOf } from '../../bearer.ts'
 import { errorResponses } from '../../contract/errors.ts'
 import { userIdentity } from '../../contract/oauth.ts'
 import type { Door } from '../../door.ts'
@@ -11,7 +11,7 @@ export const oauthMeRoute = (door: Door) =>
   new Elysia().get(
     `${contractPath}/oauth/me`,
     async ({ request }) => {
-      const caller = await requireUser(door, request)
+      const caller = userOf(await requireCaller(door, request, 'read'))
       const scopes = caller.scopes.split(' ')
       const { user } = caller
       return {
