@@ -40,9 +40,9 @@ const byCookie = async (door: Door, request: Request): Promise<SessionCaller> =>
   const token = cookieOf(request, cookieName(door))
   if (token === null) throw refuse('login_required')
   const context = contextOf(request)
-  if (!isFromSameOrigin(door, request)) throw await refuseBearer(door, context, 'origin_not_allowed', 'session')
   const caller = await authenticateSession(door.platform, token)
   if (caller === null) throw await refuseBearer(door, context, 'login_required', 'session')
+  if (!isFromSameOrigin(door, request)) throw await refuseBearer(door, context, 'origin_not_allowed', 'session')
   return caller
 }
 

@@ -55,9 +55,8 @@ export const checkAuthorizationRequest = async (
   }
   if (!isCodeChallenge(request.codeChallenge)) return refuse('invalid_request', { param: 'codeChallenge' })
   const asked = parseScope(request.scope)
-  if (asked.kind === 'refused' && asked.code === 'invalid_scope') return refuse('invalid_scope', { param: 'scope' })
-  if (found.app.status !== 'active') return refuse('app_inactive')
   if (asked.kind === 'refused') return refuse(asked.code, { param: 'scope' })
+  if (found.app.status !== 'active') return refuse('app_inactive')
   const registered = parseStoredScope(found.app.scopes)
   if (!isSubset(asked.scopes, registered) || !isSubset(asked.scopes, scopesFor('user'))) {
     return refuse('scope_not_allowed', { param: 'scope' })

@@ -40,8 +40,8 @@ export const issueAppToken = async (
   return await decide(platform.database, async (q) => {
     const client = await authenticateClient(q, presented, now)
     if (client === null) return await refuseClient(q, stamp, 'app_token.issue')
-    if (client.appStatus !== 'active') return await refuseSuspended(q, stamp, 'app_token.issue', client)
     if (asked.kind === 'refused') return refused(refuse(asked.code, { param: 'scope' }))
+    if (client.appStatus !== 'active') return await refuseSuspended(q, stamp, 'app_token.issue', client)
     const registered = parseStoredScope(client.appScopes)
     if (!isSubset(asked.scopes, registered) || !isSubset(asked.scopes, scopesFor('app'))) {
       return refused(refuse('scope_not_allowed', { param: 'scope' }))
