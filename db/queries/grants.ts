@@ -156,7 +156,8 @@ export const grantQueries = (db: Connection) => {
      */
     purgeFamily: async (id: string, expiredBefore: number, limit: number) => {
       const grant = only(await byId().execute({ id }))
-      if (grant === null || grant.expiresAt > expiredBefore) return { removed: 0, gone: true }
+      if (grant === null || grant.expiresAt > expiredBefore) return { removed: 0, pairs: 0, clientId: '', gone: true }
+      const { clientId } = grant
       const keys: string[] = []
       let next = grant.currentKey
       while (keys.length < limit - 2) {
@@ -168,11 +169,11 @@ export const grantQueries = (db: Connection) => {
       if (keys.length > 0) await db.delete(tokenPairs).where(inArray(tokenPairs.key, keys))
       if (keys.length >= limit - 2) {
         await db.update(grants).set({ currentKey: next, ...noRetry }).where(eq(grants.id, id))
-        return { removed: keys.length, gone: false }
+        return { removed: keys.length, pairs: keys.length, clientId, gone: false }
       }
       await removeCode().execute({ key: next })
       await remove().execute({ id })
-      return { removed: keys.length + 2, gone: true }
+      return { removed: keys.length + 2, pairs: keys.length, clientId, gone: true }
     },
   }
 }

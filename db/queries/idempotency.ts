@@ -1,4 +1,4 @@
-import { and, eq, inArray, lt } from 'drizzle-orm'
+import { and, eq, lt } from 'drizzle-orm'
 import { idempotencyKeys } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
 
@@ -23,19 +23,16 @@ export const idempotencyQueries = (db: Connection) => {
       await remove().execute({ ...kept })
       await insert().execute(kept)
     },
+    /** Removes up to `limit` outcomes, each by its whole name: two callers may have chosen the same key. */
     purge: async (expiredBefore: number, limit: number) => {
+      const { principal, method, path, key } = idempotencyKeys
       const due = await db
-        .select({ key: idempotencyKeys.key, principal: idempotencyKeys.principal })
+        .select({ principal, method, path, key })
         .from(idempotencyKeys)
         .where(lt(idempotencyKeys.expiresAt, expiredBefore))
         .limit(limit)
-      const keys = due.map((row) => row.key)
-      if (keys.length > 0) {
-        await db
-          .delete(idempotencyKeys)
-          .where(and(inArray(idempotencyKeys.key, keys), lt(idempotencyKeys.expiresAt, expiredBefore)))
-      }
-      return keys.length
+      for (const row of due) await remove().execute(row)
+      return due.length
     },
   }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { IdempotencyScope, Queries } from '../../../db/database.ts'
 import { type ErrorCode, type ErrorFacts, refuse } from '../../domain/errors.ts'
 import { sameHash } from '../../domain/secret.ts'
@@ -44,7 +45,9 @@ export const once = async <T>(
       if (kept !== null) return { decision: kept, replayed: true }
       const decision = await work(q)
       if (isKept(decision)) {
-        await q.idempotency.keep({ ...request, outcome: JSON.stringify(toKept(decision)), expiresAt: now + keptForMs })
+        const { bodyHash } = request
+        const outcome = JSON.stringify(toKept(decision))
+        await q.idempotency.keep({ ...keptName(request), bodyHash, outcome, expiresAt: now + keptForMs })
       }
       return { decision, replayed: false }
     })
@@ -59,9 +62,16 @@ const unwrap = <T>(decision: Decision<T>, replayed: boolean): Once<T> => {
   return { value: decision.value, replayed }
 }
 
+/** The key is a value of the caller's, so the store knows it by its SHA-256 only. */
+const keptName = ({ principal, method, path, key }: RepeatableRequest): IdempotencyScope => ({
+  principal,
+  method,
+  path,
+  key: createHash('sha256').update(key).digest('base64url'),
+})
+
 const repeated = async <T>(q: Queries, request: RepeatableRequest, now: number): Promise<Decision<T> | null> => {
-  const { principal, method, path, key } = request
-  const kept = await q.idempotency.find({ principal, method, path, key })
+  const kept = await q.idempotency.find(keptName(request))
   if (kept === null || now >= kept.expiresAt) return null
   if (!sameHash(kept.bodyHash, request.bodyHash)) return refused(refuse('idempotency_key_reused'))
   const outcome: KeptOutcome<T> = JSON.parse(kept.outcome)

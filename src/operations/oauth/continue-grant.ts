@@ -100,7 +100,7 @@ export const continueGrant = async <Found extends FoundSecret>(
         }
         const won = await q.grants.advance(grant.id, continuation.key, {
           currentKey: pair.key,
-          expiresAt: row.refreshExpiresAt,
+          expiresAt: Math.max(row.accessExpiresAt, row.refreshExpiresAt),
           retryKey: retry === null ? null : continuation.key,
           retrySalt: retry?.salt ?? null,
           retryFingerprint: retry?.fingerprint ?? null,

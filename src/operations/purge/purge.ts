@@ -9,6 +9,8 @@ export const purgeBatchRows = 250
 
 /** Unused artifacts and started uploads are kept for a day. */
 const artifactGraceMs = 24 * 3600 * 1000
+/** An artifact has up to forty rows of content, which are large. */
+const artifactsAtOnce = 1
 
 export const purgeKinds = ['app_tokens', 'sessions', 'grants', 'retry_salts', 'idempotency_keys', 'artifacts'] as const
 export type PurgeKind = (typeof purgeKinds)[number]
@@ -30,9 +32,9 @@ export const purgeBatch = async (
 ): Promise<PurgeBatch> => {
   const before = platform.clock.purgeBefore()
   const stamp = auditStamp(platform, trace, platform.clock.now())
-  if (kind === 'grants') return await purgeGrants(platform, before, cursor)
+  if (kind === 'grants') return await purgeGrants(platform, stamp, before, cursor)
   const removed = await platform.database.transaction(async (q) => await removeBatch(q, stamp, kind, before))
-  return { removed, finished: removed < purgeBatchRows }
+  return { removed, finished: removed < (kind === 'artifacts' ? artifactsAtOnce : purgeBatchRows) }
 }
 
 const removeBatch = async (
@@ -51,7 +53,7 @@ const removeBatch = async (
     case 'idempotency_keys':
       return await q.idempotency.purge(before, purgeBatchRows)
     case 'artifacts':
-      return await q.artifacts.purgeUnused(before - artifactGraceMs, 1)
+      return await q.artifacts.purgeUnused(before - artifactGraceMs, artifactsAtOnce)
     default:
       return kind satisfies never
   }
@@ -77,9 +79,15 @@ const purgeAppTokens = async (q: Queries, stamp: AuditStamp, beforeKey: string):
 
 /**
  * Looks at the next window of grants on the reading connection and removes the families in it that have expired, as
- * many as fit into one transaction; after the last window the walk starts over.
+ * many as fit into one transaction; after the last window the walk starts over. A token pair's row is its audit record,
+ * so an event sums up per client what is removed.
  */
-const purgeGrants = async (platform: Platform, before: number, cursor: PurgeCursor): Promise<PurgeBatch> => {
+const purgeGrants = async (
+  platform: Platform,
+  stamp: AuditStamp,
+  before: number,
+  cursor: PurgeCursor,
+): Promise<PurgeBatch> => {
   const window = await platform.database.queries.grants.window(cursor.afterGrantId, purgeBatchRows)
   const last = window.at(-1)
   if (last === undefined) {
@@ -92,13 +100,25 @@ const purgeGrants = async (platform: Platform, before: number, cursor: PurgeCurs
     return { removed: 0, finished: false }
   }
   const batch = await platform.database.transaction(async (q) => {
+    const issued: Record<string, number> = {}
     let removed = 0
+    let families = 0
+    let reached: string | null = last.id
     for (const { id } of expired) {
       const family = await q.grants.purgeFamily(id, before, purgeBatchRows - removed)
       removed += family.removed
-      if (!family.gone) return { removed, reached: null }
+      if (family.pairs > 0) issued[family.clientId] = (issued[family.clientId] ?? 0) + family.pairs
+      if (!family.gone) {
+        reached = null
+        break
+      }
+      if (family.removed > 0) families += 1
     }
-    return { removed, reached: last.id }
+    if (removed > 0) {
+      const detail = { families, issued }
+      await q.audit.insert(auditEvent(stamp, { actor: { kind: 'system' }, action: 'grants.purged', detail }))
+    }
+    return { removed, reached }
   })
   // A batch that was full looks at the same window again; families that are gone are no longer in it.
   if (batch.reached !== null) cursor.afterGrantId = batch.reached

@@ -67,7 +67,7 @@ export const createVersion = async (
   }
 
   return await once(platform, request, now, prepare, async (q): Promise<Decision<CreatedVersion>> => {
-    const ended = await refusalIfEnded(q, caller, now)
+    const ended = await refusalIfEnded(q, stamp, caller, now)
     if (ended !== null) return refused(ended)
     if (forbidden !== null) return refused(forbidden)
     const app = await q.apps.byId(caller.app.id)

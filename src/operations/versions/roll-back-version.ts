@@ -49,7 +49,7 @@ export const rollBackVersion = async (
   const { environment, reason, dryRun } = request
 
   return await once(platform, repeatable, now, nothingToPrepare, async (q): Promise<Decision<RolledBack>> => {
-    const ended = await refusalIfEnded(q, caller, now)
+    const ended = await refusalIfEnded(q, stamp, caller, now)
     if (ended !== null) return refused(ended)
     const app = await q.apps.byId(caller.app.id)
     if (app === null) return refused(refuse('invalid_token'))
