@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { readConfig } from '../../config.ts'
+import { recordId } from '../../domain/identifier.ts'
+import { seedDemo } from '../../operations/database/seed-demo.ts'
+import { startPlatformServer } from '../../server.ts'
+import { demoText } from '../dev/demo-text.ts'
+import { serveUntilSignal } from './serve.ts'
+
+type DevFlags = {
+  readonly port?: string
+  readonly host?: string
+  readonly database?: string
+  readonly publicUrl?: string
+}
+
+export const addDevCommand = (program: Command): void => {
+  program
+    .command('dev')
+    .description('Serve a fresh demo: prints logins, credentials and a walk through every endpoint to paste.')
+    .option('--port <number>', 'port to listen on; 0 takes a free one (PORT, default 3000)')
+    .option('--host <address>', 'address to listen on (HOST, default 127.0.0.1)')
+    .option('--database <file>', 'an empty database to seed; by default one in a temporary folder, gone when this ends')
+    .option('--public-url <origin>', 'the origin that clients see (PUBLIC_URL, default http://localhost:<port>)')
+    .action(async (flags: DevFlags) => {
+      const database = flags.database ?? temporaryDatabase()
+      const server = await startPlatformServer(readConfig({ ...flags, database }))
+      const { platform } = server
+      const requestId = recordId('req_', platform.random.uuid(platform.clock.now()))
+      const demo = await seedDemo(platform, { requestId, address: 'local' }, { kind: 'system' })
+      process.stdout.write(demoText(server.url, database, demo))
+      await serveUntilSignal(server)
+    })
+}
+
+const temporaryDatabase = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'app-platform-demo-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'demo.db')
+}

@@ -1,0 +1,56 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+const root = join(import.meta.dir, '..')
+const readme = await Bun.file(join(root, 'README.md')).text()
+const walk = readme.match(/<!-- walk -->\n```sh\n([\s\S]*?)```\n<!-- \/walk -->/)?.[1] ?? ''
+
+/** Starts the demo and gives the lines it prints for pasting, once it has printed them all. */
+const startDemo = async () => {
+  const child = Bun.spawn([process.execPath, 'src/main.ts', 'dev', '--port', '0'], {
+    cwd: root,
+    env: { PATH: process.env['PATH'] ?? '', TMPDIR: temporaryFolder() },
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
+  const decoder = new TextDecoder()
+  let printed = ''
+  for await (const chunk of child.stdout) {
+    printed += decoder.decode(chunk, { stream: true })
+    if (printed.includes(walk.trimEnd().split('\n').at(-1) ?? '')) break
+  }
+  return { child, printed }
+}
+
+test('the walk in the README is the one that the demo prints, and every step of it does what it says', async () => {
+  expect(walk.length).toBeGreaterThan(1000)
+  const { child, printed } = await startDemo()
+  expect(printed).toContain(walk.trim())
+  const settings = printed.match(/^(BASE|CLIENT_ID|CLIENT_SECRET|REDIRECT_URI|EMAIL|PASSWORD)=.*$/gm) ?? []
+  expect(settings.length).toBe(6)
+
+  const shell = Bun.spawn(['bash', '-c', `${settings.join('\n')}\n${walk}`], { stdout: 'pipe', stderr: 'pipe' })
+  const answers = (await new Response(shell.stdout).text()).trim().split('\n').map((line) => JSON.parse(line))
+  expect(await shell.exited).toBe(0)
+  const [app, first, second, rollback, user, resources, deadByRefresh, revoked, deadByRevocation] = answers
+  expect(answers.length).toBe(9)
+  expect(app.environment).toBe('development')
+  expect([first.version, second.version]).toEqual(['9.0.0', '9.1.0'])
+  expect(rollback.version.current.development).toBe(true)
+  expect(rollback.rollback.fromVersionId).toBe(second.id)
+  expect(rollback.rollback.toVersionId).toBe(first.id)
+  expect(user.scope).toBe('profile:read site:read')
+  expect(resources.data.length).toBeGreaterThan(0)
+  expect(deadByRefresh.error.code).toBe('invalid_token')
+  expect(revoked).toEqual({ revoked: true })
+  expect(deadByRevocation.error.code).toBe('invalid_token')
+
+  child.kill('SIGTERM')
+  expect(await child.exited).toBe(0)
+})
+
+test('every script that the README names exists', async () => {
+  const { scripts } = await Bun.file(join(root, 'package.json')).json()
+  for (const [, script = ''] of readme.matchAll(/bun(?:@1\.4\.5)? run ([a-z]+)/g)) expect(Object.keys(scripts)).toContain(script)
+})
