@@ -1,7 +1,5 @@
-import { Command } from 'commander'
-import { addServeCommand } from './cli/commands/serve.ts'
+import { runProgram } from './cli/program.ts'
 
+// Before anything else: whatever this program creates is for its own user alone.
 process.umask(0o077)
-const program = new Command('app-platform')
-addServeCommand(program)
-await program.parseAsync()
+process.exitCode = await runProgram(process.argv.slice(2))

@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs'
+import { DatabaseUnusable } from './database.ts'
+import type { Migration } from './migrate.ts'
+import { findFaults } from './sqlite/check.ts'
+import { Connection } from './sqlite/connection.ts'
+import { faultKind } from './sqlite/fault.ts'
+import { canonicalPath } from './sqlite/private-file.ts'
+
+/** Everything that is wrong with a database file, in plain sentences, also when it could not be opened for use. */
+export const checkFile = (path: string, migrations: readonly Migration[]): readonly string[] => {
+  if (!existsSync(path)) return [`There is no database at ${path}.`]
+  const file = canonicalPath(path)
+  const connection = new Connection(file, { readonly: true })
+  try {
+    connection.run('PRAGMA busy_timeout = 1000')
+    return findFaults(connection, file, migrations)
+  } catch (error) {
+    if (error instanceof DatabaseUnusable) return [error.message]
+    if (faultKind(error) !== 'state_unknown') throw error
+    return [`${file} cannot be read as an SQLite database.`]
+  } finally {
+    connection.close()
+  }
+}

@@ -1,0 +1,48 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import type { AuditEvent } from '../../../db/database.ts'
+import { parseTimestamp } from '../../domain/timestamp.ts'
+import { listAuditEvents } from '../../operations/audit/list-events.ts'
+import { asOperator } from '../open-platform.ts'
+import { type CommonFlags, operatorCommand } from '../operator-command.ts'
+import { answerList } from '../output.ts'
+import { wholeNumber } from '../whole-number.ts'
+
+/** A moment, or so long before now. */
+type Since = { readonly kind: 'at'; readonly epochMs: number } | { readonly kind: 'ago'; readonly milliseconds: number }
+type ListFlags = CommonFlags & { readonly app?: string; readonly since?: Since; readonly limit: number }
+
+export const addAuditCommands = (program: Command): void => {
+  const group = program.command('audit').description('What happened: who did what to what, from where, with what outcome.')
+  operatorCommand(group, 'list', 'List the latest events, oldest first, issued tokens among them.')
+    .option('--app <slug>', 'only those of one app')
+    .option('--since <time>', 'only those since a time such as 2026-08-01T12:00:00Z, or since 30m, 24h or 7d ago', readSince)
+    .option('--limit <number>', 'how many at most, 1 to 10000', wholeNumber(1, 10_000), 100)
+    .action(list)
+}
+
+const list = async (flags: ListFlags): Promise<void> => {
+  const events = await asOperator(flags, async ({ platform }) => {
+    const since = flags.since === undefined ? 0 : startOf(flags.since, platform.clock.now())
+    return await listAuditEvents(platform, { slug: flags.app ?? null, since, limit: flags.limit })
+  })
+  const columns = ['at', 'action', 'outcome', 'reason', 'actor.kind', 'actor.id', 'target', 'requestId']
+  answerList(flags, events.map(eventRecord), columns)
+}
+
+const eventRecord = ({ actorKind, actorId, detail, ...event }: AuditEvent) => {
+  const told: unknown = detail === null ? null : JSON.parse(detail)
+  return { ...event, actor: { kind: actorKind, id: actorId }, detail: told }
+}
+
+const startOf = (since: Since, now: number): number => (since.kind === 'at' ? since.epochMs : now - since.milliseconds)
+
+const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const isUnit = (text: string): text is keyof typeof unitMs => Object.hasOwn(unitMs, text)
+
+const readSince = (text: string): Since => {
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  if (count !== undefined && isUnit(unit)) return { kind: 'ago', milliseconds: Number(count) * unitMs[unit] }
+  const epochMs = parseTimestamp(text)
+  if (epochMs !== null) return { kind: 'at', epochMs }
+  throw new InvalidArgumentError('It must be a time such as 2026-08-01T12:00:00Z, or 30m, 24h or 7d.')
+}

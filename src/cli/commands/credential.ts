@@ -1,0 +1,67 @@
+import type { Command } from 'commander'
+import { graceHours } from '../../domain/credential.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { createCredential } from '../../operations/credentials/create-credential.ts'
+import { listCredentials } from '../../operations/credentials/list-credentials.ts'
+import { revokeCredential } from '../../operations/credentials/revoke-credential.ts'
+import { rotateCredential } from '../../operations/credentials/rotate-credential.ts'
+import { asOperator } from '../open-platform.ts'
+import { type CommonFlags, environmentOption, operatorCommand } from '../operator-command.ts'
+import { answerList, answerRecord } from '../output.ts'
+import { wholeNumber } from '../whole-number.ts'
+
+type CreateFlags = CommonFlags & { readonly environment: Environment; readonly label?: string }
+type RotateFlags = CommonFlags & { readonly graceHours: number }
+
+const { default: usualGrace, maximum: longestGrace } = graceHours
+
+export const addCredentialCommands = (program: Command): void => {
+  const group = program.command('credential').description('Client secrets: at most two live ones per environment.')
+  operatorCommand(group, 'create <slug>', 'Create a client secret of an app and print it, this once.')
+    .addOption(environmentOption())
+    .option('--label <text>', 'what it is for')
+    .action(create)
+  operatorCommand(group, 'rotate <clientId>', 'Create a new client secret and let the one before it end.')
+    .option(
+      '--grace-hours <hours>',
+      `how long the old one goes on working, 0 to ${longestGrace}`,
+      wholeNumber(0, longestGrace),
+      usualGrace,
+    )
+    .action(rotate)
+  operatorCommand(group, 'revoke <credentialId>', 'End a client secret now, and the app tokens it minted with it.').action(
+    revoke,
+  )
+  operatorCommand(group, 'list <slug>', 'List the credentials of an app, without their secrets.').action(list)
+}
+
+const create = async (slug: string, flags: CreateFlags): Promise<void> => {
+  const input = { slug, environment: flags.environment, label: flags.label ?? null }
+  const credential = await asOperator(
+    flags,
+    async ({ platform, trace, actor }) => await createCredential(platform, trace, actor, input),
+  )
+  answerRecord(flags, credential)
+}
+
+const rotate = async (clientId: string, flags: RotateFlags): Promise<void> => {
+  const input = { clientId, graceHours: flags.graceHours }
+  const credential = await asOperator(
+    flags,
+    async ({ platform, trace, actor }) => await rotateCredential(platform, trace, actor, input),
+  )
+  answerRecord(flags, credential)
+}
+
+const revoke = async (credentialId: string, flags: CommonFlags): Promise<void> => {
+  const credential = await asOperator(
+    flags,
+    async ({ platform, trace, actor }) => await revokeCredential(platform, trace, actor, credentialId),
+  )
+  answerRecord(flags, credential)
+}
+
+const list = async (slug: string, flags: CommonFlags): Promise<void> => {
+  const credentials = await asOperator(flags, async ({ platform }) => await listCredentials(platform, slug))
+  answerList(flags, credentials, ['id', 'environment', 'status', 'label', 'createdAt', 'expiresAt', 'lastUsedAt'])
+}

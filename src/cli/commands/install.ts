@@ -1,0 +1,50 @@
+import { type Command, Option } from 'commander'
+import type { InstallStep } from '../../domain/install.ts'
+import { createInstall } from '../../operations/installs/create-install.ts'
+import type { InstallRecord } from '../../operations/installs/install-record.ts'
+import { moveInstall } from '../../operations/installs/move-install.ts'
+import { asOperator } from '../open-platform.ts'
+import { type CommonFlags, operatorCommand } from '../operator-command.ts'
+import { answerRecord } from '../output.ts'
+
+type CreateFlags = CommonFlags & {
+  readonly user: string
+  readonly kind: 'website' | 'store'
+  readonly resource: string
+}
+
+/** A website is a site to the builder, and so in the store and in `resource import`. */
+const kindOfResource = { website: 'site', store: 'store' } as const
+const kindOfInstall = { site: 'website', store: 'store' } as const
+
+export const addInstallCommands = (program: Command): void => {
+  const group = program.command('install').description('Installs of apps on websites and stores.')
+  operatorCommand(group, 'create <slug>', 'Install an app on a website or store of a user; it waits for approval.')
+    .requiredOption('--user <email>', 'whose website or store')
+    .addOption(new Option('--kind <kind>', 'what it is').choices(['website', 'store']).makeOptionMandatory())
+    .requiredOption('--resource <slug>', 'the slug of an existing one')
+    .action(create)
+  operatorCommand(group, 'approve <id>', 'Approve a pending install and make it active.').action(move('approve'))
+  operatorCommand(group, 'reject <id>', 'Reject a pending install.').action(move('reject'))
+  operatorCommand(group, 'deactivate <id>', 'End an active install.').action(move('deactivate'))
+}
+
+const create = async (slug: string, flags: CreateFlags): Promise<void> => {
+  const input = { slug, userEmail: flags.user, kind: kindOfResource[flags.kind], resourceSlug: flags.resource }
+  const install = await asOperator(
+    flags,
+    async ({ platform, trace, actor }) => await createInstall(platform, trace, actor, input),
+  )
+  answerInstall(flags, install)
+}
+
+const move = (step: InstallStep) => async (id: string, flags: CommonFlags) => {
+  const install = await asOperator(
+    flags,
+    async ({ platform, trace, actor }) => await moveInstall(platform, trace, actor, { id, step }),
+  )
+  answerInstall(flags, install)
+}
+
+const answerInstall = (flags: CommonFlags, install: InstallRecord): void =>
+  answerRecord(flags, { ...install, kind: kindOfInstall[install.kind] })

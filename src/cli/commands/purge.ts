@@ -1,0 +1,28 @@
+import type { Command } from 'commander'
+import { purgeAll } from '../../operations/purge/purge-all.ts'
+import { asOperator } from '../open-platform.ts'
+import { type CommonFlags, operatorCommand } from '../operator-command.ts'
+import { answerRecord } from '../output.ts'
+
+/** Between batches, so that a server beside gets its turn. */
+const pauseMs = 5
+
+export const addPurgeCommand = (program: Command): void => {
+  operatorCommand(program, 'purge', 'Remove what has expired. A server does so by itself, once a minute.').action(purge)
+}
+
+const purge = async (flags: CommonFlags): Promise<void> => {
+  const removed = await asOperator(flags, async ({ platform, trace }) => {
+    let interrupted = false
+    process.once('SIGINT', () => (interrupted = true))
+    return await purgeAll(platform, trace, async () => await Bun.sleep(pauseMs), () => interrupted)
+  })
+  answerRecord(flags, {
+    appTokens: removed.app_tokens,
+    sessions: removed.sessions,
+    grants: removed.grants,
+    retrySalts: removed.retry_salts,
+    idempotencyKeys: removed.idempotency_keys,
+    artifacts: removed.artifacts,
+  })
+}

@@ -1,0 +1,59 @@
+import { createReadStream, statSync } from 'node:fs'
+import type { Command } from 'commander'
+import { importResources } from '../../operations/resources/import-resources.ts'
+import { CommandFailed } from '../command-failed.ts'
+import { asOperator } from '../open-platform.ts'
+import { type CommonFlags, operatorCommand } from '../operator-command.ts'
+import { answer } from '../output.ts'
+import { type ProgressBar, startProgressBar } from '../progress-bar.ts'
+
+const lineForm = `
+One JSON object per line:
+  {"owner":"ada@example.com","kind":"site","name":"Garden","slug":"garden","status":"published",
+   "createdAt":"2026-08-01T12:00:00.000Z","updatedAt":…,"publishedAt":…}
+kind is site or store, status is draft, published or archived; the times may be left out, and published without a
+time means now. A line whose owner, kind and slug exist already updates that resource. All lines are stored or,
+when one of them is wrong, none; the error names the line.`
+
+export const addResourceCommands = (program: Command): void => {
+  const group = program.command('resource').description('Websites and stores that apps may list.')
+  operatorCommand(group, 'import <file>', 'Create or update websites and stores from a JSON Lines file; - reads stdin.')
+    .addHelpText('after', lineForm)
+    .action(importFile)
+}
+
+const importFile = async (file: string, flags: CommonFlags): Promise<void> => {
+  const source = openSource(file)
+  const bar = startProgressBar(source.bytes)
+  try {
+    const result = await asOperator(
+      flags,
+      async ({ platform, trace, actor }) =>
+        await importResources(platform, trace, actor, {
+          chunks: counted(source.chunks, bar),
+          progress: (lines) => bar.say(`${lines.toLocaleString('en')} lines`),
+        }),
+    )
+    bar.end()
+    answer(flags, result, `Created ${result.created}, updated ${result.updated}.`)
+  } finally {
+    bar.end()
+  }
+}
+
+type Source = { readonly chunks: AsyncIterable<Uint8Array>; readonly bytes: number | null }
+
+const openSource = (file: string): Source => {
+  if (file === '-') return { chunks: Bun.stdin.stream(), bytes: null }
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found === undefined) throw new CommandFailed([`There is no file ${file}.`])
+  if (found.isDirectory()) throw new CommandFailed([`${file} is a folder, not a file.`])
+  return { chunks: createReadStream(file), bytes: found.isFile() ? found.size : null }
+}
+
+async function* counted(chunks: AsyncIterable<Uint8Array>, bar: ProgressBar): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    bar.advance(chunk.length)
+    yield chunk
+  }
+}

@@ -1,0 +1,39 @@
+import type { Command } from 'commander'
+import { type DemoClient, type DemoCredentials, seedDemo } from '../../operations/database/seed-demo.ts'
+import { asOperator } from '../open-platform.ts'
+import { type CommonFlags, operatorCommand } from '../operator-command.ts'
+import { answer, tableText } from '../output.ts'
+
+export const addSeedCommand = (program: Command): void => {
+  operatorCommand(program, 'seed', 'Fill an empty database with a demo and print its logins and credentials, this once.')
+    .addHelpText(
+      'after',
+      '\nTwo users with websites and stores, two apps, versions in every status, one approved and one pending install.' +
+        '\nA database with a user in it is left as it is.',
+    )
+    .action(seed)
+}
+
+const seed = async (flags: CommonFlags): Promise<void> => {
+  const demo = await asOperator(
+    flags,
+    async ({ platform, trace, actor }) => await seedDemo(platform, trace, actor),
+    { migrate: true },
+  )
+  answer(flags, demo, seedText(demo))
+}
+
+const seedText = ({ users, apps, installs }: DemoCredentials): string => {
+  const clients = apps.flatMap(({ slug, development, production }) => [
+    clientRow(slug, 'development', development),
+    clientRow(slug, 'production', production),
+  ])
+  return [
+    'Logins and secrets of the demo. They are shown this once.',
+    tableText(users, ['email', 'password', 'name', 'operator']),
+    tableText(clients, ['app', 'environment', 'clientId', 'clientSecret', 'redirectUri']),
+    tableText(installs, ['app', 'user', 'resource', 'approval', 'id']),
+  ].join('\n\n')
+}
+
+const clientRow = (app: string, environment: string, client: DemoClient) => ({ app, environment, ...client })

@@ -1,0 +1,55 @@
+import { DatabaseUnusable } from '../../db/database.ts'
+import { ConfigError } from '../config.ts'
+import { PlatformError } from '../domain/errors.ts'
+import { describeCause } from '../runtime/cause.ts'
+import { CommandFailed } from './command-failed.ts'
+import { UsageError } from './usage-error.ts'
+
+export type Explanation = { readonly exitCode: 1 | 2; readonly sentences: readonly string[] }
+
+/** What an operator is told of an error: plain sentences, never a stack, never SQL with its values. */
+export const explain = (error: unknown): Explanation => {
+  if (error instanceof ConfigError) return { exitCode: 2, sentences: error.faults }
+  if (error instanceof UsageError) return { exitCode: 2, sentences: [oneLine(error.message)] }
+  if (error instanceof CommandFailed) return { exitCode: 1, sentences: error.sentences.map(oneLine) }
+  return { exitCode: 1, sentences: [oneLine(sentenceOf(error))] }
+}
+
+const sentenceOf = (error: unknown): string => {
+  if (error instanceof PlatformError) return error.message + stateIn(error)
+  if (error instanceof DatabaseUnusable) return error.message
+  const code = systemCodeOf(error)
+  if (code !== null) return fileFaults[code]
+  const { name, code: otherCode, message } = innermost(error)
+  return `The command failed: ${[name, otherCode, message].filter((part) => part !== undefined).join(': ')}.`
+}
+
+/** Which state stood in the way. */
+const stateIn = ({ facts }: PlatformError): string => {
+  const status = facts.details?.['status']
+  return typeof status === 'string' ? ` Its status is ${status}.` : ''
+}
+
+const fileFaults = {
+  ENOENT: 'There is no such file or folder.',
+  EACCES: 'The file or folder may not be read or written by this user.',
+  EPERM: 'The file or folder may not be changed by this user.',
+  EISDIR: 'This is a folder, not a file.',
+  ENOTDIR: 'A part of the path is a file, not a folder.',
+  ENOSPC: 'The disk is full.',
+  EROFS: 'The file system is read-only.',
+} as const
+type SystemCode = keyof typeof fileFaults
+const isSystemCode = (code: unknown): code is SystemCode => typeof code === 'string' && Object.hasOwn(fileFaults, code)
+
+const systemCodeOf = (error: unknown): SystemCode | null =>
+  error instanceof Error && 'code' in error && isSystemCode(error.code) ? error.code : null
+
+/** A wrapper quotes what it wraps, with values; the cause does not. */
+const innermost = (error: unknown) => {
+  let cause = error
+  while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause
+  return describeCause(cause)
+}
+
+const oneLine = (text: string): string => text.replaceAll(/\s*[\r\n]+\s*/g, ' ')

@@ -1,0 +1,48 @@
+import { migrations } from '../../db/migrations/index.ts'
+import { createQueries } from '../../db/queries/index.ts'
+import { openSqlite } from '../../db/sqlite.ts'
+import { readConfig } from '../config.ts'
+import { recordId } from '../domain/identifier.ts'
+import type { Actor } from '../operations/audit/event.ts'
+import type { Platform, Trace } from '../operations/platform.ts'
+import { createClock, systemTime } from '../runtime/clock.ts'
+import { createPasswords } from '../runtime/passwords.ts'
+import { createRandom } from '../runtime/random.ts'
+import { systemUser } from '../runtime/system-user.ts'
+import type { CommonFlags } from './operator-command.ts'
+
+/** The platform, opened by the person at the terminal. */
+export type OperatorSession = { readonly platform: Platform; readonly trace: Trace; readonly actor: Actor }
+
+/**
+ * Opens the database beside a running server or without one, runs the work and closes it again. Never creates a
+ * database unless asked to migrate: a misspelt path must not look like an empty platform.
+ * @throws ConfigError, DatabaseUnusable, and what the work throws
+ */
+export const asOperator = async <T>(
+  flags: CommonFlags,
+  work: (session: OperatorSession) => Promise<T>,
+  { migrate }: { readonly migrate: boolean } = { migrate: false },
+): Promise<T> => {
+  const config = readConfig({ database: flags.database })
+  const database = await openSqlite({ file: config.databasePath, role: 'operator', createQueries, migrations, migrate })
+  try {
+    const platform: Platform = {
+      database,
+      clock: createClock(systemTime, await database.queries.watermarks.find('clock')),
+      random: createRandom(),
+      passwords: createPasswords({ cost: 12, parallel: 1 }),
+      lifetimes: config.lifetimes,
+      publicUrl: config.publicUrl ?? `http://localhost:${config.port}`,
+      observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },
+      running: new Set(),
+    }
+    const requestId = recordId('req_', platform.random.uuid(platform.clock.now()))
+    return await work({ platform, trace: { requestId, address: 'local' }, actor: operatorActor() })
+  } finally {
+    await database.close()
+  }
+}
+
+/** The person at the terminal, by the name of their account on this machine. */
+export const operatorActor = (): Actor => ({ kind: 'operator', id: systemUser() })

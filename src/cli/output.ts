@@ -1,0 +1,70 @@
+import type { CommonFlags } from './operator-command.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The answer of a command: one JSON value, or text for people. The only writer to stdout. */
+export const answer = (flags: CommonFlags, value: Fields, text: string): void => {
+  process.stdout.write(flags.json === true ? `${JSON.stringify(value)}\n` : `${text}\n`)
+}
+
+export const answerRecord = (flags: CommonFlags, record: Fields): void => {
+  const wire = wireRecord(record)
+  answer(flags, wire, recordText(wire))
+}
+
+export const answerList = (flags: CommonFlags, records: readonly Fields[], columns: readonly string[]): void => {
+  const data = records.map(wireRecord)
+  answer(flags, { data }, data.length === 0 ? 'None.' : tableText(data, columns))
+}
+
+/** A record as it looks outside: `at` and what ends in `At` are moments, RFC 3339 with milliseconds. */
+export const wireRecord = (record: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(record).map(([name, value]) => [name, typeof value === 'number' && isTime(name) ? wireTime(value) : value]),
+  )
+
+const isTime = (name: string): boolean => name === 'at' || name.endsWith('At')
+const wireTime = (epochMs: number): string => new Date(epochMs).toISOString()
+
+/** One field per line; what is in a field is named with it. */
+export const recordText = (record: Fields): string => {
+  const lines = fieldsOf(record, '')
+  const width = Math.max(...lines.map(([name]) => name.length))
+  return lines.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n')
+}
+
+const fieldsOf = (record: Fields, prefix: string): readonly (readonly [name: string, value: string])[] =>
+  Object.entries(record).flatMap(([name, value]) =>
+    isPlainObject(value) && Object.keys(value).length > 0
+      ? fieldsOf(value, `${prefix}${name}.`)
+      : [[`${prefix}${name}`, cellText(value)] as const],
+  )
+
+const isPlainObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export const tableText = (records: readonly Fields[], columns: readonly string[]): string => {
+  const head = columns.map((column) => column.toUpperCase())
+  const rows = [head, ...records.map((record) => columns.map((column) => cellText(valueAt(record, column))))]
+  const widths = columns.map((_, index) => Math.max(...rows.map((row) => Bun.stringWidth(row[index] ?? ''))))
+  const line = (row: readonly string[]) =>
+    row.map((cell, index) => cell + ' '.repeat((widths[index] ?? 0) - Bun.stringWidth(cell))).join('  ').trimEnd()
+  return rows.map(line).join('\n')
+}
+
+/** `clientIds.development` is a field of a field. */
+const valueAt = (record: Fields, path: string): unknown => {
+  let value: unknown = record
+  for (const name of path.split('.')) value = isPlainObject(value) ? value[name] : undefined
+  return value
+}
+
+const cellText = (value: unknown): string => {
+  if (value === null || value === undefined || value === '') return '-'
+  if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(cellText).join(' ')
+  return printable(typeof value === 'object' ? JSON.stringify(value) : String(value))
+}
+
+/** Text that others wrote must not move the cursor, change colours or reverse the reading direction. */
+export const printable = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')

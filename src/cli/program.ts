@@ -1,0 +1,78 @@
+import { Command, CommanderError } from 'commander'
+import packageFile from '../../package.json' with { type: 'json' }
+import { addAppCommands } from './commands/app.ts'
+import { addAuditCommands } from './commands/audit.ts'
+import { addBackupCommand } from './commands/backup.ts'
+import { addCheckCommand } from './commands/check.ts'
+import { addCredentialCommands } from './commands/credential.ts'
+import { addDevCommand } from './commands/dev.ts'
+import { addInstallCommands } from './commands/install.ts'
+import { addMigrateCommand } from './commands/migrate.ts'
+import { addPurgeCommand } from './commands/purge.ts'
+import { addRedirectCommands } from './commands/redirect.ts'
+import { addResourceCommands } from './commands/resource.ts'
+import { addSeedCommand } from './commands/seed.ts'
+import { addServeCommand } from './commands/serve.ts'
+import { addUserCommands } from './commands/user.ts'
+import { addVersionCommands } from './commands/version.ts'
+import { explain } from './explain.ts'
+
+const notes = `
+Every command takes --help. Operator commands work on the database file itself, beside a running server or without
+one; with --json they print one JSON value. They exit 0 when done, 1 when refused or failed, 2 when called wrongly.
+
+Settings come from flags, then from the environment:
+  DATABASE_URL    --database     file:./data/app-platform.db
+  PORT, HOST      --port --host  3000, 127.0.0.1
+  PUBLIC_URL      --public-url   http://localhost:<port>
+  TRUSTED_PROXIES                addresses and networks whose X-Forwarded-For counts
+  RATE_LIMIT      on             off for a benchmark; RATE_LIMIT_TOKEN, _FAILED, _AUTHORIZE, _READ, _WRITE, _SIGN_IN,
+                                 _ADDRESS as count/seconds
+  LIFETIME_CODE, _APP_TOKEN, _ACCESS_TOKEN, _REFRESH_TOKEN, _SESSION in seconds; they may shorten, not lengthen`
+
+const createProgram = (): Command => {
+  const program = new Command('app-platform')
+    .description('A self-hosted app platform: one program, one SQLite file.')
+    .addHelpText('after', notes)
+    .version(packageFile.version)
+    .showHelpAfterError('Add --help to see what it takes.')
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(withoutValues(text)) })
+  program.commandsGroup('Server:')
+  addServeCommand(program)
+  addDevCommand(program)
+  program.commandsGroup('Database:')
+  addMigrateCommand(program)
+  addCheckCommand(program)
+  addBackupCommand(program)
+  addPurgeCommand(program)
+  addSeedCommand(program)
+  program.commandsGroup('People, apps and what they have:')
+  addUserCommands(program)
+  addAppCommands(program)
+  addCredentialCommands(program)
+  addRedirectCommands(program)
+  addInstallCommands(program)
+  addResourceCommands(program)
+  addVersionCommands(program)
+  addAuditCommands(program)
+  return program
+}
+
+/** Runs one command line and gives the exit code. */
+export const runProgram = async (words: readonly string[]): Promise<number> => {
+  // A reader that has seen enough, such as head, is no failure.
+  process.stdout.on('error', () => undefined)
+  try {
+    await createProgram().parseAsync(words, { from: 'user' })
+    return Number(process.exitCode ?? 0)
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // its sentence is written already
+    const { exitCode, sentences } = explain(error)
+    for (const sentence of sentences) process.stderr.write(`error: ${sentence}\n`)
+    return exitCode
+  }
+}
+
+/** An unknown flag may have been meant for a secret: its name is told, its value is not. */
+const withoutValues = (text: string): string => text.replace(/^(error: unknown option '-[^=']*)=[^]*'/, "$1'")
