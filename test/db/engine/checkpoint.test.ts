@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { eventually } from './support/start-tiny.ts'
 import { openTiny, temporaryFolder, type TinyStore } from './support/tiny-store.ts'
@@ -27,7 +28,7 @@ test('beside a busy writer the WAL starts over instead of growing', async () => 
 test('a reader in another process only delays it', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file, { checkpointAfterPages: 100 })
-  using other = new (await import('bun:sqlite')).Database(folder.file)
+  using other = new Database(folder.file)
   other.run('BEGIN; SELECT * FROM notes')
   other.query('SELECT * FROM notes').all()
 

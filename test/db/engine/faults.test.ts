@@ -134,3 +134,20 @@ test.each([...moved])('%s under an idle server: it notices by itself', async (_,
   expect(noticed).toMatchObject({ writable: false, reason: expect.stringContaining('under the running server') })
   await store.close()
 })
+
+test('a file that comes back does not bring the writing back: what happened meanwhile is unknown', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+  renameSync(folder.file, `${folder.file}.away`)
+  await eventually(
+    () => store.health(),
+    (health: ReturnType<TinyStore['health']>) => !health.writable,
+  )
+
+  renameSync(`${folder.file}.away`, folder.file)
+  const refused = await store.transaction((notes) => notes.add('after')).catch((error: unknown) => error)
+
+  expect(refused).toMatchObject({ code: 'unavailable' })
+  expect(store.health().writable).toBe(false)
+  await store.close()
+})

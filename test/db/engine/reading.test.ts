@@ -1,6 +1,9 @@
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
+import { ReadingConnection } from '../../../db/sqlite/reading-connection.ts'
+import { WalSync } from '../../../db/sqlite/wal-sync.ts'
 import { startTiny } from './support/start-tiny.ts'
-import { openTiny, temporaryFolder } from './support/tiny-store.ts'
+import { openTiny, temporaryFolder, tinyQueries } from './support/tiny-store.ts'
 
 test('a read sees every transaction that was answered before it, also within the same turn', async () => {
   using folder = temporaryFolder()
@@ -38,7 +41,7 @@ test('reads go on while another process holds the write lock', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
   await store.transaction((notes) => notes.add('n'))
-  using other = new (await import('bun:sqlite')).Database(folder.file)
+  using other = new Database(folder.file)
   other.run('BEGIN IMMEDIATE')
 
   const waiting = store.transaction((notes) => notes.add('waits'))
@@ -62,5 +65,72 @@ test('what an operator committed in another process is seen by the next read', a
     expect(await store.queries.find(`o${index}`)).not.toBeNull()
   }
   await operator.kill()
+  await store.close()
+})
+
+/** A reading connection, and another process's way to commit in the middle of its turn. */
+const readingBeside = async (file: string) => {
+  await (await openTiny(file)).close()
+  const other = new Database(file)
+  const reading = new ReadingConnection(file, tinyQueries)
+  const commit = (id: string) => other.run("INSERT INTO notes (id, body) VALUES (?, 'a note')", [id])
+  const close = () => {
+    reading.close()
+    other.close()
+  }
+  return { reading, commit, close }
+}
+
+test('reads of one turn share what they see until they are told to look again', async () => {
+  using folder = temporaryFolder()
+  const { reading, commit, close } = await readingBeside(folder.file)
+
+  const first = await reading.queries.count()
+  commit('n')
+  reading.refresh()
+
+  expect([first, await reading.queries.count()]).toEqual([0, 1])
+  close()
+})
+
+test('reads of one long turn look again after a millisecond', async () => {
+  using folder = temporaryFolder()
+  const { reading, commit, close } = await readingBeside(folder.file)
+
+  const first = await reading.queries.count()
+  commit('n')
+  Bun.sleepSync(3)
+
+  expect([first, await reading.queries.count()]).toEqual([0, 1])
+  close()
+})
+
+test('reads of the next turn look again', async () => {
+  using folder = temporaryFolder()
+  const { reading, commit, close } = await readingBeside(folder.file)
+
+  const first = await reading.queries.count()
+  commit('n')
+  await new Promise((resolve) => setImmediate(resolve))
+
+  expect([first, await reading.queries.count()]).toEqual([0, 1])
+  close()
+})
+
+test('a snapshot taken while a transaction ran is gone when that transaction is answered', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+  const { sync } = WalSync.prototype
+  // A disk so fast that everything happens within one turn.
+  WalSync.prototype.sync = () => Promise.resolve()
+  try {
+    await store.transaction(async (notes) => {
+      await store.queries.count()
+      await notes.add('n')
+    })
+    expect(await store.queries.count()).toBe(1)
+  } finally {
+    WalSync.prototype.sync = sync
+  }
   await store.close()
 })
