@@ -13,8 +13,7 @@ export const backUp = (source: Connection, to: string, options: { readonly repla
   const unfinished = `${target}.${crypto.randomUUID()}.unfinished`
   createPrivately(unfinished)
   try {
-    using copy = source.prepare<unknown, [string]>('VACUUM INTO ?')
-    copy.run(unfinished)
+    copyInto(source, unfinished)
     assertWhole(unfinished)
     syncFile(unfinished)
     if (options.replace) renameSync(unfinished, target)
@@ -22,6 +21,19 @@ export const backUp = (source: Connection, to: string, options: { readonly repla
     syncFolderOf(target)
   } finally {
     rmSync(unfinished, { force: true })
+  }
+}
+
+/** A helper for the disk that fails is no reason to do without a backup. */
+const copyInto = (source: Connection, unfinished: string): void => {
+  const flusher = new Worker(new URL('./flush-worker.ts', import.meta.url).href)
+  flusher.addEventListener('error', () => {})
+  flusher.postMessage(unfinished, [])
+  try {
+    using copy = source.prepare<unknown, [string]>('VACUUM INTO ?')
+    copy.run(unfinished)
+  } finally {
+    flusher.terminate()
   }
 }
 
