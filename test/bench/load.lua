@@ -1,0 +1,46 @@
+-- Sends prepared requests. Arguments: how to go on, and a file of whole requests with a NUL between them.
+--   cycle  one after the other, round and round
+--   once   each at most once
+--   chain  each answer carries the refresh token of a next request
+-- Whoever runs out asks for a path that does not exist, which fails the round.
+
+local items, head, tail, mode = {}, 1, 0, ''
+local before, after = '', ''
+local exhausted = 'GET /out-of-requests HTTP/1.1\r\nHost: localhost\r\n\r\n'
+
+function init(args)
+  mode = args[1]
+  local file = assert(io.open(args[2], 'rb'))
+  for item in file:read('*a'):gmatch('[^%z]+') do
+    tail = tail + 1
+    items[tail] = item
+  end
+  file:close()
+  if mode == 'chain' then before, after = items[1]:match('^(.*)apur_%w+(.*)$') end
+  if mode ~= 'chain' then response = nil end
+end
+
+function request()
+  local item = items[head]
+  if item == nil then return exhausted end
+  if mode ~= 'cycle' then items[head] = nil end
+  head = head + 1
+  if mode == 'cycle' and head > tail then head = 1 end
+  return item
+end
+
+function response(status, headers, body)
+  local token = body:match('"refreshToken":"(apur_%w+)"')
+  if token == nil then return end
+  tail = tail + 1
+  items[tail] = before .. token .. after
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(string.format(
+    '\n{"requests":%d,"seconds":%f,"p50Ms":%f,"p99Ms":%f,"errors":%d}\n',
+    summary.requests, summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
+    errors.connect + errors.read + errors.write + errors.status + errors.timeout
+  ))
+end

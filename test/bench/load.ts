@@ -1,0 +1,50 @@
+import { join } from 'node:path'
+import { cores, pinned } from './processes.ts'
+
+/** `cycle`: round and round; `once`: each request at most once; `chain`: an answer carries the token of a next request. */
+export type LoadMode = 'cycle' | 'once' | 'chain'
+export type Load = {
+  readonly port: number
+  readonly mode: LoadMode
+  /** Whole requests, with a NUL between them. */
+  readonly requests: string
+  readonly connections: number
+  readonly seconds: number
+}
+export type LoadResult = { readonly rate: number; readonly p50Ms: number; readonly p99Ms: number }
+
+export const wrk = Bun.which('wrk')
+export const generator = wrk === null ? 'Bun (install wrk for a generator that is no bottleneck)' : 'wrk'
+
+/** Keeps every connection busy for some seconds. @throws when any answer was not a success */
+export const runLoad = async (load: Load): Promise<LoadResult> => {
+  const child = Bun.spawn(pinned(cores.load, wrk === null ? bunCommand(load) : wrkCommand(wrk, load)), {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const output = await child.stdout.text()
+  const line = output.split('\n').findLast((text) => text.startsWith('{'))
+  if ((await child.exited) !== 0 || line === undefined) throw new Error(`The load generator failed: ${output}`)
+  const { requests, seconds, p50Ms, p99Ms, errors } = JSON.parse(line)
+  if (errors > 0) throw new Error(`${errors} of ${requests} requests were not answered with success (${load.mode}).`)
+  return { rate: requests / seconds, p50Ms, p99Ms }
+}
+
+const wrkCommand = (program: string, { port, mode, requests, connections, seconds }: Load): readonly string[] => [
+  program,
+  '-t1',
+  `-c${connections}`,
+  `-d${seconds}s`,
+  '-s',
+  join(import.meta.dir, 'load.lua'),
+  `http://127.0.0.1:${port}`,
+  '--',
+  mode,
+  requests,
+]
+
+const bunCommand = ({ port, mode, requests, connections, seconds }: Load): readonly string[] => [
+  process.execPath,
+  join(import.meta.dir, 'load-generator.ts'),
+  ...[port, mode, requests, connections, seconds].map(String),
+]

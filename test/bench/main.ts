@@ -1,0 +1,50 @@
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { readsBesideWrites } from './beside-writes.ts'
+import { type Options, readOptions, usage } from './options.ts'
+import { connections, onStage, playCase, type Stage } from './phase.ts'
+import { besideLine, changeLine, environment, type Line, lineOf, summaryOf, tableHead, tableLine } from './report.ts'
+import { slowDisk } from './slow-disk.ts'
+
+const few = 1_000
+
+const main = async (options: Options): Promise<void> => {
+  const say = (text: string) => void (options.json ? process.stderr : process.stdout).write(`${text}\n`)
+  const folder = temporaryFolder()
+  const found = environment()
+  say(`${found.date}  ${found.machine}, ${found.system}, Bun ${found.bun}, ${found.generator}`)
+  say(`${connections} connections, ${found.pinned ? 'server and load on a core each' : 'nothing pinned'}, ${options.rounds} rounds of ${options.seconds} s, medians`)
+
+  const table = async (title: string, stage: Stage): Promise<readonly Line[]> => {
+    say(tableHead(title))
+    const lines: Line[] = []
+    for (const name of options.cases) {
+      const line = lineOf(name, await playCase(stage, name, options))
+      lines.push(line)
+      say(tableLine(line))
+    }
+    return lines
+  }
+  const at = async (live: number) =>
+    await onStage(folder, live, {}, async (stage) => await table(`${live.toLocaleString('en')} live tokens of each kind`, stage))
+
+  const small = options.phases.includes('small') ? await at(few) : []
+  const large = options.phases.includes('large') ? await at(options.many) : []
+  if (small.length > 0 && large.length > 0) say(changeLine(small, large))
+
+  const slow = options.phases.includes('slow-disk') ? await slowDisk(folder) : null
+  if (slow === null && options.phases.includes('slow-disk')) say('\nNo slow disk: it needs Linux and a C compiler.')
+  const onSlowDisk =
+    slow === null
+      ? null
+      : await onStage(folder, few, slow, async (stage) => {
+          const lines = await table('Every sync 1 ms slower', stage)
+          const reads = summaryOf(await readsBesideWrites(stage, options))
+          say(besideLine(reads))
+          return { lines, reads }
+        })
+  if (options.json) process.stdout.write(`${JSON.stringify({ ...found, options, small, large, slowDisk: onSlowDisk }, null, 2)}\n`)
+}
+
+const options = readOptions(process.argv.slice(2))
+if (options === null) process.stdout.write(`${usage}\n`)
+else await main(options)

@@ -1,0 +1,67 @@
+import { parseArgs } from 'node:util'
+
+/** In this order: a refresh ends the access token that GET /resources is asked with. */
+export const caseNames = ['me', 'resources', 'token', 'exchange', 'refresh'] as const
+export type CaseName = (typeof caseNames)[number]
+export const phaseNames = ['small', 'large', 'slow-disk'] as const
+export type PhaseName = (typeof phaseNames)[number]
+
+export type Options = {
+  readonly cases: readonly CaseName[]
+  readonly phases: readonly PhaseName[]
+  /** Length of a round. */
+  readonly seconds: number
+  /** Rounds of each kind; raw and ours take turns. */
+  readonly rounds: number
+  /** Live tokens of each kind in the large file. */
+  readonly many: number
+  readonly json: boolean
+}
+
+export const usage = `bun run bench [--quick] [--only NAME,…] [--at PHASE,…] [--seconds N] [--rounds N] [--json]
+
+  --quick     one minute: short rounds, and 50,000 tokens in the place of a million
+  --only      of ${caseNames.join(', ')}
+  --at        of ${phaseNames.join(', ')}
+  --seconds   length of a round (3)
+  --rounds    rounds of raw and of ours, taking turns (5)
+  --json      the result as JSON on standard output, the progress on standard error`
+
+/** @throws Error with a sentence about the flag at fault */
+export const readOptions = (argv: readonly string[]): Options | null => {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      at: { type: 'string' },
+      seconds: { type: 'string' },
+      rounds: { type: 'string' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return null
+  return {
+    cases: chosen('--only', values.only, caseNames),
+    phases: chosen('--at', values.at, phaseNames),
+    seconds: wholeNumber('--seconds', values.seconds) ?? (values.quick ? 1 : 3),
+    rounds: wholeNumber('--rounds', values.rounds) ?? (values.quick ? 2 : 5),
+    many: values.quick ? 50_000 : 1_000_000,
+    json: values.json,
+  }
+}
+
+const chosen = <T extends string>(flag: string, text: string | undefined, names: readonly T[]): readonly T[] => {
+  if (text === undefined) return names
+  const asked = text.split(',')
+  const unknown = asked.find((name) => !names.some((known) => known === name))
+  if (unknown !== undefined) throw new Error(`${flag} knows ${names.join(', ')}.`)
+  return names.filter((name) => asked.includes(name))
+}
+
+const wholeNumber = (flag: string, text: string | undefined): number | null => {
+  if (text === undefined) return null
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new Error(`${flag} takes a whole number.`)
+  return Number(text)
+}

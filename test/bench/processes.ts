@@ -1,0 +1,92 @@
+import { existsSync, openSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+
+/** The one core of whatever serves, and the one of whatever asks, where the machine lets us choose. */
+export const cores = { server: 0, load: 1 } as const
+
+const taskset = availableParallelism() > 1 ? Bun.which('taskset') : null
+export const isPinned = taskset !== null
+export const pinned = (core: number, command: readonly string[]): string[] =>
+  taskset === null ? [...command] : [taskset, '-c', String(core), ...command]
+
+const running = new Set<Bun.Subprocess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+export type ServingProcess = {
+  readonly port: number
+  readonly pid: number
+  residentBytes(): number
+  stop(): Promise<void>
+}
+
+export type StartOptions = {
+  readonly command: readonly string[]
+  /** The file that standard error goes to. */
+  readonly log: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Starts a program that prints `{"url":…}` once it listens. */
+export const startServing = async ({ command, log, env = {} }: StartOptions): Promise<ServingProcess> => {
+  const child = Bun.spawn(pinned(cores.server, command), {
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: openSync(log, 'a', 0o600),
+  })
+  running.add(child)
+  const line = await firstLine(child.stdout)
+  if (line === '') throw new Error(`${command.join(' ')} did not start: ${await Bun.file(log).text()}`)
+  return {
+    port: Number(new URL(JSON.parse(line).url).port),
+    pid: child.pid,
+    residentBytes: () => residentBytesOf(child.pid),
+    stop: async () => {
+      child.kill('SIGTERM')
+      const code = await child.exited
+      running.delete(child)
+      if (code !== 0 && code !== 143) throw new Error(`${command.join(' ')} ended with ${code}.`)
+    },
+  }
+}
+
+const firstLine = async (stream: ReadableStream<Uint8Array>): Promise<string> => {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of stream) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.includes('\n')) break
+  }
+  return text.slice(0, Math.max(0, text.indexOf('\n')))
+}
+
+/** Linux only; elsewhere NaN. */
+const residentBytesOf = (pid: number): number => {
+  const status = `/proc/${pid}/status`
+  if (!existsSync(status)) return Number.NaN
+  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(status, 'utf8'))?.[1] ?? Number.NaN) * 1024
+}
+
+const program = join(import.meta.dir, '../../src/main.ts')
+const plenty = '1000000/1'
+
+/** The server as users run it. The limits are on and count every call; they are only too high to be reached. */
+export const startPlatform = async (
+  folder: string,
+  database: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ServingProcess> =>
+  await startServing({
+    command: [process.execPath, program, 'serve', '--json', '--port', '0', '--database', database],
+    log: join(folder, 'server.log'),
+    env: { RATE_LIMIT_TOKEN: plenty, RATE_LIMIT_READ: plenty, RATE_LIMIT_WRITE: plenty, RATE_LIMIT_ADDRESS: plenty, ...env },
+  })
+
+export const startRaw = async (folder: string, answers: string): Promise<ServingProcess> =>
+  await startServing({
+    command: [process.execPath, join(import.meta.dir, 'raw-server.ts'), answers],
+    log: join(folder, 'raw.log'),
+  })

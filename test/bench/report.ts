@@ -1,0 +1,97 @@
+import { cpus, release, totalmem } from 'node:os'
+import type { ReadsBesideWrites } from './beside-writes.ts'
+import { generator, wrk } from './load.ts'
+import type { CaseName } from './options.ts'
+import type { Round } from './phase.ts'
+import { isPinned } from './processes.ts'
+
+/** Medians over the rounds; `ratio` is the median of each round's own ratio. */
+export type Line = {
+  readonly name: CaseName
+  readonly rawRate: number
+  readonly rate: number
+  readonly ratio: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly residentMegabytes: number
+}
+
+const titles = {
+  me: 'GET /me',
+  token: 'POST /token',
+  exchange: 'code exchange',
+  refresh: 'refresh',
+  resources: 'GET /resources',
+} as const satisfies Record<CaseName, string>
+
+export const lineOf = (name: CaseName, rounds: readonly Round[]): Line => ({
+  name,
+  rawRate: Math.round(median(rounds.map(({ raw }) => raw.rate))),
+  rate: Math.round(median(rounds.map(({ ours }) => ours.rate))),
+  ratio: rounded(median(rounds.map(({ raw, ours }) => ours.rate / raw.rate))),
+  p50Ms: rounded(median(rounds.map(({ ours }) => ours.p50Ms))),
+  p99Ms: rounded(median(rounds.map(({ ours }) => ours.p99Ms))),
+  residentMegabytes: Math.round(Math.max(...rounds.map(({ residentBytes }) => residentBytes)) / 1e6),
+})
+
+export const median = (values: readonly number[]): number => {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = Math.floor(sorted.length / 2)
+  const upper = sorted[middle] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2
+}
+
+const rounded = (value: number): number => Math.round(value * 100) / 100
+
+const columns = [22, 10, 10, 8, 9, 9, 10] as const
+const row = (cells: readonly string[]): string =>
+  cells.map((cell, index) => (index === 0 ? cell.padEnd(columns[0]) : cell.padStart(columns[index] ?? 10))).join('')
+
+export const tableHead = (title: string): string =>
+  `\n${title}\n${row(['', 'raw req/s', 'req/s', 'ratio', 'p50 ms', 'p99 ms', 'memory MB'])}`
+
+export const tableLine = (line: Line): string =>
+  row([
+    titles[line.name],
+    line.rawRate.toLocaleString('en'),
+    line.rate.toLocaleString('en'),
+    line.ratio.toFixed(2),
+    line.p50Ms.toFixed(2),
+    line.p99Ms.toFixed(2),
+    String(line.residentMegabytes),
+  ])
+
+/** How the ratios changed from the small file to the large one. */
+export const changeLine = (small: readonly Line[], large: readonly Line[]): string => {
+  const changes = large.flatMap(({ name, ratio }) => {
+    const before = small.find((line) => line.name === name)
+    return before === undefined ? [] : [`${titles[name]} ${signed(ratio / before.ratio - 1)}`]
+  })
+  return `ratios against the small file: ${changes.join(', ')}`
+}
+
+const signed = (share: number): string => `${share < 0 ? '−' : '+'}${Math.abs(share * 100).toFixed(0)} %`
+
+export const summaryOf = (rounds: readonly ReadsBesideWrites[]) => ({
+  alone: Math.round(median(rounds.map(({ alone }) => alone))),
+  beside: Math.round(median(rounds.map(({ beside }) => beside))),
+  share: rounded(median(rounds.map(({ alone, beside }) => beside / alone))),
+  p99Ms: rounded(median(rounds.map(({ besideP99Ms }) => besideP99Ms))),
+  writes: Math.round(median(rounds.map(({ writes }) => writes))),
+})
+
+export const besideLine = ({ alone, beside, share, p99Ms, writes }: ReturnType<typeof summaryOf>): string =>
+  `GET /me alone ${alone.toLocaleString('en')} req/s, beside ${writes.toLocaleString('en')} POST /token per second ` +
+  `${beside.toLocaleString('en')} req/s: ${share.toFixed(2)} of its speed, p99 ${p99Ms.toFixed(2)} ms`
+
+export const environment = () => ({
+  date: new Date().toISOString(),
+  machine: `${cpus()[0]?.model.trim() ?? 'unknown'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB`,
+  system: `${process.platform} ${release()}`,
+  bun: Bun.version,
+  generator: wrk === null ? generator : `wrk ${wrkVersion(wrk)}`,
+  pinned: isPinned,
+})
+
+const wrkVersion = (program: string): string =>
+  /wrk (?:debian\/)?(\S+)/.exec(Bun.spawnSync([program, '--version']).stdout.toString())?.[1] ?? 'unknown'

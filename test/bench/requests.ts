@@ -1,0 +1,34 @@
+/** Whole requests as text, so that the generator has nothing to do but send. */
+const base = '/api/app-platform'
+
+const request = (method: string, path: string, lines: readonly string[], body = ''): string =>
+  [
+    `${method} ${base}${path} HTTP/1.1`,
+    'Host: localhost',
+    'User-Agent: bench',
+    'Accept: application/json',
+    'X-Service-Api-Version: 2026-08',
+    ...lines,
+    '',
+    body,
+  ].join('\r\n')
+
+export const get = (path: string, token: string): string => request('GET', path, [`Authorization: Bearer ${token}`])
+
+export const post = (path: string, body: Readonly<Record<string, string>>): string => {
+  const text = JSON.stringify(body)
+  return request('POST', path, ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`], text)
+}
+
+/** Sends one of the texts by fetch, for the answer that the raw server gives to all of them. */
+export const firstAnswer = async (port: number, text: string) => {
+  const [head = '', body = ''] = text.split('\r\n\r\n')
+  const [line = '', ...fields] = head.split('\r\n')
+  const [method = '', path = ''] = line.split(' ')
+  const headers = new Headers(fields.map((field): [string, string] => [field.slice(0, field.indexOf(':')), field.slice(field.indexOf(':') + 2)]))
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, ...(body === '' ? {} : { body }) })
+  if (!response.ok) throw new Error(`${method} ${path} was answered with ${response.status}: ${await response.text()}`)
+  for (const name of ['date', 'content-length']) response.headers.delete(name)
+  const answer = { body: await response.text(), headers: Object.fromEntries(response.headers) }
+  return [path, answer] as const
+}
