@@ -1,3 +1,4 @@
+import http from 'node:http'
 import { createShell, type ShellOptions } from './shell.ts'
 
 export type ServerOptions = ShellOptions & {
@@ -20,15 +21,18 @@ export type RunningServer = {
 const drainMs = 10_000
 /** A connection that neither sends nor takes anything for so long is closed. */
 const idleSeconds = 30
+/** Bun's own limit of 16 KiB would answer a long token without an envelope. */
+const maximumHeaderBytes = 128 * 1024
 
 /**
  * The shell around the app: it knows every request and every answer, so that what must hold for all of them (contract
  * section 1) is done in one place and cannot be forgotten by a route. Checks come in the contract's order. What Bun's
- * parser refuses (a malformed request line, more than 16 KiB or 200 headers, an HTTP/1.1 request without Host, a method
+ * parser refuses (a malformed request line, more than 128 KiB or 200 headers, an HTTP/1.1 request without Host, a method
  * it does not know) never gets here and has no envelope: Bun closes such a connection itself, mostly with a bare status.
  */
 export const startServer = (options: ServerOptions): RunningServer => {
   let draining = false
+  Object.assign(http, { maxHeaderSize: maximumHeaderBytes }) // the one way to tell Bun.serve; holds for the process
   const server = Bun.serve({
     hostname: options.host,
     port: options.port,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, test } from 'bun:test'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
 import { operator, trace } from '../support/operator.ts'
 import { addApp, appToken, authorizeBody, createWorld, endWorld, grantTokens, signIn, type World } from '../support/world.ts'

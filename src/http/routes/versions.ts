@@ -62,7 +62,7 @@ const list = (door: Door) =>
 const create = (door: Door) =>
   new Elysia()
     .derive(async ({ request }) => ({ bearer: await requireCaller(door, request, 'write') }))
-    .use(jsonBody('manifest'))
+    .use(jsonBody('manifest', 'artifact'))
     .post(
       path,
       async ({ bearer, body, request, set, status }) => {
