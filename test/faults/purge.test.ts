@@ -1,4 +1,3 @@
-import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { rowKey } from '../../src/domain/identifier.ts'
@@ -15,7 +14,7 @@ import { authenticateSession } from '../../src/operations/tokens/authenticate-se
 import { authenticateUserToken } from '../../src/operations/tokens/authenticate-user-token.ts'
 import { createClock } from '../../src/runtime/clock.ts'
 import { call } from '../support/call.ts'
-import { countRows, fillWithAppTokens } from '../support/expired-rows.ts'
+import { countExpiredAppTokens, countRows, fillWithAppTokens } from '../support/expired-rows.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -394,11 +393,12 @@ describe('beside a running server', () => {
         await Bun.sleep(2)
       }
     })()
-    const removed = await purgeAll(platform, trace, async () => await Bun.sleep(0), () => false)
+    await purgeAll(platform, trace, async () => await Bun.sleep(0), () => false)
     purging.now = false
     await using
 
-    expect(removed.app_tokens).toBe(manyRows)
+    // The server's own purge may have had its share.
+    expect(countExpiredAppTokens(server.database, Date.now())).toBe(0)
     expect([...statuses]).toEqual([200])
     expect((await call(server.url, 'GET', '/me', { token })).status).toBe(200)
     const session = await signIn(server.url, user)
@@ -406,20 +406,20 @@ describe('beside a running server', () => {
     const slowest = took.toSorted((a, b) => b - a)
     if (manyRows > 50_000) console.log(`p99 ${slowest[Math.floor(slowest.length / 100)]} ms of ${slowest.length} rounds`)
   }, 600_000)
+})
 
-  test('a purge in two processes at once removes each row once', async () => {
-    const { server, platform } = world
-    const database = new Database(server.database, { readonly: true })
-    const credential = database.query<{ id: string }, []>('SELECT id FROM credentials LIMIT 1').get()
-    database.close()
-    const filled = { count: 3_000, credentialId: credential?.id ?? '', createdAt: Date.now() - 2 * hour }
-    fillWithAppTokens(server.database, filled)
-    const beside = await openAsOperator(server.database)
-    const results = await Promise.all(
-      [platform, beside].map(async (each) => await purgeAll(each, trace, async () => await Bun.sleep(0), () => false)),
-    )
-    await beside.database.close()
+test('two purges beside each other remove each row once', async () => {
+  const { platform, file, pass } = await platformAt()
+  const app = await addApp(platform, await addUser(platform))
+  const [credential] = await platform.database.queries.credentials.listByClient(app.development.clientId)
+  fillWithAppTokens(file, { count: 3_000, credentialId: credential?.id ?? '', createdAt: platform.clock.now() })
+  pass(2 * hour)
+  const beside: Platform = { ...(await openAsOperator(file)), clock: platform.clock }
+  const results = await Promise.all(
+    [platform, beside].map(async (each) => await purgeAll(each, trace, async () => await Bun.sleep(0), () => false)),
+  )
+  await beside.database.close()
+  await platform.database.close()
 
-    expect(results.reduce((sum, { app_tokens }) => sum + app_tokens, 0)).toBe(3_000)
-  })
+  expect(results.reduce((sum, { app_tokens }) => sum + app_tokens, 0)).toBe(3_000)
 })

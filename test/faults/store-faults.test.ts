@@ -1,0 +1,337 @@
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Answer, call, codeOf } from '../support/call.ts'
+import { eventually, together } from '../support/crash.ts'
+import { runProgram } from '../support/run-program.ts'
+import { startServer } from '../support/running-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import {
+  appToken,
+  authorize,
+  createWorld,
+  endWorld,
+  exchange,
+  grantTokens,
+  refresh,
+  signIn,
+  type World,
+} from '../support/world.ts'
+
+const ready = async ({ server }: World): Promise<Answer> => await call(server.url, 'GET', '~/readyz')
+const issue = async ({ server, app }: World): Promise<Answer> =>
+  await call(server.url, 'POST', '/token', { body: { ...app.development, scope: 'site:read' } })
+const me = async ({ server }: World, token: string): Promise<number> =>
+  (await call(server.url, 'GET', '/me', { token })).status
+
+const expectUnavailable = (answer: Answer) => {
+  expect([answer.status, codeOf(answer)]).toEqual([503, 'unavailable'])
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+}
+
+describe('a file that is lost under the running server', () => {
+  const losses: Record<string, (file: string) => void> = {
+    'deleted': (file) => {
+      for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true })
+    },
+    'moved away': (file) => renameSync(file, `${file}.moved`),
+    'replaced by a copy': (file) => {
+      copyFileSync(file, `${file}.copy`)
+      renameSync(`${file}.copy`, file)
+    },
+    'left without its -wal': (file) => rmSync(`${file}-wal`),
+  }
+
+  test.each(Object.keys(losses))('because it was %s stops all writes and readiness, and no token is ever let through wrongly', async (loss) => {
+    const world = await createWorld()
+    const token = await appToken(world.server.url, world.app.development)
+    const tokens = await grantTokens(world)
+    const ended = await appToken(world.server.url, world.app.development)
+    await call(world.server.url, 'POST', '/oauth/revoke', { token: ended, body: {} })
+    expect((await ready(world)).status).toBe(200)
+    const acknowledged = new Set<string>()
+    losses[loss]?.(world.server.database)
+
+    // Whatever still answers as done must be in a file that has its name; see the last lines.
+    const race = together(20, async () => await issue(world))
+    for (const answer of await race) {
+      if (answer.status === 200) acknowledged.add(answer.body.accessToken)
+      else expectUnavailable(answer)
+    }
+    const unready = await eventually(async () => await ready(world), ({ status }) => status === 503)
+    expectUnavailable(unready)
+    expectUnavailable(await issue(world))
+    expectUnavailable(await refresh(world.server.url, world.app, tokens.refreshToken))
+    const revoked = await call(world.server.url, 'POST', '/oauth/revoke', {
+      body: { ...world.app.development, token: tokens.refreshToken },
+    })
+    expectUnavailable(revoked)
+    expect((await call(world.server.url, 'GET', '~/healthz')).status).toBe(200)
+    expect(await me(world, ended)).toBe(401)
+    expect(await me(world, `${token.slice(0, -1)}x`)).toBe(401)
+    expect([200, 503]).toContain(await me(world, token))
+    expect(acknowledged.size).toBe(0)
+
+    await world.platform.database.close().catch(() => {})
+    expect(await world.server.stop()).not.toBe(0)
+    expect(world.server.log()).toContain('"event":"database.stopped"')
+  })
+})
+
+const serve = async (file: string, under: readonly string[] = []) =>
+  await runProgram(['serve', '--port', '0', '--database', file], under)
+
+const madeOnce = async (): Promise<string> => {
+  const file = join(temporaryFolder(), 'app-platform.db')
+  expect((await runProgram(['migrate', '--database', file])).code).toBe(0)
+  return file
+}
+
+describe('a server does not start', () => {
+  const expectPlainRefusal = ({ code, stdout, stderr }: Awaited<ReturnType<typeof serve>>, ...words: readonly string[]) => {
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr.trim().split('\n')).toHaveLength(1)
+    for (const word of words) expect(stderr).toContain(word)
+    expect(stderr).not.toMatch(/^\s+at |SQLITE_|node_modules|Error:/m)
+  }
+  test('on a file that others may read, and says how to mend it', async () => {
+    const file = await madeOnce()
+    chmodSync(file, 0o640)
+    expectPlainRefusal(await serve(file), 'chmod 600', file)
+    chmodSync(file, 0o600)
+  })
+
+  test('on a file that another server has open, which goes on undisturbed', async () => {
+    const world = await createWorld()
+    expectPlainRefusal(await serve(world.server.database), 'Another server', world.server.database)
+    expect((await issue(world)).status).toBe(200)
+    await endWorld(world)
+  })
+
+  test("on another program's database, which is left as it was", async () => {
+    const file = join(temporaryFolder(), 'other.db')
+    const other = new Database(file)
+    other.run('CREATE TABLE recipes (id INTEGER PRIMARY KEY)')
+    other.run('INSERT INTO recipes VALUES (1)')
+    other.close()
+    chmodSync(file, 0o600)
+    const before = readFileSync(file)
+    expectPlainRefusal(await serve(file), 'not a database of this program')
+    expect(readFileSync(file).equals(before)).toBe(true)
+  })
+
+  test('on a database of a newer version of itself, which is left as it was', async () => {
+    const file = await madeOnce()
+    const newer = new Database(file)
+    newer.run("INSERT INTO schema_migrations VALUES (999, 'from_the_future', 'f')")
+    newer.run('PRAGMA journal_mode = DELETE')
+    newer.close()
+    const before = readFileSync(file)
+    expectPlainRefusal(await serve(file), 'newer version')
+    expect(readFileSync(file).equals(before)).toBe(true)
+  })
+
+  test('on a file that is no database, or one that is damaged', async () => {
+    const text = join(temporaryFolder(), 'notes.db')
+    writeFileSync(text, 'shopping list\n'.repeat(500), { mode: 0o600 })
+    const before = readFileSync(text)
+    expectPlainRefusal(await serve(text))
+    expect(readFileSync(text).equals(before)).toBe(true)
+  })
+
+  const asNobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+  const mayDropRoot = process.getuid?.() === 0 && Bun.which('setpriv') !== null
+  test.skipIf(!mayDropRoot)('in a folder where it may not write (needs root, to become somebody else)', async () => {
+    const folder = temporaryFolder()
+    chmodSync(folder, 0o755)
+    expectPlainRefusal(await serve(join(folder, 'app-platform.db'), asNobody))
+    expect(existsSync(join(folder, 'app-platform.db'))).toBe(false)
+  })
+})
+
+describe('files and folders', () => {
+  test('are for their owner alone, whatever the umask: folder 0700, database, its companions and backups 0600', async () => {
+    const folder = join(temporaryFolder(), 'data')
+    const file = join(folder, 'app-platform.db')
+    const server = await startServer({ database: file })
+    const backup = join(folder, 'backup.db')
+    expect((await runProgram(['backup', backup, '--database', file])).code).toBe(0)
+    const modes = ['', '-wal', '-shm', '.lock'].map((suffix) => statSync(file + suffix).mode & 0o777)
+    expect(modes).toEqual([0o600, 0o600, 0o600, 0o600])
+    expect(statSync(folder).mode & 0o777).toBe(0o700)
+    expect(statSync(backup).mode & 0o777).toBe(0o600)
+    await server.stop()
+  })
+})
+
+/** A small disk of its own, for who may mount one. */
+const mountSmallDisk = (): string | null => {
+  const folder = temporaryFolder()
+  const mounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=3m,mode=700', 'tmpfs', folder], { stderr: 'ignore' })
+  return mounted.exitCode === 0 ? folder : null
+}
+const unmount = (folder: string) => Bun.spawnSync(['umount', '-l', folder], { stderr: 'ignore' })
+const maySmallDisk = (() => {
+  const folder = process.platform === 'linux' && process.getuid?.() === 0 ? mountSmallDisk() : null
+  if (folder !== null) unmount(folder)
+  return folder !== null
+})()
+
+const onSmallDisk = async (work: (folder: string) => Promise<void>) => {
+  const folder = mountSmallDisk()
+  if (folder === null) throw new Error('the disk could not be mounted')
+  try {
+    await work(folder)
+  } finally {
+    unmount(folder)
+  }
+}
+
+describe('a full disk', () => {
+  test.skipIf(!maySmallDisk)('stops writes and no reads, loses nothing acknowledged, and is over when there is room (needs root, to mount a small disk)', async () => {
+    await onSmallDisk(async (folder) => {
+      const world = await createWorld({ database: join(folder, 'app-platform.db') })
+      const token = await appToken(world.server.url, world.app.development)
+      const grant = await grantTokens(world)
+      const managing = await appToken(world.server.url, world.app.development)
+      const ballast = join(folder, 'ballast')
+      const acknowledged: string[] = [token]
+      const versions: string[] = []
+      writeFileSync(ballast, Buffer.alloc(700_000))
+
+      let refused: Answer | null = null
+      for (let index = 0; refused === null && index < 400; index += 1) {
+        const manifest = { filler: 'x'.repeat(20_000) }
+        const [made, issued] = await Promise.all([
+          call(world.server.url, 'POST', '/versions', { token: managing, body: { version: `1.0.${index}`, manifest } }),
+          issue(world),
+        ])
+        if (made.status === 201) versions.push(made.body.version)
+        if (issued.status === 200) acknowledged.push(issued.body.accessToken)
+        refused = [made, issued].find(({ status }) => status >= 400) ?? null
+      }
+      if (refused === null) throw new Error('the disk never was full')
+      expectUnavailable(refused)
+      expect((await ready(world)).status).toBe(503)
+      expect(await me(world, token)).toBe(200)
+      expect((await call(world.server.url, 'GET', '/oauth/me', { token: grant.accessToken })).status).toBe(200)
+
+      rmSync(ballast)
+      expect((await eventually(async () => await ready(world), ({ status }) => status === 200)).status).toBe(200)
+      const after = await issue(world)
+      expect(after.status).toBe(200)
+      acknowledged.push(after.body.accessToken)
+      await world.server.kill()
+      const server = await startServer({ database: world.server.database })
+      const again: World = { ...world, server }
+      expect(new Set(await Promise.all(acknowledged.map(async (each) => await me(again, each))))).toEqual(new Set([200]))
+      const found = await Promise.all(
+        versions.map(async (version) => await world.platform.database.queries.versions.byName(world.app.id, version)),
+      )
+      expect(found).not.toContain(null)
+      expect(await world.platform.database.check()).toEqual([])
+      await endWorld(again)
+    })
+  })
+
+  test.skipIf(!maySmallDisk)('that stays full does not keep the server from stopping, nor the next one from what was acknowledged', async () => {
+    await onSmallDisk(async (folder) => {
+      const world = await createWorld({ database: join(folder, 'app-platform.db') })
+      const token = await appToken(world.server.url, world.app.development)
+      await world.platform.database.close()
+      const ballast = join(folder, 'ballast')
+      writeFileSync(ballast, '')
+      const room = Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}`, 'bs=4096'], { stderr: 'ignore' })
+      expect(room.exitCode).not.toBe(0)
+      const refused = await eventually(async () => await issue(world), ({ status }) => status === 503)
+      expectUnavailable(refused)
+      await world.server.stop()
+      rmSync(ballast)
+
+      const server = await startServer({ database: world.server.database })
+      expect((await call(server.url, 'GET', '/me', { token })).status).toBe(200)
+      expect(await server.stop()).toBe(0)
+    })
+  })
+})
+
+describe('a lock that another process holds', () => {
+  test('makes writes wait and reads not; the writes are done when it lets go', async () => {
+    const world = await createWorld()
+    const token = await appToken(world.server.url, world.app.development)
+    const grant = await grantTokens(world)
+    const holder = new Database(world.server.database, { readwrite: true, create: false })
+    holder.run('BEGIN IMMEDIATE')
+    let answered = 0
+    const writes = together(30, async () => {
+      const answer = await issue(world)
+      answered += 1
+      return answer
+    })
+    for (let index = 0; index < 50; index += 1) {
+      expect(await me(world, token)).toBe(200)
+      expect((await call(world.server.url, 'GET', '/oauth/me', { token: grant.accessToken })).status).toBe(200)
+      expect((await call(world.server.url, 'GET', '~/healthz')).status).toBe(200)
+      expect((await ready(world)).status).toBe(200)
+    }
+    expect(answered).toBe(0)
+    await Bun.sleep(1_500)
+    expect(await me(world, token)).toBe(200)
+    expect(answered).toBe(0)
+    holder.run('ROLLBACK')
+    holder.close()
+    const issued = await writes
+
+    expect(issued.map(({ status }) => status)).toEqual(Array.from({ length: 30 }, () => 200))
+    for (const { body } of issued) expect(await me(world, body.accessToken)).toBe(200)
+    await endWorld(world)
+  })
+
+  test('for too long is answered 503 with a time to come back, and nothing of the refused happens later', async () => {
+    const world = await createWorld()
+    const session = await signIn(world.server.url, world.user)
+    const code = await authorize(world.server.url, session, world.app)
+    const holder = new Database(world.server.database, { readwrite: true, create: false })
+    holder.run('BEGIN IMMEDIATE')
+    const refused = await exchange(world.server.url, world.app, code)
+    holder.run('ROLLBACK')
+    holder.close()
+
+    expectUnavailable(refused)
+    expect((await exchange(world.server.url, world.app, code)).status).toBe(200)
+    await endWorld(world)
+  }, 30_000)
+
+  test('for reading, such as a long backup, stops nobody', async () => {
+    const world = await createWorld()
+    const reader = new Database(world.server.database, { readonly: true })
+    reader.run('BEGIN')
+    reader.query('SELECT count(*) FROM app_tokens').get()
+    const issued = await together(100, async () => await issue(world))
+    expect(new Set(issued.map(({ status }) => status))).toEqual(new Set([200]))
+    reader.run('COMMIT')
+    reader.close()
+    await endWorld(world)
+  })
+})
+
+test('a backup beside a loaded server is one private, sound file with what was acknowledged before it began', async () => {
+  const world = await createWorld()
+  const before = await Promise.all(Array.from({ length: 20 }, async () => await appToken(world.server.url, world.app.development)))
+  const folder = join(temporaryFolder(), 'backups')
+  mkdirSync(folder, { mode: 0o700 })
+  const file = join(folder, 'copy.db')
+  const load = together(200, async () => await issue(world))
+  const { code } = await runProgram(['backup', file, '--database', world.server.database])
+  expect(code).toBe(0)
+  expect(new Set((await load).map(({ status }) => status))).toEqual(new Set([200]))
+  const copy = new Database(file, { readonly: true })
+  const kept = new Set(copy.query<{ key: string }, []>('SELECT key FROM app_tokens').all().map(({ key }) => key))
+  copy.close()
+
+  expect(before.map((token) => token.slice(5, 27)).filter((key) => !kept.has(key))).toEqual([])
+  expect((await runProgram(['check', '--database', file])).code).toBe(0)
+  expect(existsSync(`${file}-wal`)).toBe(false)
+  await endWorld(world)
+})
