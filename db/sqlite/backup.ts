@@ -1,7 +1,8 @@
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs'
 import { DatabaseUnusable } from '../database.ts'
 import { Connection } from './connection.ts'
-import { canonicalPath, createPrivately, syncFolderOf } from './private-file.ts'
+import { canonicalPath, companionsOf, createPrivately, syncFolderOf } from './private-file.ts'
+import { startThread } from './thread.ts'
 
 /**
  * Copies what is committed now into one file: complete and durable under its name, or not there at all. Runs inside SQLite and so
@@ -9,6 +10,10 @@ import { canonicalPath, createPrivately, syncFolderOf } from './private-file.ts'
  */
 export const backUp = (source: Connection, to: string, options: { readonly replace: boolean }): void => {
   const target = canonicalPath(to)
+  const database = canonicalPath(source.filename)
+  if ([database, ...Object.values(companionsOf(database))].includes(target)) {
+    throw new DatabaseUnusable('exists', `${target} belongs to the database itself: choose another name.`)
+  }
   if (!options.replace && existsSync(target)) throw alreadyThere(target)
   const unfinished = `${target}.${crypto.randomUUID()}.unfinished`
   createPrivately(unfinished)
@@ -26,7 +31,7 @@ export const backUp = (source: Connection, to: string, options: { readonly repla
 
 /** A helper for the disk that fails is no reason to do without a backup. */
 const copyInto = (source: Connection, unfinished: string): void => {
-  const flusher = new Worker(new URL('./flush-worker.ts', import.meta.url).href)
+  const flusher = startThread('flush-worker.ts')
   flusher.addEventListener('error', () => {})
   flusher.postMessage(unfinished, [])
   try {

@@ -11,6 +11,7 @@ import { addMigrateCommand } from './commands/migrate.ts'
 import { addPurgeCommand } from './commands/purge.ts'
 import { addRedirectCommands } from './commands/redirect.ts'
 import { addResourceCommands } from './commands/resource.ts'
+import { addRestoreCommand } from './commands/restore.ts'
 import { addSeedCommand } from './commands/seed.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addUserCommands } from './commands/user.ts'
@@ -45,6 +46,7 @@ const createProgram = (): Command => {
   addMigrateCommand(program)
   addCheckCommand(program)
   addBackupCommand(program)
+  addRestoreCommand(program)
   addPurgeCommand(program)
   addSeedCommand(program)
   program.commandsGroup('People, apps and what they have:')

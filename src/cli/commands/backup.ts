@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs'
 import type { Command } from 'commander'
-import { asOperator } from '../open-platform.ts'
+import { backupFile } from '../../../db/backup-file.ts'
+import { migrations } from '../../../db/migrations/index.ts'
+import { readConfig } from '../../config.ts'
 import { type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answer } from '../output.ts'
 
@@ -12,13 +14,10 @@ export const addBackupCommand = (program: Command): void => {
     .action(backup)
 }
 
-const backup = async (file: string, flags: BackupFlags): Promise<void> => {
-  const createdAt = await asOperator(flags, async ({ platform }) => {
-    const now = platform.clock.now()
-    await platform.database.backup(file, { replace: flags.force === true })
-    return now
-  })
-  const sizeBytes = statSync(file).size
-  const at = new Date(createdAt).toISOString()
-  answer(flags, { file, sizeBytes, createdAt: at }, `Backed up to ${file} (${sizeBytes.toLocaleString('en')} bytes).`)
+const backup = (to: string, flags: BackupFlags): void => {
+  const { databasePath: file } = readConfig({ database: flags.database })
+  backupFile({ file, to, replace: flags.force === true, migrations })
+  const { size: sizeBytes, mtimeMs } = statSync(to)
+  const createdAt = new Date(mtimeMs).toISOString()
+  answer(flags, { file: to, sizeBytes, createdAt }, `Backed up to ${to} (${sizeBytes.toLocaleString('en')} bytes).`)
 }

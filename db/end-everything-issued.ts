@@ -1,0 +1,24 @@
+import type { Connection } from './sqlite/connection.ts'
+
+export type EndedByRestore = { readonly appTokens: number; readonly grants: number; readonly sessions: number }
+
+/**
+ * Ends every app token, session and grant, and with its grant every code and token of it. The rows stay: they are the record of
+ * what was issued. Gives how many of them had not expired.
+ */
+export const endEverythingIssued = (connection: Connection, at: number): EndedByRestore => {
+  const end = (table: string, ended: string, alsoSet = ''): number => {
+    using alive = connection.prepare<{ rows: number }, [number]>(
+      `SELECT count(*) AS rows FROM main.${table} WHERE ${ended} IS NULL AND expires_at > ?`,
+    )
+    const rows = alive.get(at)?.rows ?? 0
+    connection.run(`UPDATE main.${table} SET ${ended} = ?${alsoSet} WHERE ${ended} IS NULL`, [at])
+    return rows
+  }
+  const noRetry = ', retry_key = NULL, retry_salt = NULL, retry_fingerprint = NULL, retry_until = NULL'
+  return {
+    appTokens: end('app_tokens', 'revoked_at'),
+    grants: end('grants', 'revoked_at', noRetry),
+    sessions: end('sessions', 'ended_at'),
+  }
+}

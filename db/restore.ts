@@ -1,0 +1,225 @@
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { drizzle } from 'drizzle-orm/bun-sqlite'
+import { type CarriedOver, carryOver } from './carry-over.ts'
+import { type AuditEvent, DatabaseUnusable } from './database.ts'
+import { type EndedByRestore, endEverythingIssued } from './end-everything-issued.ts'
+import { applicationId, inspectSchema, migrate, type Migration } from './migrate.ts'
+import { createQueries } from './queries/index.ts'
+import { connect, Connection } from './sqlite/connection.ts'
+import { faultKind } from './sqlite/fault.ts'
+import { canonicalPath, companionsOf, createPrivately, syncFolderOf } from './sqlite/private-file.ts'
+import { takeServerLock } from './sqlite/server-lock.ts'
+
+export type RestoreOptions = {
+  readonly file: string
+  readonly backup: string
+  readonly migrations: readonly Migration[]
+  /** Epoch milliseconds by the machine's clock; the restore happens then, or later if the data has seen a later time. */
+  readonly now: number
+  /** The record of the restore, for the audit. */
+  readonly event: (at: number, facts: RestoreFacts) => AuditEvent
+  /** Told before each step begins. */
+  readonly progress: (step: RestoreStep) => void
+}
+export type RestoreStep = 'check' | 'copy' | 'end' | 'keep' | 'replace' | 'done'
+
+/** What could be learned from the database that is being replaced. */
+export type Predecessor = 'read' | 'unreadable' | 'missing'
+
+export type RestoreFacts = {
+  readonly predecessor: Predecessor
+  readonly ended: EndedByRestore
+  /** What the predecessor said had ended since the backup; null when it could not be read. */
+  readonly carriedOver: CarriedOver | null
+}
+export type Restored = RestoreFacts & {
+  readonly database: string
+  /** Where the predecessor is now; null when there was none. */
+  readonly keptAs: string | null
+  readonly at: number
+}
+
+/**
+ * Puts a backup in the place of the database. The work is done on a copy beside it, which takes the name in one rename: killed at
+ * any moment, the name leads to the old database or to the finished new one. The backup itself is only read.
+ * @throws DatabaseUnusable when the backup is none, damaged or newer, or while another process uses the database
+ */
+export const restoreSqlite = async (options: RestoreOptions): Promise<Restored> => {
+  options.progress('check')
+  assertRestorable(options)
+  const database = canonicalPath(options.file)
+  const lock = lockAgainstServers(database)
+  try {
+    removeLeftovers(database)
+    return await restoreInto(database, options)
+  } finally {
+    lock.release()
+  }
+}
+
+const restoreInto = async (database: string, options: RestoreOptions): Promise<Restored> => {
+  const copy = `${database}.${crypto.randomUUID()}${unfinished}`
+  try {
+    options.progress('copy')
+    copyWhole(options.backup, copy)
+    await migrate(copy, options.migrations)
+    options.progress('end')
+    const connection = connect(copy, { synchronous: 'FULL', busyTimeoutMs: 1_000 })
+    try {
+      connection.value('PRAGMA main.journal_mode = DELETE') // one file, without companions that would have to be renamed with it
+      const held = hold(connection, database)
+      const settled = await settle(connection, held, options)
+      options.progress('keep')
+      const keptAs = keep(database, held, settled.at)
+      options.progress('replace')
+      syncFile(copy)
+      renameSync(copy, database)
+      syncFolderOf(database)
+      options.progress('done')
+      return { ...settled, database, keptAs }
+    } finally {
+      connection.close()
+    }
+  } finally {
+    for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(copy + suffix, { force: true })
+  }
+}
+
+const assertRestorable = ({ backup, file, migrations }: RestoreOptions): void => {
+  const found = statSync(backup, { throwIfNoEntry: false })
+  if (found?.isFile() !== true) throw new DatabaseUnusable('missing', `There is no backup at ${backup}.`)
+  const present = statSync(file, { throwIfNoEntry: false })
+  if (present?.dev === found.dev && present.ino === found.ino) {
+    throw new DatabaseUnusable('exists', `${backup} is the database itself.`)
+  }
+  if (inspectSchema(backup, migrations) === 'empty') throw new DatabaseUnusable('foreign', `${backup} is empty: it is no backup.`)
+  const connection = new Connection(backup, { readonly: true })
+  try {
+    const verdict = connection.value('PRAGMA integrity_check(1)')
+    if (verdict !== 'ok') throw new DatabaseUnusable('damaged', `${backup} is damaged: ${String(verdict)}.`)
+  } catch (error) {
+    if (faultKind(error) !== 'state_unknown') throw error
+    throw new DatabaseUnusable('damaged', `${backup} is damaged and cannot be read to its end.`, { cause: error })
+  } finally {
+    connection.close()
+  }
+}
+
+const lockAgainstServers = (database: string) => {
+  try {
+    return takeServerLock(database)
+  } catch (error) {
+    if (!(error instanceof DatabaseUnusable) || error.kind !== 'in_use') throw error
+    throw new DatabaseUnusable('in_use', `A server is running on ${database}: stop it first.`, { cause: error })
+  }
+}
+
+const unfinished = '.restoring'
+
+/** Of restores that were killed. Whoever has the lock is the only one who restores. */
+const removeLeftovers = (database: string): void => {
+  const folder = dirname(database)
+  for (const name of readdirSync(folder)) {
+    const isLeftover = name.startsWith(`${basename(database)}.`) && /\.restoring(?:-journal|-wal|-shm)?$/.test(name)
+    if (isLeftover) rmSync(join(folder, name), { force: true })
+  }
+}
+
+/** By SQLite, so that what stands in a WAL beside the backup is not left out. */
+const copyWhole = (backup: string, copy: string): void => {
+  createPrivately(copy)
+  const connection = new Connection(resolve(backup), { readonly: true })
+  try {
+    connection.run('VACUUM INTO ?', [copy])
+  } finally {
+    connection.close()
+  }
+}
+
+/**
+ * Attaches the predecessor as `present` and keeps everyone else out of it until the connection closes: what it says to have
+ * ended cannot change before it is replaced. Leaves it as one file, its WAL folded in.
+ * @throws DatabaseUnusable ('busy') while another process uses it
+ */
+const hold = (connection: Connection, database: string): Predecessor => {
+  if (!existsSync(database)) return 'missing'
+  try {
+    connection.run('ATTACH ? AS present', [database])
+    connection.value('PRAGMA present.locking_mode = EXCLUSIVE')
+    const isOurs = connection.value('PRAGMA present.application_id') === applicationId
+    if (isOurs && connection.value('PRAGMA present.journal_mode = DELETE') === 'delete') return 'read'
+    if (isOurs) throw inUse(database)
+  } catch (error) {
+    if (faultKind(error) === 'busy') throw inUse(database, error)
+    if (faultKind(error) !== 'state_unknown') throw error
+  }
+  letGo(connection)
+  return 'unreadable'
+}
+
+const inUse = (database: string, cause?: unknown) =>
+  new DatabaseUnusable('busy', `Another process is using ${database}: try again when it is done.`, { cause })
+
+const letGo = (connection: Connection): void => {
+  if (connection.value("SELECT count(*) FROM pragma_database_list WHERE name = 'present'") === 1) connection.run('DETACH present')
+}
+
+/** Makes the copy what it is to be, in one transaction. */
+const settle = async (connection: Connection, held: Predecessor, options: RestoreOptions) => {
+  connection.run('BEGIN EXCLUSIVE')
+  const queries = createQueries(drizzle(connection))
+  const before = held === 'read' ? readPredecessor(connection, options.now) : null
+  const predecessor: Predecessor = held === 'read' && before === null ? 'unreadable' : held
+  const clock = Math.max((await queries.watermarks.find('clock')) ?? 0, before?.clock ?? 0)
+  const at = Math.max(options.now, clock)
+  const ended = endEverythingIssued(connection, at)
+  const facts: RestoreFacts = { predecessor, ended, carriedOver: before?.carriedOver ?? null }
+  if (clock > 0) await queries.watermarks.set('clock', clock)
+  await queries.watermarks.set('restored', at)
+  await queries.audit.insert(options.event(at, facts))
+  connection.run('COMMIT')
+  return { ...facts, at }
+}
+
+/** Null when it cannot be read to the end; then nothing of it was taken. */
+const readPredecessor = (connection: Connection, now: number) => {
+  connection.run('SAVEPOINT predecessor')
+  try {
+    const carriedOver = carryOver(connection, now)
+    const clock = Number(connection.value("SELECT max(at) FROM present.watermarks WHERE name = 'clock'") ?? 0)
+    connection.run('RELEASE predecessor')
+    return { carriedOver, clock }
+  } catch (error) {
+    // A damaged page, or a schema that this program does not know; a full disk is another matter.
+    if (faultKind(error) === 'full' || !connection.inTransaction) throw error
+    connection.run('ROLLBACK TO predecessor')
+    connection.run('RELEASE predecessor')
+    return null
+  }
+}
+
+/**
+ * Gives the predecessor a second name, so that it never is without one. Companions that could not be folded in must not
+ * stay: SQLite would apply them to whatever has the name.
+ */
+const keep = (database: string, held: Predecessor, at: number): string | null => {
+  const kept = `${database}.before-${new Date(at).toISOString().replaceAll(':', '-')}`
+  const { wal, shm } = companionsOf(database)
+  const companions = held === 'read' ? [] : [wal, `${database}-journal`].filter((path) => existsSync(path))
+  const names = [...(held === 'missing' ? [] : [database]), ...companions]
+  for (const name of names) linkSync(name, kept + name.slice(database.length))
+  syncFolderOf(database)
+  for (const companion of companions) rmSync(companion)
+  if (held !== 'read') rmSync(shm, { force: true })
+  return names.length === 0 ? null : kept
+}
+
+const syncFile = (file: string): void => {
+  const descriptor = openSync(file, 'r+')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}

@@ -1,0 +1,74 @@
+import type { Command } from 'commander'
+import { migrations } from '../../../db/migrations/index.ts'
+import { type Restored, type RestoreFacts, type RestoreStep, restoreSqlite } from '../../../db/restore.ts'
+import { readConfig } from '../../config.ts'
+import { recordId } from '../../domain/identifier.ts'
+import { auditEvent } from '../../operations/audit/event.ts'
+import { createRandom } from '../../runtime/random.ts'
+import { operatorActor } from '../open-platform.ts'
+import { type CommonFlags, operatorCommand } from '../operator-command.ts'
+import { answer, wireRecord } from '../output.ts'
+
+const consequences = `
+The backup is checked first and is only read. A server must not be running on the database. What was there is kept
+beside it under a dated name. Every token, code, grant and session that was issued before ends: people sign in and
+consent again, apps ask for new tokens. Secrets that were revoked, apps that were suspended, users that were disabled,
+passwords that were changed, installs that ended and redirect URIs that were taken away since the backup stay so, if
+the database that was there can still be read; if not, the answer says so: rotate the client secrets then.`
+
+export const addRestoreCommand = (program: Command): void => {
+  operatorCommand(program, 'restore <file>', 'Put a backup in the place of the database.')
+    .addHelpText('after', consequences)
+    .action(restore)
+}
+
+const restore = async (backup: string, flags: CommonFlags): Promise<void> => {
+  const { databasePath } = readConfig({ database: flags.database })
+  const random = createRandom()
+  const event = (at: number, facts: RestoreFacts) => {
+    const requestId = recordId('req_', random.uuid(at))
+    const stamp = { id: recordId('aud_', random.uuid(at)), at, requestId, address: 'local' }
+    return auditEvent(stamp, { actor: operatorActor(), action: 'database.restored', detail: facts })
+  }
+  const restored = await restoreSqlite({ file: databasePath, backup, migrations, now: Date.now(), event, progress: showStep })
+  const { at: restoredAt, ...facts } = restored
+  const advice = adviceAfter(restored)
+  answer(flags, { ...wireRecord({ restoredAt }), ...facts, advice }, [...restoredText(restored), ...advice].join('\n'))
+}
+
+const stepTexts = {
+  check: 'Checking the backup…',
+  copy: 'Copying it…',
+  end: 'Ending what was issued…',
+  keep: 'Keeping what was there…',
+  replace: 'Putting it in place…',
+  done: '',
+} as const satisfies Record<RestoreStep, string>
+
+/** For a person who waits; elsewhere silent. */
+const showStep = (step: RestoreStep): void => {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${stepTexts[step]}`)
+}
+
+const restoredText = ({ database, keptAs, ended, carriedOver }: Restored): readonly string[] => [
+  `Restored ${database}.`,
+  keptAs === null ? 'There was no database before.' : `What was there is kept as ${keptAs}.`,
+  'Every token, code, grant and session issued before has ended; of those in the backup these were still alive: ' +
+    `app tokens ${ended.appTokens}, grants ${ended.grants}, sessions ${ended.sessions}.`,
+  ...(carriedOver === null
+    ? []
+    : [
+        'Carried over from what was there, as ended since the backup: ' +
+          `client secrets ${carriedOver.credentials}, apps ${carriedOver.apps}, users ${carriedOver.users}, changed ` +
+          `passwords ${carriedOver.passwords}, installs ${carriedOver.installs}, redirect URIs ${carriedOver.redirectUris}.`,
+      ]),
+]
+
+const adviceAfter = ({ predecessor }: RestoreFacts): readonly string[] => {
+  if (predecessor === 'read') return []
+  const why = predecessor === 'missing' ? 'There was no database' : 'The database that was there could not be read'
+  return [
+    `${why}, so what was revoked, suspended or disabled since the backup is in force again: rotate every client ` +
+      'secret (credential rotate CLIENT_ID --grace-hours 0), and look through apps, users, installs and redirect URIs.',
+  ]
+}
