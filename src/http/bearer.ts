@@ -50,7 +50,7 @@ export const requireBearer = async (
   const kind = bearerKindOf(token)
   const caller = kind === null ? null : await authenticators[kind](door.platform, token)
   if (caller !== null) return caller
-  throw await refuseBearer(door, contextOf(request), code, kind === null ? 'unknown' : bearerKinds[kind])
+  throw await refuseBearer(door, contextOf(request), code, kind === null ? 'unknown' : bearerKinds[kind], token)
 }
 
 /**
@@ -90,9 +90,10 @@ export const refuseBearer = async (
   context: RequestContext,
   code: ErrorCode,
   kind: TokenKind,
+  token: string,
 ): Promise<PlatformError> => {
   takeFailure(door, context, '')
   door.platform.observe.refused(kind)
-  await recordRefusal(door.platform, traceOf(context), 'bearer.check', code)
+  await recordRefusal(door.platform, traceOf(context), token, code)
   return refuse(code)
 }

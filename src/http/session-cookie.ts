@@ -41,8 +41,8 @@ const byCookie = async (door: Door, request: Request): Promise<SessionCaller> =>
   if (token === null) throw refuse('login_required')
   const context = contextOf(request)
   const caller = await authenticateSession(door.platform, token)
-  if (caller === null) throw await refuseBearer(door, context, 'login_required', 'session')
-  if (!isFromSameOrigin(door, request)) throw await refuseBearer(door, context, 'origin_not_allowed', 'session')
+  if (caller === null) throw await refuseBearer(door, context, 'login_required', 'session', token)
+  if (!isFromSameOrigin(door, request)) throw await refuseBearer(door, context, 'origin_not_allowed', 'session', token)
   return caller
 }
 

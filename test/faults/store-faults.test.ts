@@ -88,13 +88,14 @@ const madeOnce = async (): Promise<string> => {
   return file
 }
 
+const expectPlainRefusal = ({ code, stdout, stderr }: Awaited<ReturnType<typeof serve>>, ...words: readonly string[]) => {
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr.trim().split('\n')).toHaveLength(1)
+  for (const word of words) expect(stderr).toContain(word)
+  expect(stderr).not.toMatch(/^\s+at |SQLITE_|node_modules|Error:/m)
+}
+
 describe('a server does not start', () => {
-  const expectPlainRefusal = ({ code, stdout, stderr }: Awaited<ReturnType<typeof serve>>, ...words: readonly string[]) => {
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr.trim().split('\n')).toHaveLength(1)
-    for (const word of words) expect(stderr).toContain(word)
-    expect(stderr).not.toMatch(/^\s+at |SQLITE_|node_modules|Error:/m)
-  }
   test('on a file that others may read, and says how to mend it', async () => {
     const file = await madeOnce()
     chmodSync(file, 0o640)

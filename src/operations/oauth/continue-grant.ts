@@ -59,7 +59,7 @@ export const continueGrant = async <Found extends FoundSecret>(
 
   return await decide(platform.database, async (q): Promise<Decision<IssuedTokens>> => {
     const client = await authenticateClient(q, presentedClient, now)
-    if (client === null) return await refuseClient(q, stamp, continuation.action)
+    if (client === null) return await refuseClient(q, stamp, continuation.action, presentedClient)
     if (client.appStatus !== 'active') return await refuseSuspended(q, stamp, continuation.action, client)
     const { secret, action, tokenKind } = continuation
     const attempt: Attempt = { q, stamp, client, now, secret, action, tokenKind }

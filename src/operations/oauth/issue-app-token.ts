@@ -39,7 +39,7 @@ export const issueAppToken = async (
 
   return await decide(platform.database, async (q) => {
     const client = await authenticateClient(q, presented, now)
-    if (client === null) return await refuseClient(q, stamp, 'app_token.issue')
+    if (client === null) return await refuseClient(q, stamp, 'app_token.issue', presented)
     if (asked.kind === 'refused') return refused(refuse(asked.code, { param: 'scope' }))
     if (client.appStatus !== 'active') return await refuseSuspended(q, stamp, 'app_token.issue', client)
     const registered = parseStoredScope(client.appScopes)

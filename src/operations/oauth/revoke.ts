@@ -27,7 +27,7 @@ export const revokeByClient = async (
   const stamp = auditStamp(platform, trace, now)
   await decide(platform.database, async (q) => {
     const client = await authenticateClient(q, presented, now)
-    if (client === null) return await refuseClient(q, stamp, 'token.revoke')
+    if (client === null) return await refuseClient(q, stamp, 'token.revoke', presented)
     await recordUse(q, client, now)
     const found = await findToken(q, token)
     if (found === null) return done(null)

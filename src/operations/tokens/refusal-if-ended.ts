@@ -20,7 +20,7 @@ export const refusalIfEnded = async (
   if (await isStillLive(q, caller, now)) return null
   const refusal = refuse(caller.kind === 'app' ? 'invalid_token' : 'login_required')
   const facts = { actor: { kind: 'anonymous' }, action: 'bearer.check', refusedWith: refusal.code } as const
-  await q.audit.insert(auditEvent(stamp, facts))
+  await q.audit.insert(auditEvent(stamp, { ...facts, ...trailOf(caller) }))
   return refusal
 }
 
@@ -32,3 +32,8 @@ const isStillLive = async (q: Queries, caller: AppCaller | SessionCaller, now: n
   const found = await q.sessions.find(caller.sessionKey)
   return found !== null && isSessionLive({ ...found.session, userStatus: found.user.status }, now)
 }
+
+const trailOf = (caller: AppCaller | SessionCaller) =>
+  caller.kind === 'app'
+    ? { appId: caller.app.id, environment: caller.environment, target: caller.credentialId }
+    : { target: caller.user.id }
