@@ -20,11 +20,11 @@ export const setAppStatus = async (
   const stamp = auditStamp(platform, trace, now)
   return await decide(platform.database, async (q) => {
     const app = await findApp(q, input.slug)
-    if (app.status !== input.status) {
-      await q.apps.setStatus(app.id, input.status, now)
-      const action = input.status === 'suspended' ? 'app.suspended' : 'app.activated'
-      await q.audit.insert(auditEvent(stamp, { actor, action, appId: app.id, target: app.id }))
-    }
-    return done(appRecord({ ...app, status: input.status }, await q.apps.clientsOf(app.id)))
+    const clients = await q.apps.clientsOf(app.id)
+    if (app.status === input.status) return done(appRecord(app, clients))
+    await q.apps.setStatus(app.id, input.status, now)
+    const action = input.status === 'suspended' ? 'app.suspended' : 'app.activated'
+    await q.audit.insert(auditEvent(stamp, { actor, action, appId: app.id, target: app.id }))
+    return done(appRecord({ ...app, status: input.status, updatedAt: now }, clients))
   })
 }

@@ -15,8 +15,8 @@ export type ResourceImport = {
 }
 export type ImportedResources = { readonly created: number; readonly updated: number }
 
-/** What is held in memory until the last line has been found right. */
-const mostLines = 1_000_000
+/** Held in memory until the last line has been found right, and stored in a few seconds, for which a server beside can wait. */
+const mostLines = 500_000
 const linesPerProgress = 1_000
 
 /**
@@ -38,7 +38,7 @@ export const importResources = async (
     if (read.kind === 'fault') throw lineFault(number, read.message)
     const ownerId = await ownerIdOf(read.resource.owner)
     if (ownerId === null) throw lineFault(number, 'owner: There is no user with this address.')
-    if (staged.length === mostLines) throw lineFault(number, 'A file has at most 1,000,000 resources; split it.')
+    if (staged.length === mostLines) throw lineFault(number, 'A file has at most 500,000 resources; split it.')
     staged.push({ ...read.resource, id: recordId('res_', platform.random.uuid(now)), ownerId })
     if (staged.length % linesPerProgress === 0) progress(staged.length)
   }

@@ -22,12 +22,11 @@ export const setUserStatus = async (
   return await decide(platform.database, async (q) => {
     const user = await q.users.byEmail(email)
     if (user === null) return refused(badInput('email', 'There is no such user.'))
-    if (user.status !== input.status) {
-      await q.users.setStatus(user.id, input.status, now)
-      if (input.status === 'disabled') await q.sessions.endAllOfUser(user.id, now)
-      const action = input.status === 'disabled' ? 'user.disabled' : 'user.enabled'
-      await q.audit.insert(auditEvent(stamp, { actor, action, target: user.id }))
-    }
-    return done({ ...user, status: input.status })
+    if (user.status === input.status) return done(user)
+    await q.users.setStatus(user.id, input.status, now)
+    if (input.status === 'disabled') await q.sessions.endAllOfUser(user.id, now)
+    const action = input.status === 'disabled' ? 'user.disabled' : 'user.enabled'
+    await q.audit.insert(auditEvent(stamp, { actor, action, target: user.id }))
+    return done({ ...user, status: input.status, updatedAt: now })
   })
 }

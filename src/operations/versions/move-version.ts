@@ -1,7 +1,9 @@
 import { type VersionStep, versionSteps } from '../../domain/version.ts'
 import { refuse } from '../../domain/errors.ts'
+import { rejectionFault } from '../../domain/rejection.ts'
 import { findApp } from '../apps/find-app.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput } from '../bad-input.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type RejectionItem, type VersionRecord, versionRecord } from './version-record.ts'
@@ -17,7 +19,7 @@ export type VersionMove = {
 /**
  * Submits, withdraws, approves, rejects or activates a version. The step is refused in the update itself when the
  * status is not the one it starts from. Activating supersedes the version that was live, in the same transaction.
- * @throws invalid_request for an unknown app, version_not_found, version_not_eligible
+ * @throws invalid_request for an unknown app or a rejection without a reason, version_not_found, version_not_eligible
  */
 export const moveVersion = async (
   platform: Platform,
@@ -25,6 +27,8 @@ export const moveVersion = async (
   actor: Actor,
   move: VersionMove,
 ): Promise<VersionRecord> => {
+  const fault = move.step === 'reject' ? rejectionFault(move.rejection ?? { message: '', items: [] }) : null
+  if (fault !== null) throw badInput('message', fault)
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   const { from, to } = versionSteps[move.step]
