@@ -1,0 +1,388 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { AuditEvent } from '../../db/database.ts'
+import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { createCredential } from '../../src/operations/credentials/create-credential.ts'
+import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
+import { rotateCredential } from '../../src/operations/credentials/rotate-credential.ts'
+import { moveInstall } from '../../src/operations/installs/move-install.ts'
+import { addRedirectUri, removeRedirectUri } from '../../src/operations/redirect-uris/change-redirect-uris.ts'
+import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
+import { moveVersion } from '../../src/operations/versions/move-version.ts'
+import { type Answer, call, codeOf } from '../support/call.ts'
+import { crash, together } from '../support/crash.ts'
+import { operator, trace } from '../support/operator.ts'
+import { runProgram } from '../support/run-program.ts'
+import {
+  addApp,
+  addUser,
+  type AppInWorld,
+  appToken,
+  authorizeBody,
+  createWorld,
+  endWorld,
+  exchangeBody,
+  grantTokens,
+  installApp,
+  type Login,
+  refreshBody,
+  signIn,
+  type Tokens,
+  type World,
+} from '../support/world.ts'
+
+let world: World
+let session: string
+beforeAll(async () => {
+  world = await createWorld()
+  session = await signIn(world.server.url, world.user)
+})
+afterAll(async () => await endWorld(world))
+
+const send = async (method: string, path: string, body?: unknown, token?: string, headers: Record<string, string> = {}) =>
+  await call(world.server.url, method, path, {
+    headers,
+    ...(body === undefined ? {} : { body }),
+    ...(token === undefined ? {} : { token }),
+  })
+
+const allEvents = async (): Promise<AuditEvent[]> =>
+  await world.platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000_000 })
+const rowsOf = async (requestId: string): Promise<AuditEvent[]> =>
+  (await allEvents()).filter((event) => event.requestId === requestId)
+
+/** The rows of an answer, without what every row has of its own. */
+const told = async (answer: Answer) => {
+  const rows = await rowsOf(answer.headers.get('x-request-id') ?? '')
+  return rows.map(({ id, at, detail, requestId, address, ...rest }) => {
+    expect(id).toMatch(/^aud_[0-9a-f]{32}$/)
+    expect(requestId).toMatch(/^req_[0-9a-f]{32}$/)
+    expect(address).toBe('127.0.0.1')
+    expect(Math.abs(Date.now() - at)).toBeLessThan(60_000)
+    if (detail !== null) expect(typeof JSON.parse(detail)).toBe('object')
+    return rest
+  })
+}
+
+const byApp = ({ development, id }: AppInWorld) =>
+  ({ actorKind: 'app', actorId: development.clientId, appId: id, environment: 'development' }) as const
+const byUser = (user: Login) => ({ actorKind: 'user', actorId: user.id }) as const
+const byNobody = { actorKind: 'anonymous', actorId: null } as const
+const nowhere = { appId: null, environment: null } as const
+const of = ({ id }: AppInWorld) => ({ appId: id, environment: 'development' }) as const
+const done = { outcome: 'done', reason: null } as const
+const refusedWith = (reason: string) => ({ outcome: 'refused', reason }) as const
+
+const credentialOf = async (token: string): Promise<string> =>
+  (await world.platform.database.queries.appTokens.find(token.slice(5, 27)))?.credentialId ?? ''
+const freshCode = async (): Promise<{ code: string; grantId: string }> => {
+  const answer = await send('POST', '/oauth/authorize', authorizeBody(world.app), session)
+  const rows = await rowsOf(answer.headers.get('x-request-id') ?? '')
+  return { code: answer.body.code, grantId: rows[0]?.target ?? '' }
+}
+const wrongSecret = (secret: string) => `${secret.slice(0, -1)}${secret.endsWith('0') ? '1' : '0'}`
+
+describe('every state change over HTTP leaves exactly the row that tells it', () => {
+  test('an app token issued', async () => {
+    const answer = await send('POST', '/token', { ...world.app.development, scope: 'site:read' })
+    const target = await credentialOf(answer.body.accessToken)
+    expect(target).toMatch(/^crd_/)
+    expect(await told(answer)).toEqual([{ ...byApp(world.app), action: 'app_token.issued', target, ...done }])
+  })
+
+  test('a sign-in and a sign-out', async () => {
+    const { email, password } = world.user
+    const signedIn = await send('POST', '~/api/session', { email, password })
+    expect(await told(signedIn)).toEqual([
+      { ...byUser(world.user), ...nowhere, action: 'session.created', target: null, ...done },
+    ])
+    const signedOut = await send('DELETE', '~/api/session', undefined, signedIn.body.sessionToken)
+    expect(await told(signedOut)).toEqual([
+      { ...byUser(world.user), ...nowhere, action: 'session.ended', target: null, ...done },
+    ])
+  })
+
+  test('a consent, an exchange, a refresh, and its lawful repeat', async () => {
+    const consent = await send('POST', '/oauth/authorize', authorizeBody(world.app), session)
+    const rows = await told(consent)
+    const target = rows[0]?.target ?? ''
+    expect(target).toMatch(/^grt_/)
+    expect(rows).toEqual([{ ...byUser(world.user), ...of(world.app), action: 'grant.created', target, ...done }])
+
+    const exchanged = await send('POST', '/oauth/token', exchangeBody(world.app, consent.body.code))
+    const issued = [{ ...byApp(world.app), action: 'user_tokens.issued', target, ...done }]
+    expect(await told(exchanged)).toEqual(issued)
+
+    const key = { 'Idempotency-Key': 'audited' }
+    const body = refreshBody(world.app, exchanged.body.refreshToken)
+    const refreshed = await send('POST', '/oauth/token', body, undefined, key)
+    expect(await told(refreshed)).toEqual(issued)
+    expect(await told(await send('POST', '/oauth/token', body, undefined, key))).toEqual([
+      { ...byApp(world.app), action: 'refresh_token.rotate.repeated', target, ...done },
+    ])
+  })
+
+  test.each(['client', 'token', 'user'] as const)('a grant revoked by its %s, once', async (by) => {
+    const { accessToken, refreshToken, grantId } = await grantTokens(world)
+    const revoke = {
+      client: async () => await send('POST', '/oauth/revoke', { ...world.app.development, token: refreshToken }),
+      token: async () => await send('POST', '/oauth/revoke', {}, accessToken),
+      user: async () => await send('POST', '/oauth/revoke', { grantId }, session),
+    }[by]
+    const actor = by === 'user' ? byUser(world.user) : byApp(world.app)
+    expect(await told(await revoke())).toEqual([
+      { ...of(world.app), ...actor, action: 'grant.revoked', target: grantId, ...done },
+    ])
+    const again = await revoke()
+    expect(await told(again)).toEqual(
+      by === 'token'
+        ? [{ ...byNobody, ...of(world.app), action: 'bearer.check', target: grantId, ...refusedWith('invalid_token') }]
+        : [],
+    )
+  })
+
+  test.each(['client', 'token'] as const)('an app token revoked by its %s', async (by) => {
+    const token = await appToken(world.server.url, world.app.development)
+    const target = await credentialOf(token)
+    const answer =
+      by === 'client'
+        ? await send('POST', '/oauth/revoke', { ...world.app.development, token })
+        : await send('POST', '/oauth/revoke', {}, token)
+    expect(await told(answer)).toEqual([{ ...byApp(world.app), action: 'app_token.revoked', target, ...done }])
+  })
+
+  test('versions created, replaced and rolled back; a repeat under the same key and a dry run leave none', async () => {
+    const app = await addApp(world.platform, world.user)
+    const token = await appToken(world.server.url, app.development)
+    const key = { 'Idempotency-Key': 'create' }
+    const created = await send('POST', '/versions', { version: '1.0.0' }, token, key)
+    const target = created.body.id
+    expect(await told(created)).toEqual([{ ...byApp(app), action: 'version.created', target, ...done }])
+    expect(await told(await send('POST', '/versions', { version: '1.0.0' }, token, key))).toEqual([])
+    const replaced = await send('POST', '/versions', { version: '1.0.0', notes: 'new' }, token)
+    expect(await told(replaced)).toEqual([{ ...byApp(app), action: 'version.replaced', target, ...done }])
+    await send('POST', '/versions', { version: '1.1.0' }, token)
+    expect(await told(await send('POST', '/versions/rollback', { dryRun: true }, token))).toEqual([])
+    const rolledBack = await send('POST', '/versions/rollback', {}, token)
+    expect(await told(rolledBack)).toEqual([{ ...byApp(app), action: 'version.rolled_back', target, ...done }])
+  })
+})
+
+/** A wrong secret, a malformed one, another environment's, an unknown client and a malformed one. */
+const refusedClients = (app: AppInWorld) => {
+  const { clientId, clientSecret } = app.development
+  const known = { ...of(app), target: clientId }
+  const unknown = { ...nowhere, target: null }
+  return [
+    [{ clientId, clientSecret: wrongSecret(clientSecret) }, known],
+    [{ clientId, clientSecret: 'nonsense' }, known],
+    [{ clientId, clientSecret: app.production.clientSecret }, known],
+    [{ clientId: `apc_dev_${'0'.repeat(22)}`, clientSecret }, unknown],
+    [{ clientId: 'nonsense', clientSecret }, unknown],
+  ] as const
+}
+
+describe('every refused credential leaves exactly the row that tells it', () => {
+  test('client credentials, wherever they are asked for', async () => {
+    for (const [credentials, row] of refusedClients(world.app)) {
+      const asked = [
+        ['app_token.issue', await send('POST', '/token', { ...credentials, scope: 'site:read' })],
+        ['authorization_code.exchange', await send('POST', '/oauth/token', { ...exchangeBody(world.app, 'apco_x'), ...credentials })],
+        ['refresh_token.rotate', await send('POST', '/oauth/token', { ...refreshBody(world.app, 'apur_x'), ...credentials })],
+        ['token.revoke', await send('POST', '/oauth/revoke', { ...credentials, token: 'apat_x' })],
+      ] as const
+      for (const [action, answer] of asked) {
+        expect(codeOf(answer)).toBe('invalid_client')
+        expect(await told(answer)).toEqual([{ ...byNobody, ...row, action, ...refusedWith('invalid_client') }])
+      }
+    }
+  })
+
+  test('codes: unknown, with a wrong verifier or redirect URI, of another app, and spent', async () => {
+    const refusal = { action: 'authorization_code.exchange', ...refusedWith('invalid_grant') }
+    const other = await addApp(world.platform, world.user)
+    const { code, grantId } = await freshCode()
+    const body = exchangeBody(world.app, code)
+    const tries = [
+      [{ ...body, code: wrongSecret(code) }, { ...byApp(world.app), target: null }],
+      [{ ...body, codeVerifier: 'x'.repeat(43) }, { ...byApp(world.app), target: grantId }],
+      [{ ...body, redirectUri: 'https://elsewhere.example/' }, { ...byApp(world.app), target: grantId }],
+      [{ ...body, ...other.development }, { ...byApp(other), target: null }],
+    ] as const
+    for (const [tried, row] of tries) {
+      const answer = await send('POST', '/oauth/token', tried)
+      expect(codeOf(answer)).toBe('invalid_grant')
+      expect(await told(answer)).toEqual([{ ...row, ...refusal }])
+    }
+    expect((await send('POST', '/oauth/token', body)).status).toBe(200)
+    expect(await told(await send('POST', '/oauth/token', body))).toEqual([
+      { ...byApp(world.app), ...refusedWith('invalid_grant'), action: 'grant.reuse_detected', target: grantId },
+    ])
+  })
+
+  test('a refresh token that is spent, and one of a grant that has ended', async () => {
+    const tokens: Tokens = await grantTokens(world)
+    const body = refreshBody(world.app, tokens.refreshToken)
+    await send('POST', '/oauth/token', body)
+    const row = { ...byApp(world.app), target: tokens.grantId, ...refusedWith('invalid_grant') }
+    expect(await told(await send('POST', '/oauth/token', body))).toEqual([{ ...row, action: 'grant.reuse_detected' }])
+    expect(await told(await send('POST', '/oauth/token', body))).toEqual([{ ...row, action: 'refresh_token.rotate' }])
+  })
+
+  test('bearer tokens: never issued, revoked, malformed, of no known kind, of another scheme', async () => {
+    const revoked = await appToken(world.server.url, world.app.development)
+    await send('POST', '/oauth/revoke', {}, revoked)
+    const nothing = { ...nowhere, target: null }
+    const tries = [
+      [revoked, { ...of(world.app), target: await credentialOf(revoked) }],
+      [wrongSecret(revoked), nothing],
+      ['nonsense', nothing],
+      ['x'.repeat(5_000), nothing],
+    ] as const
+    for (const [token, row] of tries) {
+      const answer = await send('GET', '/me', undefined, token)
+      expect(codeOf(answer)).toBe('invalid_token')
+      expect(await told(answer)).toEqual([{ ...byNobody, ...row, action: 'bearer.check', ...refusedWith('invalid_token') }])
+    }
+    const basic = await send('GET', '/oauth/me', undefined, undefined, { Authorization: 'Basic dTpw' })
+    expect(await told(basic)).toEqual([
+      { ...byNobody, ...nothing, action: 'bearer.check', ...refusedWith('invalid_token') },
+    ])
+  })
+
+  test('sign-ins, and sessions that are over', async () => {
+    const wrong = await send('POST', '~/api/session', { email: world.user.email, password: 'not the password' })
+    expect(await told(wrong)).toEqual([
+      { ...byUser(world.user), ...nowhere, action: 'session.create', target: null, ...refusedWith('invalid_login') },
+    ])
+    const unknown = await send('POST', '~/api/session', { email: 'nobody@example.com', password: 'not the password' })
+    expect(await told(unknown)).toEqual([
+      { ...byNobody, ...nowhere, action: 'session.create', target: null, ...refusedWith('invalid_login') },
+    ])
+    const over = await signIn(world.server.url, world.user)
+    await send('DELETE', '~/api/session', undefined, over)
+    const row = { ...byNobody, ...nowhere, action: 'bearer.check', target: world.user.id, ...refusedWith('login_required') }
+    expect(await told(await send('POST', '/oauth/authorize', authorizeBody(world.app), over))).toEqual([row])
+    const cookie = { Cookie: `session=${over}`, 'Sec-Fetch-Site': 'same-origin' }
+    expect(await told(await send('GET', '~/api/session', undefined, undefined, cookie))).toEqual([row])
+  })
+
+  test("the right secret of a suspended app, and another app's token to revoke", async () => {
+    const app = await addApp(world.platform, world.user)
+    const other = await addApp(world.platform, world.user)
+    const token = await appToken(world.server.url, app.development)
+    const foreign = await send('POST', '/oauth/revoke', { ...other.development, token })
+    expect(await told(foreign)).toEqual([
+      { ...byApp(other), action: 'token.revoke', target: null, ...refusedWith('token_not_owned') },
+    ])
+    const target = await credentialOf(token)
+    await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })
+    const asleep = await send('POST', '/token', { ...app.development, scope: 'site:read' })
+    expect(await told(asleep)).toEqual([{ ...byApp(app), action: 'app_token.issue', target, ...refusedWith('app_inactive') }])
+  })
+})
+
+describe('operators', () => {
+  test('leave one row for each thing that they change, in order, and none for what was so already', async () => {
+    const since = (await allEvents()).length
+    const { platform } = world
+    const user = await addUser(platform)
+    const app = await addApp(platform, user)
+    const { slug } = app
+    const install = await installApp(platform, app, user)
+    await moveInstall(platform, trace, operator, { id: install, step: 'deactivate' })
+    const second = await createCredential(platform, trace, operator, { slug, environment: 'development', label: null })
+    await revokeCredential(platform, trace, operator, second.id)
+    await revokeCredential(platform, trace, operator, second.id)
+    await rotateCredential(platform, trace, operator, { clientId: app.development.clientId, graceHours: 0 })
+    const uri = { slug, environment: 'development', uri: app.redirectUri } as const
+    await addRedirectUri(platform, trace, operator, uri)
+    await removeRedirectUri(platform, trace, operator, uri)
+    await removeRedirectUri(platform, trace, operator, uri)
+    for (const status of ['suspended', 'suspended', 'active'] as const) {
+      await setAppStatus(platform, trace, operator, { slug, status })
+    }
+    for (const status of ['disabled', 'disabled', 'active'] as const) {
+      await setUserStatus(platform, trace, operator, { email: user.email, status })
+    }
+    const token = await appToken(world.server.url, app.production)
+    await send('POST', '/oauth/revoke', {}, token)
+    const events = (await allEvents()).slice(since)
+
+    expect(events.map(({ action }) => action)).toEqual([
+      'user.created',
+      'app.created',
+      'redirect_uri.added',
+      'redirect_uri.added',
+      'credential.created',
+      'credential.created',
+      'install.created',
+      'install.approved',
+      'install.deactivated',
+      'credential.created',
+      'credential.revoked',
+      'credential.rotated',
+      'redirect_uri.removed',
+      'app.suspended',
+      'app.activated',
+      'user.disabled',
+      'user.enabled',
+      'app_token.issued',
+      'app_token.revoked',
+    ])
+    const actors = new Set(events.map(({ actorKind, actorId }) => `${actorKind} ${actorId}`))
+    expect(actors).toEqual(new Set(['operator test', `app ${app.production.clientId}`]))
+    expect(events.filter(({ target }) => target === null)).toEqual([])
+  })
+
+  test('leave one row for each step of a version', async () => {
+    const app = await addApp(world.platform, world.user)
+    const token = await appToken(world.server.url, app.development)
+    await send('POST', '/versions', { version: '1.0.0' }, token)
+    for (const step of ['submit', 'withdraw', 'submit', 'approve', 'activate'] as const) {
+      await moveVersion(world.platform, trace, operator, { slug: app.slug, version: '1.0.0', step, rejection: null })
+    }
+    const events = await world.platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 100 })
+    expect(events.map(({ action }) => action).slice(-5)).toEqual([
+      'version.submitted',
+      'version.withdrawn',
+      'version.submitted',
+      'version.approved',
+      'version.activated',
+    ])
+  })
+
+  test('read all of it in order, issued tokens among the rest, and one app only where they ask for one', async () => {
+    const listed = await runProgram(['audit', 'list', '--limit', '1000', '--json', '--database', world.server.database])
+    expect(listed.code).toBe(0)
+    const { data } = JSON.parse(listed.stdout)
+    const times = data.map((event: { at: string }) => event.at)
+    expect(times).toEqual(times.toSorted())
+    const actions = new Set(data.map((event: { action: string }) => event.action))
+    for (const action of ['app_token.issued', 'user_tokens.issued', 'grant.created', 'bearer.check', 'user.created']) {
+      expect(actions).toContain(action)
+    }
+    const expected = (await allEvents()).slice(-1000).map(({ requestId, action }) => `${requestId} ${action}`)
+    expect(data.map((event: { requestId: string; action: string }) => `${event.requestId} ${event.action}`)).toEqual(expected)
+    const ofApp = await runProgram(['audit', 'list', '--app', world.app.slug, '--limit', '1000', '--json', '--database', world.server.database])
+    const apps = new Set(JSON.parse(ofApp.stdout).data.map((event: { appId: string }) => event.appId))
+    expect(apps).toEqual(new Set([world.app.id]))
+  })
+})
+
+test('no row is lost when the server is killed right after its answers, and every answer has its own', async () => {
+  const answers = await together(60, async (index) => {
+    switch (index % 3) {
+      case 0:
+        return await send('POST', '/token', { ...world.app.development, scope: 'site:read' })
+      case 1:
+        return await send('POST', '/token', { ...world.app.development, clientSecret: 'wrong', scope: 'site:read' })
+      default:
+        return await send('GET', '/me', undefined, `apat_${index}`)
+    }
+  })
+  world = await crash(world)
+  const kept = (await allEvents()).map(({ requestId }) => requestId)
+  for (const { headers } of answers) {
+    expect(kept.filter((requestId) => requestId === headers.get('x-request-id'))).toHaveLength(1)
+  }
+})
