@@ -45,7 +45,10 @@ export type StoreStatistics = {
   readonly walBytes: number
 }
 
-/** Why writes stopped for good. The process should answer what it can, exit non-zero and recover at its next start. */
+/**
+ * Why writes stopped for good. The process should answer what it can, exit, and recover at its next start. It ends by SIGKILL when it
+ * exits, because an orderly end would touch the file again.
+ */
 export type StoreFault = { readonly reason: string; readonly cause: unknown }
 
 export type UnusableKind =

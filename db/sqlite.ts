@@ -60,7 +60,15 @@ export const openSqlite = async <Q>(options: SqliteOptions<Q>): Promise<Store<Q>
   }
 }
 
-/** Connections that must not be closed: closing the last one would checkpoint a WAL whose state on disk is unknown. */
+/**
+ * After a fault nothing may be closed. Closing the last connection copies the WAL, whose state on disk is unknown, into the database, and
+ * then removes a -wal by its name, which by then may belong to another file. Bun would close them all as the process exits, so it does
+ * not get that far: the process ends by SIGKILL, and the next start recovers as after any kill.
+ */
+const abandon = (connections: readonly unknown[]): void => {
+  if (abandoned.length === 0) process.once('exit', () => process.kill(process.pid, 'SIGKILL'))
+  abandoned.push(...connections)
+}
 const abandoned: unknown[] = []
 
 class SqliteStore<Q> implements Store<Q> {
@@ -140,7 +148,6 @@ class SqliteStore<Q> implements Store<Q> {
     await this.#queue.drain()
     clearInterval(this.#timer)
     if (this.#stopped === null) await this.#letGo()
-    else abandoned.push(this.#writer, this.#reader)
     this.#walSync.close()
     this.lock?.release()
   }
@@ -208,6 +215,7 @@ class SqliteStore<Q> implements Store<Q> {
   #stop(reason: string, cause: unknown): void {
     if (this.#stopped !== null) return
     this.#stopped = reason
+    abandon([this.#writer, this.#reader, this.#checkpointer])
     this.#queue.stop(() => refuse('unavailable', { retryAfterSeconds: 30 }))
     this.options.onFault?.({ reason, cause })
   }

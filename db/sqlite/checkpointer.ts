@@ -1,5 +1,6 @@
 import type { CheckpointOrder, CheckpointReport } from './checkpoint-worker.ts'
 import { connect, type Connection } from './connection.ts'
+import { startThread } from './thread.ts'
 
 /** Commits between two looks at the length of the WAL. */
 const lookEvery = 16
@@ -107,7 +108,7 @@ export class Checkpointer {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL('./checkpoint-worker.ts', import.meta.url).href)
+    const worker = startThread('checkpoint-worker.ts')
     worker.unref()
     worker.addEventListener('message', ({ data }: MessageEvent<CheckpointReport>) => this.#report(data))
     worker.addEventListener('error', ({ message }) => {

@@ -18,7 +18,8 @@ export class WritingConnection<Q> {
   readonly #rollbackToSavepoint: () => void
 
   constructor(file: string, synchronous: Synchronous, createQueries: (db: BunSQLiteDatabase) => Q) {
-    const connection = connect(file, { synchronous, busyTimeoutMs: 5 })
+    // Who waits for a lock inside SQLite stops every request; the queue waits outside.
+    const connection = connect(file, { synchronous, busyTimeoutMs: 0 })
     const statement = (sql: string) => {
       const prepared = connection.prepare<unknown, []>(sql)
       return () => void prepared.run()

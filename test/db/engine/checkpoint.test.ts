@@ -1,5 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
+import type { CheckpointReport } from '../../../db/sqlite/checkpoint-worker.ts'
+import { startThread } from '../../../db/sqlite/thread.ts'
 import { eventually } from './support/start-tiny.ts'
 import { openTiny, temporaryFolder, type TinyStore } from './support/tiny-store.ts'
 
@@ -55,5 +57,28 @@ test('what an operator wrote beside an idle server is copied too', async () => {
 
   expect(copied).toBeGreaterThan(before)
   await operator.close()
+  await store.close()
+})
+
+test('the other thread copies, lets go, and says why it could not', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+  await store.transaction((notes) => notes.add('n'))
+  const before = store.statistics().databaseBytes
+  const thread = startThread('checkpoint-worker.ts')
+  const ask = (order: object) =>
+    new Promise<CheckpointReport>((resolve) => {
+      thread.addEventListener('message', ({ data }: MessageEvent<CheckpointReport>) => resolve(data), { once: true })
+      thread.postMessage(order, [])
+    })
+
+  const missing = await ask({ kind: 'copy', file: `${folder.file}.missing` })
+  const copied = await ask({ kind: 'copy', file: folder.file })
+  const closed = await ask({ kind: 'close' })
+  thread.terminate()
+
+  expect(missing).toMatchObject({ kind: 'failed', code: 'SQLITE_CANTOPEN' })
+  expect([copied, closed]).toEqual([{ kind: 'copied' }, { kind: 'closed' }])
+  expect(store.statistics().databaseBytes).toBeGreaterThanOrEqual(before)
   await store.close()
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { copyFileSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { straceWorks } from '../../faults/power-loss/recording.ts'
 import { eventually, startTiny } from './support/start-tiny.ts'
 import { openTiny, temporaryFolder, type TinyStore } from './support/tiny-store.ts'
@@ -39,7 +39,12 @@ test.skipIf(!traceable)('after a sync that failed nothing is written any more, r
   expect(await server.ask({ kind: 'health' })).toMatchObject({ writable: false, reason: expect.stringContaining('restart') })
   expect(await server.ask({ kind: 'faults' })).toBe(1)
   expect(await server.ask({ kind: 'count' })).toBeGreaterThanOrEqual(added.length)
-  await server.kill()
+
+  // Its exit leaves the WAL as it is: copying it would trust what the disk refused.
+  const database = readFileSync(folder.file)
+  expect(await server.exit()).not.toBe(0)
+  expect(existsSync(`${folder.file}-wal`)).toBe(true)
+  expect(readFileSync(folder.file).equals(database)).toBe(true)
 
   const store = await openTiny(folder.file)
   expect(await store.queries.ids()).toEqual(expect.arrayContaining(added))
@@ -149,5 +154,25 @@ test('a file that comes back does not bring the writing back: what happened mean
 
   expect(refused).toMatchObject({ code: 'unavailable' })
   expect(store.health().writable).toBe(false)
+  await store.close()
+})
+
+test('a server whose file was replaced does not touch the new one, not even as it exits', async () => {
+  using folder = temporaryFolder()
+  using other = temporaryFolder()
+  const replacement = await openTiny(other.file)
+  await replacement.transaction((notes) => notes.add('of the new database'))
+  const server = await startTiny(folder.file)
+  await server.ask({ kind: 'add', id: 'of the old database' })
+
+  // The new database is in use, so it has a WAL of its own.
+  for (const suffix of ['-shm', '-wal', '']) copyFileSync(`${other.file}${suffix}`, `${folder.file}${suffix}.new`)
+  for (const suffix of ['-shm', '-wal', '']) renameSync(`${folder.file}${suffix}.new`, `${folder.file}${suffix}`)
+  expect(await server.ask({ kind: 'add', id: 'late' })).toEqual({ refused: 'unavailable' })
+  expect(await server.exit()).not.toBe(0)
+  await replacement.close()
+
+  const store = await openTiny(folder.file)
+  expect(await store.queries.ids()).toEqual(['of the new database'])
   await store.close()
 })

@@ -5,7 +5,8 @@ export type TinyProcess = {
   /** Answers come in the order of the questions only when each is awaited before the next. */
   ask(order: Order): Promise<unknown>
   kill(): Promise<void>
-  readonly exited: Promise<number>
+  /** `process.exit(1)`, as a program does that gives up. Gives the exit status. */
+  exit(): Promise<number>
 }
 
 /** Starts a store in a process of its own, perhaps under another program such as strace, and waits until it is open. */
@@ -35,7 +36,10 @@ export const startTiny = async (
       else child.kill('SIGKILL')
       await child.exited
     },
-    exited: child.exited,
+    exit: () => {
+      child.stdin.write(`${JSON.stringify({ kind: 'exit' } satisfies Order)}\n`)
+      return child.exited
+    },
   }
 }
 

@@ -5,7 +5,7 @@ import { openTiny } from './tiny-store.ts'
 
 export type Order =
   | { readonly kind: 'add' | 'spend'; readonly id: string }
-  | { readonly kind: 'count' | 'health' | 'faults' | 'close' | 'die' }
+  | { readonly kind: 'count' | 'health' | 'faults' | 'close' | 'die' | 'exit' }
 
 const [, , file = '', role = ''] = process.argv
 let faults = 0
@@ -27,6 +27,8 @@ const obey = async (order: Order): Promise<unknown> => {
       return store.close().then(() => 'closed')
     case 'die':
       return process.kill(process.pid, 'SIGKILL')
+    case 'exit':
+      return process.exit(1)
     default:
       return order satisfies never
   }
