@@ -14,6 +14,8 @@ export type RunningServer = {
   readonly pid: number
   /** Everything it has logged so far. */
   log(): string
+  /** Everything it has printed so far. */
+  output(): string
   /** SIGTERM, and the exit code. */
   stop(): Promise<number>
   /** SIGKILL: no chance to tidy up. */
@@ -40,14 +42,22 @@ export const startServer = async (options: ServerOptions = {}): Promise<RunningS
     const decoder = new TextDecoder()
     for await (const chunk of child.stderr) log += decoder.decode(chunk, { stream: true })
   })()
-  const url = await firstLine(child.stdout).catch(async () => {
+  let output = ''
+  const listening = Promise.withResolvers<string>()
+  const printed = (async () => {
+    const decoder = new TextDecoder()
+    for await (const chunk of child.stdout) {
+      output += decoder.decode(chunk, { stream: true })
+      if (output.includes('\n')) listening.resolve(output.slice(0, output.indexOf('\n')))
+    }
     await logged
-    throw new Error(`The server did not start: ${log}`)
-  })
+    listening.reject(new Error(`The server did not start: ${log}`))
+  })()
+  const url = await listening.promise
   const ended = async () => {
     const code = await child.exited
     running.delete(child)
-    await logged
+    await Promise.all([logged, printed])
     return code
   }
   return {
@@ -55,6 +65,7 @@ export const startServer = async (options: ServerOptions = {}): Promise<RunningS
     database,
     pid: child.pid,
     log: () => log,
+    output: () => output,
     stop: async () => {
       child.kill('SIGTERM')
       return await ended()
@@ -64,17 +75,4 @@ export const startServer = async (options: ServerOptions = {}): Promise<RunningS
       await ended()
     },
   }
-}
-
-const firstLine = async (stream: ReadableStream<Uint8Array>): Promise<string> => {
-  const decoder = new TextDecoder()
-  const reader = stream.getReader()
-  let text = ''
-  while (!text.includes('\n')) {
-    const { value, done } = await reader.read()
-    if (done) throw new Error('ended before its first line')
-    text += decoder.decode(value, { stream: true })
-  }
-  reader.releaseLock()
-  return text.slice(0, text.indexOf('\n'))
 }
