@@ -22,8 +22,12 @@ export const checkHost = (request: Request): PlatformError | null => {
   return null
 }
 
-/** Size and media type, as far as the headers tell (413, 415); a body without a length is measured when it is read. */
+/**
+ * Size and media type, as far as the headers tell (413, 415); a body without a length is measured when it is read. The
+ * content of a GET means nothing (RFC 9110 section 9.3.1): it is never looked at.
+ */
 export const checkBody = (request: Request, rule: BodyRule): PlatformError | null => {
+  if (request.method === 'GET' || request.method === 'HEAD') return null
   const length = request.headers.get('content-length')
   const carries = request.method === 'POST' || request.method === 'PUT' || request.method === 'PATCH'
   if (!carries && (length === null || length === '0') && !request.headers.has('transfer-encoding')) return null

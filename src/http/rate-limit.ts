@@ -6,11 +6,11 @@ export type { RateLimitPolicy } from '../domain/rate-limits.ts'
 export type RateLimitState = {
   readonly policy: RateLimitPolicy
   readonly allowed: boolean
-  readonly limit: number
-  readonly windowSeconds: number
   readonly remaining: number
   /** Until all of the quota is back, or, when refused, until one request is allowed again; rounded up. */
   readonly resetSeconds: number
+  /** The policy as the RateLimit-Policy header tells it; null when limits are off. */
+  readonly policyField: string | null
 }
 
 export type RateLimiter = {
@@ -29,7 +29,7 @@ const sets = 4096
 
 /**
  * One policy's memory: 32,768 keys in fixed arrays, whatever callers send. A key lives in one set of eight, chosen by a
- * hash that callers cannot know.
+ * seeded hash that callers cannot know; two of 32,768 live keys share one with a chance of one in 100,000.
  *
  * What is kept per key is one number (the generic cell rate algorithm): the moment at which its whole quota will be back.
  * A key that finds its set full takes the place of the one that owes least and *takes over its debt* (the rule of
@@ -37,7 +37,7 @@ const sets = 4096
  * that owe as much, and would then find that debt waiting. The price is paid only in a flood of more live keys than
  * there is room for, by newcomers, who start with the smallest debt in their set.
  */
-const createBuckets = ({ count, seconds }: RateLimit, seed: number) => {
+const createBuckets = (policy: RateLimitPolicy, { count, seconds }: RateLimit, seed: number) => {
   // Time is counted in units of 1/count ms: one request then costs exactly `windowMs` units, and nothing is ever rounded.
   const cost = seconds * 1000
   const quota = cost * count
@@ -48,7 +48,7 @@ const createBuckets = ({ count, seconds }: RateLimit, seed: number) => {
   /** The key's place, or the place that it would take over. */
   const locate = (key: string): { readonly place: number; readonly fingerprint: number } => {
     const fingerprint = Bun.hash.xxHash32(key, seed)
-    const first = (Bun.hash.xxHash32(key, seed ^ 0x9e37_79b9) % sets) * ways
+    const first = (fingerprint % sets) * ways
     let least = first
     for (let place = first; place < first + ways; place += 1) {
       if (wayUsed[place] === 1 && fingerprints[place] === fingerprint) return { place, fingerprint }
@@ -63,7 +63,7 @@ const createBuckets = ({ count, seconds }: RateLimit, seed: number) => {
     cost,
     quota,
     count,
-    seconds,
+    policyField: `"${policy}";q=${count};w=${seconds}`,
     read: (key: string, now: number) => owedAt(locate(key).place, now),
     /** Adds to what the key owes, unless that would be more than `most`; gives what it would owe then. */
     spend: (key: string, now: number, most: number): number => {
@@ -91,10 +91,9 @@ const describe = (policy: RateLimitPolicy, buckets: Buckets, owed: number, now: 
   return {
     policy,
     allowed,
-    limit: buckets.count,
-    windowSeconds: buckets.seconds,
     remaining: Math.floor((buckets.quota - debt) / buckets.cost),
     resetSeconds: Math.ceil(until / buckets.count / 1000),
+    policyField: buckets.policyField,
   }
 }
 
@@ -102,10 +101,9 @@ const describe = (policy: RateLimitPolicy, buckets: Buckets, owed: number, now: 
 const unlimited = (policy: RateLimitPolicy): RateLimitState => ({
   policy,
   allowed: true,
-  limit: Number.POSITIVE_INFINITY,
-  windowSeconds: 0,
   remaining: Number.POSITIVE_INFINITY,
   resetSeconds: 0,
+  policyField: null,
 })
 
 /** Null limits are no limits. `monotonicMs` may start anywhere and must not go back; `seed` is a secret 32-bit number. */
@@ -119,7 +117,7 @@ export const createRateLimiter = (options: {
     return { take: unlimited, peek: unlimited, count: unlimited, giveBack: () => undefined }
   }
   const startedAt = options.monotonicMs()
-  const bucketsFor = (policy: RateLimitPolicy): Buckets => createBuckets(limits[policy], options.seed)
+  const bucketsFor = (policy: RateLimitPolicy): Buckets => createBuckets(policy, limits[policy], options.seed)
   const policies: Readonly<Record<RateLimitPolicy, Buckets>> = {
     token: bucketsFor('token'),
     failed: bucketsFor('failed'),
@@ -159,8 +157,6 @@ export const createRateLimiter = (options: {
   }
 }
 
-/** The structured fields of draft-ietf-httpapi-ratelimit-headers. */
-export const rateLimitHeaders = (state: RateLimitState): { readonly policy: string; readonly state: string } => ({
-  policy: `"${state.policy}";q=${state.limit};w=${state.windowSeconds}`,
-  state: `"${state.policy}";r=${state.remaining};t=${state.resetSeconds}`,
-})
+/** The RateLimit field of draft-ietf-httpapi-ratelimit-headers. */
+export const rateLimitField = ({ policy, remaining, resetSeconds }: RateLimitState): string =>
+  `"${policy}";r=${remaining};t=${resetSeconds}`

@@ -40,10 +40,9 @@ export const startServer = (options: ServerOptions): RunningServer => {
     development: false,
     // Ours are the limits that count; Bun's own 413 would have no envelope. What is refused is never kept in memory.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch: async (request, bun) => {
-      const response = await answer(request, bun.requestIP(request)?.address)
-      if (draining) response.headers.set('connection', 'close')
-      return response
+    fetch: (request, bun) => {
+      const response = answer(request, bun.requestIP(request)?.address)
+      return draining ? closing(response) : response
     },
     error: () => new Response(null, { status: 500 }),
   })
@@ -63,6 +62,12 @@ export const startServer = (options: ServerOptions): RunningServer => {
       await server.stop(true)
     },
   }
+}
+
+const closing = async (answer: Promise<Response>): Promise<Response> => {
+  const response = await answer
+  response.headers.set('connection', 'close')
+  return response
 }
 
 const listeningUrl = (host: string, port: number): string => {

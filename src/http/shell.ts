@@ -16,14 +16,14 @@ import {
 } from './admission.ts'
 import { createClientAddressReader } from './client-address.ts'
 import { errorResponse } from './envelope.ts'
-import { type RateLimiter, rateLimitHeaders } from './rate-limit.ts'
+import { type RateLimiter, rateLimitField } from './rate-limit.ts'
 import { type RequestContext, rememberContext } from './request-context.ts'
 import { createRouter, type ListedRoute, type RouteMatch } from './router.ts'
 
 /** As much of an Elysia app as the shell needs. */
 export type RoutedApp = {
   readonly routes: readonly ListedRoute[]
-  handle(request: Request): Response | Promise<Response>
+  fetch(request: Request): Response | Promise<Response>
 }
 
 export type ShellOptions = {
@@ -65,7 +65,7 @@ export const createShell = (options: ShellOptions, publicUrl: string): Shell => 
   const open = (request: Request, peer: string | undefined, route: BoundRoute, startedAt: number): RequestContext => {
     const { address, limitKey } = readAddress(peer, () => request.headers.get('x-forwarded-for'))
     const context: RequestContext = {
-      requestId: `req_${random.uuid(clock.now()).toHex()}`,
+      requestId: `req_${random.uuidHex(clock.now())}`,
       clientRequestId: clientRequestIdOf(request),
       address,
       addressKey: limitKey,
@@ -90,7 +90,7 @@ export const createShell = (options: ShellOptions, publicUrl: string): Shell => 
     const refusal = admit(request, context, match, path)
     if (refusal !== null) return errorResponse(refusal, context)
     try {
-      return await app.handle(request)
+      return await app.fetch(request)
     } catch (cause) {
       log.error('http.failed', { requestId: context.requestId, cause })
       return errorResponse(refuse('internal_error'), context)
@@ -109,16 +109,7 @@ export const createShell = (options: ShellOptions, publicUrl: string): Shell => 
 
     const durationMs = performance.now() - startedAt
     route.tally.answered(response.status, durationMs)
-    log.info('http.answered', {
-      requestId: context.requestId,
-      clientRequestId: context.clientRequestId,
-      method: request.method,
-      route: context.route,
-      status: response.status,
-      durationMs: Math.round(durationMs * 1000) / 1000,
-      address: context.address,
-      ...context.notes,
-    })
+    log.answered(request.method, response.status, durationMs, context)
     return response
   }
 }
@@ -171,8 +162,7 @@ const setCommonHeaders = (response: Response, context: RequestContext, path: str
   if (contract) headers.set('x-service-api-version', currentApiVersion)
   if (contract || response.status >= 400 || path === '/api/session') headers.set('cache-control', 'no-store')
   const state = context.rateLimit
-  if (state === null || state.windowSeconds === 0) return
-  const told = rateLimitHeaders(state)
-  headers.set('ratelimit-policy', told.policy)
-  headers.set('ratelimit', told.state)
+  if (state === null || state.policyField === null) return
+  headers.set('ratelimit-policy', state.policyField)
+  headers.set('ratelimit', rateLimitField(state))
 }

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs'
 
-/** Takes whole lines and gets them out; never throws, never waits. */
+/** Takes whole lines in ASCII and gets them out; never throws, never waits. */
 export type LogWriter = {
   write(line: string): void
   /** Writes what is left, waiting for a slow reader for at most a second. For the end of the process. */
@@ -35,7 +35,7 @@ export const createLogWriter = (target: LogTarget): LogWriter => {
   /** False when there is nothing left to write. */
   const refill = (): boolean => {
     if (rest.length > 0) return true
-    rest = Buffer.from(pending)
+    rest = Buffer.from(pending, 'latin1')
     pending = dropped === 0 ? '' : droppedLine(dropped)
     dropped = 0
     return rest.length > 0

@@ -6,9 +6,7 @@ export type LogFields = {
   readonly requestId?: string
   readonly clientRequestId?: string | null
   readonly address?: string
-  readonly method?: string
   readonly route?: string
-  readonly status?: number
   readonly durationMs?: number
   readonly errorCode?: string
   readonly appId?: string
@@ -32,7 +30,14 @@ export type LogFields = {
 /** What happened, as two or three dotted words. */
 export type LogEvent = `${string}.${string}`
 
+/** One answer, as the shell knows it: all of it made or checked there, save `clientRequestId`. */
+export type AnsweredRequest = Required<Pick<LogFields, 'requestId' | 'clientRequestId' | 'address' | 'route'>> & {
+  readonly notes: Pick<LogFields, 'appId' | 'clientId' | 'userId' | 'grantId' | 'errorCode'>
+}
+
 export type Log = {
+  /** The line of every answer, `http.answered`. */
+  answered(method: string, status: number, durationMs: number, request: AnsweredRequest): void
   info(event: LogEvent, fields?: LogFields): void
   warn(event: LogEvent, fields?: LogFields): void
   error(event: LogEvent, fields?: LogFields): void
@@ -57,18 +62,20 @@ const secretPrefix = /ap(?:s_dev|s_live|at|ua|ur|co|us|es|ic|ok)_/
 
 const withheld = '"[withheld]"'
 
+/** JSON in ASCII, so that a line has as many bytes as characters. */
+const json = (value: unknown): string =>
+  JSON.stringify(value).replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
 const text: Rule = (value) => {
   if (typeof value !== 'string') return null
-  return secretPrefix.test(value) ? withheld : JSON.stringify(value.slice(0, 500))
+  return secretPrefix.test(value) ? withheld : json(value.slice(0, 500))
 }
 
 const rules: Readonly<Record<keyof LogFields, Rule>> = {
   requestId: recordId,
   clientRequestId: text,
   address: matching(/^[0-9a-f.:]{2,45}$|^unknown$/),
-  method: matching(/^[A-Z]{3,10}$/),
   route: word,
-  status: figure,
   durationMs: figure,
   errorCode: matching(/^[a-z_]{1,50}$/),
   appId: recordId,
@@ -84,7 +91,7 @@ const rules: Readonly<Record<keyof LogFields, Rule>> = {
   seconds: figure,
   port: figure,
   reason: text,
-  cause: (value) => JSON.stringify(describeCause(value)),
+  cause: (value) => json(describeCause(value)),
 }
 
 const isField = (name: string): name is keyof LogFields => Object.hasOwn(rules, name)
@@ -101,20 +108,33 @@ const createStamp = (wall: () => number) => {
   }
 }
 
-/** JSON lines. A field whose value is not of its kind is logged as `[withheld]`, so that a mistake shows and nothing leaks. */
+const render = (fields: LogFields): string => {
+  let line = ''
+  for (const name in fields) {
+    if (!isField(name)) continue
+    const value = fields[name]
+    if (value === undefined || value === null) continue
+    line += `,"${name}":${rules[name](value) ?? withheld}`
+  }
+  return line
+}
+
+/**
+ * JSON lines, in ASCII. A field whose value is not of its kind is logged as `[withheld]`, so that a mistake shows and
+ * nothing leaks.
+ */
 export const createLog = (writer: LogWriter, wall: () => number = Date.now): Log => {
   const stamp = createStamp(wall)
-  const write = (level: Level, event: LogEvent, fields: LogFields) => {
-    let line = `{"at":"${stamp()}","level":"${level}","event":"${event}"`
-    for (const name in fields) {
-      if (!isField(name)) continue
-      const value = fields[name]
-      if (value === undefined || value === null) continue
-      line += `,"${name}":${rules[name](value) ?? withheld}`
-    }
-    writer.write(`${line}}\n`)
-  }
+  const write = (level: Level, event: LogEvent, fields: LogFields) =>
+    writer.write(`{"at":"${stamp()}","level":"${level}","event":"${event}"${render(fields)}}\n`)
   return {
+    // Written out, because it happens with every request: what the shell made needs no rule.
+    answered: (method, status, durationMs, { requestId, clientRequestId, address, route, notes }) =>
+      writer.write(
+        `{"at":"${stamp()}","level":"info","event":"http.answered","requestId":"${requestId}"${
+          clientRequestId === null ? '' : `,"clientRequestId":${text(clientRequestId) ?? withheld}`
+        },"method":"${method}","route":"${route}","status":${status},"durationUs":${Math.round(durationMs * 1000)},"address":"${address}"${render(notes)}}\n`,
+      ),
     info: (event, fields = {}) => write('info', event, fields),
     warn: (event, fields = {}) => write('warn', event, fields),
     error: (event, fields = {}) => write('error', event, fields),
