@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { call } from '../support/call.ts'
+import { appToken, createWorld, endWorld, grantTokens, signIn, type World } from '../support/world.ts'
+import { expectRefusal } from './support/expect-refusal.ts'
+import { send } from './support/send.ts'
+
+let world: World
+let url: string
+beforeAll(async () => {
+  world = await createWorld()
+  url = world.server.url
+})
+afterAll(async () => await endWorld(world))
+
+const tryIn = async (body: object, headers: Readonly<Record<string, string>> = {}) =>
+  await call(url, 'POST', '~/api/session', { body, headers })
+const right = () => ({ email: world.user.email, password: world.user.password })
+const publicUrl = () => `http://localhost:${new URL(url).port}`
+
+describe('signing in', () => {
+  test('answers with a session token and the same as a cookie for this host alone', async () => {
+    const { status, body, headers } = await tryIn(right())
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      sessionToken: expect.stringMatching(/^apus_[0-9A-Za-z]{71}$/),
+      expiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      user: { id: world.user.id, name: 'Ada Example', email: world.user.email },
+    })
+    const [cookie = '', ...attributes] = (headers.get('set-cookie') ?? '').split('; ')
+    expect(cookie).toBe(`session=${body.sessionToken}`)
+    expect(attributes.toSorted()).toEqual(['HttpOnly', 'Max-Age=43200', 'Path=/', 'SameSite=Lax'])
+    expect(headers.get('cache-control')).toBe('no-store')
+  })
+
+  test('on HTTPS sets a cookie that never leaves it', async () => {
+    const secure = await createWorld({ env: { PUBLIC_URL: 'https://apps.example' } })
+    try {
+      const body = JSON.stringify({ email: secure.user.email, password: secure.user.password })
+      const { headers } = await send(secure.server.url, 'POST', '~/api/session', { body })
+      const [cookie = '', ...attributes] = (headers.get('set-cookie') ?? '').split('; ')
+      expect(cookie).toStartWith('__Host-session=apus_')
+      expect(attributes.toSorted()).toEqual(['HttpOnly', 'Max-Age=43200', 'Path=/', 'SameSite=Lax', 'Secure'])
+      const proof = { Origin: 'https://apps.example' }
+      const told = await send(secure.server.url, 'GET', '~/api/session', { headers: { Cookie: cookie, ...proof } })
+      expect(told.status).toBe(200)
+      const plain = cookie.replace('__Host-', '')
+      expectRefusal(await send(secure.server.url, 'GET', '~/api/session', { headers: { Cookie: plain, ...proof } }), 'login_required')
+    } finally {
+      await endWorld(secure)
+    }
+  })
+
+  test('takes the address in any case', async () => {
+    expect((await tryIn({ ...right(), email: world.user.email.toUpperCase() })).status).toBe(200)
+  })
+
+  test('tells an unknown address and a wrong password by one answer, and sets no cookie', async () => {
+    const told = new Set<string>()
+    const wrong = [
+      { ...right(), password: 'wrong' },
+      { ...right(), password: `${world.user.password} ` },
+      { ...right(), password: world.user.password.toUpperCase() },
+      { ...right(), email: 'nobody@example.com' },
+      { ...right(), email: 'not an address' },
+      { ...right(), password: 'x'.repeat(73) },
+      { ...right(), password: `${world.user.password}${'\u{1F511}'.repeat(20)}` },
+    ]
+    for (const body of wrong) {
+      const answer = await tryIn(body)
+      expectRefusal(answer, 'invalid_login')
+      expect(answer.headers.get('set-cookie')).toBeNull()
+      const { requestId: _, ...rest } = answer.body.error
+      told.add(JSON.stringify(rest))
+    }
+    expect(told.size).toBe(1)
+    expectRefusal(await send(url, 'POST', '~/api/session', { body: String.raw`{"email":"a","password":"a\u0000"}` }), 'invalid_json')
+  })
+
+  test('is not possible from a page of another origin', async () => {
+    for (const Origin of ['https://evil.example', 'null', '']) {
+      expectRefusal(await tryIn(right(), { Origin }), 'origin_not_allowed')
+    }
+    for (const site of ['cross-site', 'same-site', '']) {
+      expectRefusal(await tryIn(right(), { 'Sec-Fetch-Site': site }), 'origin_not_allowed')
+    }
+    expect((await tryIn(right(), { 'Sec-Fetch-Site': 'same-origin' })).status).toBe(200)
+    expect((await tryIn(right(), { Origin: publicUrl() })).status).toBe(200)
+  })
+})
+
+describe('the session', () => {
+  test('tells who is signed in, by token or by cookie with proof', async () => {
+    const token = await signIn(url, world.user)
+    const told = {
+      expiresAt: expect.stringMatching(/Z$/),
+      user: { id: world.user.id, name: 'Ada Example', email: world.user.email },
+    }
+    expect((await call(url, 'GET', '~/api/session', { token })).body).toEqual(told)
+    const Cookie = `session=${token}`
+    expect((await send(url, 'GET', '~/api/session', { headers: { Cookie, 'Sec-Fetch-Site': 'same-origin' } })).body).toEqual(told)
+    expectRefusal(await send(url, 'GET', '~/api/session', { headers: { Cookie } }), 'origin_not_allowed')
+  })
+
+  test('ends when it is asked to, and takes its cookie away; others of the user go on', async () => {
+    const [one, two] = [await signIn(url, world.user), await signIn(url, world.user)]
+    const ended = await call(url, 'DELETE', '~/api/session', { token: one })
+    expect([ended.status, ended.text]).toEqual([204, ''])
+    expect(ended.headers.get('set-cookie')).toStartWith('session=; Path=/; Max-Age=0;')
+    expectRefusal(await call(url, 'GET', '~/api/session', { token: one }), 'login_required')
+    expectRefusal(await call(url, 'DELETE', '~/api/session', { token: one }), 'login_required')
+    expect((await call(url, 'GET', '~/api/session', { token: two })).status).toBe(200)
+    const headers = { Cookie: `session=${two}` }
+    expectRefusal(await send(url, 'DELETE', '~/api/session', { headers }), 'origin_not_allowed')
+    expect((await send(url, 'DELETE', '~/api/session', { headers: { ...headers, Origin: publicUrl() } })).status).toBe(204)
+    expectRefusal(await call(url, 'GET', '~/api/session', { token: two }), 'login_required')
+  })
+
+  test('is no token of another kind', async () => {
+    const session = await signIn(url, world.user)
+    for (const path of ['/me', '/versions', '/oauth/me', '/resources?kind=site']) {
+      expectRefusal(await call(url, 'GET', path, { token: session }), 'token_type_not_allowed')
+    }
+    for (const token of [await appToken(url, world.app.development), (await grantTokens(world)).accessToken]) {
+      expectRefusal(await call(url, 'GET', '~/api/session', { token }), 'token_type_not_allowed')
+      expectRefusal(await call(url, 'DELETE', '~/api/session', { token }), 'token_type_not_allowed')
+    }
+  })
+})
