@@ -6,17 +6,17 @@ export type * from './queries/index.ts'
 export type Database = Store<Queries>
 
 /**
- * The seam between the platform and its store: operations see this file and nothing below it. Generic over the queries, so that the
- * tests of an engine can bring tables of their own.
+ * The seam between the platform and its store: operations see this file and nothing below it. Generic over the queries,
+ * so that the tests of an engine can bring tables of their own.
  */
 export interface Store<Q> {
   /** Committed state only; never waits for a writer. */
   readonly queries: Q
 
   /**
-   * Serializable; resolves once the change would survive a power cut, rejects with what `work` threw (and then nothing of
-   * it was kept) or with `unavailable`. `work` awaits nothing but its queries and may be run again: no clock, no chance,
-   * no hashing inside.
+   * Serializable; resolves once the change would survive a power cut, rejects with what `work` threw (and then nothing
+   * of it was kept) or with `unavailable`. `work` awaits nothing but its queries and may be run again: no clock, no
+   * chance, no hashing inside.
    */
   transaction<T>(work: (queries: Q) => Promise<T>): Promise<T>
 
@@ -25,10 +25,15 @@ export interface Store<Q> {
 
   statistics(): StoreStatistics
 
-  /** What is wrong with the file, in plain sentences; nothing is an empty list. Reads every page: not for a busy server. */
+  /**
+   * What is wrong with the file, in plain sentences; nothing is an empty list. Reads every page: not for a busy server.
+   */
   check(): Promise<readonly string[]>
 
-  /** One consistent private copy, complete or absent. Throws `DatabaseUnusable` when `to` exists and may not be replaced. */
+  /**
+   * One consistent private copy, complete or absent. Throws `DatabaseUnusable` when `to` exists and may not be
+   * replaced.
+   */
   backup(to: string, options?: { readonly replace?: boolean }): Promise<void>
 
   /** Finishes what is queued, then lets go of the file. Later transactions are refused. */
@@ -46,8 +51,8 @@ export type StoreStatistics = {
 }
 
 /**
- * Why writes stopped for good. The process should answer what it can, exit, and recover at its next start. It ends by SIGKILL when it
- * exits, because an orderly end would touch the file again.
+ * Why writes stopped for good. The process should answer what it can, exit, and recover at its next start. It ends by
+ * SIGKILL when it exits, because an orderly end would touch the file again.
  */
 export type StoreFault = { readonly reason: string; readonly cause: unknown }
 

@@ -24,9 +24,9 @@ type Applied = { readonly id: number; readonly name: string; readonly sha256: st
 export type SchemaState = 'empty' | 'behind' | 'current'
 
 /**
- * Looks at a file without changing what is in it. Throws `DatabaseUnusable`: 'damaged' when it cannot be read, 'foreign' for another
- * program's file, 'newer' for one that a later version of this program migrated, 'migration_changed' when what was applied is not
- * what we would apply.
+ * Looks at a file without changing what is in it. Throws `DatabaseUnusable`: 'damaged' when it cannot be read,
+ * 'foreign' for another program's file, 'newer' for one that a later version of this program migrated,
+ * 'migration_changed' when what was applied is not what we would apply.
  */
 export const inspectSchema = (file: string, migrations: readonly Migration[]): SchemaState => {
   assertInOrder(migrations)
@@ -41,8 +41,8 @@ export const inspectSchema = (file: string, migrations: readonly Migration[]): S
 }
 
 /**
- * A WAL that is there stays as it is, which only a reading connection promises: a writing one copies it as it closes. Without one
- * a writing connection is right, because a reading one leaves the empty WAL that it makes.
+ * A WAL that is there stays as it is, which only a reading connection promises: a writing one copies it as it closes.
+ * Without one a writing connection is right, because a reading one leaves the empty WAL that it makes.
  */
 const connectForLooking = (file: string): Connection =>
   existsSync(companionsOf(file).wal)
@@ -50,19 +50,22 @@ const connectForLooking = (file: string): Connection =>
     : new Connection(file, { readwrite: true, create: false })
 
 /**
- * Brings the schema up to date. Each migration is one durable transaction, so that a kill at any moment leaves the old schema or
- * the new one; of several processes at once each migration is applied by one. Gives the IDs that this call applied.
+ * Brings the schema up to date. Each migration is one durable transaction, so that a kill at any moment leaves the old
+ * schema or the new one; of several processes at once each migration is applied by one. Gives the IDs that this call
+ * applied.
  */
 export const migrate = async (file: string, migrations: readonly Migration[]): Promise<readonly number[]> => {
   if (inspectSchema(file, migrations) === 'current') return []
   const connection = connect(file, { synchronous: 'FULL', busyTimeoutMs: 50 })
   try {
-    // Off for the whole connection: inside a transaction the pragma does nothing, and rebuilding a table would delete its children.
+    // Off for the whole connection: inside a transaction the pragma does nothing, and rebuilding a table would delete
+    // its children.
     connection.run('PRAGMA foreign_keys = OFF')
     const applied: number[] = []
     for (const migration of migrations) {
       await patiently(() => connection.run('BEGIN IMMEDIATE'))
-      if (inTransaction(connection, () => applyOnce(connection, file, migrations, migration))) applied.push(migration.id)
+      if (inTransaction(connection, () => applyOnce(connection, file, migrations, migration)))
+        applied.push(migration.id)
     }
     return applied
   } finally {
@@ -71,12 +74,21 @@ export const migrate = async (file: string, migrations: readonly Migration[]): P
 }
 
 /** What another process did in the meantime is looked at again, inside the transaction. */
-const applyOnce = (connection: Connection, file: string, migrations: readonly Migration[], migration: Migration): boolean => {
+const applyOnce = (
+  connection: Connection,
+  file: string,
+  migrations: readonly Migration[],
+  migration: Migration,
+): boolean => {
   schemaState(connection, file, migrations)
   if (appliedTo(connection).some(({ id }) => id === migration.id)) return false
   connection.run(`PRAGMA application_id = ${applicationId}`)
   connection.run(
-    'CREATE TABLE IF NOT EXISTS schema_migrations (id INTEGER PRIMARY KEY NOT NULL, name TEXT NOT NULL, sha256 TEXT NOT NULL) STRICT',
+    `CREATE TABLE IF NOT EXISTS schema_migrations (
+      id INTEGER PRIMARY KEY NOT NULL,
+      name TEXT NOT NULL,
+      sha256 TEXT NOT NULL
+    ) STRICT`,
   )
   try {
     connection.run(migration.sql)
@@ -116,7 +128,10 @@ const schemaState = (connection: Connection, file: string, migrations: readonly 
       throw new DatabaseUnusable('newer', `${file} was migrated by a newer version of this program (${name}).`)
     }
     if (known.id !== id || known.sha256 !== sha256) {
-      throw new DatabaseUnusable('migration_changed', `${file} has migration ${id} (${name}), which this program knows otherwise.`)
+      throw new DatabaseUnusable(
+        'migration_changed',
+        `${file} has migration ${id} (${name}), which this program knows otherwise.`,
+      )
     }
   }
   return applied.length === migrations.length ? 'current' : 'behind'
@@ -135,17 +150,24 @@ export const orphansOf = (connection: Connection): readonly string[] => {
   using statement = connection.prepare<Orphan & { readonly rows: number }, []>(
     'SELECT "table", parent, count(*) AS rows FROM pragma_foreign_key_check GROUP BY "table", parent',
   )
-  return statement.all().map(({ table, parent, rows }) => `${rows} row(s) of ${table} refer to missing rows of ${parent}`)
+  return statement
+    .all()
+    .map(({ table, parent, rows }) => `${rows} row(s) of ${table} refer to missing rows of ${parent}`)
 }
 
 const failed = (migration: Migration, reason: string, cause?: unknown) =>
-  new DatabaseUnusable('migration_failed', `Migration ${migration.id} (${migration.name}) failed and was undone: ${reason}.`, {
-    cause,
-  })
+  new DatabaseUnusable(
+    'migration_failed',
+    `Migration ${migration.id} (${migration.name}) failed and was undone: ${reason}.`,
+    {
+      cause,
+    },
+  )
 
 const assertInOrder = (migrations: readonly Migration[]): void => {
   for (const [index, { id, name, sql, sha256 }] of migrations.entries()) {
     if (id !== index + 1) throw new Error(`Migration ${name} has ID ${id} in place ${index + 1}.`)
-    if (createHash('sha256').update(sql).digest('hex') !== sha256) throw new Error(`Migration ${name} differs from its checksum.`)
+    if (createHash('sha256').update(sql).digest('hex') !== sha256)
+      throw new Error(`Migration ${name} differs from its checksum.`)
   }
 }

@@ -20,8 +20,8 @@ import { WritingConnection } from './sqlite/writing-connection.ts'
 export type SqliteOptions<Q> = {
   readonly file: string
   /**
-   * `server`: the one long-lived process of the file, with group commit. `operator`: a short-lived process beside it or alone;
-   * each transaction is one commit.
+   * `server`: the one long-lived process of the file, with group commit. `operator`: a short-lived process beside it or
+   * alone; each transaction is one commit.
    */
   readonly role: 'server' | 'operator'
   /** Called for the reading and for the writing connection, and again should the writing one be replaced. */
@@ -36,8 +36,8 @@ export type SqliteOptions<Q> = {
 }
 
 /**
- * Opens the store on an SQLite file. Throws `DatabaseUnusable` with a sentence for the operator when the file is missing, not
- * private, another program's, newer than this program, damaged, or served by another process.
+ * Opens the store on an SQLite file. Throws `DatabaseUnusable` with a sentence for the operator when the file is
+ * missing, not private, another program's, newer than this program, damaged, or served by another process.
  */
 export const openSqlite = async <Q>(options: SqliteOptions<Q>): Promise<Store<Q>> => {
   if (!options.migrate && !existsSync(options.file)) {
@@ -61,9 +61,10 @@ export const openSqlite = async <Q>(options: SqliteOptions<Q>): Promise<Store<Q>
 }
 
 /**
- * After a fault nothing may be closed. Closing the last connection copies the WAL, whose state on disk is unknown, into the database, and
- * then removes a -wal by its name, which by then may belong to another file. Bun would close them all as the process exits, so it does
- * not get that far: the process ends by SIGKILL, and the next start recovers as after any kill.
+ * After a fault nothing may be closed. Closing the last connection copies the WAL, whose state on disk is unknown, into
+ * the database, and then removes a -wal by its name, which by then may belong to another file. Bun would close them all
+ * as the process exits, so it does not get that far: the process ends by SIGKILL, and the next start recovers as after
+ * any kill.
  */
 const abandon = (connections: readonly unknown[]): void => {
   if (abandoned.length === 0) process.once('exit', () => process.kill(process.pid, 'SIGKILL'))
@@ -154,7 +155,8 @@ class SqliteStore<Q> implements Store<Q> {
 
   async #letGo(): Promise<void> {
     await this.#checkpointer?.close()
-    // The last connection copies what is left of the WAL and removes it; with others beside, at least nothing is left to copy.
+    // The last connection copies what is left of the WAL and removes it; with others beside, at least nothing is left
+    // to copy.
     if (this.options.role === 'server') this.#writer.connection.value('PRAGMA wal_checkpoint(TRUNCATE)')
     this.#reader.close()
     this.#writer.close()
@@ -172,7 +174,11 @@ class SqliteStore<Q> implements Store<Q> {
 
   #openCheckpointer(): Checkpointer {
     const { file, checkpointAfterPages = 4_000 } = this.options
-    return new Checkpointer({ file, afterPages: checkpointAfterPages, failed: (error) => this.#checkpointFailed(error) })
+    return new Checkpointer({
+      file,
+      afterPages: checkpointAfterPages,
+      failed: (error) => this.#checkpointFailed(error),
+    })
   }
 
   #replaceWriter(): WritingConnection<Q> {
@@ -181,8 +187,8 @@ class SqliteStore<Q> implements Store<Q> {
   }
 
   /**
-   * The operator's commits are durable as they return. The files are compared before every answer, so that no acknowledged
-   * change is in a file that had lost its name.
+   * The operator's commits are durable as they return. The files are compared before every answer, so that no
+   * acknowledged change is in a file that had lost its name.
    */
   async #durable(): Promise<void> {
     if (this.options.role === 'server') await this.#walSync.sync()
@@ -228,4 +234,4 @@ class FileMoved extends Error {}
 const reasonOf = (cause: unknown): string =>
   cause instanceof FileMoved
     ? cause.message
-    : 'The disk or the database file failed, so it is unknown what of the last changes was kept; they will be known after a restart.'
+    : 'The disk or the database file failed: what was kept of the last changes will only be known after a restart.'

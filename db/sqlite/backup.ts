@@ -5,8 +5,8 @@ import { canonicalPath, companionsOf, createPrivately, syncFolderOf } from './pr
 import { startThread } from './thread.ts'
 
 /**
- * Copies what is committed now into one file: complete and durable under its name, or not there at all. Runs inside SQLite and so
- * stops this process meanwhile (about 2 ms per MB); other processes go on.
+ * Copies what is committed now into one file: complete and durable under its name, or not there at all. Runs inside
+ * SQLite and so stops this process meanwhile (about 2 ms per MB); other processes go on.
  */
 export const backUp = (source: Connection, to: string, options: { readonly replace: boolean }): void => {
   const target = canonicalPath(to)
@@ -42,7 +42,8 @@ const copyInto = (source: Connection, unfinished: string): void => {
   }
 }
 
-const alreadyThere = (target: string) => new DatabaseUnusable('exists', `${target} exists already and was left as it is.`)
+const alreadyThere = (target: string) =>
+  new DatabaseUnusable('exists', `${target} exists already and was left as it is.`)
 
 /** Unlike a rename, a link never replaces what came to be there meanwhile. */
 const claimName = (unfinished: string, target: string): void => {

@@ -9,7 +9,11 @@ import { companionsOf, exposures } from './private-file.ts'
 const writableByOthers = 0o022
 
 /** Everything that is wrong with a database, in plain sentences. Reads every page of it. */
-export const findFaults = (connection: Connection, file: string, migrations: readonly Migration[]): readonly string[] => [
+export const findFaults = (
+  connection: Connection,
+  file: string,
+  migrations: readonly Migration[],
+): readonly string[] => [
   ...exposures([file, ...Object.values(companionsOf(file))]).map((sentence) => `${sentence}.`),
   ...folderFaults(dirname(file)),
   ...readable(() => pageFaults(connection)),

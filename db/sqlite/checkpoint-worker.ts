@@ -8,8 +8,8 @@ export type CheckpointReport =
   | { readonly kind: 'copied' | 'closed' }
   | { readonly kind: 'failed'; readonly code: string | null; readonly message: string }
 
-// This file is the other thread of the checkpointer. It has a connection of its own, which SQLite allows beside a writer;
-// the locks of all connections are those of the one process.
+// This file is the other thread of the checkpointer. It has a connection of its own, which SQLite allows beside a
+// writer; the locks of all connections are those of the one process.
 let connection: Connection | null = null
 
 const obey = (order: CheckpointOrder): CheckpointReport => {

@@ -26,9 +26,9 @@ export type CheckpointerOptions = {
 }
 
 /**
- * Keeps the WAL short without stopping the event loop: another thread copies committed pages into the database. Beside a busy writer
- * it would never catch up, and the WAL starts over only once all of it was copied; so the last few pages are copied while the
- * next batch of transactions waits, for two syncs. The thread starts with the first checkpoint.
+ * Keeps the WAL short without stopping the event loop: another thread copies committed pages into the database. Beside
+ * a busy writer it would never catch up, and the WAL starts over only once all of it was copied; so the last few pages
+ * are copied while the next batch of transactions waits, for two syncs. The thread starts with the first checkpoint.
  */
 export class Checkpointer {
   readonly #connection: Connection
@@ -80,7 +80,8 @@ export class Checkpointer {
     await this.#copyBeside().catch(this.options.failed)
     const { log, checkpointed } = this.#look()
     this.#state = checkpointed < log ? next : 'idle'
-    // A rest that another process still reads, such as a backup, is left to grow by as much again before the next attempt.
+    // A rest that another process still reads, such as a backup, is left to grow by as much again before the next
+    // attempt.
     this.#dueAt = (checkpointed < log ? log : 0) + this.options.afterPages
   }
 

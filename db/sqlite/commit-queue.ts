@@ -47,16 +47,18 @@ const unavailable = (retryAfterSeconds: number) => refuse('unavailable', { retry
 /** A transaction awaited something other than its queries. It was rolled back; whoever wrote it must mend it. */
 export class TransactionOverdue extends Error {
   constructor() {
-    super('A transaction did not finish within one turn of the event loop: its body awaits something other than its queries.')
+    super(
+      'A transaction did not finish within one turn of the event loop: it awaits something other than its queries.',
+    )
     this.name = 'TransactionOverdue'
   }
 }
 
 /**
- * Group commit. Transactions that arrive together run one after the other between one BEGIN and one COMMIT, each under its own
- * savepoint, and are answered after one sync. While a sync is on its way the next batch gathers. Batches never overlap, so
- * whatever a transaction reads was durable before its batch began or becomes so with its own batch: one that changed nothing
- * waits no less.
+ * Group commit. Transactions that arrive together run one after the other between one BEGIN and one COMMIT, each under
+ * its own savepoint, and are answered after one sync. While a sync is on its way the next batch gathers. Batches never
+ * overlap, so whatever a transaction reads was durable before its batch began or becomes so with its own batch: one
+ * that changed nothing waits no less.
  */
 export class CommitQueue<Q> {
   transactions = 0
@@ -203,7 +205,10 @@ export class CommitQueue<Q> {
     this.#again()
   }
 
-  /** The overdue body may still hold its queries: their connection goes, and the others of its batch run again on a new one. */
+  /**
+   * The overdue body may still hold its queries: their connection goes, and the others of its batch run again on a new
+   * one.
+   */
   #runOthersAgain(jobs: readonly Job<Q>[], overdue: Job<Q>): void {
     overdue.reject(new TransactionOverdue())
     this.#waiting.unshift(...jobs.filter((job) => job !== overdue))

@@ -57,12 +57,16 @@ export const connect = (file: string, options: { synchronous: Synchronous; busyT
   }
 }
 
-/** WAL is a property of the file and stays; a new file and a restored backup do not have it yet. Throws while others use the file. */
+/**
+ * WAL is a property of the file and stays; a new file and a restored backup do not have it yet. Throws while others use
+ * the file.
+ */
 export const useWal = (file: string): void => {
   const connection = connect(file, { synchronous: 'FULL', busyTimeoutMs: 50 })
   try {
     const mode = connection.value('PRAGMA journal_mode = WAL')
-    if (mode !== 'wal') throw new DatabaseUnusable('unsupported', `SQLite cannot share ${file} between processes on this file system.`)
+    if (mode !== 'wal')
+      throw new DatabaseUnusable('unsupported', `SQLite cannot share ${file} between processes on this file system.`)
   } finally {
     connection.close()
   }
@@ -71,6 +75,9 @@ export const useWal = (file: string): void => {
 const assertSafeVersion = (connection: Connection): void => {
   const version = String(connection.value('SELECT sqlite_version()'))
   if (Bun.semver.order(version, oldestSafe) < 0) {
-    throw new DatabaseUnusable('old_sqlite', `SQLite ${version} can corrupt databases; ${oldestSafe} or newer is needed.`)
+    throw new DatabaseUnusable(
+      'old_sqlite',
+      `SQLite ${version} can corrupt databases; ${oldestSafe} or newer is needed.`,
+    )
   }
 }

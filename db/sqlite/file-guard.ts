@@ -7,8 +7,9 @@ const identity = (path: string): string | null => {
 }
 
 /**
- * Tells whether the names still lead to the files that are open. SQLite does not notice in WAL mode: writes into a deleted
- * file succeed and are lost. A number cannot be reused while we hold its file open. Looks by name only, opens nothing.
+ * Tells whether the names still lead to the files that are open. SQLite does not notice in WAL mode: writes into a
+ * deleted file succeed and are lost. A number cannot be reused while we hold its file open. Looks by name only, opens
+ * nothing.
  */
 export class FileGuard {
   readonly #expected: readonly (readonly [path: string, identity: string | null])[]

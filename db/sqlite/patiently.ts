@@ -4,8 +4,8 @@ import { faultKind } from './fault.ts'
 const longestWaitMs = 60_000
 
 /**
- * Tries again while another process holds the lock: at a start, which may have to wait for a migration elsewhere. Waits outside of
- * SQLite, for at most a minute, then throws `DatabaseUnusable` ('busy').
+ * Tries again while another process holds the lock: at a start, which may have to wait for a migration elsewhere. Waits
+ * outside of SQLite, for at most a minute, then throws `DatabaseUnusable` ('busy').
  */
 export const patiently = async <T>(work: () => T): Promise<T> => {
   const giveUpAt = performance.now() + longestWaitMs

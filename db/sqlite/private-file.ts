@@ -7,7 +7,9 @@ const groupAndOthers = 0o077
 /** SQLite's own files beside the database. They hold the same rows and get the database's mode from SQLite. */
 export const companionsOf = (file: string) => ({ wal: `${file}-wal`, shm: `${file}-shm`, lock: `${file}.lock` })
 
-/** The one name of the file, links resolved, so that two ways to write it meet at the same lock. Makes the folder, 0700. */
+/**
+ * The one name of the file, links resolved, so that two ways to write it meet at the same lock. Makes the folder, 0700.
+ */
 export const canonicalPath = (file: string): string => {
   const path = resolve(file)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -30,7 +32,9 @@ export const createPrivately = (file: string): void => {
 export const exposures = (files: readonly string[]): readonly string[] =>
   files.flatMap((file) => {
     const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0
-    return (mode & groupAndOthers) === 0 ? [] : [`${file} is open to other users of this machine: run chmod 600 ${file}`]
+    return (mode & groupAndOthers) === 0
+      ? []
+      : [`${file} is open to other users of this machine: run chmod 600 ${file}`]
   })
 
 export const assertPrivate = (file: string): void => {

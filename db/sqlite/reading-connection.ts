@@ -5,9 +5,10 @@ import { connect, type Connection } from './connection.ts'
 const longestShareMs = 1
 
 /**
- * The connection for plain reads. Reads of one turn of the event loop share one read transaction, which spares each of them the
- * locks and the look at the WAL (about 2 µs of 8). What a read sees is never older than the last transaction that this process
- * answered, because `refresh` is called before each answer; and never older than a millisecond against other processes.
+ * The connection for plain reads. Reads of one turn of the event loop share one read transaction, which spares each of
+ * them the locks and the look at the WAL (about 2 µs of 8). What a read sees is never older than the last transaction
+ * that this process answered, because `refresh` is called before each answer; and never older than a millisecond
+ * against other processes.
  */
 export class ReadingConnection<Q> {
   readonly queries: Q

@@ -3,8 +3,9 @@ import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { connect, type Connection, type Synchronous } from './connection.ts'
 
 /**
- * The one connection that writes: its queries and the statements that bound a transaction. Its queries refuse to run outside
- * of a transaction, where each would commit by itself: a forgotten `await`, or SQLite having rolled everything back.
+ * The one connection that writes: its queries and the statements that bound a transaction. Its queries refuse to run
+ * outside of a transaction, where each would commit by itself: a forgotten `await`, or SQLite having rolled everything
+ * back.
  */
 export class WritingConnection<Q> {
   readonly queries: Q

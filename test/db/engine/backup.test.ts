@@ -57,7 +57,9 @@ test('an operator backs up beside a server that goes on writing', async () => {
   const operator = await openTiny(folder.file, { role: 'operator', migrate: false })
   const copy = join(folder.path, 'copy.db')
 
-  const writing = Promise.all(Array.from({ length: 500 }, (_, index) => server.transaction((notes) => notes.add(`n${index}`))))
+  const writing = Promise.all(
+    Array.from({ length: 500 }, (_, index) => server.transaction((notes) => notes.add(`n${index}`))),
+  )
   await operator.backup(copy)
   await writing
   await operator.close()

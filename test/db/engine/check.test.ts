@@ -42,7 +42,9 @@ test('rows whose parents are missing are told', async () => {
 test('a damaged page is told', async () => {
   using folder = temporaryFolder()
   const first = await openTiny(folder.file)
-  await Promise.all(Array.from({ length: 500 }, (_, index) => first.transaction((notes) => notes.add(`n${index}`, 'x'.repeat(500)))))
+  await Promise.all(
+    Array.from({ length: 500 }, (_, index) => first.transaction((notes) => notes.add(`n${index}`, 'x'.repeat(500)))),
+  )
   await first.close()
   const pages = statSync(folder.file).size / 4096
   writeSync(openSync(folder.file, 'r+'), Buffer.alloc(512, 0xff), 0, 512, (pages - 3) * 4096)

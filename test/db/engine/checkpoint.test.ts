@@ -8,7 +8,9 @@ import { openTiny, temporaryFolder, type TinyStore } from './support/tiny-store.
 const write = async (store: TinyStore, rounds: number, prefix = '') => {
   for (let round = 0; round < rounds; round += 1) {
     await Promise.all(
-      Array.from({ length: 20 }, (_, index) => store.transaction((notes) => notes.add(`${prefix}${round}-${index}`, 'x'.repeat(500)))),
+      Array.from({ length: 20 }, (_, index) =>
+        store.transaction((notes) => notes.add(`${prefix}${round}-${index}`, 'x'.repeat(500))),
+      ),
     )
   }
 }

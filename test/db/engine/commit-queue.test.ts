@@ -111,7 +111,10 @@ test('a commit that fails refuses its whole batch, and the next batch has its ch
   const { told, writer } = scripted({ commit: () => void (failures-- > 0 && fails('SQLITE_BUSY')()) })
   const queue = queueOf(writer)
 
-  const batch = await Promise.all([outcome(queue.transaction(async () => 1)), outcome(queue.transaction(async () => 2))])
+  const batch = await Promise.all([
+    outcome(queue.transaction(async () => 1)),
+    outcome(queue.transaction(async () => 2)),
+  ])
 
   expect(batch).toEqual([expect.objectContaining(unavailable), expect.objectContaining(unavailable)])
   expect(told.at(-1)).toBe('rollback')

@@ -16,7 +16,9 @@ const failing = (call: string, error: string, when: string, path: readonly strin
 ]
 
 /** Adds notes until one is refused; gives those that were answered as added. */
-const addUntilRefused = async (ask: (id: string) => Promise<unknown>): Promise<{ added: string[]; refusal: unknown }> => {
+const addUntilRefused = async (
+  ask: (id: string) => Promise<unknown>,
+): Promise<{ added: string[]; refusal: unknown }> => {
   const added: string[] = []
   for (;;) {
     const id = `n${added.length}`
@@ -26,32 +28,38 @@ const addUntilRefused = async (ask: (id: string) => Promise<unknown>): Promise<{
   }
 }
 
-test.skipIf(!traceable)('after a sync that failed nothing is written any more, reads go on, and a restart has all that was answered', async () => {
-  using folder = temporaryFolder()
-  const server = await startTiny(folder.file, 'server', failing('fdatasync', 'EIO', '5+'))
-  const add = (id: string) => server.ask({ kind: 'add', id })
+test.skipIf(!traceable)(
+  'after a sync that failed nothing is written any more, reads go on, and a restart has all that was answered',
+  async () => {
+    using folder = temporaryFolder()
+    const server = await startTiny(folder.file, 'server', failing('fdatasync', 'EIO', '5+'))
+    const add = (id: string) => server.ask({ kind: 'add', id })
 
-  const { added, refusal } = await addUntilRefused(add)
+    const { added, refusal } = await addUntilRefused(add)
 
-  expect(added.length).toBeGreaterThan(0)
-  expect(refusal).toEqual({ refused: 'unavailable' })
-  expect(await add('later')).toEqual({ refused: 'unavailable' })
-  expect(await server.ask({ kind: 'health' })).toMatchObject({ writable: false, reason: expect.stringContaining('restart') })
-  expect(await server.ask({ kind: 'faults' })).toBe(1)
-  expect(await server.ask({ kind: 'count' })).toBeGreaterThanOrEqual(added.length)
+    expect(added.length).toBeGreaterThan(0)
+    expect(refusal).toEqual({ refused: 'unavailable' })
+    expect(await add('later')).toEqual({ refused: 'unavailable' })
+    expect(await server.ask({ kind: 'health' })).toMatchObject({
+      writable: false,
+      reason: expect.stringContaining('restart'),
+    })
+    expect(await server.ask({ kind: 'faults' })).toBe(1)
+    expect(await server.ask({ kind: 'count' })).toBeGreaterThanOrEqual(added.length)
 
-  // Its exit leaves the WAL as it is: copying it would trust what the disk refused.
-  const database = readFileSync(folder.file)
-  expect(await server.exit()).not.toBe(0)
-  expect(existsSync(`${folder.file}-wal`)).toBe(true)
-  expect(readFileSync(folder.file).equals(database)).toBe(true)
+    // Its exit leaves the WAL as it is: copying it would trust what the disk refused.
+    const database = readFileSync(folder.file)
+    expect(await server.exit()).not.toBe(0)
+    expect(existsSync(`${folder.file}-wal`)).toBe(true)
+    expect(readFileSync(folder.file).equals(database)).toBe(true)
 
-  const store = await openTiny(folder.file)
-  expect(await store.queries.ids()).toEqual(expect.arrayContaining(added))
-  expect(await store.queries.find('later')).toBeNull()
-  expect(await store.check()).toEqual([])
-  await store.close()
-})
+    const store = await openTiny(folder.file)
+    expect(await store.queries.ids()).toEqual(expect.arrayContaining(added))
+    expect(await store.queries.find('later')).toBeNull()
+    expect(await store.check()).toEqual([])
+    await store.close()
+  },
+)
 
 test.skipIf(!traceable)('after a write that failed nothing is written any more', async () => {
   using folder = temporaryFolder()
@@ -111,20 +119,26 @@ const moved: readonly (readonly [what: string, move: (file: string) => void])[] 
   ],
 ]
 
-test.each([...moved])('%s under the server: no transaction is answered after that, and the server says why', async (_, move) => {
-  using folder = temporaryFolder()
-  const faults: string[] = []
-  const store = await openTiny(folder.file, { onFault: ({ reason }) => faults.push(reason) })
-  await store.transaction((notes) => notes.add('before'))
+test.each([...moved])(
+  '%s under the server: no transaction is answered after that, and the server says why',
+  async (_, move) => {
+    using folder = temporaryFolder()
+    const faults: string[] = []
+    const store = await openTiny(folder.file, { onFault: ({ reason }) => faults.push(reason) })
+    await store.transaction((notes) => notes.add('before'))
 
-  move(folder.file)
-  const refused = await store.transaction((notes) => notes.add('after')).catch((error: unknown) => error)
+    move(folder.file)
+    const refused = await store.transaction((notes) => notes.add('after')).catch((error: unknown) => error)
 
-  expect(refused).toMatchObject({ code: 'unavailable', facts: { retryAfterSeconds: expect.any(Number) } })
-  expect(store.health()).toMatchObject({ writable: false, reason: expect.stringContaining('under the running server') })
-  expect(faults).toHaveLength(1)
-  await store.close()
-})
+    expect(refused).toMatchObject({ code: 'unavailable', facts: { retryAfterSeconds: expect.any(Number) } })
+    expect(store.health()).toMatchObject({
+      writable: false,
+      reason: expect.stringContaining('under the running server'),
+    })
+    expect(faults).toHaveLength(1)
+    await store.close()
+  },
+)
 
 test.each([...moved])('%s under an idle server: it notices by itself', async (_, move) => {
   using folder = temporaryFolder()

@@ -43,7 +43,10 @@ test('a second server on the same file is told so, by whichever name it calls it
   const alias = join(folder.path, 'alias.db')
   symlinkSync(folder.file, alias)
 
-  expect(openTiny(folder.file)).rejects.toMatchObject({ kind: 'in_use', message: expect.stringContaining('Another server') })
+  expect(openTiny(folder.file)).rejects.toMatchObject({
+    kind: 'in_use',
+    message: expect.stringContaining('Another server'),
+  })
   expect(openTiny(alias)).rejects.toMatchObject({ kind: 'in_use' })
   await store.transaction((notes) => notes.add('still here'))
 
@@ -109,7 +112,10 @@ test('a database of a newer program is refused and not changed', async () => {
   await (await openTiny(folder.file, { migrations: newer })).close()
   const before = readFileSync(folder.file)
 
-  expect(openTiny(folder.file)).rejects.toMatchObject({ kind: 'newer', message: expect.stringContaining('newer version') })
+  expect(openTiny(folder.file)).rejects.toMatchObject({
+    kind: 'newer',
+    message: expect.stringContaining('newer version'),
+  })
   expect(readFileSync(folder.file).equals(before)).toBe(true)
   expect(existsSync(`${folder.file}-wal`)).toBe(false)
 })

@@ -19,7 +19,9 @@ test('more than a batch of transactions are all answered, in several commits', a
   const store = await openTiny(folder.file)
 
   const answers = await Promise.all(
-    Array.from({ length: 1_000 }, (_, index) => store.transaction(async (notes) => notes.add(`n${index}`).then(() => index))),
+    Array.from({ length: 1_000 }, (_, index) =>
+      store.transaction(async (notes) => notes.add(`n${index}`).then(() => index)),
+    ),
   )
 
   expect(answers).toEqual(Array.from({ length: 1_000 }, (_, index) => index))
@@ -104,7 +106,7 @@ test('a later transaction of a batch sees what an earlier one wrote', async () =
   await store.close()
 })
 
-test('a body that awaits anything but its queries is undone and called a mistake; those beside it are kept', async () => {
+test('a body that awaits anything but its queries is undone and called a mistake, alone', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
 

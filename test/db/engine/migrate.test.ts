@@ -9,7 +9,10 @@ const parents = migrationOf(
   1,
   'parents',
   `CREATE TABLE parents (id INTEGER PRIMARY KEY NOT NULL) STRICT;
-   CREATE TABLE children (id INTEGER PRIMARY KEY NOT NULL, parent INTEGER NOT NULL REFERENCES parents (id) ON DELETE CASCADE) STRICT;
+   CREATE TABLE children (
+     id INTEGER PRIMARY KEY NOT NULL,
+     parent INTEGER NOT NULL REFERENCES parents (id) ON DELETE CASCADE
+   ) STRICT;
    INSERT INTO parents VALUES (1), (2); INSERT INTO children VALUES (10, 1), (20, 2);`,
 )
 const rebuild = migrationOf(
@@ -86,7 +89,9 @@ test('a migration that leaves rows without their parents is undone', async () =>
 test('a migration that ends its own transaction is refused', async () => {
   using folder = fresh()
 
-  expect(migrate(folder.file, [migrationOf(1, 'commits', 'CREATE TABLE a (b TEXT) STRICT; COMMIT;')])).rejects.toMatchObject({
+  expect(
+    migrate(folder.file, [migrationOf(1, 'commits', 'CREATE TABLE a (b TEXT) STRICT; COMMIT;')]),
+  ).rejects.toMatchObject({
     kind: 'migration_failed',
   })
 })
@@ -108,13 +113,17 @@ test('a migration that differs from its own checksum is a mistake of the program
 
 /** A process that migrates; slow enough to be met in its middle. */
 const migratingProcess = (file: string) =>
-  Bun.spawn([process.execPath, join(import.meta.dir, 'support', 'migrate-process.ts'), file], { stdio: ['ignore', 'pipe', 'inherit'] })
+  Bun.spawn([process.execPath, join(import.meta.dir, 'support', 'migrate-process.ts'), file], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
 
 test('of three processes at once each migration is applied by one', async () => {
   using folder = fresh()
   const processes = [1, 2, 3].map(() => migratingProcess(folder.file))
 
-  const applied = await Promise.all(processes.map(async (process) => JSON.parse(await new Response(process.stdout).text())))
+  const applied = await Promise.all(
+    processes.map(async (process) => JSON.parse(await new Response(process.stdout).text())),
+  )
 
   expect(applied.flat().sort()).toEqual([1, 2, 3])
   expect(rowsOf(folder.file, 'SELECT count(*) FROM numbers')).toEqual([[60_000]])

@@ -12,7 +12,10 @@ test('a read sees every transaction that was answered before it, also within the
   for (let index = 0; index < 50; index += 1) {
     const write = store.transaction((notes) => notes.add(`n${index}`))
     // A snapshot is taken in the very turn in which the transaction will be answered.
-    const reads = [store.queries.count(), new Promise((resolve) => setImmediate(resolve)).then(() => store.queries.count())]
+    const reads = [
+      store.queries.count(),
+      new Promise((resolve) => setImmediate(resolve)).then(() => store.queries.count()),
+    ]
     await write
     expect(await store.queries.find(`n${index}`)).not.toBeNull()
     await Promise.all(reads)

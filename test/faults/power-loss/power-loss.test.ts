@@ -28,9 +28,15 @@ const judge = ({ files, acknowledged }: Aftermath): { readonly sound: boolean; r
   for (const [file, content] of files) writeFileSync(join(folder.path, basename(file)), content, { mode: 0o600 })
   try {
     using database = new Database(folder.file)
-    const sound = database.query<{ integrity_check: string }, []>('PRAGMA integrity_check').get()?.integrity_check === 'ok'
+    const sound =
+      database.query<{ integrity_check: string }, []>('PRAGMA integrity_check').get()?.integrity_check === 'ok'
     if (acknowledged.size === 0) return { sound, lost: 0 }
-    const kept = new Set(database.query<{ id: string }, []>('SELECT id FROM notes').all().map((row) => row.id))
+    const kept = new Set(
+      database
+        .query<{ id: string }, []>('SELECT id FROM notes')
+        .all()
+        .map((row) => row.id),
+    )
     return { sound, lost: acknowledged.difference(kept).size }
   } catch {
     return { sound: false, lost: acknowledged.size }
@@ -51,9 +57,13 @@ const countOf = (events: readonly DiskEvent[], matches: (event: DiskEvent) => bo
 
 test.skipIf(!traceable)('a power cut at any moment loses no acknowledged transaction and damages nothing', async () => {
   const events = await recordWorkload('server')
-  // What the promise has to survive is in the recording: checkpoints, a WAL that started over, and an operator's commits beside.
+  // What the promise has to survive is in the recording: checkpoints, a WAL that started over, and an operator's
+  // commits beside.
   const databaseSyncs = countOf(events, (event) => event.kind === 'sync' && event.path.endsWith('.db'))
-  const restarts = countOf(events, (event) => event.kind === 'write' && event.file.endsWith('-wal') && event.offset === 0)
+  const restarts = countOf(
+    events,
+    (event) => event.kind === 'write' && event.file.endsWith('-wal') && event.offset === 0,
+  )
   expect({ databaseSyncs: databaseSyncs > 2, restarts: restarts > 2 }).toEqual({ databaseSyncs: true, restarts: true })
   expect(countOf(events, (event) => event.kind === 'acknowledge' && event.id.startsWith('s'))).toBe(150)
   expect(countOf(events, (event) => event.kind === 'acknowledge' && event.id.startsWith('o'))).toBe(12)
@@ -61,9 +71,12 @@ test.skipIf(!traceable)('a power cut at any moment loses no acknowledged transac
   expect(replay(events)).toEqual({ damaged: 0, losing: 0, lost: 0 })
 })
 
-test.skipIf(!traceable)('the same engine without its own sync loses acknowledged transactions, so the replay can tell', async () => {
-  const { damaged, losing } = replay(await recordWorkload('unsynced'))
+test.skipIf(!traceable)(
+  'the same engine without its own sync loses acknowledged transactions, so the replay can tell',
+  async () => {
+    const { damaged, losing } = replay(await recordWorkload('unsynced'))
 
-  expect(losing).toBeGreaterThan(0)
-  expect(damaged).toBe(0)
-})
+    expect(losing).toBeGreaterThan(0)
+    expect(damaged).toBe(0)
+  },
+)

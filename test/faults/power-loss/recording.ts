@@ -17,7 +17,11 @@ export const straceWorks = (): boolean =>
   Bun.which('strace') !== null && Bun.spawnSync(['strace', '-f', '-qq', '-o', '/dev/null', 'true']).exitCode === 0
 
 /** Runs a command under strace and gives what it and its children did in `folder`. */
-export const record = async (command: readonly string[], folder: string, log: string): Promise<readonly DiskEvent[]> => {
+export const record = async (
+  command: readonly string[],
+  folder: string,
+  log: string,
+): Promise<readonly DiskEvent[]> => {
   const traced = Bun.spawn(
     ['strace', '-f', '-qq', '--seccomp-bpf', '-y', '-xx', '-s', '70000', '-e', `trace=${calls}`, '-o', log, ...command],
     { stdio: ['ignore', 'ignore', 'inherit'] },
@@ -44,7 +48,8 @@ export const eventsOf = (log: string, folder: string): readonly DiskEvent[] => {
     }
     const start = resumed ? begun.get(thread) : { text: rest, since: events.length }
     const event = start ? eventOf(resumed ? start.text + (resumed[1] ?? '') : rest, start.since) : null
-    if (event && (event.kind === 'sync' ? within(event.path) || event.path === folder : within(event.file))) events.push(event)
+    if (event && (event.kind === 'sync' ? within(event.path) || event.path === folder : within(event.file)))
+      events.push(event)
   }
   return events
 }

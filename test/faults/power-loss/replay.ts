@@ -23,8 +23,8 @@ const modes = ['nothing', 'a prefix', 'a subset', 'torn sectors'] as const
 const sector = 512
 
 /**
- * One state that a power cut just before event `cut` may leave: everything synced, and of the rest of each file nothing, a prefix, a
- * subset, or single sectors. A new name is only sure once its folder was synced.
+ * One state that a power cut just before event `cut` may leave: everything synced, and of the rest of each file
+ * nothing, a prefix, a subset, or single sectors. A new name is only sure once its folder was synced.
  */
 export const cutPower = (events: readonly DiskEvent[], cut: number, random: (below: number) => number): Aftermath => {
   const disks = new Map<string, Disk>()
@@ -50,7 +50,9 @@ const sync = (disks: Map<string, Disk>, path: string, since: number): void => {
   for (const [file, disk] of disks) if (dirname(file) === path) disk.named = true
   const disk = disks.get(path)
   if (!disk) return
-  disk.content = disk.pending.filter(({ index }) => index < since).reduce((content, { change }) => apply(content, change), disk.content)
+  disk.content = disk.pending
+    .filter(({ index }) => index < since)
+    .reduce((content, { change }) => apply(content, change), disk.content)
   disk.pending = disk.pending.filter(({ index }) => index >= since)
 }
 

@@ -17,7 +17,9 @@ const addOne = async (store: TinyStore, index: number): Promise<void> => {
 }
 
 const operatorBeside = () =>
-  Bun.spawn([process.execPath, import.meta.path, file, 'operator', 'o', '12'], { stdio: ['ignore', 'inherit', 'inherit'] })
+  Bun.spawn([process.execPath, import.meta.path, file, 'operator', 'o', '12'], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
 
 // The same engine without its own sync: what remains is plain `synchronous = NORMAL`.
 if (role === 'unsynced') WalSync.prototype.sync = () => Promise.resolve()
@@ -25,7 +27,7 @@ if (role === 'unsynced') WalSync.prototype.sync = () => Promise.resolve()
 const store = await openTiny(file, { role: role === 'operator' ? 'operator' : 'server', checkpointAfterPages: 40 })
 const beside = role === 'server' ? operatorBeside() : null
 const total = Number(count)
-for (let first = 0; first < total; ) {
+for (let first = 0; first < total;) {
   const together = Math.min(total - first, 1 + (first % 7))
   await Promise.all(Array.from({ length: together }, (_, offset) => addOne(store, first + offset)))
   first += together

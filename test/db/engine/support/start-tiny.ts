@@ -16,7 +16,11 @@ export const startTiny = async (
   under: readonly string[] = [],
 ): Promise<TinyProcess> => {
   const script = join(import.meta.dir, 'tiny-process.ts')
-  const child = Bun.spawn([...under, process.execPath, script, file, role], { stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' })
+  const child = Bun.spawn([...under, process.execPath, script, file, role], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
   const lines = linesOf(child.stdout)
   const next = async (): Promise<unknown> => {
     const { value, done } = await lines.next()

@@ -28,7 +28,12 @@ export const tinyMigrations: readonly Migration[] = [
   migrationOf(
     1,
     'notes',
-    `CREATE TABLE notes (id TEXT PRIMARY KEY NOT NULL, body TEXT NOT NULL, reply_to TEXT REFERENCES notes (id), spent_at INTEGER) STRICT;`,
+    `CREATE TABLE notes (
+      id TEXT PRIMARY KEY NOT NULL,
+      body TEXT NOT NULL,
+      reply_to TEXT REFERENCES notes (id),
+      spent_at INTEGER
+    ) STRICT;`,
   ),
 ]
 
@@ -51,7 +56,8 @@ export const tinyQueries = (db: BunSQLiteDatabase) => {
     .returning({ id: notes.id })
     .prepare()
   return {
-    add: async (id: string, body = 'a note', replyTo: string | null = null) => void (await insert.execute({ id, body, replyTo })),
+    add: async (id: string, body = 'a note', replyTo: string | null = null) =>
+      void (await insert.execute({ id, body, replyTo })),
     find: async (id: string) => (await find.execute({ id }))[0] ?? null,
     count: async () => (await total.execute())[0]?.rows ?? 0,
     ids: async () => (await ids.execute()).map((row) => row.id),
@@ -64,7 +70,14 @@ export type TinyQueries = ReturnType<typeof tinyQueries>
 export type TinyStore = Store<TinyQueries>
 
 export const openTiny = (file: string, options: Partial<SqliteOptions<TinyQueries>> = {}): Promise<TinyStore> =>
-  openSqlite({ role: 'server', createQueries: tinyQueries, migrations: tinyMigrations, migrate: true, ...options, file })
+  openSqlite({
+    role: 'server',
+    createQueries: tinyQueries,
+    migrations: tinyMigrations,
+    migrate: true,
+    ...options,
+    file,
+  })
 
 /** A private folder that is gone when the scope ends. */
 export const temporaryFolder = () => {
