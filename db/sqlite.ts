@@ -97,7 +97,9 @@ class SqliteStore<Q> implements Store<Q> {
     this.#reader.connection.value('SELECT count(*) FROM sqlite_schema')
     syncFolderOf(file)
     this.#walSync = new WalSync(companionsOf(file).wal)
-    this.#guard = new FileGuard(file)
+    // Without the names of the -shm and of the lock, others would write beside us under locks of their own.
+    const { wal, shm, lock: serverLock } = companionsOf(file)
+    this.#guard = new FileGuard([file, wal, shm, ...(role === 'server' ? [serverLock] : [])])
     this.#checkpointer = role === 'server' ? this.#openCheckpointer() : null
     this.#queue = new CommitQueue<Q>({
       writer: this.#writer,

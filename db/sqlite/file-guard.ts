@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs'
-import { companionsOf } from './private-file.ts'
 
 const identity = (path: string): string | null => {
   const found = statSync(path, { throwIfNoEntry: false })
@@ -14,8 +13,8 @@ const identity = (path: string): string | null => {
 export class FileGuard {
   readonly #expected: readonly (readonly [path: string, identity: string | null])[]
 
-  constructor(file: string) {
-    this.#expected = [file, companionsOf(file).wal].map((path) => [path, identity(path)])
+  constructor(files: readonly string[]) {
+    this.#expected = files.map((path) => [path, identity(path)])
   }
 
   /** A sentence about the first file that is gone or another one, or null. */

@@ -41,6 +41,8 @@ describe('a file that is lost under the running server', () => {
       renameSync(`${file}.copy`, file)
     },
     'left without its -wal': (file) => rmSync(`${file}-wal`),
+    'left without its -shm, which holds the locks': (file) => rmSync(`${file}-shm`),
+    'left without the lock that keeps other servers out': (file) => rmSync(`${file}.lock`),
   }
 
   test.each(Object.keys(losses))('because it was %s stops all writes and readiness, and no token is ever let through wrongly', async (loss) => {
