@@ -1,0 +1,283 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Database } from 'bun:sqlite'
+import { createHash } from 'node:crypto'
+import type { VersionStep } from '../../src/domain/version.ts'
+import { moveVersion } from '../../src/operations/versions/move-version.ts'
+import { call, type Json } from '../support/call.ts'
+import { operator, trace } from '../support/operator.ts'
+import { addApp, type AppInWorld, appToken, createWorld, endWorld, grantTokens, type World } from '../support/world.ts'
+import { expectRefusal } from './support/expect-refusal.ts'
+
+let world: World
+let url: string
+beforeAll(async () => {
+  world = await createWorld()
+  url = world.server.url
+})
+afterAll(async () => await endWorld(world))
+
+/** An app of its own for each test, so that numbers start at 1. */
+type Workshop = { readonly app: AppInWorld; readonly token: string }
+const workshop = async (scopes?: string): Promise<Workshop> => {
+  const app = await addApp(world.platform, world.user, scopes)
+  return { app, token: await appToken(url, app.development) }
+}
+const upload = async ({ token }: Workshop, body: object) => await call(url, 'POST', '/versions', { token, body })
+const list = async ({ token }: Workshop, query = '') => (await call(url, 'GET', `/versions${query}`, { token })).body
+const move = async ({ app }: Workshop, version: string, ...steps: readonly VersionStep[]) => {
+  for (const step of steps) {
+    const rejection = step === 'reject' ? { message: 'No icon.', items: [{ path: 'icon', message: 'Missing.' }] } : null
+    await moveVersion(world.platform, trace, operator, { slug: app.slug, version, step, rejection })
+  }
+}
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+
+describe('creating a version', () => {
+  test('gives a draft, which is the development head, in the whole form of the record', async () => {
+    const shop = await workshop()
+    const { status, body } = await upload(shop, { version: '1.4.0' })
+    expect(status).toBe(201)
+    expect(body).toEqual({
+      id: expect.stringMatching(/^ver_[0-9a-f]{32}$/),
+      number: 1,
+      version: '1.4.0',
+      status: 'draft',
+      revision: 1,
+      notes: null,
+      manifest: {},
+      scopes: [],
+      artifact: null,
+      current: { development: true, production: false },
+      rejection: null,
+      createdAt: time,
+      updatedAt: time,
+      submittedAt: null,
+      reviewedAt: null,
+      activatedAt: null,
+    })
+  })
+
+  test('keeps notes, manifest, scopes and artifact as they were sent', async () => {
+    const shop = await workshop()
+    const bytes = new Uint8Array([0, 255, 1, 254, 10, 13])
+    const manifest = { name: 'N', deep: { list: [1, 'a', null, { b: 1.5 }] }, when: '2026-08-01', constructor: 'x', '': 0 }
+    const artifact = { filename: 'app v1 (ü).tar.gz', contentBase64: Buffer.from(bytes).toString('base64'), sha256: sha256(bytes) }
+    const notes = 'Zeile 1\n\u{1F680}'
+    const { body } = await upload(shop, { version: '1.0.0-rc.1+build.5', notes, manifest, scopes: ['store:read', 'site:read', 'site:read'], artifact })
+    expect(body).toMatchObject({ version: '1.0.0-rc.1+build.5', notes, manifest, scopes: ['site:read', 'store:read'] })
+    expect(body.artifact).toEqual({ filename: artifact.filename, sizeBytes: 6, sha256: artifact.sha256 })
+    expect((await list(shop)).data).toEqual([body])
+  })
+
+  test('again under the same name, while it is a draft, replaces all of it and moves no head', async () => {
+    const shop = await workshop()
+    const first = (await upload(shop, { version: '1.0.0', notes: 'one', manifest: { a: 1 }, scopes: ['site:read'] })).body
+    const second = (await upload(shop, { version: '2.0.0' })).body
+    const { status, body } = await upload(shop, { version: '1.0.0', manifest: { b: 2 } })
+    expect(status).toBe(200)
+    expect(body).toEqual({ ...first, revision: 2, notes: null, manifest: { b: 2 }, scopes: [], updatedAt: time, current: { development: false, production: false } })
+    expect((await list(shop)).current).toEqual({ development: second.id, production: null })
+  })
+
+  for (const [status, steps] of [
+    ['submitted', ['submit']],
+    ['approved', ['submit', 'approve']],
+    ['active', ['submit', 'approve', 'activate']],
+    ['rejected', ['submit', 'reject']],
+  ] as const) {
+    test(`again, when it is ${status}, is refused and changes nothing`, async () => {
+      const shop = await workshop()
+      await upload(shop, { version: '1.0.0', notes: 'mine' })
+      await move(shop, '1.0.0', ...steps)
+      const before = await list(shop)
+      expect(before.data[0]).toMatchObject({ status, notes: 'mine', revision: 1 })
+      const answer = await upload(shop, { version: '1.0.0', notes: 'other' })
+      expectRefusal(answer, 'version_locked')
+      expect(answer.body.error.details).toEqual({ status })
+      expect(await list(shop)).toEqual(before)
+    })
+  }
+
+  test('again, when it is superseded, is refused; when it was withdrawn, it is a draft like any other', async () => {
+    const shop = await workshop()
+    for (const version of ['1.0.0', '2.0.0']) {
+      await upload(shop, { version })
+      await move(shop, version, 'submit', 'approve', 'activate')
+    }
+    expectRefusal(await upload(shop, { version: '1.0.0' }), 'version_locked')
+    await upload(shop, { version: '3.0.0' })
+    await move(shop, '3.0.0', 'submit', 'withdraw')
+    expect(await upload(shop, { version: '3.0.0' })).toMatchObject({ status: 200, body: { revision: 2, status: 'draft' } })
+  })
+
+  for (const field of ['status', 'activate', 'publish', 'submit']) {
+    test(`with "${field}" is refused, whatever it says`, async () => {
+      const shop = await workshop()
+      for (const value of ['draft', true, false, null, '', {}]) {
+        expectRefusal(await upload(shop, { version: '1.0.0', [field]: value }), 'activation_not_allowed', field)
+      }
+      expect((await list(shop)).data).toEqual([])
+    })
+  }
+
+  for (const version of ['1', '1.0', 'v1.0.0', '1.0.0.0', '01.0.0', '1.0.0-', '1.0.0-01', '1.0.0+', ' 1.0.0', '1.0.0 ', '1.0.0\n', '1.0.0-ä', '', `1.0.0-${'a'.repeat(59)}`, '1.0.-1', 'latest', '१.0.0']) {
+    test(`refuses ${JSON.stringify(version)}, which is no semantic version`, async () => {
+      expectRefusal(await upload(await workshop(), { version }), 'invalid_request', 'version')
+    })
+  }
+
+  test('takes a semantic version of 64 characters', async () => {
+    expect((await upload(await workshop(), { version: `1.0.0-${'a'.repeat(58)}` })).status).toBe(201)
+  })
+
+  test('refuses scopes that do not exist, cannot be had or are not registered', async () => {
+    const shop = await workshop('site:read')
+    for (const scopes of [['nothing'], [''], ['site:read', ' '], ['site:read store:read']]) {
+      const answer = await upload(shop, { version: '1.0.0', scopes })
+      expect([scopes, answer.status, answer.body.error.param?.slice(0, 6)]).toEqual([scopes, 400, 'scopes'])
+    }
+    expectRefusal(await upload(shop, { version: '1.0.0', scopes: ['site:read', 'customers:read'] }), 'scope_not_available', 'scopes')
+    expectRefusal(await upload(shop, { version: '1.0.0', scopes: ['site:read', 'store:read'] }), 'scope_not_allowed', 'scopes')
+    expect((await upload(shop, { version: '1.0.0', scopes: ['site:read'] })).status).toBe(201)
+  })
+})
+
+const withArtifact = async (shop: Workshop, artifact: object, version = '1.0.0') =>
+  await upload(shop, { version, artifact })
+
+describe('an artifact', () => {
+  for (const contentBase64 of ['aGVsbG8', 'aGVsbG8==', 'aGVsb G8=', 'aGVsbG8=\n', 'aGVsbG9=', 'a-_b', '====', 'äöüß', 'aGVsbG8=aGVsbG8=', 'data:;base64,aGVsbG8=']) {
+    test(`comes in strict base64, not as ${JSON.stringify(contentBase64)}`, async () => {
+      expectRefusal(await withArtifact(await workshop(), { filename: 'a', contentBase64 }), 'invalid_request', 'artifact.contentBase64')
+    })
+  }
+
+  for (const filename of ['', 'a/b', 'a\\b', '../a', 'a\nb', 'a\u007fb', 'x'.repeat(256)]) {
+    test(`has a name without a path, not ${JSON.stringify(filename.slice(0, 20))}`, async () => {
+      expectRefusal(await withArtifact(await workshop(), { filename, contentBase64: 'aGVsbG8=' }), 'invalid_request', 'artifact.filename')
+    })
+  }
+
+  test('matches its checksum, which is lower-case hex', async () => {
+    const shop = await workshop()
+    const sum = sha256(Buffer.from('hello'))
+    const hello = { filename: 'a', contentBase64: 'aGVsbG8=' }
+    expectRefusal(await withArtifact(shop, { ...hello, sha256: sha256(Buffer.from('other')) }), 'checksum_mismatch', 'artifact.sha256')
+    expectRefusal(await withArtifact(shop, { ...hello, sha256: sum.toUpperCase() }), 'invalid_request', 'artifact.sha256')
+    expectRefusal(await withArtifact(shop, { ...hello, sha256: '' }), 'invalid_request', 'artifact.sha256')
+    expect((await withArtifact(shop, { ...hello, sha256: sum })).status).toBe(201)
+  })
+
+  test('has at most 10 MiB, to the byte', async () => {
+    const shop = await workshop()
+    const bytes = Buffer.alloc(10 * 1024 * 1024 + 1, 7)
+    const beyond = { filename: 'a', contentBase64: bytes.toString('base64') }
+    expectRefusal(await withArtifact(shop, beyond), 'payload_too_large')
+    const within = await withArtifact(shop, { filename: 'a', contentBase64: bytes.subarray(1).toString('base64') })
+    expect(within).toMatchObject({ status: 201, body: { artifact: { sizeBytes: 10 * 1024 * 1024, sha256: sha256(bytes.subarray(1)) } } })
+  })
+
+  test('is stored once, however often and by whomever it is uploaded, and comes back whole', async () => {
+    const bytes = Buffer.from('the same everywhere '.repeat(40_000))
+    const artifact = { filename: 'a', contentBase64: bytes.toString('base64') }
+    const before = storedBytes()
+    for (const version of ['1.0.0', '1.0.0', '2.0.0']) {
+      expect((await withArtifact(await workshop(), artifact, version)).body.artifact.sha256).toBe(sha256(bytes))
+    }
+    expect(storedBytes() - before).toBe(bytes.length)
+  })
+
+  test('may be empty', async () => {
+    const { status, body } = await withArtifact(await workshop(), { filename: 'a', contentBase64: '' })
+    expect([status, body.artifact?.sizeBytes]).toEqual([201, 0])
+  })
+})
+
+/** The bytes of all artifacts in the file. */
+const storedBytes = (): number => {
+  using database = new Database(world.server.database, { readonly: true })
+  const sum = 'SELECT coalesce(sum(length(data)), 0) AS bytes FROM artifact_chunks'
+  return database.query<{ bytes: number }, []>(sum).get()?.bytes ?? 0
+}
+
+describe('listing versions', () => {
+  test('gives the newest number first, with what is current, whatever the page and filter', async () => {
+    const shop = await workshop()
+    for (const version of ['3.0.0', '1.0.0', '2.0.0']) await upload(shop, { version })
+    await move(shop, '3.0.0', 'submit', 'approve', 'activate')
+    await move(shop, '1.0.0', 'submit')
+    const { data, nextCursor, current } = await list(shop)
+    expect(data.map(({ number, version, status }: Json) => [number, version, status])).toEqual([
+      [3, '2.0.0', 'draft'],
+      [2, '1.0.0', 'submitted'],
+      [1, '3.0.0', 'active'],
+    ])
+    expect(data.map((item: Json) => item.current)).toEqual([
+      { development: true, production: false },
+      { development: false, production: false },
+      { development: false, production: true },
+    ])
+    expect(nextCursor).toBeNull()
+    expect(current).toEqual({ development: data[0].id, production: data[2].id })
+    for (const query of ['?status=draft', '?limit=1', '?status=rejected']) expect((await list(shop, query)).current).toEqual(current)
+  })
+
+  test('filters by every status', async () => {
+    const shop = await workshop()
+    const lives = {
+      draft: [],
+      submitted: ['submit'],
+      approved: ['submit', 'approve'],
+      superseded: ['submit', 'approve', 'activate'],
+      active: ['submit', 'approve', 'activate'],
+      rejected: ['submit', 'reject'],
+    } as const
+    for (const [index, [, steps]] of Object.entries(lives).entries()) {
+      await upload(shop, { version: `${index}.0.0` })
+      await move(shop, `${index}.0.0`, ...steps)
+    }
+    for (const status of Object.keys(lives)) {
+      const { data } = await list(shop, `?status=${status}`)
+      expect(data.map((item: Json) => item.status)).toEqual([status])
+    }
+    expect((await list(shop)).data.length).toBe(6)
+    const [rejected] = (await list(shop, '?status=rejected')).data
+    expect(rejected.rejection).toEqual({ message: 'No icon.', items: [{ path: 'icon', message: 'Missing.' }] })
+    expect([rejected.submittedAt, rejected.reviewedAt, rejected.activatedAt]).toEqual([time, time, null])
+    for (const status of ['Draft', '', 'deleted', 'draft,active']) {
+      const { token } = shop
+      expectRefusal(await call(url, 'GET', `/versions?status=${status}`, { token }), 'invalid_request', 'status')
+    }
+  })
+})
+
+describe('versions are for development credentials of their own app', () => {
+  test('and not for production credentials or users', async () => {
+    const live = await appToken(url, world.app.production)
+    const { accessToken } = await grantTokens(world)
+    for (const [token, code] of [[live, 'development_credentials_required'], [accessToken, 'token_type_not_allowed']] as const) {
+      expectRefusal(await call(url, 'GET', '/versions', { token }), code)
+      expectRefusal(await call(url, 'POST', '/versions', { token, body: { version: '1.0.0' } }), code)
+      expectRefusal(await call(url, 'POST', '/versions/rollback', { token, body: {} }), code)
+    }
+  })
+
+  test("and another app's versions do not exist", async () => {
+    const [mine, theirs] = [await workshop(), await workshop()]
+    await upload(theirs, { version: '1.0.0', notes: 'theirs' })
+    const foreign = (await upload(theirs, { version: '1.1.0' })).body
+    expect((await list(mine)).data).toEqual([])
+    for (const body of [{ versionId: foreign.id }, { version: '1.1.0' }]) {
+      expectRefusal(await call(url, 'POST', '/versions/rollback', { token: mine.token, body }), 'version_not_found')
+    }
+    expect(await upload(mine, { version: '1.0.0' })).toMatchObject({ status: 201, body: { number: 1, notes: null } })
+    expect((await list(theirs)).data.at(-1)).toMatchObject({ notes: 'theirs', revision: 1 })
+  })
+
+  test('and scopes play no part', async () => {
+    const shop = await workshop()
+    const token = await appToken(url, shop.app.development, 'site.content:write')
+    expect((await upload({ ...shop, token }, { version: '1.0.0' })).status).toBe(201)
+  })
+})
