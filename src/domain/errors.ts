@@ -61,6 +61,8 @@ export type ErrorFacts = {
   readonly retryAfterSeconds?: number
   /** A sentence more exact than the code's own. Never built from a value of the request. */
   readonly message?: string
+  /** The refusal of an earlier request under the same idempotency key, told again. */
+  readonly replayed?: true
 }
 
 /** The one error that leaves an operation on purpose; everything else is an `internal_error`. */

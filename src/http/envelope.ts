@@ -4,12 +4,13 @@ import type { RequestContext } from './request-context.ts'
 /** The one shape of an error on every route (contract section 1). */
 export const errorResponse = (error: PlatformError, context: RequestContext): Response => {
   context.notes.errorCode = error.code
-  const { param, details, retryAfterSeconds } = error.facts
+  const { param, details, retryAfterSeconds, replayed } = error.facts
   const body = JSON.stringify({
     error: { code: error.code, message: error.message, requestId: context.requestId, param, details },
   })
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)))
+  if (replayed === true) headers['idempotent-replayed'] = 'true'
   const challenge = challengeOf(error, context)
   if (challenge !== null) headers['www-authenticate'] = challenge
   return new Response(body, { status: error.status, headers })

@@ -1,7 +1,7 @@
 import { PlatformError, refuse } from '../domain/errors.ts'
 import type { TokenKind } from '../operations/platform.ts'
 import type { Door } from './door.ts'
-import type { RateLimitPolicy } from './rate-limit.ts'
+import type { RateLimitPolicy, RateLimitState } from './rate-limit.ts'
 import type { RequestContext } from './request-context.ts'
 
 /**
@@ -11,7 +11,14 @@ import type { RequestContext } from './request-context.ts'
 export const takeShare = (door: Door, context: RequestContext, policy: RateLimitPolicy, key: string): void => {
   const decision = door.limiter.take(policy, key)
   context.rateLimit = decision
-  if (!decision.allowed) throw refuse('rate_limited', { retryAfterSeconds: decision.resetSeconds })
+  hold(context, decision)
+}
+
+/** The answer to a refusal tells of the limit that refused. */
+const hold = (context: RequestContext, decision: RateLimitState): void => {
+  if (decision.allowed) return
+  context.rateLimit = decision
+  throw refuse('rate_limited', { retryAfterSeconds: decision.resetSeconds })
 }
 
 /**
@@ -19,8 +26,7 @@ export const takeShare = (door: Door, context: RequestContext, policy: RateLimit
  * @throws rate_limited when there have been too many
  */
 export const takeFailure = (door: Door, context: RequestContext, clientId: string): void => {
-  const decision = door.limiter.take('failed', clientKey(context, clientId))
-  if (!decision.allowed) throw refuse('rate_limited', { retryAfterSeconds: decision.resetSeconds })
+  hold(context, door.limiter.take('failed', clientKey(context, clientId)))
 }
 
 /**
@@ -37,8 +43,7 @@ export const withClientLimits = async <T>(
   call: () => Promise<T>,
 ): Promise<T> => {
   takeShare(door, context, 'token', clientKey(context, clientId))
-  const failures = door.limiter.peek('failed', clientKey(context, clientId))
-  if (!failures.allowed) throw refuse('rate_limited', { retryAfterSeconds: failures.resetSeconds })
+  hold(context, door.limiter.peek('failed', clientKey(context, clientId)))
   try {
     return await call()
   } catch (error) {

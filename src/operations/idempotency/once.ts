@@ -75,7 +75,7 @@ const repeated = async <T>(q: Queries, request: RepeatableRequest, now: number):
   if (kept === null || now >= kept.expiresAt) return null
   if (!sameHash(kept.bodyHash, request.bodyHash)) return refused(refuse('idempotency_key_reused'))
   const outcome: KeptOutcome<T> = JSON.parse(kept.outcome)
-  return outcome.kind === 'done' ? done(outcome.value) : refused(refuse(outcome.code, outcome.facts))
+  return outcome.kind === 'done' ? done(outcome.value) : refused(refuse(outcome.code, { ...outcome.facts, replayed: true }))
 }
 
 /** 400, 401, 429 and 5xx are not kept: the same request may do better next time. */

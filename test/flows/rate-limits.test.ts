@@ -1,0 +1,206 @@
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { type Answer, call } from '../support/call.ts'
+import { addApp, appToken, authorizeBody, createWorld, endWorld, exchange, authorize, signIn, type World } from '../support/world.ts'
+import { expectRefusal } from './support/expect-refusal.ts'
+
+/** Limits that only these tests reach, unless they set them lower; behind a proxy, so that addresses can be chosen. */
+const roomy = {
+  RATE_LIMIT: 'on',
+  TRUSTED_PROXIES: '127.0.0.1,::1',
+  RATE_LIMIT_TOKEN: '1000/600',
+  RATE_LIMIT_FAILED: '1000/600',
+  RATE_LIMIT_AUTHORIZE: '1000/600',
+  RATE_LIMIT_READ: '1000/600',
+  RATE_LIMIT_WRITE: '1000/600',
+  RATE_LIMIT_SIGN_IN: '1000/600',
+  RATE_LIMIT_ADDRESS: '100000/600',
+}
+const worlds: World[] = []
+const limited = async (limits: Readonly<Record<string, string>>): Promise<World> => {
+  const world = await createWorld({ env: { ...roomy, ...limits } })
+  worlds.push(world)
+  return world
+}
+const endAll = async () => {
+  for (const world of worlds.splice(0)) await endWorld(world)
+}
+afterEach(endAll)
+afterAll(endAll)
+
+const from = (address: string) => ({ 'X-Forwarded-For': address })
+const expectLimited = (answer: Answer): void => {
+  expectRefusal(answer, 'rate_limited')
+  const wait = Number(answer.headers.get('retry-after'))
+  expect(Number.isInteger(wait) && wait >= 1 && wait <= 600).toBe(true)
+  expect(answer.headers.get('ratelimit')).toMatch(/^"[a-z_]+";r=0;t=\d+$/)
+}
+
+describe('a limit', () => {
+  test('is told on every answer, counts down, and is refused with the time to wait', async () => {
+    const { server, app } = await limited({ RATE_LIMIT_READ: '3/600' })
+    const token = await appToken(server.url, app.development)
+    for (const left of [2, 1, 0]) {
+      const answer = await call(server.url, 'GET', '/me', { token })
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('ratelimit-policy')).toBe('"read";q=3;w=600')
+      expect(answer.headers.get('ratelimit')).toMatch(new RegExp(`^"read";r=${left};t=\\d+$`))
+      expect(answer.headers.get('retry-after')).toBeNull()
+    }
+    const refused = await call(server.url, 'GET', '/me', { token })
+    expectLimited(refused)
+    expect(refused.headers.get('ratelimit-policy')).toBe('"read";q=3;w=600')
+  })
+
+  test('comes back with time', async () => {
+    const { server, app } = await limited({ RATE_LIMIT_READ: '1/1' })
+    const token = await appToken(server.url, app.development)
+    expect((await call(server.url, 'GET', '/me', { token })).status).toBe(200)
+    await Bun.sleep(1_100)
+    expect((await call(server.url, 'GET', '/me', { token })).status).toBe(200)
+  })
+
+  test('is not told when limits are off', async () => {
+    const { server } = await limited({ RATE_LIMIT: 'off' })
+    const { headers } = await call(server.url, 'GET', '/me')
+    expect([headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([null, null])
+  })
+})
+
+describe('each limit counts by its own key', () => {
+  test('reads and writes by app, whatever the token, and each for itself', async () => {
+    const world = await limited({ RATE_LIMIT_READ: '2/600', RATE_LIMIT_WRITE: '1/600' })
+    const { url } = world.server
+    const other = await addApp(world.platform, world.user)
+    const [one, two, theirs] = [await appToken(url, world.app.development), await appToken(url, world.app.production), await appToken(url, other.development)]
+    await call(url, 'GET', '/me', { token: one })
+    await call(url, 'GET', '/me', { token: two })
+    expectLimited(await call(url, 'GET', '/me', { token: one }))
+    expectLimited(await call(url, 'GET', '/versions', { token: two }))
+    expect((await call(url, 'GET', '/me', { token: theirs })).status).toBe(200)
+    expect((await call(url, 'POST', '/versions', { token: one, body: { version: '1.0.0' } })).status).toBe(201)
+    expectLimited(await call(url, 'POST', '/versions', { token: one, body: { version: '1.0.1' } }))
+    expectLimited(await call(url, 'POST', '/versions/rollback', { token: one, body: {} }))
+    expect((await call(url, 'POST', '/versions', { token: theirs, body: { version: '1.0.0' } })).status).toBe(201)
+    expectRefusal(await call(url, 'GET', '/me', { token: 'apat_x' }), 'invalid_token')
+  })
+
+  test('token calls by client ID and address, so that nobody locks an app out from elsewhere', async () => {
+    const world = await limited({ RATE_LIMIT_TOKEN: '3/600' })
+    const { url } = world.server
+    const issue = async (address: string, clientSecret = world.app.development.clientSecret) =>
+      await call(url, 'POST', '/token', { body: { ...world.app.development, clientSecret, scope: 'site:read' }, headers: from(address) })
+    for (let count = 0; count < 3; count += 1) expectRefusal(await issue('203.0.113.9', 'wrong'), 'invalid_client')
+    expectLimited(await issue('203.0.113.9', 'wrong'))
+    expectLimited(await issue('203.0.113.9'))
+    expect((await issue('203.0.113.10')).status).toBe(200)
+    const body = { ...world.app.production, scope: 'site:read' }
+    expect((await call(url, 'POST', '/token', { body, headers: from('203.0.113.9') })).status).toBe(200)
+    const revoke = { ...world.app.development, token: 'x' }
+    expectLimited(await call(url, 'POST', '/oauth/revoke', { body: revoke, headers: from('203.0.113.9') }))
+    const refresh = { ...world.app.development, grantType: 'refresh_token', refreshToken: 'x' }
+    expectLimited(await call(url, 'POST', '/oauth/token', { body: refresh, headers: from('203.0.113.9') }))
+  })
+
+  test('refused credentials by client ID and address, while right ones from elsewhere go on', async () => {
+    const world = await limited({ RATE_LIMIT_FAILED: '2/600' })
+    const { url } = world.server
+    const issue = async (address: string, clientSecret: string) =>
+      await call(url, 'POST', '/token', { body: { ...world.app.development, clientSecret, scope: 'site:read' }, headers: from(address) })
+    const { clientSecret } = world.app.development
+    expect((await issue('203.0.113.9', clientSecret)).status).toBe(200)
+    expectRefusal(await issue('203.0.113.9', 'wrong'), 'invalid_client')
+    expectRefusal(await issue('203.0.113.9', 'wrong'), 'invalid_client')
+    expectLimited(await issue('203.0.113.9', 'wrong'))
+    expectLimited(await issue('203.0.113.9', clientSecret))
+    expect((await issue('203.0.113.10', clientSecret)).status).toBe(200)
+  })
+
+  test('refused bearers by address, while live ones from the same address go on', async () => {
+    const world = await limited({ RATE_LIMIT_FAILED: '2/600' })
+    const { url } = world.server
+    const token = await appToken(url, world.app.development)
+    const guess = async (address: string) => await call(url, 'GET', '/me', { token: 'apat_guess', headers: from(address) })
+    expectRefusal(await guess('203.0.113.9'), 'invalid_token')
+    expectRefusal(await guess('203.0.113.9'), 'invalid_token')
+    expectLimited(await guess('203.0.113.9'))
+    expectRefusal(await guess('203.0.113.10'), 'invalid_token')
+    expect((await call(url, 'GET', '/me', { token, headers: from('203.0.113.9') })).status).toBe(200)
+  })
+
+  test('authorizations by user', async () => {
+    const world = await limited({ RATE_LIMIT_AUTHORIZE: '2/600' })
+    const { url } = world.server
+    const [one, two] = [await signIn(url, world.user), await signIn(url, world.user)]
+    const ask = async (token: string) => await call(url, 'POST', '/oauth/authorize', { token, body: authorizeBody(world.app) })
+    expect((await ask(one)).status).toBe(200)
+    expect((await ask(two)).status).toBe(200)
+    expectLimited(await ask(one))
+    expectLimited(await ask(two))
+  })
+
+  test('everything by address, of IPv6 by /64, before any credential is looked at', async () => {
+    const world = await limited({ RATE_LIMIT_ADDRESS: '3/600' })
+    const { url } = world.server
+    const knock = async (address: string, path = '/me') => await call(url, 'GET', path, { headers: from(address) })
+    for (const path of ['/me', '/nothing', '~/healthz']) expect((await knock('2001:db8:1:2::1', path)).status).not.toBe(429)
+    expectLimited(await knock('2001:db8:1:2:ffff::2'))
+    expectRefusal(await knock('2001:db8:1:3::1'), 'invalid_token')
+    expectRefusal(await call(url, 'POST', '/token', { headers: { ...from('2001:db8:1:2::1'), 'X-Service-Api-Version': 'x' }, body: {} }), 'api_version_unsupported')
+  })
+
+  test('failed sign-ins by account and address: an attacker does not lock the owner out', async () => {
+    const world = await limited({ RATE_LIMIT_SIGN_IN: '3/600' })
+    const { url } = world.server
+    const { email, password } = world.user
+    const tryIn = async (address: string, login: object = {}) =>
+      await call(url, 'POST', '~/api/session', { body: { email, password, ...login }, headers: from(address) })
+    for (let count = 0; count < 3; count += 1) expectRefusal(await tryIn('203.0.113.9', { password: 'wrong' }), 'invalid_login')
+    expectLimited(await tryIn('203.0.113.9', { password: 'wrong' }))
+    expectLimited(await tryIn('203.0.113.9'))
+    expectLimited(await tryIn('203.0.113.9', { email: email.toUpperCase() }))
+    for (let count = 0; count < 5; count += 1) expect((await tryIn('198.51.100.7')).status).toBe(200)
+    expectRefusal(await tryIn('203.0.113.9', { email: 'someone@example.com' }), 'invalid_login')
+  })
+})
+
+const knock = async (world: World, address: string) =>
+  await call(world.server.url, 'GET', '/me', { headers: from(address) })
+
+test('X-Forwarded-For counts only behind a configured proxy, and only its last stranger', async () => {
+  const open = await limited({ TRUSTED_PROXIES: '192.0.2.1', RATE_LIMIT_ADDRESS: '2/600' })
+  await knock(open, '203.0.113.1')
+  await knock(open, '203.0.113.2')
+  expectLimited(await knock(open, '203.0.113.3'))
+
+  const proxied = await limited({ RATE_LIMIT_ADDRESS: '2/600' })
+  await knock(proxied, '198.51.100.1, 203.0.113.1')
+  await knock(proxied, '198.51.100.2, 203.0.113.1')
+  expectLimited(await knock(proxied, '198.51.100.3, 203.0.113.1'))
+  expectRefusal(await knock(proxied, '203.0.113.1, 198.51.100.3'), 'invalid_token')
+})
+
+test('a limited call changes nothing, and is not kept under its idempotency key', async () => {
+  const world = await limited({ RATE_LIMIT_WRITE: '1/1' })
+  const { url } = world.server
+  const token = await appToken(url, world.app.development)
+  const create = async (version: string) =>
+    await call(url, 'POST', '/versions', { token, body: { version }, headers: { 'Idempotency-Key': version } })
+  const answers = await Promise.all(['1.0.0', '2.0.0', '3.0.0'].map(create))
+  expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThan(0)
+  const created = answers.filter(({ status }) => status === 201).length
+  expect((await call(url, 'GET', '/versions', { token })).body.data.length).toBe(created)
+  const refused = ['1.0.0', '2.0.0', '3.0.0'].find((_, index) => answers[index]?.status === 429)
+  await Bun.sleep(1_100)
+  const later = await create(refused ?? '')
+  expect([later.status, later.headers.get('idempotent-replayed')]).toEqual([201, null])
+})
+
+test('a code is not spent by calls that were limited', async () => {
+  const world = await limited({ RATE_LIMIT_TOKEN: '1/1' })
+  const { url } = world.server
+  const code = await authorize(url, await signIn(url, world.user), world.app)
+  const answers = await Promise.all([exchange(url, world.app, 'apco_x'), exchange(url, world.app, 'apco_x')])
+  expect(answers.some(({ status }) => status === 429)).toBe(true)
+  await Bun.sleep(1_100)
+  expect((await exchange(url, world.app, code)).status).toBe(200)
+})
