@@ -135,6 +135,24 @@ describe('a code', () => {
   })
 })
 
+test('the store itself moves a grant on only from the key that is current, and never a revoked one', async () => {
+  const tokens = await grantTokens(world)
+  const { database } = world.platform
+  const grant = await grantOf(tokens.grantId)
+  const step = { currentKey: 'n'.repeat(22), expiresAt: 0, retryKey: null, retrySalt: null, retryFingerprint: null, retryUntil: null }
+  const moves = await database.transaction(async (q) => [
+    await q.grants.advance(tokens.grantId, 'x'.repeat(22), step),
+    await q.grants.advance(tokens.grantId, grant?.currentKey ?? '', step),
+    await q.grants.advance(tokens.grantId, grant?.currentKey ?? '', step),
+    await q.grants.revoke(tokens.grantId, 1),
+    await q.grants.advance(tokens.grantId, step.currentKey, step),
+    await q.grants.revoke(tokens.grantId, 2),
+  ])
+
+  expect(moves).toEqual([false, true, false, true, false, false])
+  expect((await grantOf(tokens.grantId))?.revokedAt).toBe(1)
+})
+
 const secretsIn = ({ body }: Answer): string => `${body.accessToken} ${body.refreshToken} ${body.grantId}`
 
 describe('a refresh token', () => {
@@ -272,6 +290,25 @@ describe('versions', () => {
     expect(tally(retried)).toEqual({ '201': 1, idempotency_key_reused: 1 })
     expect(tally(answers)['200']).toBeUndefined()
     expect((await rows()).filter(({ version }) => version.startsWith('4.'))).toHaveLength(1)
+  })
+
+  test('one artifact uploaded 12 times at once is stored once and whole, also after a crash', async () => {
+    const bytes = Buffer.alloc(700_000, 'artifact')
+    const artifact = { filename: 'app.zip', contentBase64: bytes.toString('base64') }
+    const answers = await together(12, async (index) => await upload(`6.${index}.0`, undefined, { artifact }))
+    world = await crash(world)
+
+    expect(tally(answers)).toEqual({ '201': 12 })
+    const sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest()
+    const { artifacts } = world.platform.database.queries
+    const chunks: Uint8Array[] = []
+    for (;;) {
+      const chunk = await artifacts.chunk(sha256, chunks.length)
+      if (chunk === null) break
+      chunks.push(chunk.data)
+    }
+    expect(Buffer.concat(chunks).equals(bytes)).toBe(true)
+    expect((await artifacts.find(sha256))?.sizeBytes).toBe(bytes.length)
   })
 
   test('parallel creates beside a submission never change what was submitted', async () => {
