@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Database } from 'bun:sqlite'
+import { unlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ApiVersion } from '../../src/domain/api-version.ts'
+import { type ErrorCode, isErrorCode, PlatformError, statusOf } from '../../src/domain/errors.ts'
+import { checkApiVersion } from '../../src/http/admission.ts'
+import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { createCredential } from '../../src/operations/credentials/create-credential.ts'
+import { moveVersion } from '../../src/operations/versions/move-version.ts'
+import { type Answer, call } from '../support/call.ts'
+import { operator, trace } from '../support/operator.ts'
+import { addApp, appToken, authorizeBody, createWorld, endWorld, exchangeBody, grantTokens, refreshBody, signIn, type World } from '../support/world.ts'
+import { expectEnvelope } from './support/expect-refusal.ts'
+import { send } from './support/send.ts'
+
+let world: World
+let url: string
+let tokens: { readonly app: string; readonly live: string; readonly user: string; readonly profile: string; readonly session: string }
+beforeAll(async () => {
+  world = await createWorld({ env: { RATE_LIMIT: 'on', RATE_LIMIT_SIGN_IN: '2/600', RATE_LIMIT_ADDRESS: '100000/600' } })
+  url = world.server.url
+  tokens = {
+    app: await appToken(url, world.app.development),
+    live: await appToken(url, world.app.production),
+    user: (await grantTokens(world)).accessToken,
+    profile: (await grantTokens(world, 'profile:read')).accessToken,
+    session: await signIn(url, world.user),
+  }
+})
+afterAll(async () => await endWorld(world))
+
+const issue = async (change: object) => await call(url, 'POST', '/token', { body: { ...world.app.development, scope: 'site:read', ...change } })
+const ask = async (change: object) => await call(url, 'POST', '/oauth/authorize', { token: tokens.session, body: { ...authorizeBody(world.app), ...change } })
+const upload = async (body: object, key?: string) =>
+  await call(url, 'POST', '/versions', { token: tokens.app, body, ...(key === undefined ? {} : { headers: { 'Idempotency-Key': key } }) })
+const rollBack = async (body: object) => await call(url, 'POST', '/versions/rollback', { token: tokens.app, body })
+const asked = async (version: string) => await send(url, 'GET', '/me', { headers: { 'X-Service-Api-Version': version } })
+
+/** How each code comes about; each gives the answer that carries it. */
+const causes: Readonly<Record<ErrorCode, () => Promise<Answer | ErrorCode>>> = {
+  invalid_json: async () => await send(url, 'POST', '/token', { body: '{' }),
+  invalid_request: async () => await issue({ scope: 5 }),
+  invalid_scope: async () => await issue({ scope: 'nothing' }),
+  invalid_redirect_uri: async () => await ask({ redirectUri: 'https://elsewhere.example/' }),
+  unsupported_grant_type: async () =>
+    await call(url, 'POST', '/oauth/token', { body: { ...exchangeBody(world.app, 'x'), grantType: 'password' } }),
+  unsupported_code_challenge_method: async () => await ask({ codeChallengeMethod: 'plain' }),
+  checksum_mismatch: async () =>
+    await upload({ version: '1.0.0', artifact: { filename: 'a', contentBase64: '', sha256: '0'.repeat(64) } }),
+  api_version_missing: async () => await withoutVersion(),
+  api_version_unsupported: async () => await asked('2099-01'),
+  invalid_client: async () => await issue({ clientSecret: 'wrong' }),
+  invalid_grant: async () => await call(url, 'POST', '/oauth/token', { body: refreshBody(world.app, 'apur_wrong') }),
+  invalid_token: async () => await call(url, 'GET', '/me', { token: 'apat_wrong' }),
+  login_required: async () => await call(url, 'POST', '/oauth/authorize', { body: authorizeBody(world.app) }),
+  invalid_login: async () => await call(url, 'POST', '~/api/session', { body: { email: world.user.email, password: 'wrong' } }),
+  consent_required: async () => await ask({ consent: false }),
+  scope_not_allowed: async () => await issue({ scope: 'profile:read' }),
+  scope_not_available: async () => await issue({ scope: 'customers:read' }),
+  insufficient_scope: async () => await call(url, 'GET', '/resources?kind=site', { token: tokens.profile }),
+  token_type_not_allowed: async () => await call(url, 'GET', '/me', { token: tokens.user }),
+  development_credentials_required: async () => await call(url, 'GET', '/versions', { token: tokens.live }),
+  install_required: async () => {
+    const app = await addApp(world.platform, world.user)
+    return await call(url, 'GET', '/resources?kind=site', { token: (await grantTokens({ ...world, app })).accessToken })
+  },
+  activation_not_allowed: async () => await upload({ version: '1.0.0', status: 'active' }),
+  app_inactive: async () => {
+    const app = await addApp(world.platform, world.user)
+    await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })
+    return await issue(app.development)
+  },
+  token_not_owned: async () => {
+    const app = await addApp(world.platform, world.user)
+    return await call(url, 'POST', '/oauth/revoke', { body: { ...app.development, token: tokens.user } })
+  },
+  origin_not_allowed: async () => await send(url, 'GET', '~/api/session', { headers: { Cookie: `session=${tokens.session}` } }),
+  route_not_found: async () => await call(url, 'GET', '/nothing'),
+  version_not_found: async () => await rollBack({ version: '9.9.9' }),
+  grant_not_found: async () => await call(url, 'POST', '/oauth/revoke', { token: tokens.session, body: { grantId: 'grt_x' } }),
+  method_not_allowed: async () => await call(url, 'DELETE', '/me'),
+  version_locked: async () => {
+    await upload({ version: '2.0.0' })
+    const input = { slug: world.app.slug, version: '2.0.0', step: 'submit', rejection: null } as const
+    await moveVersion(world.platform, trace, operator, input)
+    return await upload({ version: '2.0.0' })
+  },
+  version_not_eligible: async () => {
+    await upload({ version: '3.0.0' })
+    return await rollBack({ version: '3.0.0', environment: 'production' })
+  },
+  version_already_current: async () => {
+    await upload({ version: '4.0.0' })
+    return await rollBack({ version: '4.0.0' })
+  },
+  no_previous_version: async () => await rollBack({ environment: 'production' }),
+  idempotency_in_progress: async () => {
+    const contentBase64 = Buffer.alloc(1024 * 1024, 5).toString('base64')
+    const one = async () => await upload({ version: '5.0.0', artifact: { filename: 'a', contentBase64 } }, 'parallel')
+    const answers = await Promise.all(Array.from({ length: 6 }, one))
+    return answers.find(({ status }) => status === 409) ?? answers[0] ?? 'internal_error'
+  },
+  // No call of this version makes a secret; the console's will answer with what this operation refuses.
+  too_many_secrets: async () => {
+    const input = { slug: world.app.slug, environment: 'development', label: null } as const
+    await createCredential(world.platform, trace, operator, input)
+    return await codeThrown(async () => await createCredential(world.platform, trace, operator, input))
+  },
+  // No version is retired yet.
+  api_version_retired: async () => {
+    const versions: readonly ApiVersion[] = [{ name: '2026-08', status: 'retired', deprecatedAt: 0, sunsetAt: Date.UTC(2028, 0) }]
+    const request = new Request('http://localhost/', { headers: { 'X-Service-Api-Version': '2026-08' } })
+    const refusal = checkApiVersion(request, versions)
+    expect(refusal?.facts.details).toEqual({ sunsetAt: '2028-01-01T00:00:00.000Z' })
+    return refusal?.code ?? 'internal_error'
+  },
+  payload_too_large: async () => await send(url, 'POST', '/token', { body: `{"a":"${'x'.repeat(65_536)}"}` }),
+  unsupported_media_type: async () => await send(url, 'POST', '/token', { body: '{}', headers: { 'Content-Type': 'text/plain' } }),
+  idempotency_key_reused: async () => {
+    await upload({ version: '6.0.0' }, 'reused')
+    return await upload({ version: '6.0.1' }, 'reused')
+  },
+  rate_limited: async () => {
+    const signInAs = { email: 'x@example.com', password: 'x' }
+    const tries = await Promise.all([1, 2, 3].map(async () => await call(url, 'POST', '~/api/session', { body: signInAs })))
+    return tries.find(({ status }) => status === 429) ?? 'internal_error'
+  },
+  internal_error: async () => {
+    const other = await createWorld()
+    try {
+      const { accessToken } = await grantTokens(other)
+      using database = new Database(other.server.database)
+      database.run('ALTER TABLE resources RENAME TO elsewhere')
+      return await call(other.server.url, 'GET', '/resources?kind=site', { token: accessToken })
+    } finally {
+      await endWorld(other)
+    }
+  },
+  unavailable: async () => {
+    const other = await createWorld()
+    try {
+      unlinkSync(other.server.database)
+      while ((await call(other.server.url, 'GET', '~/readyz')).status === 200) await Bun.sleep(50)
+      const body = { ...other.app.development, scope: 'site:read' }
+      return await call(other.server.url, 'POST', '/token', { body })
+    } finally {
+      await endWorld(other)
+    }
+  },
+}
+
+const withoutVersion = async (): Promise<Answer> => {
+  const response = await fetch(`${url}/api/app-platform/me`)
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
+}
+
+const codeThrown = async (work: () => Promise<unknown>): Promise<ErrorCode> => {
+  try {
+    await work()
+  } catch (error) {
+    if (error instanceof PlatformError) return error.code
+    throw error
+  }
+  throw new Error('nothing was refused')
+}
+
+describe('every code of the contract', () => {
+  for (const [code, cause] of Object.entries(causes)) {
+    test(`${code} comes about, with its status`, async () => {
+      if (!isErrorCode(code)) throw new Error('not a code')
+      const answer = await cause()
+      if (typeof answer === 'string') {
+        expect(answer).toBe(code)
+        return
+      }
+      expect({ status: answer.status, code: answer.body.error.code }).toEqual({ status: statusOf(code), code })
+      expectEnvelope(answer)
+      if (code === 'unavailable' || code === 'rate_limited' || code === 'idempotency_in_progress') {
+        expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+      }
+    })
+  }
+
+  test('is in the table, and nothing else is', async () => {
+    const source = await Bun.file(join(import.meta.dir, '../../src/domain/errors.ts')).text()
+    const listed = [...source.matchAll(/^ {2}([a-z_]+): \[\d{3},/gm)].map(([, code = '']) => code)
+    expect(listed.length).toBeGreaterThan(40)
+    expect(Object.keys(causes).toSorted()).toEqual(listed.toSorted())
+  })
+})
