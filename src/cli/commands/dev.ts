@@ -7,7 +7,7 @@ import { recordId } from '../../domain/identifier.ts'
 import { seedDemo } from '../../operations/database/seed-demo.ts'
 import { startPlatformServer } from '../../server.ts'
 import { demoText } from '../dev/demo-text.ts'
-import { serveUntilSignal } from './serve.ts'
+import { serveUntil, signalToEnd } from './serve.ts'
 
 type DevFlags = {
   readonly port?: string
@@ -26,12 +26,13 @@ export const addDevCommand = (program: Command): void => {
     .option('--public-url <origin>', 'the origin that clients see (PUBLIC_URL, default http://localhost:<port>)')
     .action(async (flags: DevFlags) => {
       const database = flags.database ?? temporaryDatabase()
+      const signal = signalToEnd()
       const server = await startPlatformServer(readConfig({ ...flags, database }))
       const { platform } = server
       const requestId = recordId('req_', platform.random.uuid(platform.clock.now()))
       const demo = await seedDemo(platform, { requestId, address: 'local' }, { kind: 'system' })
       process.stdout.write(demoText(server.url, database, demo))
-      await serveUntilSignal(server)
+      await serveUntil(signal, server)
     })
 }
 

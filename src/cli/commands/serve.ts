@@ -10,12 +10,16 @@ type ServeFlags = {
   readonly json?: boolean
 }
 
-/** Runs until SIGTERM or SIGINT, then drains. The exit code is 1 when the store had stopped taking writes. */
-export const serveUntilSignal = async (server: PlatformServer): Promise<void> => {
-  await new Promise<void>((resolve) => {
+/** Listens from the call on, so that a signal that comes before the server is up, or just after, ends it all the same. */
+export const signalToEnd = (): Promise<void> =>
+  new Promise((resolve) => {
     process.once('SIGTERM', () => resolve())
     process.once('SIGINT', () => resolve())
   })
+
+/** Runs until the signal, then drains. The exit code is 1 when the store had stopped taking writes. */
+export const serveUntil = async (signal: Promise<void>, server: PlatformServer): Promise<void> => {
+  await signal
   const healthy = await server.stop()
   process.exit(healthy ? 0 : 1)
 }
@@ -30,9 +34,10 @@ export const addServeCommand = (program: Command): void => {
     .option('--public-url <origin>', 'the origin that clients see (PUBLIC_URL, default http://localhost:<port>)')
     .option('--json', 'print {"url":…} as the first line on stdout')
     .action(async (flags: ServeFlags) => {
+      const signal = signalToEnd()
       const server = await startPlatformServer(readConfig(flags))
       const told = flags.json === true ? JSON.stringify({ url: server.url }) : `App Platform listens on ${server.url}`
       process.stdout.write(`${told}\n`)
-      await serveUntilSignal(server)
+      await serveUntil(signal, server)
     })
 }

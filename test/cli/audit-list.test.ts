@@ -1,0 +1,63 @@
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Json } from '../support/call.ts'
+import { addUser, type Desk, isoTime, openDesk } from './support/run.ts'
+
+setDefaultTimeout(30_000)
+
+let desk: Desk
+beforeAll(async () => {
+  desk = await openDesk()
+  await desk.json(['seed'])
+  await addUser(desk, 'late@example.com')
+})
+
+const list = async (...words: string[]): Promise<Json[]> => (await desk.json(['audit', 'list', ...words])).data
+
+test('events come oldest first, issued tokens among them, and tell who did what to what, from where', async () => {
+  const events = await list('--limit', '10000')
+  expect(events.map((event) => event.at)).toEqual(events.map((event) => event.at).toSorted())
+  expect(events.filter((event) => event.action === 'app_token.issued')).toHaveLength(7)
+  expect(events.at(-1)).toEqual({
+    id: expect.stringMatching(/^aud_[0-9a-f]{32}$/),
+    at: expect.stringMatching(isoTime),
+    actor: { kind: 'operator', id: expect.stringMatching(/^.+$/) },
+    appId: null,
+    environment: null,
+    action: 'user.created',
+    target: expect.stringMatching(/^usr_/),
+    outcome: 'done',
+    reason: null,
+    detail: { operator: false },
+    requestId: expect.stringMatching(/^req_[0-9a-f]{32}$/),
+    address: 'local',
+  })
+})
+
+test('--limit keeps the latest', async () => {
+  const all = await list('--limit', '10000')
+  expect(await list('--limit', '3')).toEqual(all.slice(-3))
+})
+
+test('--app keeps one app; an unknown one exits 1', async () => {
+  const events = await list('--app', 'shop-insights')
+  expect(new Set(events.map((event) => event.appId)).size).toBe(1)
+  expect(events.map((event) => event.action)).toContain('app_token.issued')
+  expect((await desk.run(['audit', 'list', '--app', 'nope', '--json'])).exitCode).toBe(1)
+})
+
+test('--since takes a time or a stretch before now', async () => {
+  const all = await list('--limit', '10000')
+  expect(await list('--since', '7d', '--limit', '10000')).toEqual(all)
+  expect(await list('--since', '24h', '--limit', '10000')).toEqual(all)
+  const since = all[10].at
+  expect(await list('--since', since, '--limit', '10000')).toEqual(all.filter((event) => event.at >= since))
+  expect(await list('--since', '2999-01-01T00:00:00Z')).toEqual([])
+})
+
+test('no event holds a password or a secret', async () => {
+  const { data } = await desk.json(['app', 'list'])
+  const secret = await desk.json(['credential', 'rotate', data[0].clientIds.development])
+  const { stdout } = await desk.run(['audit', 'list', '--limit', '10000', '--json'])
+  expect(stdout).not.toContain(secret.clientSecret)
+  expect(stdout).not.toMatch(/aps_|apat_|\$2[aby]\$/)
+})

@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import { DatabaseUnusable } from '../../db/database.ts'
+import { CommandFailed } from '../../src/cli/command-failed.ts'
+import { explain } from '../../src/cli/explain.ts'
+import { UsageError } from '../../src/cli/usage-error.ts'
+import { ConfigError } from '../../src/config.ts'
+import { refuse } from '../../src/domain/errors.ts'
+
+test('wrong calls and wrong settings exit 2, everything else 1', () => {
+  expect(explain(new UsageError('Not so.'))).toEqual({ exitCode: 2, sentences: ['Not so.'] })
+  expect(explain(new ConfigError(['One.', 'Two.']))).toEqual({ exitCode: 2, sentences: ['One.', 'Two.'] })
+  expect(explain(new CommandFailed(['One.', 'Two.']))).toEqual({ exitCode: 1, sentences: ['One.', 'Two.'] })
+  expect(explain(new DatabaseUnusable('busy', 'Busy.'))).toEqual({ exitCode: 1, sentences: ['Busy.'] })
+  expect(explain(refuse('version_not_found')).exitCode).toBe(1)
+  expect(explain('thrown text').exitCode).toBe(1)
+})
+
+test('a refusal says which state stood in the way', () => {
+  const { sentences } = explain(refuse('version_not_eligible', { details: { status: 'draft' } }))
+  expect(sentences).toEqual(['The status of the version does not allow this. Its status is draft.'])
+})
+
+test('every sentence is one line', () => {
+  expect(explain(new DatabaseUnusable('busy', 'First\n  second\r\nthird.')).sentences).toEqual(['First second third.'])
+})
+
+test('an error of a query does not show its values', () => {
+  const cause = Object.assign(new Error('UNIQUE constraint failed'), { name: 'SQLiteError', code: 'SQLITE_CONSTRAINT' })
+  const error = new Error("Failed query: insert into users values ('canary-secret')", { cause })
+  const { sentences } = explain(error)
+  expect(sentences.join()).not.toContain('canary')
+  expect(sentences.join()).toContain('SQLITE_CONSTRAINT')
+})
+
+test('errors of the file system are plain sentences', () => {
+  const full = Object.assign(new Error('write'), { code: 'ENOSPC' })
+  expect(explain(full).sentences).toEqual(['The disk is full.'])
+})

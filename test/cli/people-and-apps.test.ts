@@ -1,0 +1,239 @@
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { addApp, addCredential, addUser, type Desk, importLines, isoTime, openDesk, password } from './support/run.ts'
+
+setDefaultTimeout(30_000)
+
+let desk: Desk
+beforeAll(async () => {
+  desk = await openDesk()
+  await addUser(desk)
+  await addApp(desk)
+})
+
+const actionsOf = async (target: string): Promise<string[]> => {
+  const { data } = await desk.json(['audit', 'list', '--limit', '10000'])
+  return data.filter((event: { target: string }) => event.target === target).map((event: { action: string }) => event.action)
+}
+
+const createUser = (email: string, name: string) =>
+  ['user', 'create', '--email', email, '--name', name, '--password-stdin', '--json'] // prettier-ignore
+const createApp = (owner: string, slug: string, scopes: string) =>
+  ['app', 'create', '--owner', owner, '--name', 'N', '--slug', slug, '--scopes', scopes, '--json'] // prettier-ignore
+
+describe('user', () => {
+  test('create takes the password from stdin and answers without it', async () => {
+    const words = ['user', 'create', '--email', 'Grace@Example.com', '--name', 'Grace', '--password-stdin', '--json']
+    const { exitCode, stdout, stderr } = await desk.run(words, { stdin: `${password}\n` })
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    const user = JSON.parse(stdout)
+    expect(user).toEqual({
+      id: expect.stringMatching(/^usr_[0-9a-f]{32}$/),
+      email: 'grace@example.com',
+      name: 'Grace',
+      operator: false,
+      status: 'active',
+      createdAt: expect.stringMatching(isoTime),
+      updatedAt: expect.stringMatching(isoTime),
+    })
+    expect(await actionsOf(user.id)).toEqual(['user.created'])
+  })
+
+  test('create prints a generated password once, and only then', async () => {
+    const user = await desk.json(['user', 'create', '--email', 'gen@example.com', '--name', 'G', '--generate-password', '--operator'])
+    expect(user.password).toMatch(/^[0-9A-Za-z]{22}$/)
+    expect(user.operator).toBe(true)
+    expect((await desk.run(['audit', 'list', '--json'])).stdout).not.toContain(user.password)
+    expect(Object.keys(await desk.json(['user', 'disable', 'gen@example.com']))).not.toContain('password')
+  })
+
+  test('a password that cannot be used, a bad address, a bad name and a taken address are refused, and nothing is created', async () => {
+    const refused: readonly (readonly [email: string, name: string, stdin: string | Uint8Array])[] = [
+      ['new@example.com', 'New', 'short'],
+      ['new@example.com', 'New', ''],
+      ['new@example.com', 'New', 'x'.repeat(73)],
+      ['new@example.com', 'New', 'x'.repeat(100_000)],
+      ['new@example.com', 'New', 'with\0nul and more'],
+      ['new@example.com', 'New', Uint8Array.from([0xff, 0xfe, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20])],
+      ['new.example.com', 'New', password],
+      ['new@example.com', ' ', password],
+      ['new@example.com', 'New\u001b[2J', password],
+      ['ADA@example.com', 'New', password],
+    ]
+    for (const [email, name, stdin] of refused) {
+      const { exitCode, stdout, stderr } = await desk.run(createUser(email, name), { stdin })
+      expect({ email, name, exitCode, stdout }).toEqual({ email, name, exitCode: 1, stdout: '' })
+      expect(stderr).toMatch(/^error: [^\n]+\.\n$/)
+    }
+    expect((await desk.run(['user', 'disable', 'new@example.com'])).exitCode).toBe(1)
+  })
+
+  test('disable and enable change the status, once each in the audit', async () => {
+    const { id } = await addUser(desk, 'turn@example.com')
+    expect((await desk.json(['user', 'disable', 'turn@example.com'])).status).toBe('disabled')
+    expect((await desk.json(['user', 'disable', 'turn@example.com'])).status).toBe('disabled')
+    expect((await desk.json(['user', 'enable', 'TURN@example.com'])).status).toBe('active')
+    expect(await actionsOf(id)).toEqual(['user.created', 'user.disabled', 'user.enabled'])
+  })
+})
+
+describe('app', () => {
+  test('create answers with the app and one client ID per environment', async () => {
+    const app = await addApp(desk, 'answers', 'store:read site:read site:read')
+    expect(app).toEqual({
+      id: expect.stringMatching(/^app_[0-9a-f]{32}$/),
+      slug: 'answers',
+      name: 'Newsletter',
+      status: 'active',
+      scopes: ['site:read', 'store:read'],
+      ownerId: expect.stringMatching(/^usr_/),
+      clientIds: {
+        development: expect.stringMatching(/^apc_dev_[0-9A-Za-z]{22}$/),
+        production: expect.stringMatching(/^apc_live_[0-9A-Za-z]{22}$/),
+      },
+      createdAt: expect.stringMatching(isoTime),
+      updatedAt: expect.stringMatching(isoTime),
+    })
+  })
+
+  test('an unknown or planned scope, a bad or taken slug and an unknown or disabled owner are refused', async () => {
+    await addUser(desk, 'gone@example.com')
+    await desk.json(['user', 'disable', 'gone@example.com'])
+    for (const words of [
+      createApp('ada@example.com', 'fresh', 'site:rule'),
+      createApp('ada@example.com', 'fresh', 'store.orders:read'),
+      createApp('ada@example.com', 'fresh', ' '),
+      createApp('ada@example.com', 'Fresh', 'site:read'),
+      createApp('ada@example.com', 'newsletter', 'site:read'),
+      createApp('nobody@example.com', 'fresh', 'site:read'),
+      createApp('gone@example.com', 'fresh', 'site:read'),
+    ]) {
+      const { exitCode, stdout, stderr } = await desk.run(words)
+      expect({ words, exitCode, stdout }).toEqual({ words, exitCode: 1, stdout: '' })
+      expect(stderr).toMatch(/^error: [^\n]+\.\n$/)
+    }
+    const { data } = await desk.json(['app', 'list'])
+    expect(data.map((app: { slug: string }) => app.slug)).not.toContain('fresh')
+  })
+
+  test('suspend and activate change the status; list shows it', async () => {
+    await addApp(desk, 'switch')
+    expect((await desk.json(['app', 'suspend', 'switch'])).status).toBe('suspended')
+    const { data } = await desk.json(['app', 'list'])
+    expect(data.find((app: { slug: string }) => app.slug === 'switch').status).toBe('suspended')
+    expect((await desk.json(['app', 'activate', 'switch'])).status).toBe('active')
+    expect((await desk.run(['app', 'suspend', 'no-such-app'])).stderr).toBe('error: There is no app with this slug.\n')
+  })
+})
+
+describe('credential', () => {
+  test('create shows the secret once; list never does', async () => {
+    await addApp(desk, 'secrets')
+    const made = await desk.json(['credential', 'create', 'secrets', '--environment', 'production', '--label', 'Server'])
+    expect(made).toEqual({
+      id: expect.stringMatching(/^crd_[0-9a-f]{32}$/),
+      clientId: expect.stringMatching(/^apc_live_/),
+      clientSecret: expect.stringMatching(/^aps_live_[0-9A-Za-z]{71}$/),
+      environment: 'production',
+      label: 'Server',
+      status: 'live',
+      createdAt: expect.stringMatching(isoTime),
+      expiresAt: null,
+      revokedAt: null,
+      lastUsedAt: null,
+    })
+    const { stdout } = await desk.run(['credential', 'list', 'secrets', '--json'])
+    const { clientSecret, ...shownLater } = made
+    expect(JSON.parse(stdout).data).toEqual([shownLater])
+    expect(stdout).not.toContain(clientSecret)
+  })
+
+  test('rotate gives a new secret and lets the old one end after the grace; a third live one is refused', async () => {
+    await addApp(desk, 'rotate')
+    const first = await addCredential(desk, 'rotate')
+    const second = await desk.json(['credential', 'rotate', first.clientId, '--grace-hours', '1'])
+    expect(second.clientSecret).toMatch(/^aps_dev_/)
+    expect(second.clientSecret).not.toBe(first.clientSecret)
+    const third = await desk.run(['credential', 'rotate', first.clientId, '--json'])
+    expect(third).toEqual({ exitCode: 1, stdout: '', stderr: 'error: This environment already has two live secrets.\n' })
+    const [old] = (await desk.json(['credential', 'list', 'rotate'])).data
+    expect(Date.parse(old.expiresAt) - Date.parse(second.createdAt)).toBe(3_600_000)
+  })
+
+  test('revoke ends a secret at once and stays ended', async () => {
+    await addApp(desk, 'revoke')
+    const { id } = await addCredential(desk, 'revoke')
+    const ended = await desk.json(['credential', 'revoke', id])
+    expect(ended.status).toBe('ended')
+    expect((await desk.json(['credential', 'revoke', id])).revokedAt).toBe(ended.revokedAt)
+    expect(await actionsOf(id)).toEqual(['credential.created', 'credential.revoked'])
+    expect((await desk.run(['credential', 'revoke', 'crd_nope'])).exitCode).toBe(1)
+  })
+})
+
+describe('redirect', () => {
+  test('add and remove answer with what is registered in both environments', async () => {
+    await addApp(desk, 'urls')
+    const uri = 'https://urls.example/callback?x=1'
+    const added = await desk.json(['redirect', 'add', 'urls', '--environment', 'development', uri])
+    expect(added).toEqual({ redirectUris: { development: [uri], production: [] } })
+    expect(await desk.json(['redirect', 'add', 'urls', '--environment', 'development', uri])).toEqual(added)
+    const removed = await desk.json(['redirect', 'remove', 'urls', '--environment', 'development', uri])
+    expect(removed).toEqual({ redirectUris: { development: [], production: [] } })
+  })
+
+  test('a URI that is not HTTPS, has a fragment, a wildcard or user info, or belongs to another is refused', async () => {
+    await addApp(desk, 'taken')
+    await desk.json(['redirect', 'add', 'taken', '--environment', 'production', 'https://taken.example/cb'])
+    for (const uri of [
+      'http://newsletter.example/cb',
+      'https://newsletter.example/cb#top',
+      'https://*.newsletter.example/cb',
+      'https://me@newsletter.example/cb',
+      'myapp:/cb',
+      'https://taken.example/cb',
+    ]) {
+      const { exitCode, stdout } = await desk.run(['redirect', 'add', 'newsletter', '--environment', 'production', uri, '--json'])
+      expect({ uri, exitCode, stdout }).toEqual({ uri, exitCode: 1, stdout: '' })
+    }
+  })
+})
+
+describe('install', () => {
+  const install = ['install', 'create', 'newsletter', '--user', 'ada@example.com', '--kind', 'website', '--resource']
+
+  test('is pending, then approved and active, then inactive; each step only from where it starts', async () => {
+    await importLines(desk, [{ owner: 'ada@example.com', kind: 'site', name: 'One', slug: 'one', status: 'draft' }])
+    const made = await desk.json([...install, 'one'])
+    expect(made).toMatchObject({ kind: 'website', resource: 'one', approval: 'pending', state: 'inactive' })
+    expect(made.id).toMatch(/^ins_[0-9a-f]{32}$/)
+    expect((await desk.run([...install, 'one', '--json'])).exitCode).toBe(1)
+    expect((await desk.run(['install', 'deactivate', made.id])).exitCode).toBe(1)
+    expect(await desk.json(['install', 'approve', made.id])).toMatchObject({ approval: 'approved', state: 'active' })
+    const refused = await desk.run(['install', 'reject', made.id, '--json'])
+    expect(refused).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: 'error: Only an install that is pending and inactive can do this.\n',
+    })
+    expect(await desk.json(['install', 'deactivate', made.id])).toMatchObject({ approval: 'approved', state: 'inactive' })
+    expect(await actionsOf(made.id)).toEqual(['install.created', 'install.approved', 'install.deactivated'])
+  })
+
+  test('can be rejected while pending, and made anew after that', async () => {
+    await importLines(desk, [{ owner: 'ada@example.com', kind: 'site', name: 'Two', slug: 'two', status: 'draft' }])
+    const { id } = await desk.json([...install, 'two'])
+    expect(await desk.json(['install', 'reject', id])).toMatchObject({ approval: 'rejected', state: 'inactive' })
+    expect((await desk.json([...install, 'two'])).id).not.toBe(id)
+  })
+
+  test('needs a website or store that this user has', async () => {
+    const { exitCode, stderr } = await desk.run([...install, 'no-such-site'])
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'error: This user has no such website or store.\n' })
+  })
+})
+
+test('text for people has the same facts, and no control characters that others wrote', async () => {
+  const { stdout } = await desk.run(['app', 'list'])
+  expect(stdout).toMatch(/^SLUG +NAME +STATUS/)
+  expect(stdout).toMatch(/^newsletter +Newsletter +active +apc_dev_/m)
+})

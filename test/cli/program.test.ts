@@ -1,0 +1,113 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { deskAt, openDesk, run } from './support/run.ts'
+
+const commands = [
+  'serve', 'dev', 'migrate', 'check', 'backup', 'restore', 'purge', 'seed',
+  'user', 'user create', 'user disable', 'user enable',
+  'app', 'app create', 'app suspend', 'app activate', 'app list',
+  'credential', 'credential create', 'credential rotate', 'credential revoke', 'credential list',
+  'redirect', 'redirect add', 'redirect remove',
+  'install', 'install create', 'install approve', 'install reject', 'install deactivate',
+  'resource', 'resource import',
+  'version', 'version submit', 'version withdraw', 'version approve', 'version reject', 'version activate',
+  'audit', 'audit list',
+] // prettier-ignore
+
+test('every command explains itself with --help, on stdout, and exits 0', async () => {
+  for (const command of ['', ...commands]) {
+    const { exitCode, stdout, stderr } = await run([...command.split(' ').filter(Boolean), '--help'])
+    expect({ command, exitCode, stderr }).toEqual({ command, exitCode: 0, stderr: '' })
+    expect(stdout).toStartWith(`Usage: app-platform${command === '' ? '' : ` ${command}`} `)
+  }
+}, 60_000)
+
+test('the help of the program names every command', async () => {
+  const { stdout } = await run(['--help'])
+  for (const command of commands.filter((name) => !name.includes(' '))) expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
+})
+
+test('--version tells the version', async () => {
+  const { exitCode, stdout } = await run(['--version'])
+  expect(exitCode).toBe(0)
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+})
+
+test('a wrong call exits 2, says what is wrong on stderr and nothing on stdout', async () => {
+  const desk = await openDesk()
+  const wrong: readonly (readonly [words: string[], says: RegExp])[] = [
+    [[], /Usage/],
+    [['user'], /Usage/],
+    [['frobnicate'], /unknown command/],
+    [['user', 'frobnicate'], /unknown command/],
+    [['app', 'list', '--frobnicate'], /unknown option/],
+    [['app', 'list', 'extra'], /too many arguments/],
+    [['app', 'suspend'], /missing required argument/],
+    [['app', 'create', '--owner', 'a@example.com', '--name', 'N', '--slug', 's'], /--scopes/],
+    [['credential', 'create', 'newsletter'], /--environment/],
+    [['credential', 'create', 'newsletter', '--environment', 'staging'], /development, production/],
+    [['credential', 'rotate', 'apc_dev_x', '--grace-hours', '169'], /0 to 168/],
+    [['credential', 'rotate', 'apc_dev_x', '--grace-hours', '1.5'], /whole number/],
+    [['install', 'create', 'newsletter', '--user', 'a@example.com', '--resource', 'r', '--kind', 'site'], /website, store/],
+    [['version', 'reject', 'newsletter', '1.0.0'], /--message/],
+    [['version', 'reject', 'newsletter', '1.0.0', '--message', 'm', '--item', 'no equals sign'], /path=message/],
+    [['audit', 'list', '--limit', '0'], /1 to 10000/],
+    [['audit', 'list', '--limit', '10001'], /1 to 10000/],
+    [['audit', 'list', '--since', 'yesterday'], /24h/],
+    [['audit', 'list', '--since', '2026-02-30T00:00:00Z'], /24h/],
+    [['user', 'create', '--email', 'a@example.com', '--name', 'N'], /--password-stdin/],
+    [['user', 'create', '--email', 'a@example.com', '--name', 'N', '--password-stdin', '--generate-password'], /one of/],
+  ]
+  for (const [words, says] of wrong) {
+    const { exitCode, stdout, stderr } = await desk.run(words.length > 2 ? [...words, '--json'] : words)
+    expect({ words, exitCode, stdout }).toEqual({ words, exitCode: 2, stdout: '' })
+    expect(stderr).toMatch(says)
+  }
+}, 60_000)
+
+test('wrong settings are all named at once, and nothing starts', async () => {
+  const folder = temporaryFolder()
+  const env = { PORT: 'many', LIFETIME_CODE: '301', RATE_LIMIT: 'perhaps', RATE_LIMIT_TOKN: '1/1' }
+  for (const words of [['app', 'list'], ['migrate'], ['seed'], ['check'], ['backup', 'x'], ['restore', 'x'], ['serve']]) {
+    const { exitCode, stdout, stderr } = await run(words, { env, cwd: folder })
+    expect({ words, exitCode, stdout }).toEqual({ words, exitCode: 2, stdout: '' })
+    for (const name of Object.keys(env)) expect(stderr).toContain(`error: ${name} `)
+    expect(stderr).not.toContain('many')
+  }
+  expect([...new Bun.Glob('**').scanSync(folder)]).toEqual([])
+}, 60_000)
+
+test('a flag wins over the environment', async () => {
+  const desk = await openDesk()
+  const env = { DATABASE_URL: `file:${join(desk.folder, 'nowhere.db')}` }
+  expect((await desk.run(['app', 'list'], { env })).exitCode).toBe(1)
+  expect((await desk.run(['app', 'list', '--database', desk.file], { env })).exitCode).toBe(0)
+})
+
+test('a command on a database that is not there exits 1, says so in one line and creates nothing', async () => {
+  const desk = deskAt(join(temporaryFolder(), 'data', 'app-platform.db'))
+  for (const words of [['app', 'list'], ['check'], ['backup', join(desk.folder, 'copy.db')], ['audit', 'list'], ['purge']]) {
+    const { exitCode, stdout, stderr } = await desk.run([...words, '--json'])
+    expect({ words, exitCode, stdout }).toEqual({ words, exitCode: 1, stdout: '' })
+    expect(stderr).toMatch(/^error: There is no database at [^\n]+\n$/)
+  }
+  expect([...new Bun.Glob('**').scanSync(join(desk.folder, '..'))]).toEqual([])
+})
+
+test('a flag that was meant for a secret is refused without repeating it', async () => {
+  const desk = await openDesk()
+  const words = ['user', 'create', '--email', 'ada@example.com', '--name', 'Ada', '--password=hunter2-hunter2']
+  const { exitCode, stdout, stderr } = await desk.run(words)
+  expect(exitCode).toBe(2)
+  expect(stdout + stderr).not.toContain('hunter2')
+})
+
+test('a reader that stops reading is no failure', async () => {
+  const desk = await openDesk()
+  const words = [process.execPath, join(import.meta.dir, '../../src/main.ts'), 'audit', 'list', '--database', desk.file]
+  const child = Bun.spawn(words, { stdout: 'pipe', stderr: 'pipe' })
+  await child.stdout.cancel()
+  expect(await child.exited).toBe(0)
+  expect(await child.stderr.text()).toBe('')
+})

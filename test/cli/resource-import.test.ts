@@ -1,0 +1,166 @@
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { call } from '../support/call.ts'
+import { openAsOperator } from '../support/operator.ts'
+import { startServer } from '../support/running-server.ts'
+import { addApp, addCredential, addUser, type Desk, importLines, openDesk, program } from './support/run.ts'
+
+setDefaultTimeout(30_000)
+
+let desk: Desk
+let ownerId: string
+beforeAll(async () => {
+  desk = await openDesk()
+  ownerId = (await addUser(desk)).id
+})
+
+const site = (slug: string, more: Readonly<Record<string, unknown>> = {}) => ({
+  owner: 'ada@example.com',
+  kind: 'site',
+  name: 'A site',
+  slug,
+  status: 'draft',
+  ...more,
+})
+
+const stored = async (kind: 'site' | 'store', slug: string) => {
+  const platform = await openAsOperator(desk.file)
+  const row = await platform.database.queries.resources.find(ownerId, kind, slug)
+  await platform.database.close()
+  return row
+}
+
+const countStored = async (at: Desk = desk): Promise<number> => {
+  const platform = await openAsOperator(at.file)
+  const user = await platform.database.queries.users.byEmail('ada@example.com')
+  const counts = []
+  for (const kind of ['site', 'store'] as const) {
+    counts.push((await platform.database.queries.resources.list(user?.id ?? '', kind, '', 1_000_000)).length)
+  }
+  await platform.database.close()
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+test('lines create and update resources, told apart by owner, kind and slug', async () => {
+  expect(await importLines(desk, [site('upsert'), site('upsert', { kind: 'store' })])).toEqual({ created: 2, updated: 0 })
+  const again = [site('upsert', { name: 'Renamed', status: 'archived' }), site('upsert-2')]
+  expect(await importLines(desk, again)).toEqual({ created: 1, updated: 1 })
+  expect(await stored('site', 'upsert')).toMatchObject({ name: 'Renamed', status: 'archived', publishedAt: null })
+  expect(await stored('store', 'upsert')).toMatchObject({ name: 'A site', status: 'draft' })
+})
+
+test('published without a time means now; published before stays published then', async () => {
+  const before = Date.now()
+  await importLines(desk, [site('fresh', { status: 'published' })])
+  const first = (await stored('site', 'fresh'))?.publishedAt ?? 0
+  expect(first).toBeGreaterThanOrEqual(before)
+  expect(first).toBeLessThanOrEqual(Date.now())
+  await importLines(desk, [site('fresh', { status: 'published', name: 'Again' })])
+  expect(await stored('site', 'fresh')).toMatchObject({ name: 'Again', publishedAt: first })
+})
+
+test('given times are kept, with any offset; null is a time that is not given', async () => {
+  const times = { createdAt: '2026-01-02T03:04:05+01:00', updatedAt: '2026-01-03T00:00:00Z', publishedAt: null }
+  await importLines(desk, [site('times', { ...times, status: 'published' })])
+  const row = await stored('site', 'times')
+  expect(row?.createdAt).toBe(Date.UTC(2026, 0, 2, 2, 4, 5))
+  expect(row?.updatedAt).toBe(Date.UTC(2026, 0, 3))
+  expect(row?.publishedAt).toBeGreaterThan(Date.UTC(2026, 0, 3))
+})
+
+const redSite = (slug: string) => JSON.stringify(site(slug, { colour: 'red' }))
+
+test('blank lines, a byte order mark, CRLF, a missing last line end and unknown fields are fine', async () => {
+  const text = `\ufeff${redSite('bom')}\r\n\r\n   \n{"__proto__":{"a":1},${redSite('proto').slice(1)}\n${redSite('last')}`
+  expect(await desk.json(['resource', 'import', '-'], { stdin: text })).toEqual({ created: 3, updated: 0 })
+})
+
+const wrongLines: readonly (readonly [name: string, line: string | Uint8Array, says: string])[] = [
+  ['no JSON', '{"owner":', 'This is not a JSON object.'],
+  ['an array', '[]', 'This is not a JSON object.'],
+  ['null', 'null', 'This is not a JSON object.'],
+  ['two values', '{} {}', 'This is not a JSON object.'],
+  ['not UTF-8', Uint8Array.from([0x7b, 0xff, 0x7d]), 'This is not UTF-8.'],
+  ['too long', JSON.stringify(site('x', { name: 'n'.repeat(70_000) })), 'The line is longer than 64 KiB.'],
+  ['no owner', JSON.stringify(site('x', { owner: undefined })), 'owner: This is missing.'],
+  ['an owner by inheritance', '{"__proto__":{"owner":"ada@example.com"},"kind":"site"}', 'owner: This is missing.'],
+  ['an unknown owner', JSON.stringify(site('x', { owner: 'nobody@example.com' })), 'owner: There is no user with this address.'],
+  ['a number for a name', JSON.stringify(site('x', { name: 7 })), 'name: This must be a string.'],
+  ['an empty name', JSON.stringify(site('x', { name: '' })), 'name: The name is empty.'],
+  ['a lone surrogate', '{"owner":"ada@example.com","kind":"site","name":"\\ud800","slug":"x","status":"draft"}', 'name: The name has broken characters.'],
+  ['a NUL', JSON.stringify(site('x', { name: 'a\0b' })), 'name: The name has broken characters.'],
+  ['a bad slug', JSON.stringify(site('Bad Slug')), 'slug: A slug is 1 to 63 of a-z, 0-9 and inner hyphens.'],
+  ['an unknown kind', JSON.stringify(site('x', { kind: 'website' })), 'kind: This must be site or store.'],
+  ['an unknown status', JSON.stringify(site('x', { status: 'live' })), 'status: This must be draft or published or archived.'],
+  ['a day that does not exist', JSON.stringify(site('x', { createdAt: '2026-02-30T00:00:00Z' })), 'createdAt: This must be a time such as 2026-08-01T12:00:00.000Z.'],
+  ['a number for a time', JSON.stringify(site('x', { publishedAt: 1_790_000_000 })), 'publishedAt: This must be a time such as 2026-08-01T12:00:00.000Z.'],
+  ['times in the wrong order', JSON.stringify(site('x', { createdAt: '2026-02-02T00:00:00Z', updatedAt: '2026-02-01T00:00:00Z' })), 'updatedAt: This is before createdAt.'],
+] // prettier-ignore
+
+for (const [name, line, says] of wrongLines) {
+  test(`a line with ${name} is named, and nothing is stored`, async () => {
+    const before = await countStored()
+    const stdin = Buffer.concat([Buffer.from(`${JSON.stringify(site(`new-${before}`))}\n\n`), Buffer.from(line), Buffer.from('\n')])
+    const { exitCode, stdout, stderr } = await desk.run(['resource', 'import', '-', '--json'], { stdin })
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 1, stdout: '', stderr: `error: line 3: ${says}\n` })
+    expect(await countStored()).toBe(before)
+  })
+}
+
+test('an empty file changes nothing and is no failure', async () => {
+  expect(await importLines(desk, [])).toEqual({ created: 0, updated: 0 })
+})
+
+test('a file that is not there, or is a folder, is named', async () => {
+  for (const path of [join(desk.folder, 'none.jsonl'), desk.folder]) {
+    const { exitCode, stdout, stderr } = await desk.run(['resource', 'import', path, '--json'])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+    expect(stderr).toContain(path)
+  }
+})
+
+const manyLines = (count: number) =>
+  Array.from({ length: count }, (_, index) => JSON.stringify(site(`many-${index}`))).join('\n')
+
+test('a hundred thousand lines are stored beside a running server, which goes on writing', async () => {
+  const large = await openDesk()
+  await addUser(large)
+  await addApp(large)
+  const { clientId, clientSecret } = await addCredential(large)
+  const file = join(large.folder, 'many.jsonl')
+  await Bun.write(file, manyLines(100_000))
+  const server = await startServer({ database: large.file })
+  const progress = { ended: false }
+  const importing = large.json(['resource', 'import', file]).finally(() => (progress.ended = true))
+  while (!progress.ended) {
+    const { status } = await call(server.url, 'POST', '/token', { body: { clientId, clientSecret, scope: 'site:read' } })
+    expect(status).toBe(200)
+  }
+  expect(await importing).toEqual({ created: 100_000, updated: 0 })
+  expect(await server.stop()).toBe(0)
+  expect(await countStored(large)).toBe(100_000)
+})
+
+test('an import that is killed has stored everything or nothing', async () => {
+  const large = await openDesk()
+  await addUser(large)
+  const file = join(large.folder, 'many.jsonl')
+  await Bun.write(file, manyLines(30_000))
+  for (const waitMs of [150, 300, 400, 450, 500, 550, 600, 650, 700, 800]) {
+    const words = [process.execPath, program, 'resource', 'import', file, '--database', large.file]
+    const child = Bun.spawn(words, { stdout: 'ignore', stderr: 'ignore' })
+    await Bun.sleep(waitMs)
+    child.kill('SIGKILL')
+    await child.exited
+    expect([0, 30_000]).toContain(await countStored(large))
+  }
+  expect((await large.run(['check'])).exitCode).toBe(0)
+})
+
+test('one event tells of the whole import', async () => {
+  const lone = await openDesk()
+  await addUser(lone)
+  await importLines(lone, [site('a'), site('b')])
+  const { data } = await lone.json(['audit', 'list'])
+  expect(data.at(-1)).toMatchObject({ action: 'resources.imported', outcome: 'done', detail: { created: 2, updated: 0 } })
+})

@@ -1,0 +1,76 @@
+import { join } from 'node:path'
+import type { Json } from '../../support/call.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+export const program = join(import.meta.dir, '../../../src/main.ts')
+
+/** What the program left behind when it ended. */
+export type Run = { readonly exitCode: number; readonly stdout: string; readonly stderr: string }
+
+export type RunOptions = {
+  readonly stdin?: string | Uint8Array
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+}
+
+/** The real program in a process of its own, with nothing of our environment but the path. */
+export const run = async (words: readonly string[], { stdin = '', env = {}, cwd }: RunOptions = {}): Promise<Run> => {
+  const child = Bun.spawn([process.execPath, program, ...words], {
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdin: Buffer.from(stdin),
+    stdout: 'pipe',
+    stderr: 'pipe',
+    ...(cwd === undefined ? {} : { cwd }),
+  })
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()])
+  return { exitCode: await child.exited, stdout, stderr }
+}
+
+/** An operator at one database file. */
+export type Desk = {
+  readonly folder: string
+  readonly file: string
+  run(words: readonly string[], options?: RunOptions): Promise<Run>
+  /** Runs with --json and gives the one value; throws unless it exits 0 with one value and an empty stderr. */
+  json(words: readonly string[], options?: RunOptions): Promise<Json>
+}
+
+export const deskAt = (file: string): Desk => {
+  const at = async (words: readonly string[], options: RunOptions = {}) =>
+    await run(words, { ...options, env: { DATABASE_URL: `file:${file}`, ...options.env } })
+  return {
+    folder: join(file, '..'),
+    file,
+    run: at,
+    json: async (words, options) => {
+      const { exitCode, stdout, stderr } = await at([...words, '--json'], options)
+      if (exitCode !== 0 || stderr !== '') throw new Error(`${words.join(' ')} exited ${exitCode}: ${stderr}`)
+      if (!stdout.endsWith('\n') || stdout.indexOf('\n') !== stdout.length - 1) throw new Error(`not one line: ${stdout}`)
+      return JSON.parse(stdout)
+    },
+  }
+}
+
+/** An empty, migrated database in a private folder. */
+export const openDesk = async (): Promise<Desk> => {
+  const desk = deskAt(join(temporaryFolder(), 'app-platform.db'))
+  await desk.json(['migrate'])
+  return desk
+}
+
+export const password = 'correct horse battery'
+
+export const addUser = async (desk: Desk, email = 'ada@example.com'): Promise<Json> =>
+  await desk.json(['user', 'create', '--email', email, '--name', 'Ada Example', '--password-stdin'], { stdin: password })
+
+export const addApp = async (desk: Desk, slug = 'newsletter', scopes = 'profile:read site:read'): Promise<Json> =>
+  await desk.json(['app', 'create', '--owner', 'ada@example.com', '--name', 'Newsletter', '--slug', slug, '--scopes', scopes])
+
+export const addCredential = async (desk: Desk, slug = 'newsletter', environment = 'development'): Promise<Json> =>
+  await desk.json(['credential', 'create', slug, '--environment', environment])
+
+/** Imports resources given as objects, through standard input. */
+export const importLines = async (desk: Desk, records: readonly unknown[]): Promise<Json> =>
+  await desk.json(['resource', 'import', '-'], { stdin: records.map((record) => JSON.stringify(record)).join('\n') })
+
+export const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/

@@ -1,0 +1,71 @@
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Desk, isoTime, openDesk } from './support/run.ts'
+
+setDefaultTimeout(30_000)
+
+let desk: Desk
+beforeAll(async () => {
+  desk = await openDesk()
+  await desk.json(['seed'])
+})
+
+const statusOf = async (version: string, step: string, ...more: string[]) =>
+  await desk.json(['version', step, 'newsletter', version, ...more])
+
+test('a draft is submitted, taken back, submitted again, approved and activated; the one before it is superseded', async () => {
+  expect(await statusOf('1.4.0', 'submit')).toMatchObject({ status: 'submitted', submittedAt: expect.stringMatching(isoTime) })
+  expect(await statusOf('1.4.0', 'withdraw')).toMatchObject({ status: 'draft', submittedAt: null })
+  expect(await statusOf('1.4.0', 'submit')).toMatchObject({ status: 'submitted' })
+  expect(await statusOf('1.4.0', 'approve')).toMatchObject({ status: 'approved', reviewedAt: expect.stringMatching(isoTime) })
+  expect(await statusOf('1.4.0', 'activate')).toEqual({
+    id: expect.stringMatching(/^ver_[0-9a-f]{32}$/),
+    number: 6,
+    version: '1.4.0',
+    status: 'active',
+    revision: 1,
+    notes: 'Work in progress.',
+    manifest: { name: 'newsletter' },
+    scopes: ['site:read'],
+    artifact: null,
+    current: { development: true, production: true },
+    rejection: null,
+    createdAt: expect.stringMatching(isoTime),
+    updatedAt: expect.stringMatching(isoTime),
+    submittedAt: expect.stringMatching(isoTime),
+    reviewedAt: expect.stringMatching(isoTime),
+    activatedAt: expect.stringMatching(isoTime),
+  })
+  const again = await desk.run(['version', 'activate', 'newsletter', '1.1.0', '--json'])
+  expect(again.stderr).toContain('Its status is superseded.')
+})
+
+test('a submitted version is rejected with a message and what there is to mend', async () => {
+  const items = ['--item', 'manifest.support=No address.', '--item', 'notes=Say = what changed.']
+  expect(await statusOf('1.3.0', 'reject', '--message', 'Not yet.', ...items)).toMatchObject({
+    status: 'rejected',
+    rejection: {
+      message: 'Not yet.',
+      items: [
+        { path: 'manifest.support', message: 'No address.' },
+        { path: 'notes', message: 'Say = what changed.' },
+      ],
+    },
+  })
+})
+
+test('a step from the wrong status, an unknown version, an unknown app and an empty reason exit 1 and change nothing', async () => {
+  for (const words of [
+    ['version', 'approve', 'shop-insights', '0.1.0'],
+    ['version', 'activate', 'shop-insights', '0.1.0'],
+    ['version', 'withdraw', 'shop-insights', '0.1.0'],
+    ['version', 'reject', 'shop-insights', '0.1.0', '--message', ' '],
+    ['version', 'reject', 'shop-insights', '0.1.0', '--message', 'No.'],
+    ['version', 'submit', 'shop-insights', '9.9.9'],
+    ['version', 'submit', 'no-such-app', '0.1.0'],
+  ]) {
+    const { exitCode, stdout, stderr } = await desk.run([...words, '--json'])
+    expect({ words, exitCode, stdout }).toEqual({ words, exitCode: 1, stdout: '' })
+    expect(stderr).toMatch(/^error: [^\n]+\.\n$/)
+  }
+  expect((await desk.json(['version', 'submit', 'shop-insights', '0.1.0'])).status).toBe('submitted')
+})
