@@ -1,7 +1,7 @@
 /** A value that must be nowhere, and what it is called when it is found. */
 export type Canary = { readonly name: string; readonly value: string }
 
-/** The value as it stands, and as an encoder might have left it: base64 at every alignment, hex, percent, JSON. */
+/** The value as it stands, and as an encoder might have left it: base64 at every alignment, hex, percent, JSON, ASCII. */
 const formsOf = (value: string): string[] => {
   const bytes = Buffer.from(value)
   const inBase64 = [0, 1, 2].map((shift) => {
@@ -20,8 +20,12 @@ const formsOf = (value: string): string[] => {
     encodeURIComponent(value),
     new URLSearchParams([['', value]]).toString().slice(1),
     JSON.stringify(value).slice(1, -1),
+    inAscii(JSON.stringify(value).slice(1, -1)),
   ]
 }
+
+const inAscii = (text: string): string =>
+  text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /** The random part of one of our secrets: what stands before it, the key of a row, may be told. */
 const secretSyntax = /^ap[a-z]{1,2}(?:_dev|_live)?_[0-9A-Za-z]{22}([0-9A-Za-z]{43})[0-9A-Za-z]{6}$/
