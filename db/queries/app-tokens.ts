@@ -1,17 +1,11 @@
 import { and, asc, eq, isNull, lt, lte } from 'drizzle-orm'
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { apps, appTokens, clients, credentials } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, lazily, lookup, only } from './connection.ts'
+import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
 
 export type AppToken = typeof appTokens.$inferSelect
 
 export const appTokenQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(appTokens).values(everyColumn(appTokens)).prepare())
-  const credentialColumn = <C extends SQLiteColumn>(column: C) =>
-    lookup(db, credentials, column, credentials.id, appTokens.credentialId)
-  const clientColumn = <C extends SQLiteColumn>(column: C) =>
-    lookup(db, clients, column, clients.id, credentialColumn(credentials.clientId))
-  const appColumn = <C extends SQLiteColumn>(column: C) => lookup(db, apps, column, apps.id, clientColumn(clients.appId))
   const find = lazily(() =>
     db
       .select({
@@ -21,17 +15,20 @@ export const appTokenQueries = (db: Connection) => {
         expiresAt: appTokens.expiresAt,
         revokedAt: appTokens.revokedAt,
         credentialId: appTokens.credentialId,
-        credentialExpiresAt: credentialColumn(credentials.expiresAt),
-        credentialRevokedAt: credentialColumn(credentials.revokedAt),
-        clientId: credentialColumn(credentials.clientId),
-        environment: clientColumn(clients.environment),
-        appId: clientColumn(clients.appId),
-        appName: appColumn(apps.name),
-        appSlug: appColumn(apps.slug),
-        appStatus: appColumn(apps.status),
-        appCreatedAt: appColumn(apps.createdAt),
+        credentialExpiresAt: credentials.expiresAt,
+        credentialRevokedAt: credentials.revokedAt,
+        clientId: credentials.clientId,
+        environment: clients.environment,
+        appId: clients.appId,
+        appName: apps.name,
+        appSlug: apps.slug,
+        appStatus: apps.status,
+        appCreatedAt: apps.createdAt,
       })
       .from(appTokens)
+      .innerJoin(credentials, eq(credentials.id, appTokens.credentialId))
+      .innerJoin(clients, eq(clients.id, credentials.clientId))
+      .innerJoin(apps, eq(apps.id, clients.appId))
       .where(eq(appTokens.key, given('key')))
       .prepare(),
   )
@@ -41,7 +38,7 @@ export const appTokenQueries = (db: Connection) => {
       .from(appTokens)
       .where(lt(appTokens.key, given('before')))
       .orderBy(asc(appTokens.key))
-      .limit(given('limit'))
+      .limit(givenLimit('limit'))
       .prepare(),
   )
   const removeUpTo = lazily(() => db.delete(appTokens).where(lte(appTokens.key, given('key'))).prepare())

@@ -1,7 +1,6 @@
 import { and, asc, eq, getTableColumns, gt, isNull, or } from 'drizzle-orm'
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { apps, clients, credentials } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, lazily, lookup, only } from './connection.ts'
+import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
 
 export type Credential = typeof credentials.$inferSelect
 
@@ -10,24 +9,23 @@ const isUnended = (now: number) =>
 
 export const credentialQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(credentials).values(everyColumn(credentials)).prepare())
-  const clientColumn = <C extends SQLiteColumn>(column: C) =>
-    lookup(db, clients, column, clients.id, credentials.clientId)
-  const appColumn = <C extends SQLiteColumn>(column: C) => lookup(db, apps, column, apps.id, clientColumn(clients.appId))
   const find = lazily(() =>
     db
       .select({
         credential: getTableColumns(credentials),
-        environment: clientColumn(clients.environment),
-        app: { id: appColumn(apps.id), status: appColumn(apps.status), scopes: appColumn(apps.scopes) },
+        environment: clients.environment,
+        app: { id: apps.id, status: apps.status, scopes: apps.scopes },
       })
       .from(credentials)
+      .innerJoin(clients, eq(clients.id, credentials.clientId))
+      .innerJoin(apps, eq(apps.id, clients.appId))
       .where(eq(credentials.id, given('id')))
       .prepare(),
   )
   const touch = lazily(() =>
     db
       .update(credentials)
-      .set({ lastUsedAt: given('now') as unknown as number }) // `set` types its placeholders by value
+      .set({ lastUsedAt: given('now') })
       .where(eq(credentials.id, given('id')))
       .prepare(),
   )

@@ -1,7 +1,6 @@
 import { and, asc, desc, eq, getTableColumns, gt, inArray, isNull, lte } from 'drizzle-orm'
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { apps, authorizationCodes, grants, tokenPairs, users } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, lazily, lookup, only } from './connection.ts'
+import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
 
 export type Grant = typeof grants.$inferSelect
 export type AuthorizationCode = typeof authorizationCodes.$inferSelect
@@ -13,29 +12,6 @@ export type GrantStep = Pick<
   'currentKey' | 'expiresAt' | 'retryKey' | 'retrySalt' | 'retryFingerprint' | 'retryUntil'
 >
 
-/** The columns of the grant that a code or token names, with the state of the app and the user behind it. */
-const grantBehind = (db: Connection, grantId: SQLiteColumn) => {
-  const grantColumn = <C extends SQLiteColumn>(column: C) => lookup(db, grants, column, grants.id, grantId)
-  return {
-    grant: {
-      id: grantColumn(grants.id),
-      userId: grantColumn(grants.userId),
-      appId: grantColumn(grants.appId),
-      clientId: grantColumn(grants.clientId),
-      scopes: grantColumn(grants.scopes),
-      currentKey: grantColumn(grants.currentKey),
-      createdAt: grantColumn(grants.createdAt),
-      expiresAt: grantColumn(grants.expiresAt),
-      revokedAt: grantColumn(grants.revokedAt),
-      retryKey: grantColumn(grants.retryKey),
-      retrySalt: grantColumn(grants.retrySalt),
-      retryFingerprint: grantColumn(grants.retryFingerprint),
-      retryUntil: grantColumn(grants.retryUntil),
-    },
-    userStatus: lookup(db, users, users.status, users.id, grantColumn(grants.userId)),
-  }
-}
-
 export const grantQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(grants).values(everyColumn(grants)).prepare())
   const insertCode = lazily(() => db.insert(authorizationCodes).values(everyColumn(authorizationCodes)).prepare())
@@ -43,22 +19,22 @@ export const grantQueries = (db: Connection) => {
   const byId = lazily(() => db.select().from(grants).where(eq(grants.id, given('id'))).prepare())
   const findCode = lazily(() =>
     db
-      .select({ code: getTableColumns(authorizationCodes), ...grantBehind(db, authorizationCodes.grantId) })
+      .select({ code: getTableColumns(authorizationCodes), grant: getTableColumns(grants), userStatus: users.status })
       .from(authorizationCodes)
+      .innerJoin(grants, eq(grants.id, authorizationCodes.grantId))
+      .innerJoin(users, eq(users.id, grants.userId))
       .where(eq(authorizationCodes.key, given('key')))
       .prepare(),
   )
   const findPair = lazily(() =>
     db
-      .select({ pair: getTableColumns(tokenPairs), ...grantBehind(db, tokenPairs.grantId) })
+      .select({ pair: getTableColumns(tokenPairs), grant: getTableColumns(grants), userStatus: users.status })
       .from(tokenPairs)
+      .innerJoin(grants, eq(grants.id, tokenPairs.grantId))
+      .innerJoin(users, eq(users.id, grants.userId))
       .where(eq(tokenPairs.key, given('key')))
       .prepare(),
   )
-  const grantColumn = <C extends SQLiteColumn>(column: C) =>
-    lookup(db, grants, column, grants.id, tokenPairs.grantId)
-  const userColumn = <C extends SQLiteColumn>(column: C) =>
-    lookup(db, users, column, users.id, grantColumn(grants.userId))
   const findAccess = lazily(() =>
     db
       .select({
@@ -67,18 +43,21 @@ export const grantQueries = (db: Connection) => {
         createdAt: tokenPairs.createdAt,
         expiresAt: tokenPairs.accessExpiresAt,
         grantId: tokenPairs.grantId,
-        grantCurrentKey: grantColumn(grants.currentKey),
-        grantRevokedAt: grantColumn(grants.revokedAt),
-        clientId: grantColumn(grants.clientId),
-        appId: grantColumn(grants.appId),
-        appStatus: lookup(db, apps, apps.status, apps.id, grantColumn(grants.appId)),
-        userId: grantColumn(grants.userId),
-        userStatus: userColumn(users.status),
-        userName: userColumn(users.name),
-        userEmail: userColumn(users.email),
-        userPictureUrl: userColumn(users.pictureUrl),
+        grantCurrentKey: grants.currentKey,
+        grantRevokedAt: grants.revokedAt,
+        clientId: grants.clientId,
+        appId: grants.appId,
+        appStatus: apps.status,
+        userId: grants.userId,
+        userStatus: users.status,
+        userName: users.name,
+        userEmail: users.email,
+        userPictureUrl: users.pictureUrl,
       })
       .from(tokenPairs)
+      .innerJoin(grants, eq(grants.id, tokenPairs.grantId))
+      .innerJoin(apps, eq(apps.id, grants.appId))
+      .innerJoin(users, eq(users.id, grants.userId))
       .where(eq(tokenPairs.key, given('key')))
       .prepare(),
   )
@@ -86,12 +65,12 @@ export const grantQueries = (db: Connection) => {
     db
       .update(grants)
       .set({
-        currentKey: given('currentKey') as unknown as string, // `set` types its placeholders by value
-        expiresAt: given('expiresAt') as unknown as number,
-        retryKey: given('retryKey') as unknown as string,
-        retrySalt: given('retrySalt') as unknown as Uint8Array,
-        retryFingerprint: given('retryFingerprint') as unknown as Uint8Array,
-        retryUntil: given('retryUntil') as unknown as number,
+        currentKey: given('currentKey'),
+        expiresAt: given('expiresAt'),
+        retryKey: given('retryKey'),
+        retrySalt: given('retrySalt'),
+        retryFingerprint: given('retryFingerprint'),
+        retryUntil: given('retryUntil'),
       })
       .where(and(eq(grants.id, given('id')), eq(grants.currentKey, given('presentedKey')), isNull(grants.revokedAt)))
       .returning({ id: grants.id })

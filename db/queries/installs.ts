@@ -1,6 +1,6 @@
 import { and, asc, eq } from 'drizzle-orm'
 import { installs, resources } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
 
 export type Install = typeof installs.$inferSelect
 type State = Pick<Install, 'approval' | 'state'>
@@ -15,11 +15,11 @@ export const installQueries = (db: Connection) => {
         and(
           eq(installs.appId, given('appId')),
           eq(installs.userId, given('userId')),
-          eq(installs.approval, 'approved'),
-          eq(installs.state, 'active'),
+          eq(installs.approval, given('approval')),
+          eq(installs.state, given('state')),
         ),
       )
-      .limit(1)
+      .limit(givenLimit('limit'))
       .prepare(),
   )
 
@@ -37,7 +37,8 @@ export const installQueries = (db: Connection) => {
     listByApp: async (appId: string) =>
       await db.select().from(installs).where(eq(installs.appId, appId)).orderBy(asc(installs.id)),
     /** Whether the user has an approved and active install of the app, on any website or store. */
-    hasLive: async (appId: string, userId: string) => (await live().execute({ appId, userId })).length === 1,
+    hasLive: async (appId: string, userId: string) => 
+      (await live().execute({ appId, userId, approval: 'approved', state: 'active', limit: 1 })).length === 1,
     /** Moves from exactly one state to another; false when the install is not in that state. */
     move: async (id: string, from: State, to: State, now: number) =>
       (

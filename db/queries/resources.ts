@@ -1,6 +1,6 @@
 import { and, asc, eq, gt } from 'drizzle-orm'
 import { resources } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
 
 export type Resource = typeof resources.$inferSelect
 
@@ -23,11 +23,11 @@ export const resourceQueries = (db: Connection) => {
     db
       .update(resources)
       .set({
-        name: given('name') as unknown as string, // `set` types its placeholders by value
-        status: given('status') as unknown as 'draft',
-        createdAt: given('createdAt') as unknown as number,
-        updatedAt: given('updatedAt') as unknown as number,
-        publishedAt: given('publishedAt') as unknown as number,
+        name: given('name'),
+        status: given('status'),
+        createdAt: given('createdAt'),
+        updatedAt: given('updatedAt'),
+        publishedAt: given('publishedAt'),
       })
       .where(eq(resources.id, given('id')))
       .prepare(),
@@ -51,7 +51,7 @@ export const resourceQueries = (db: Connection) => {
         ),
       )
       .orderBy(asc(resources.slug))
-      .limit(given('limit'))
+      .limit(givenLimit('limit'))
       .prepare(),
   )
 

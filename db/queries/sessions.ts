@@ -1,26 +1,25 @@
 import { and, asc, eq, getTableColumns, isNull, lt, lte } from 'drizzle-orm'
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { sessions, users } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, lazily, lookup, only } from './connection.ts'
+import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
 
 export type Session = typeof sessions.$inferSelect
 
 export const sessionQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(sessions).values(everyColumn(sessions)).prepare())
-  const userColumn = <C extends SQLiteColumn>(column: C) => lookup(db, users, column, users.id, sessions.userId)
   const find = lazily(() =>
     db
       .select({
         session: getTableColumns(sessions),
         user: {
           id: sessions.userId,
-          name: userColumn(users.name),
-          email: userColumn(users.email),
-          isOperator: userColumn(users.isOperator),
-          status: userColumn(users.status),
+          name: users.name,
+          email: users.email,
+          isOperator: users.isOperator,
+          status: users.status,
         },
       })
       .from(sessions)
+      .innerJoin(users, eq(users.id, sessions.userId))
       .where(eq(sessions.key, given('key')))
       .prepare(),
   )
@@ -30,7 +29,7 @@ export const sessionQueries = (db: Connection) => {
       .from(sessions)
       .where(lt(sessions.key, given('before')))
       .orderBy(asc(sessions.key))
-      .limit(given('limit'))
+      .limit(givenLimit('limit'))
       .prepare(),
   )
 

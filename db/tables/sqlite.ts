@@ -2,8 +2,11 @@
  * The tables as SQLite keeps them; `db/README.md` says what each is for. Times are epoch milliseconds, made by the
  * program; there are no database defaults and no triggers. Constraints and indexes stand in the migrations.
  */
-import { blob, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { customType, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { SecretHash } from '../../src/domain/secret.ts'
+
+/** A blob as SQLite gives it. drizzle's own makes a Buffer of each, which is a copy nobody asked for. */
+const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'blob' })
 
 const environments = ['development', 'production'] as const
 
@@ -21,7 +24,7 @@ export const users = sqliteTable('users', {
 
 export const sessions = sqliteTable('sessions', {
   key: text().primaryKey(),
-  hash: blob({ mode: 'buffer' }).$type<SecretHash>().notNull(),
+  hash: bytes().$type<SecretHash>().notNull(),
   userId: text('user_id').notNull(),
   createdAt: integer('created_at').notNull(),
   expiresAt: integer('expires_at').notNull(),
@@ -51,7 +54,7 @@ export const clients = sqliteTable('clients', {
 export const credentials = sqliteTable('credentials', {
   id: text().primaryKey(),
   clientId: text('client_id').notNull(),
-  secretHash: blob('secret_hash', { mode: 'buffer' }).$type<SecretHash>().notNull(),
+  secretHash: bytes('secret_hash').$type<SecretHash>().notNull(),
   label: text(),
   createdAt: integer('created_at').notNull(),
   expiresAt: integer('expires_at'),
@@ -67,7 +70,7 @@ export const redirectUris = sqliteTable('redirect_uris', {
 
 export const appTokens = sqliteTable('app_tokens', {
   key: text().primaryKey(),
-  hash: blob({ mode: 'buffer' }).$type<SecretHash>().notNull(),
+  hash: bytes().$type<SecretHash>().notNull(),
   credentialId: text('credential_id').notNull(),
   scopes: text().notNull(),
   createdAt: integer('created_at').notNull(),
@@ -88,14 +91,14 @@ export const grants = sqliteTable('grants', {
   expiresAt: integer('expires_at').notNull(),
   revokedAt: integer('revoked_at'),
   retryKey: text('retry_key'),
-  retrySalt: blob('retry_salt', { mode: 'buffer' }).$type<Uint8Array>(),
-  retryFingerprint: blob('retry_fingerprint', { mode: 'buffer' }).$type<Uint8Array>(),
+  retrySalt: bytes('retry_salt'),
+  retryFingerprint: bytes('retry_fingerprint'),
   retryUntil: integer('retry_until'),
 })
 
 export const authorizationCodes = sqliteTable('authorization_codes', {
   key: text().primaryKey(),
-  hash: blob({ mode: 'buffer' }).$type<SecretHash>().notNull(),
+  hash: bytes().$type<SecretHash>().notNull(),
   grantId: text('grant_id').notNull(),
   redirectUri: text('redirect_uri').notNull(),
   codeChallenge: text('code_challenge').notNull(),
@@ -106,8 +109,8 @@ export const tokenPairs = sqliteTable('token_pairs', {
   key: text().primaryKey(),
   grantId: text('grant_id').notNull(),
   previousKey: text('previous_key').notNull(),
-  accessHash: blob('access_hash', { mode: 'buffer' }).$type<SecretHash>().notNull(),
-  refreshHash: blob('refresh_hash', { mode: 'buffer' }).$type<SecretHash>().notNull(),
+  accessHash: bytes('access_hash').$type<SecretHash>().notNull(),
+  refreshHash: bytes('refresh_hash').$type<SecretHash>().notNull(),
   scopes: text().notNull(),
   createdAt: integer('created_at').notNull(),
   accessExpiresAt: integer('access_expires_at').notNull(),
@@ -149,7 +152,7 @@ export const versions = sqliteTable('versions', {
   notes: text(),
   manifest: text().notNull(),
   scopes: text().notNull(),
-  artifactSha256: blob('artifact_sha256', { mode: 'buffer' }).$type<Uint8Array>(),
+  artifactSha256: bytes('artifact_sha256'),
   artifactFilename: text('artifact_filename'),
   artifactSizeBytes: integer('artifact_size_bytes'),
   rejection: text(),
@@ -161,7 +164,7 @@ export const versions = sqliteTable('versions', {
 })
 
 export const artifacts = sqliteTable('artifacts', {
-  sha256: blob({ mode: 'buffer' }).$type<Uint8Array>().primaryKey(),
+  sha256: bytes().primaryKey(),
   sizeBytes: integer('size_bytes').notNull(),
   createdAt: integer('created_at').notNull(),
 })
@@ -169,9 +172,9 @@ export const artifacts = sqliteTable('artifacts', {
 export const artifactChunks = sqliteTable(
   'artifact_chunks',
   {
-    sha256: blob({ mode: 'buffer' }).$type<Uint8Array>().notNull(),
+    sha256: bytes().notNull(),
     position: integer().notNull(),
-    data: blob({ mode: 'buffer' }).$type<Uint8Array>().notNull(),
+    data: bytes().notNull(),
   },
   (table) => [primaryKey({ columns: [table.sha256, table.position] })],
 )
@@ -193,7 +196,7 @@ export const idempotencyKeys = sqliteTable(
     method: text().notNull(),
     path: text().notNull(),
     key: text().notNull(),
-    bodyHash: blob('body_hash', { mode: 'buffer' }).$type<Uint8Array>().notNull(),
+    bodyHash: bytes('body_hash').notNull(),
     outcome: text().notNull(),
     expiresAt: integer('expires_at').notNull(),
   },
