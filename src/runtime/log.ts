@@ -48,17 +48,17 @@ type Level = 'info' | 'warn' | 'error'
 /** A value as JSON, or null when it is not what the field is for. */
 type Rule = (value: unknown) => string | null
 
+/** Every prefix that a secret can have (contract section 2). */
+const secretPrefix = /ap(?:s_dev|s_live|at|ua|ur|co|us|es|ic|ok)_/
+
 const matching =
   (pattern: RegExp): Rule =>
   (value) =>
-    typeof value === 'string' && pattern.test(value) ? `"${value}"` : null
+    typeof value === 'string' && pattern.test(value) && !secretPrefix.test(value) ? `"${value}"` : null
 
 const recordId = matching(/^[a-z]{3}_[0-9a-f]{32}$/)
 const word = matching(/^[A-Za-z0-9_.:/*-]{1,100}$/)
 const figure: Rule = (value) => (typeof value === 'number' && Number.isFinite(value) ? String(value) : null)
-
-/** Every prefix that a secret can have (contract section 2). */
-const secretPrefix = /ap(?:s_dev|s_live|at|ua|ur|co|us|es|ic|ok)_/
 
 const withheld = '"[withheld]"'
 

@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'bun:test'
+import { ConfigError, readConfig, readDatabaseSetting } from '../src/config.ts'
+import { maximumLifetimes } from '../src/domain/lifetimes.ts'
+import { defaultRateLimits } from '../src/domain/rate-limits.ts'
+
+const faultsOf = (env: Record<string, string>, flags: Parameters<typeof readConfig>[0] = {}): readonly string[] => {
+  try {
+    readConfig(flags, env)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults
+    throw error
+  }
+}
+
+describe('settings', () => {
+  test('without any, the server is private to this machine and limits are on', () => {
+    const config = readConfig({}, {})
+    expect(config).toMatchObject({
+      host: '127.0.0.1',
+      port: 3000,
+      databasePath: './data/app-platform.db',
+      publicUrl: null,
+      trustedProxies: [],
+      rateLimits: defaultRateLimits,
+      lifetimes: maximumLifetimes,
+      warnings: [],
+    })
+    expect(Object.isFrozen(config)).toBe(true)
+  })
+
+  test('a flag wins over the environment', () => {
+    expect(readConfig({ port: '0' }, { PORT: '4000' }).port).toBe(0)
+    expect(readConfig({}, { PORT: '4000' }).port).toBe(4000)
+  })
+
+  test('all faults are told at once, each by the name of its setting and without its value', () => {
+    const faults = faultsOf({
+      PORT: 'canary',
+      HOST: 'canary:80',
+      DATABASE_URL: 'postgres://canary:canary@db/canary',
+      PUBLIC_URL: 'https://canary:canary@example.com',
+      TRUSTED_PROXIES: '10.0.0.0/8, canary',
+      RATE_LIMIT: 'canary',
+      RATE_LIMIT_TOKEN: 'canary',
+      LIFETIME_CODE: 'canary',
+    })
+    const names = ['HOST', 'PUBLIC_URL', 'PORT', 'DATABASE_URL', 'TRUSTED_PROXIES', 'RATE_LIMIT_TOKEN', 'RATE_LIMIT', 'LIFETIME_CODE']
+    expect(faults.map((fault) => fault.split(' ')[0] ?? '')).toEqual(names)
+    expect(faults.join('\n')).not.toContain('canary')
+  })
+
+  test('a fault in a flag is told by the name of the flag', () => {
+    expect(faultsOf({ PORT: '4000' }, { port: '70000' })).toEqual(['--port must be a whole number from 0 to 65535.'])
+  })
+
+  test('an empty setting is a fault, not a default', () => {
+    expect(faultsOf({ PORT: '', PUBLIC_URL: ' ', RATE_LIMIT: '' })).toHaveLength(3)
+  })
+
+  test('a misspelt limit or lifetime is a fault', () => {
+    expect(faultsOf({ RATE_LIMIT_TOKENS: '1/1', LIFETIME_SESION: '1' })).toEqual([
+      'RATE_LIMIT_TOKENS is not a setting. Is it misspelt?',
+      'LIFETIME_SESION is not a setting. Is it misspelt?',
+    ])
+  })
+
+  test.each(['-1', '65536', '3000.0', '0x10', '1e3', ' 80', '٣'])('the port %p is refused', (port) => {
+    expect(faultsOf({ PORT: port })).toHaveLength(1)
+  })
+
+  test.each([
+    ['file:./data/a.db', './data/a.db'],
+    ['file:a.db', 'a.db'],
+    ['file:/srv/a.db', '/srv/a.db'],
+    ['file:///srv/a%20b.db', '/srv/a b.db'],
+    ['/srv/a.db', '/srv/a.db'],
+  ])('the database %p is the file %p', (url, path) => {
+    expect(readConfig({}, { DATABASE_URL: url }).databasePath).toBe(path)
+    expect(readDatabaseSetting({ database: url }, {})).toBe(path)
+  })
+
+  test.each(['file:', 'file://host/a.db', 'file:a.db?mode=ro', 'file:a.db#x', ':memory:', 'data/', 'file:%ff', 'mysql://h/d'])(
+    'the database %p is refused',
+    (url) => {
+      expect(faultsOf({ DATABASE_URL: url })).toHaveLength(1)
+      expect(() => readDatabaseSetting({ database: url }, {})).toThrow(ConfigError)
+    },
+  )
+
+  test.each([
+    ['https://apps.example.com', 'https://apps.example.com'],
+    ['https://apps.example.com/', 'https://apps.example.com'],
+    ['HTTPS://Apps.Example.com:443', 'https://apps.example.com'],
+    ['http://localhost:3000', 'http://localhost:3000'],
+  ])('the public URL %p is the origin %p', (url, origin) => {
+    expect(readConfig({}, { PUBLIC_URL: url }).publicUrl).toBe(origin)
+  })
+
+  test.each(['apps.example.com', 'ftp://a.b', 'https://a.b/c', 'https://a.b?c', 'https://a.b#c', 'https://u@a.b', 'https://a b', 'https://'])(
+    'the public URL %p is refused',
+    (url) => {
+      expect(faultsOf({ PUBLIC_URL: url })).toHaveLength(1)
+    },
+  )
+
+  test('plain HTTP is warned about unless it stays on this machine', () => {
+    expect(readConfig({}, { PUBLIC_URL: 'http://apps.example.com' }).warnings).toHaveLength(1)
+    for (const url of ['http://localhost', 'http://127.0.0.1:80', 'http://[::1]', 'https://apps.example.com']) {
+      expect(readConfig({}, { PUBLIC_URL: url }).warnings).toEqual([])
+    }
+  })
+
+  test('a limit is count/seconds, and the others keep theirs', () => {
+    const { rateLimits } = readConfig({}, { RATE_LIMIT_SIGN_IN: '3/60' })
+    expect(rateLimits).toEqual({ ...defaultRateLimits, sign_in: { count: 3, seconds: 60 } })
+  })
+
+  test.each(['3', '3/', '/60', '0/60', '3/0', '3/60/1', '-3/60', '3.5/60', '3/60s', '9999999/60'])('the limit %p is refused', (limit) => {
+    expect(faultsOf({ RATE_LIMIT_READ: limit })).toHaveLength(1)
+  })
+
+  test('limits can be off, and are then still checked', () => {
+    expect(readConfig({}, { RATE_LIMIT: 'off' }).rateLimits).toBeNull()
+    expect(faultsOf({ RATE_LIMIT: 'off', RATE_LIMIT_READ: 'x' })).toHaveLength(1)
+  })
+
+  test('a lifetime may be shortened, never lengthened', () => {
+    expect(readConfig({}, { LIFETIME_CODE: '1' }).lifetimes).toEqual({ ...maximumLifetimes, code: 1 })
+    expect(readConfig({}, { LIFETIME_CODE: '300' }).lifetimes.code).toBe(300)
+    for (const seconds of ['0', '301', '-1', '1.5']) expect(faultsOf({ LIFETIME_CODE: seconds })).toHaveLength(1)
+  })
+
+  test('proxies are addresses and networks of both families', () => {
+    const { trustedProxies } = readConfig({}, { TRUSTED_PROXIES: '10.0.0.0/8, ::1,192.0.2.1 , fd00::/8' })
+    expect(trustedProxies.map(({ prefix }) => prefix)).toEqual([104, 128, 128, 8])
+  })
+})

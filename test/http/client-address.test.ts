@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'bun:test'
+import { assert, property, string } from 'fast-check'
+import { parseIpNetwork } from '../../src/domain/ip-address.ts'
+import { createClientAddressReader } from '../../src/http/client-address.ts'
+
+const trusted = ['10.0.0.0/8', 'fd00::/8'].map(parseIpNetwork).filter((network) => network !== null)
+const read = createClientAddressReader(trusted)
+const addressOf = (peer: string | undefined, forwardedFor: string | null): string => read(peer, () => forwardedFor).address
+
+describe('a request comes from', () => {
+  test('its peer, whatever it claims', () => {
+    expect(addressOf('192.0.2.1', '203.0.113.9')).toBe('192.0.2.1')
+    expect(createClientAddressReader([])('10.0.0.1', () => '203.0.113.9').address).toBe('10.0.0.1')
+  })
+
+  test('its peer, in one spelling', () => {
+    expect(addressOf('::ffff:192.0.2.1', null)).toBe('192.0.2.1')
+    expect(addressOf('2001:DB8::0:1', null)).toBe('2001:db8::1')
+  })
+
+  test('the address that a trusted proxy saw', () => {
+    expect(addressOf('10.0.0.1', '203.0.113.9')).toBe('203.0.113.9')
+    expect(addressOf('::ffff:10.0.0.1', ' 2001:db8::1 ')).toBe('2001:db8::1')
+  })
+
+  test('the nearest address that is no trusted proxy, not the first one claimed', () => {
+    expect(addressOf('10.0.0.1', '1.1.1.1, 203.0.113.9, 10.0.0.2, fd00::1')).toBe('203.0.113.9')
+  })
+
+  test('the farthest proxy when all are trusted', () => {
+    expect(addressOf('10.0.0.1', '10.0.0.3, 10.0.0.2')).toBe('10.0.0.3')
+  })
+
+  test('the last hop known, when the next is no address', () => {
+    for (const garbage of ['garbage', '', '203.0.113.9:80', '[2001:db8::1]', '<script>', '\0', '1.1.1.1, ']) {
+      expect(addressOf('10.0.0.1', garbage)).toBe('10.0.0.1')
+    }
+    expect(addressOf('10.0.0.1', 'garbage, 10.0.0.2')).toBe('10.0.0.2')
+    expect(addressOf('10.0.0.1', null)).toBe('10.0.0.1')
+  })
+
+  test('somewhere unknown, when the connection does not say', () => {
+    expect(read(undefined, () => '203.0.113.9')).toEqual({ address: 'unknown', limitKey: 'unknown' })
+  })
+
+  test('an address or nothing, whatever the header holds', () => {
+    assert(property(string({ unit: 'binary' }), (header) => expect(addressOf('10.0.0.1', header)).toMatch(/^[0-9a-f.:]+$/)))
+    expect(addressOf('10.0.0.1', '10.0.0.2,'.repeat(100_000))).toBe('10.0.0.1')
+  })
+
+  test('one /64 for the limits, when it is IPv6', () => {
+    expect(read('2001:db8::1', () => null).limitKey).toBe(read('2001:db8::ffff:1', () => null).limitKey)
+  })
+})

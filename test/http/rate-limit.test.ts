@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'bun:test'
+import { defaultRateLimits } from '../../src/domain/rate-limits.ts'
+import { createRateLimiter, rateLimitField } from '../../src/http/rate-limit.ts'
+
+/** A limiter whose time the test turns by hand: three reads a minute, unless told otherwise. */
+const limited = (count = 3, seconds = 60) => {
+  const time = { ms: 123_456.7 }
+  const limiter = createRateLimiter({
+    limits: { ...defaultRateLimits, read: { count, seconds }, failed: { count, seconds } },
+    monotonicMs: () => time.ms,
+    seed: 42,
+  })
+  const take = (key = 'ada') => limiter.take('read', key)
+  const takeAllowed = (attempts: number, key = 'ada') => Array.from({ length: attempts }, () => take(key)).filter(({ allowed }) => allowed).length
+  return { time, limiter, take, takeAllowed }
+}
+
+describe('a limit', () => {
+  test('allows as many as it says, and then refuses', () => {
+    expect(limited().takeAllowed(10)).toBe(3)
+  })
+
+  test('counts down what remains, and says when it is all back', () => {
+    const { take } = limited()
+    expect(take()).toMatchObject({ allowed: true, remaining: 2, resetSeconds: 20 })
+    expect(take()).toMatchObject({ allowed: true, remaining: 1, resetSeconds: 40 })
+    expect(take()).toMatchObject({ allowed: true, remaining: 0, resetSeconds: 60 })
+  })
+
+  test('says, when it refuses, when to come back; and then it allows one', () => {
+    const { time, take, takeAllowed } = limited()
+    takeAllowed(3)
+    const refused = take()
+    expect(refused).toMatchObject({ allowed: false, remaining: 0, resetSeconds: 20 })
+    time.ms += 19_999
+    expect(take()).toMatchObject({ allowed: false, resetSeconds: 1 })
+    time.ms += 1
+    expect(takeAllowed(5)).toBe(1)
+  })
+
+  test('is not eaten up by what it refuses', () => {
+    const { time, takeAllowed } = limited()
+    takeAllowed(1_000)
+    time.ms += 60_000
+    expect(takeAllowed(10)).toBe(3)
+  })
+
+  test('holds for each key and each policy by itself', () => {
+    const { limiter, takeAllowed } = limited()
+    takeAllowed(10, 'ada')
+    expect(takeAllowed(10, 'bob')).toBe(3)
+    expect(limiter.take('failed', 'ada').allowed).toBe(true)
+  })
+
+  test.each([
+    [1, 86_400],
+    [7, 60],
+    [1_000_000, 1],
+    [6_000, 60],
+  ])('of %p in %p seconds allows no more in any such time, but for what came back', (count, seconds) => {
+    const { time, takeAllowed } = limited(count, seconds)
+    expect(takeAllowed(count + 5)).toBe(count)
+    time.ms += seconds * 1000
+    expect(takeAllowed(count + 5)).toBe(count)
+  })
+
+  test('can be asked without spending', () => {
+    const { limiter, takeAllowed } = limited()
+    for (let asked = 0; asked < 10; asked += 1) expect(limiter.peek('read', 'ada')).toMatchObject({ allowed: true, remaining: 3 })
+    takeAllowed(3)
+    expect(limiter.peek('read', 'ada')).toMatchObject({ allowed: false, remaining: 0, resetSeconds: 20 })
+  })
+
+  test('counts failures that are known only afterwards, and forgives them in a window at most', () => {
+    const { time, limiter } = limited()
+    for (let failure = 0; failure < 100; failure += 1) limiter.count('failed', 'ada')
+    expect(limiter.peek('failed', 'ada').allowed).toBe(false)
+    time.ms += 60_000
+    expect(limiter.peek('failed', 'ada').allowed).toBe(true)
+  })
+
+  test('takes back what was given back, and no more', () => {
+    const { limiter, takeAllowed } = limited()
+    takeAllowed(3)
+    limiter.giveBack('read', 'ada')
+    expect(takeAllowed(3)).toBe(1)
+    for (let given = 0; given < 10; given += 1) limiter.giveBack('read', 'ada')
+    limiter.giveBack('read', 'nobody')
+    expect(takeAllowed(10)).toBe(3)
+  })
+
+  test('tells itself in the fields of the RateLimit headers', () => {
+    const state = limited().take()
+    expect(state.policyField).toBe('"read";q=3;w=60')
+    expect(rateLimitField(state)).toBe('"read";r=2;t=20')
+  })
+
+  test('allows everything and tells nothing when it is off', () => {
+    const limiter = createRateLimiter({ limits: null, monotonicMs: () => 0, seed: 1 })
+    for (let asked = 0; asked < 100_000; asked += 1) limiter.take('sign_in', 'ada')
+    expect(limiter.take('sign_in', 'ada')).toMatchObject({ allowed: true, policyField: null })
+    expect(limiter.peek('sign_in', 'ada').allowed).toBe(true)
+    expect(limiter.count('sign_in', 'ada').allowed).toBe(true)
+  })
+})
+
+describe('a flood of keys', () => {
+  test('resets nobody: who was refused before is refused after it', () => {
+    const { take, takeAllowed } = limited()
+    const spent = Array.from({ length: 100 }, (_, index) => `attacker-${index}`)
+    for (const key of spent) takeAllowed(3, key)
+    for (let key = 0; key < 300_000; key += 1) take(`flood-${key}`)
+    expect(spent.filter((key) => take(key).allowed)).toEqual([])
+  })
+
+  test('that fits into memory costs others nothing', () => {
+    const { take, takeAllowed } = limited()
+    for (let key = 0; key < 3_000; key += 1) take(`flood-${key}`)
+    const others = Array.from({ length: 200 }, (_, index) => takeAllowed(10, `other-${index}`))
+    expect(others.every((allowed) => allowed === 3)).toBe(true)
+  })
+
+  test('is forgotten when its window is over', () => {
+    const { time, take, takeAllowed } = limited()
+    for (let key = 0; key < 300_000; key += 1) take(`flood-${key}`)
+    time.ms += 60_000
+    expect(takeAllowed(10, 'newcomer')).toBe(3)
+  })
+})

@@ -1,0 +1,131 @@
+import { afterAll } from 'bun:test'
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { refuse } from '../../../src/domain/errors.ts'
+import { parseIpNetwork } from '../../../src/domain/ip-address.ts'
+import { defaultRateLimits, type RateLimits } from '../../../src/domain/rate-limits.ts'
+import type { BodyRule } from '../../../src/http/admission.ts'
+import { docsRoutes } from '../../../src/http/docs.ts'
+import { errorHandling } from '../../../src/http/errors.ts'
+import { createRateLimiter } from '../../../src/http/rate-limit.ts'
+import { contextOf } from '../../../src/http/request-context.ts'
+import { startServer } from '../../../src/http/server.ts'
+import { readJson } from '../../../src/http/strict-json.ts'
+import { createClock, systemTime } from '../../../src/runtime/clock.ts'
+import { createLog, type Log } from '../../../src/runtime/log.ts'
+import { createMetrics } from '../../../src/runtime/metrics.ts'
+import { createRandom } from '../../../src/runtime/random.ts'
+
+/** An error that the handlers throw must not leave the house: these words appear in none of its answers and lines. */
+export const canary = 'canary apat_canary'
+
+const strictBody = () =>
+  new Elysia()
+    .onParse({ as: 'scoped' }, () => ({}))
+    .onTransform({ as: 'scoped' }, async (context) => {
+      context.body = await readJson(context.request, contextOf(context.request).bodyLimitBytes)
+    })
+
+const echo = Type.Object({
+  count: Type.Integer(),
+  nested: Type.Optional(Type.Object({ name: Type.String() })),
+  list: Type.Optional(Type.Array(Type.Object({ name: Type.String() }))),
+  free: Type.Optional(Type.Record(Type.String(), Type.Number())),
+})
+
+/** A small app with one route for each way of answering. */
+const createTestApp = (log: Log, gate: Promise<void>, render: () => Promise<string>) =>
+  new Elysia({ handler: { standardHostname: false }, strictPath: true })
+    .use(errorHandling(log))
+    .use(docsRoutes())
+    .get('/', async () => 'home')
+    .get('/plain', async () => 'plain')
+    .delete('/plain', async () => new Response(null, { status: 204 }))
+    .get('/things/:id', async ({ params }) => params.id)
+    .get('/throws', async () => {
+      throw new Error(canary)
+    })
+    .get('/throws-text', async () => {
+      throw canary
+    })
+    .get('/rejects', async () => await Promise.reject(new TypeError(`"${canary}" is bad`)))
+    .get('/refuses/:code', async ({ params }) => {
+      if (params.code === 'rate_limited') throw refuse('rate_limited', { retryAfterSeconds: 7.2 })
+      if (params.code === 'insufficient_scope') throw refuse('insufficient_scope', { details: { scope: 'a:read b:read' } })
+      if (params.code === 'bad_scope') throw refuse('insufficient_scope', { details: { scope: 'a" b\r\nX: y' } })
+      if (params.code === 'login_required') throw refuse('login_required')
+      if (params.code === 'invalid_client') throw refuse('invalid_client')
+      throw refuse('invalid_token', { param: 'token', details: { kind: 'app' } })
+    })
+    .get('/broken-answer', async () => ({ count: Number('1.5') }), { response: { 200: Type.Object({ count: Type.Integer() }) } })
+    .get('/query', async ({ query }) => query.kind, { query: Type.Object({ kind: Type.String({ maxLength: 4 }) }) })
+    .get('/waits', async () => {
+      await gate
+      return 'waited'
+    })
+    .get('/never', async () => await new Promise<string>(() => undefined))
+    .get('/metrics', async () => await render())
+    .get('/address', async ({ request }) => contextOf(request).address)
+    .get('/api/app-platform/me', async ({ request }) => {
+      contextOf(request).notes.appId = `app_${'1'.repeat(32)}`
+      return { appId: 'app_1' }
+    })
+    .get('/api/session', async () => ({ user: null }))
+    .use(
+      new Elysia()
+        .use(strictBody())
+        .post('/api/app-platform/echo', async ({ body }) => body, { body: echo })
+        .post('/api/app-platform/large', async ({ body }) => ({ length: JSON.stringify(body).length }), { body: Type.Unknown() }),
+    )
+
+const largeBodies: BodyRule = { limitBytes: 256 * 1024, mediaTypes: ['application/json'] }
+
+export type TestOptions = {
+  readonly rateLimits?: Partial<RateLimits> | null
+  readonly publicUrl?: string
+  readonly trustedProxies?: readonly string[]
+}
+
+const started: (() => Promise<void>)[] = []
+afterAll(async () => void (await Promise.all(started.splice(0).map(async (stop) => await stop()))))
+
+/** The shell around the small app, really listening; stopped when the tests of the file have run. */
+export const startTestServer = (options: TestOptions = {}) => {
+  const lines: string[] = []
+  const log = createLog({ write: (line) => void lines.push(line), flush: () => undefined })
+  const metrics = createMetrics(() => ({ transactions: 0, commits: 0, databaseBytes: 0, walBytes: 0 }))
+  const limits = options.rateLimits === undefined ? null : options.rateLimits
+  const gate = Promise.withResolvers<void>()
+  const server = startServer({
+    createApp: () => createTestApp(log, gate.promise, metrics.render),
+    host: '127.0.0.1',
+    port: 0,
+    publicUrl: options.publicUrl ?? null,
+    trustedProxies: (options.trustedProxies ?? []).map(parseIpNetwork).filter((network) => network !== null),
+    bodyRule: (_, pattern) => (pattern.endsWith('/large') ? largeBodies : undefined),
+    clock: createClock(systemTime, null),
+    random: createRandom(),
+    log,
+    metrics,
+    limiter: createRateLimiter({
+      limits: limits === null ? null : { ...defaultRateLimits, ...limits },
+      monotonicMs: systemTime.monotonic,
+      seed: 1,
+    }),
+  })
+  started.push(async () => {
+    gate.resolve()
+    await server.stop()
+  })
+  return {
+    ...server,
+    port: Number(new URL(server.url).port),
+    /** Lets `/waits` answer. */
+    open: gate.resolve,
+    /** Everything logged so far, a record per line. */
+    logged: (): readonly Record<string, unknown>[] => lines.map((line) => JSON.parse(line)),
+    metrics: metrics.render,
+    call: async (path: string, init: RequestInit = {}) => await fetch(`${server.url}${path}`, init),
+  }
+}
+

@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'bun:test'
+import { describeCause } from '../../src/runtime/cause.ts'
+
+const told = (thrown: unknown): string => JSON.stringify(describeCause(thrown))
+
+describe('the cause of a failure is logged', () => {
+  test('with its kind, its code and the places it passed', () => {
+    const error = Object.assign(new Error('disk'), { code: 'ENOSPC' })
+    const described = describeCause(error)
+    expect(described).toMatchObject({ name: 'Error', code: 'ENOSPC' })
+    expect(described.at?.[0]).toContain('cause.test.ts')
+  })
+
+  test('without the message of an error that may quote a value', () => {
+    expect(told(new Error('failed query, params: apat_canary, hunter2'))).not.toMatch(/canary|hunter2|params/)
+    expect(told(new SyntaxError('JSON Parse error: Unrecognized token hunter2'))).not.toContain('hunter2')
+    expect(told('hunter2')).toBe('{"name":"string"}')
+  })
+
+  test("with the engine's own message, its quotes and long words blanked", () => {
+    const { message } = describeCause(new TypeError(`"hunter2" is not 'hunter2' or \`hunter2\`, nor ${'x'.repeat(77)}.`))
+    expect(message).toBe(`"…" is not '…' or \`…\`, nor ….`)
+  })
+
+  test('without a message that a stack repeats, or that looks like a place', () => {
+    const error = new Error('first\n    at hunter2 hunter2 (hunter2)\nlast')
+    expect(told(error)).not.toContain('hunter2')
+  })
+
+  test('with what caused it, but not for ever', () => {
+    const error = new Error('outer', { cause: new TypeError('inner') })
+    expect(describeCause(error).cause).toMatchObject({ name: 'TypeError', message: 'inner' })
+    const loop = new Error('loop')
+    loop.cause = loop
+    expect(told(loop).length).toBeLessThan(5_000)
+  })
+})

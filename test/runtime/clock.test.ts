@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'bun:test'
+import { createClock } from '../../src/runtime/clock.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const year = 365 * 24 * hour
+const noon = Date.UTC(2026, 7, 1, 12)
+
+/** A machine whose two clocks the test turns by hand. */
+const machine = (highWater: number | null = null, wallAtStart = noon) => {
+  const time = { wall: wallAtStart, monotonic: 5_000 }
+  const clock = createClock({ wall: () => time.wall, monotonic: () => time.monotonic }, highWater)
+  return {
+    clock,
+    /** Time passes, honestly. */
+    pass: (milliseconds: number) => {
+      time.wall += milliseconds
+      time.monotonic += milliseconds
+    },
+    /** Somebody turns the machine's clock. */
+    turn: (milliseconds: number) => {
+      time.wall += milliseconds
+    },
+  }
+}
+
+describe('the clock', () => {
+  test('tells the time of the machine while that is honest', () => {
+    const { clock, pass } = machine()
+    for (let step = 0; step < 100; step += 1) {
+      pass(minute)
+      expect(clock.now()).toBe(noon + (step + 1) * minute)
+      expect(clock.purgeBefore()).toBe(clock.now())
+    }
+  })
+
+  test('does not go back when the machine is set back, so that nothing is revived', () => {
+    const { clock, pass, turn } = machine()
+    pass(hour)
+    turn(-30 * minute)
+    expect(clock.now()).toBe(noon + hour)
+    pass(minute)
+    expect(clock.now()).toBe(noon + hour + minute)
+    expect(clock.purgeBefore()).toBe(noon + 31 * minute)
+  })
+
+  test('goes ahead with the machine for granting, and not for deleting', () => {
+    const { clock, pass, turn } = machine()
+    pass(minute)
+    expect(clock.now()).toBe(noon + minute)
+    turn(year)
+    expect(clock.now()).toBe(noon + minute + year)
+    expect(clock.purgeBefore()).toBe(noon + minute)
+    turn(-year)
+    expect(clock.now()).toBe(noon + minute)
+    expect(clock.purgeBefore()).toBe(noon + minute)
+  })
+
+  test('believes a jump ahead when it has held for an hour', () => {
+    const { clock, pass, turn } = machine()
+    turn(year)
+    for (let passed = 0; passed < 59; passed += 1) {
+      clock.now()
+      pass(minute)
+    }
+    expect(clock.highWater()).toBeLessThan(noon + 2 * hour)
+    pass(2 * minute)
+    clock.now()
+    expect(clock.highWater()).toBe(noon + year + 61 * minute)
+    expect(clock.purgeBefore()).toBe(noon + year + 61 * minute)
+  })
+
+  test('believes only the least that the machine was ahead in that hour', () => {
+    const { clock, pass, turn } = machine()
+    turn(hour)
+    clock.now()
+    pass(30 * minute)
+    turn(year)
+    clock.now()
+    pass(31 * minute)
+    clock.now()
+    expect(clock.highWater()).toBeLessThan(noon + 3 * hour)
+    expect(clock.highWater()).toBeGreaterThan(noon + hour + 60 * minute)
+  })
+
+  test('starts the hour anew when the jump was taken back', () => {
+    const { clock, pass, turn } = machine()
+    turn(year)
+    clock.now()
+    pass(59 * minute)
+    turn(-year)
+    clock.now()
+    turn(year)
+    clock.now()
+    pass(59 * minute)
+    clock.now()
+    expect(clock.highWater()).toBeLessThan(noon + 3 * hour)
+  })
+
+  test('cannot be led ahead in small steps faster than an honest clock is corrected', () => {
+    const { clock, pass, turn } = machine()
+    for (let step = 0; step < 30 * 60; step += 1) {
+      pass(1_000)
+      turn(1_000)
+      clock.now()
+    }
+    expect(clock.highWater()).toBeLessThan(noon + 30 * minute + 5_000)
+  })
+
+  test('follows a clock that is gently corrected ahead', () => {
+    const { clock, pass, turn } = machine()
+    for (let step = 0; step < 1_000; step += 1) {
+      pass(1_000)
+      turn(0.5)
+      expect(clock.purgeBefore()).toBe(clock.now())
+    }
+  })
+
+  test('after a restart is never behind what it trusted before', () => {
+    const { clock } = machine(noon + hour)
+    expect(clock.now()).toBe(noon + hour)
+    expect(clock.purgeBefore()).toBe(noon)
+  })
+
+  test('after a restart under a clock far ahead deletes nothing before the hour is over', () => {
+    const { clock, pass } = machine(noon, noon + year)
+    expect(clock.now()).toBe(noon + year)
+    expect(clock.purgeBefore()).toBe(noon)
+    pass(59 * minute)
+    expect(clock.purgeBefore()).toBeLessThan(noon + hour)
+  })
+
+  test('tells whole milliseconds', () => {
+    const { clock, pass } = machine()
+    pass(0.7)
+    expect([clock.now(), clock.purgeBefore(), clock.highWater()].every(Number.isInteger)).toBe(true)
+  })
+})
