@@ -90,13 +90,15 @@ const cleanResponse = (response: JsonObject, status: string): JsonObject => {
 
 /**
  * Without a parser of their own, routes are listed as taking forms and text too, and with the parser `none` as taking
- * "none"; all of these are JSON here.
+ * "none"; all of these are JSON here, but for a bare string, which is plain text.
  */
 const cleanContent = (content: JsonObject): JsonObject => {
   const body = content['application/json'] ?? content['none']
-  const kept = isJsonObject(body) ? { 'application/json': body } : content
+  const kept = isJsonObject(body) ? { [mediaTypeOf(objectIn(body, 'schema'))]: body } : content
   return mapObject(kept, (media) => ({ ...media, schema: openApiSchema(objectIn(media, 'schema')) }))
 }
+
+const mediaTypeOf = ({ type }: JsonObject): string => (type === 'string' ? 'text/plain' : 'application/json')
 
 const objectIn = (container: JsonObject, key: string): JsonObject => {
   const value = container[key]

@@ -62,7 +62,7 @@ const tell = (door: Door) =>
         user: { id: session.user.id, name: session.user.name, email: session.user.email },
       }),
       {
-        response: { 200: sessionResponse, ...plainErrorResponses('login_required', 'origin_not_allowed') },
+        response: { 200: sessionResponse, ...plainErrorResponses('login_required', 'token_type_not_allowed', 'origin_not_allowed') },
         detail: plainDetails({
           id: 'readSession',
           summary: 'Who is signed in',
@@ -80,7 +80,7 @@ const tell = (door: Door) =>
         set.status = 204
       },
       {
-        response: { 204: Type.Void({ description: 'The session is over.' }), ...plainErrorResponses('login_required', 'origin_not_allowed') },
+        response: { 204: Type.Void({ description: 'The session is over.' }), ...plainErrorResponses('login_required', 'token_type_not_allowed', 'origin_not_allowed') },
         detail: plainDetails({
           id: 'signOut',
           summary: 'End the session',

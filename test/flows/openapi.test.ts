@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import Ajv from 'ajv'
+import { join } from 'node:path'
+import { isErrorCode, statusOf } from '../../src/domain/errors.ts'
+import { type Answer, call, type Json } from '../support/call.ts'
+import { appToken, authorizeBody, createWorld, endWorld, exchangeBody, grantTokens, refreshBody, signIn, type World } from '../support/world.ts'
+import { contractRoutes } from './support/contract-routes.ts'
+import { contractPath, send } from './support/send.ts'
+
+/** The document as it was agreed. After a change that is meant: UPDATE_GOLDEN=1 bun test test/flows/openapi.test.ts */
+const golden = join(import.meta.dir, 'openapi.golden.json')
+
+let world: World
+let url: string
+let document: Json
+beforeAll(async () => {
+  world = await createWorld()
+  url = world.server.url
+  document = (await call(url, 'GET', '~/openapi.json')).body
+})
+afterAll(async () => await endWorld(world))
+
+type Operation = { readonly name: string; readonly path: string; readonly method: string; readonly told: Json }
+const operations = (): readonly Operation[] =>
+  Object.entries<Json>(document.paths).flatMap(([path, item]) =>
+    Object.entries<Json>(item).map(([method, told]) => ({ name: `${method.toUpperCase()} ${path}`, path, method, told })),
+  )
+const schemasOf = ({ told }: Operation): readonly (readonly [place: string, schema: Json])[] => [
+  ...(told.parameters ?? []).map((parameter: Json) => [`parameter ${parameter.name}`, parameter]),
+  ...Object.entries<Json>(told.requestBody?.content ?? {}).map(([type, media]) => [`body ${type}`, media.schema] as const),
+  ...Object.entries<Json>(told.responses).flatMap(([status, response]) =>
+    Object.entries<Json>(response.content ?? {}).map(([type, media]) => [`${status} ${type}`, media.schema] as const),
+  ),
+]
+/** The codes that an operation names for a status. */
+const codesOf = ({ told }: Operation, status: string): readonly string[] =>
+  told.responses[status]?.content['application/json'].schema.properties.error?.properties.code.enum ?? []
+
+describe('the document', () => {
+  test('is valid OpenAPI 3.0', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(document))
+    expect(errors ?? []).toEqual([])
+    expect(valid).toBe(true)
+    expect(document.openapi).toMatch(/^3\.0\.\d$/)
+  })
+
+  test('is what was agreed', async () => {
+    if (process.env['UPDATE_GOLDEN'] === '1') await Bun.write(golden, `${JSON.stringify(document, null, 2)}\n`)
+    expect(document).toEqual(await Bun.file(golden).json())
+  })
+
+  test('has every endpoint of the contract and every one beside it', () => {
+    const beside = ['POST /api/session', 'GET /api/session', 'DELETE /api/session', 'GET /healthz', 'GET /readyz', 'GET /metrics']
+    const inContract = contractRoutes.map(({ method, path }) => `${method} ${contractPath}${path.split('?')[0]}`)
+    expect(operations().map(({ name }) => name).toSorted()).toEqual([...inContract, ...beside].toSorted())
+    const ids = operations().map(({ told }) => told.operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  test('describes every field and gives an example of it', () => {
+    const faults: string[] = []
+    const visit = (place: string, field: Json): void => {
+      if (typeof field.description !== 'string' || field.description === '') faults.push(`${place} has no description`)
+      const inner = field.items ?? field
+      if (inner.properties === undefined && field.example === undefined) faults.push(`${place} has no example`)
+      for (const [name, child] of Object.entries<Json>(inner.properties ?? {})) visit(`${place}.${name}`, child)
+    }
+    for (const operation of operations()) {
+      for (const [place, schema] of schemasOf(operation)) {
+        if (place.startsWith('parameter')) visit(`${operation.name} ${place}`, schema)
+        for (const [name, child] of Object.entries<Json>(schema.properties ?? {})) visit(`${operation.name} ${place} ${name}`, child)
+      }
+    }
+    expect(faults).toEqual([])
+  })
+
+  test('names every error code of every operation under its own status', () => {
+    for (const operation of operations()) {
+      const errors = Object.keys(operation.told.responses).filter((status) => Number(status) >= 400)
+      expect([operation.name, errors.includes('500')]).toEqual([operation.name, true])
+      for (const status of errors) {
+        const codes = codesOf(operation, status)
+        expect(codes.length).toBeGreaterThan(0)
+        for (const code of codes) expect(isErrorCode(code) ? String(statusOf(code)) : code).toBe(status)
+      }
+    }
+  })
+
+  test('asks for the version header on every endpoint of the contract and on no other', () => {
+    for (const { name, path, told } of operations()) {
+      const header = (told.parameters ?? []).find((parameter: Json) => parameter.name === 'X-Service-Api-Version')
+      expect([name, header?.required ?? false]).toEqual([name, path.startsWith(contractPath)])
+    }
+  })
+
+  test('says nothing of where it came from, and names no other host', () => {
+    const text = JSON.stringify(document).replaceAll(/"https:\/\/[a-z.-]*example[^"]*"/g, '""')
+    expect(text).not.toMatch(/https?:\/\//)
+  })
+})
+
+/** A schema that takes no field which it does not name, so that an answer with one more than agreed is noticed. */
+const closed = (schema: Json): Json => {
+  if (typeof schema !== 'object' || schema === null) return schema
+  if (Array.isArray(schema)) return schema.map(closed)
+  const entries = Object.entries<Json>(schema).map(([key, value]) => [key, closed(value)])
+  const copy = Object.fromEntries(entries)
+  return copy.properties !== undefined && copy.type === 'object' && copy.additionalProperties === undefined
+    ? { ...copy, additionalProperties: false }
+    : copy
+}
+const ajv = new Ajv({ strict: false })
+
+/** How an answer differs from what the document promises; null when it does not. */
+const faultOf = (method: string, path: string, answer: Answer): string | null => {
+  const [plain = ''] = path.split('?')
+  const told = document.paths[plain.startsWith('~') ? plain.slice(1) : contractPath + plain]?.[method.toLowerCase()]
+  const name = `${method} ${path} ${answer.status} ${answer.body?.error?.code ?? ''}`
+  const response = told?.responses[String(answer.status)]
+  if (response === undefined) return `${name} is not in the document`
+  const schema = response.content?.['application/json']?.schema
+  if (schema === undefined) return null
+  const check = ajv.compile(closed(schema))
+  return check(answer.body) ? null : `${name} is not as promised: ${ajv.errorsText(check.errors)}`
+}
+
+test('every answer of a long walk is one that the document promises', async () => {
+  const { app, user } = world
+  const faults: (string | null)[] = []
+  const session = await signIn(url, user)
+  const token = await appToken(url, app.development)
+  const live = await appToken(url, app.production)
+  const profile = (await grantTokens(world, 'profile:read')).accessToken
+  const walk = async (method: string, path: string, request: Parameters<typeof call>[3] = {}): Promise<Answer> => {
+    const answer = await call(url, method, path, request)
+    faults.push(faultOf(method, path, answer))
+    return answer
+  }
+  const raw = async (path: string, request: Parameters<typeof send>[3]) =>
+    faults.push(faultOf('POST', path, await send(url, 'POST', path, request)))
+
+  for (const path of ['~/healthz', '~/readyz', '~/metrics']) await walk('GET', path)
+  await walk('POST', '~/api/session', { body: { email: user.email, password: user.password } })
+  await walk('POST', '~/api/session', { body: { email: user.email, password: 'wrong' } })
+  await walk('POST', '~/api/session', { body: {} })
+  await walk('POST', '~/api/session', { body: { email: user.email, password: 'x' }, headers: { Origin: 'https://evil.example' } })
+  for (const method of ['GET', 'DELETE']) {
+    await walk(method, '~/api/session')
+    await walk(method, '~/api/session', { token })
+    await walk(method, '~/api/session', { headers: { Cookie: `session=${session}` } })
+  }
+  await walk('GET', '~/api/session', { token: session })
+  await walk('DELETE', '~/api/session', { token: await signIn(url, user) })
+
+  await walk('POST', '/token', { body: { ...app.development, scope: 'site:read' } })
+  for (const scope of ['', 'nothing', 'customers:read', 'profile:read']) await walk('POST', '/token', { body: { ...app.development, scope } })
+  await walk('POST', '/token', { body: { clientId: 'x', clientSecret: 'x', scope: 'x' } })
+  for (const bearer of [token, live, session, profile, 'x']) {
+    await walk('GET', '/me', { token: bearer })
+    await walk('GET', '/oauth/me', { token: bearer })
+    await walk('GET', '/resources?kind=site', { token: bearer })
+    await walk('GET', '/resources?kind=x', { token: bearer })
+    await walk('GET', '/versions?limit=0', { token: bearer })
+    await walk('POST', '/versions/rollback', { token: bearer, body: { version: '9.9.9' } })
+    await walk('POST', '/oauth/authorize', { token: bearer, body: authorizeBody(app) })
+    await walk('POST', '/oauth/revoke', { token: bearer === profile ? 'x' : bearer, body: { grantId: bearer === session ? 'x' : '' } })
+  }
+  const upload = { version: '1.0.0', notes: 'x', manifest: { a: [1] }, scopes: ['site:read'], artifact: { filename: 'a', contentBase64: 'aGk=' } }
+  const writer = await appToken(url, app.development)
+  await walk('POST', '/versions', { token: writer, body: upload, headers: { 'Idempotency-Key': 'one' } })
+  await walk('POST', '/versions', { token: writer, body: { version: '1.0.0' }, headers: { 'Idempotency-Key': 'one' } })
+  for (const change of [{}, { version: '2.0.0' }, { version: 'x' }, { submit: 1 }, { scopes: ['x'] }, { scopes: ['customers:read'] }]) {
+    await walk('POST', '/versions', { token: writer, body: { ...upload, ...change } })
+  }
+  await walk('GET', '/versions', { token: writer })
+  await walk('GET', '/versions?limit=1&status=draft', { token: writer })
+  for (const body of [{ dryRun: true }, {}, {}, { version: '1.0.0' }, { environment: 'production', version: '2.0.0' }, { dryRun: 1 }]) {
+    await walk('POST', '/versions/rollback', { token: writer, body })
+  }
+
+  const { code } = (await walk('POST', '/oauth/authorize', { token: session, body: authorizeBody(app) })).body
+  for (const change of [
+    { consent: 1 },
+    { redirectUri: 'https://x.example/' },
+    { codeChallengeMethod: 'plain' },
+    { scope: 'x' },
+    { scope: 'customers:read' },
+    { clientId: 'x' },
+  ]) {
+    await walk('POST', '/oauth/authorize', { token: session, body: { ...authorizeBody(app), ...change } })
+  }
+  await walk('POST', '/oauth/authorize', { body: authorizeBody(app) })
+  await walk('POST', '/oauth/authorize', { headers: { Cookie: `session=${session}` }, body: authorizeBody(app) })
+  const { body } = await walk('POST', '/oauth/token', { body: exchangeBody(app, code) })
+  const refreshed = (await walk('POST', '/oauth/token', { body: refreshBody(app, body.refreshToken) })).body
+  for (const change of [{ grantType: 'x' }, { clientSecret: 'x' }, { scope: 'x' }, { refreshToken: 'x' }, { refreshToken: 5 }]) {
+    await walk('POST', '/oauth/token', { body: { ...refreshBody(app, refreshed.refreshToken), ...change } })
+  }
+  await walk('GET', '/oauth/me', { token: refreshed.accessToken })
+  for (const kind of ['site', 'store']) await walk('GET', `/resources?kind=${kind}`, { token: refreshed.accessToken })
+  await walk('POST', '/oauth/revoke', { body: { ...app.development, token: refreshed.refreshToken } })
+  for (const refused of [{}, app.development, { ...app.development, clientSecret: 'x', token: 'x' }]) await walk('POST', '/oauth/revoke', { body: refused })
+  await walk('POST', '/oauth/revoke', { headers: { Cookie: 'session=x' }, body: {} })
+  await walk('POST', '/oauth/revoke', { headers: { Cookie: `session=${session}` }, body: {} })
+  await walk('POST', '/oauth/revoke', { token: session, body: { grantId: body.grantId } })
+
+  for (const { method, path } of contractRoutes) {
+    await walk(method, path, { headers: { 'X-Service-Api-Version': 'x' }, ...(method === 'POST' ? { body: {} } : {}) })
+    if (method !== 'POST') continue
+    const bearer = path.startsWith('/versions') ? writer : session
+    await raw(path, { body: '{', ...(path === '/token' || path === '/oauth/token' ? {} : { token: bearer }) })
+    await raw(path, { body: '{}', headers: { 'Content-Type': 'text/plain' } })
+    await raw(path, { body: 'x'.repeat(17 * 1024 * 1024) })
+  }
+  expect(faults.length).toBeGreaterThan(100)
+  expect([...new Set(faults)].filter((fault) => fault !== null)).toEqual([])
+})
+
+describe('the page of the document', () => {
+  test('and all it loads come from this server alone', async () => {
+    const page = await send(url, 'GET', '~/docs')
+    expect(page.status).toBe(200)
+    const policy = page.headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).not.toMatch(/https?:|\*/)
+    expect(page.text).not.toMatch(/https?:\/\/|src="\/\/|href="\/\//)
+    const assets = [...page.text.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path = '']) => path)
+    expect(assets).toContain('/docs/swagger-ui-bundle.js')
+    for (const path of assets) {
+      const asset = await send(url, 'GET', `~${path}`)
+      expect([path, asset.status]).toEqual([path, 200])
+      expect(asset.headers.get('x-content-type-options')).toBe('nosniff')
+    }
+  })
+
+  test('asks no validator elsewhere', async () => {
+    expect((await send(url, 'GET', '~/docs/start.js')).text).toContain('validatorUrl: null')
+  })
+})
