@@ -6,6 +6,8 @@ export type ServerOptions = ShellOptions & {
   readonly port: number
   /** Null: `http://localhost` and the port that was taken. */
   readonly publicUrl: string | null
+  /** How long `stop` waits for what runs; 10 seconds unless said otherwise. */
+  readonly drainMs?: number
 }
 
 export type RunningServer = {
@@ -18,7 +20,7 @@ export type RunningServer = {
   stop(): Promise<void>
 }
 
-const drainMs = 10_000
+const defaultDrainMs = 10_000
 /** A connection that neither sends nor takes anything for so long is closed. */
 const idleSeconds = 30
 /** Bun's own limit of 16 KiB would answer a long token without an envelope. */
@@ -32,6 +34,7 @@ const maximumHeaderBytes = 128 * 1024
  */
 export const startServer = (options: ServerOptions): RunningServer => {
   let draining = false
+  let stopping: Promise<void> | null = null
   Object.assign(http, { maxHeaderSize: maximumHeaderBytes }) // the one way to tell Bun.serve; holds for the process
   const server = Bun.serve({
     hostname: options.host,
@@ -40,14 +43,11 @@ export const startServer = (options: ServerOptions): RunningServer => {
     development: false,
     // Ours are the limits that count; Bun's own 413 would have no envelope. What is refused is never kept in memory.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch: (request, bun) => {
-      const response = answer(request, bun.requestIP(request)?.address)
-      return draining ? closing(response) : response
-    },
+    fetch: (request, bun) => answer(request, bun.requestIP(request)?.address),
     error: () => new Response(null, { status: 500 }),
   })
   const publicUrl = options.publicUrl ?? `http://localhost:${server.port}`
-  const answer = createShell(options, publicUrl)
+  const answer = createShell(options, publicUrl, () => draining)
 
   return {
     url: listeningUrl(options.host, server.port ?? options.port),
@@ -55,19 +55,18 @@ export const startServer = (options: ServerOptions): RunningServer => {
     draining: () => draining,
     stop: async () => {
       draining = true
-      const deadline = Promise.withResolvers<void>()
-      const timer = setTimeout(deadline.resolve, drainMs)
-      await Promise.race([server.stop(), deadline.promise])
-      clearTimeout(timer)
-      await server.stop(true)
+      stopping ??= stopWithin(server, options.drainMs ?? defaultDrainMs)
+      await stopping
     },
   }
 }
 
-const closing = async (answer: Promise<Response>): Promise<Response> => {
-  const response = await answer
-  response.headers.set('connection', 'close')
-  return response
+const stopWithin = async (server: Bun.Server<unknown>, milliseconds: number): Promise<void> => {
+  const deadline = Promise.withResolvers<void>()
+  const timer = setTimeout(deadline.resolve, milliseconds)
+  await Promise.race([server.stop(), deadline.promise])
+  clearTimeout(timer)
+  await server.stop(true)
 }
 
 const listeningUrl = (host: string, port: number): string => {

@@ -50,7 +50,7 @@ type BoundRoute = { readonly pattern: string; readonly body: BodyRule; readonly 
  * Knows every request and every answer, so that what must hold for all of them (contract section 1) is done in one place and
  * cannot be forgotten by a route.
  */
-export const createShell = (options: ShellOptions, publicUrl: string): Shell => {
+export const createShell = (options: ShellOptions, publicUrl: string, draining: () => boolean): Shell => {
   const { clock, random, log, metrics, limiter } = options
   const app = options.createApp(publicUrl)
   const readAddress = createClientAddressReader(options.trustedProxies)
@@ -106,6 +106,7 @@ export const createShell = (options: ShellOptions, publicUrl: string): Shell => 
     const response = await answer(request, context, match, path)
     if (match.kind === 'method_not_allowed') response.headers.set('allow', match.allow)
     setCommonHeaders(response, context, path, secure)
+    if (draining()) response.headers.set('connection', 'close')
 
     const durationMs = performance.now() - startedAt
     route.tally.answered(response.status, durationMs)

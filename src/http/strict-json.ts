@@ -1,4 +1,4 @@
-import { type PlatformError, refuse } from '../domain/errors.ts'
+import { PlatformError, refuse } from '../domain/errors.ts'
 
 const maximumDepth = 32
 
@@ -9,7 +9,16 @@ const maximumDepth = 32
  * lone surrogate in a string, a number beyond the range of a double, more than 32 levels.
  */
 export const readJson = async (request: Request, limitBytes: number): Promise<unknown> =>
-  parseStrictJson(decodeUtf8(await readBytes(request, limitBytes)))
+  parseStrictJson(decodeUtf8(await readWhole(request, limitBytes)))
+
+/** A caller who leaves in the middle has sent no JSON; it is not a failure of ours. */
+const readWhole = async (request: Request, limitBytes: number): Promise<Uint8Array> => {
+  try {
+    return await readBytes(request, limitBytes)
+  } catch (error) {
+    throw error instanceof PlatformError ? error : invalid()
+  }
+}
 
 const readBytes = async (request: Request, limitBytes: number): Promise<Uint8Array> => {
   const length = request.headers.get('content-length')

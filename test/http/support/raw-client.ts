@@ -18,6 +18,11 @@ export const sendRaw = async (
 ): Promise<string> => {
   const done = Promise.withResolvers<string>()
   let text = ''
+  const connection = { closed: false }
+  const end = () => {
+    connection.closed = true
+    done.resolve(text)
+  }
   const socket = await Bun.connect({
     hostname: '127.0.0.1',
     port,
@@ -26,12 +31,12 @@ export const sendRaw = async (
         text += bytes.toString('latin1')
         if (enough(text)) done.resolve(text)
       },
-      close: () => done.resolve(text),
-      error: () => done.resolve(text),
+      close: end,
+      error: end,
     },
   })
   let rest: Uint8Array = typeof request === 'string' ? Buffer.from(request, 'latin1') : request
-  while (rest.length > 0) {
+  while (rest.length > 0 && !connection.closed) {
     rest = rest.subarray(Math.max(0, socket.write(rest)))
     if (rest.length > 0) await Bun.sleep(1)
   }

@@ -84,6 +84,7 @@ export type TestOptions = {
   readonly rateLimits?: Partial<RateLimits> | null
   readonly publicUrl?: string
   readonly trustedProxies?: readonly string[]
+  readonly drainMs?: number
 }
 
 const started: (() => Promise<void>)[] = []
@@ -100,6 +101,7 @@ export const startTestServer = (options: TestOptions = {}) => {
     createApp: () => createTestApp(log, gate.promise, metrics.render),
     host: '127.0.0.1',
     port: 0,
+    ...(options.drainMs === undefined ? {} : { drainMs: options.drainMs }),
     publicUrl: options.publicUrl ?? null,
     trustedProxies: (options.trustedProxies ?? []).map(parseIpNetwork).filter((network) => network !== null),
     bodyRule: (_, pattern) => (pattern.endsWith('/large') ? largeBodies : undefined),

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'bun:test'
+import { startTestServer } from './support/shell-server.ts'
+
+const server = startTestServer()
+const documentOf = async () => JSON.parse(await (await server.call('/openapi.json')).text())
+
+const sources = async (): Promise<string[]> => {
+  const page = await (await server.call('/docs')).text()
+  return [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url = '']) => url)
+}
+
+describe('the page of the documentation', () => {
+  test('takes everything from this server, and all of it is there', async () => {
+    const paths = (await sources()).filter((url) => url !== 'data:,')
+    expect(paths).toEqual(['/docs/swagger-ui.css', '/openapi.json', '/docs/swagger-ui-bundle.js', '/docs/start.js'])
+    for (const path of paths) {
+      const response = await server.call(path)
+      expect(response.status).toBe(200)
+      expect((await response.bytes()).length).toBeGreaterThan(100)
+    }
+  })
+
+  test.each([
+    ['/docs', 'text/html; charset=utf-8'],
+    ['/docs/swagger-ui.css', 'text/css; charset=utf-8'],
+    ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+    ['/docs/start.js', 'text/javascript; charset=utf-8'],
+    ['/openapi.json', 'application/json'],
+  ])('serves %s as %s', async (path, type) => {
+    const { headers } = await server.call(path)
+    expect(headers.get('content-type')).toBe(type)
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
+  test('runs no inline script and lets nothing else in', async () => {
+    const response = await server.call('/docs')
+    const policy = response.headers.get('content-security-policy')
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("script-src 'self';")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toMatch(/https?:|\*/)
+    expect(await response.text()).not.toMatch(/<script(?![^>]* src=)|\son[a-z]+=/)
+  })
+
+  test('asks no validator elsewhere', async () => {
+    expect(await (await server.call('/docs/start.js')).text()).toContain('validatorUrl: null')
+  })
+})
+
+describe('the document', () => {
+  test('is OpenAPI 3.0.3 and lists the routes, without those of the documentation', async () => {
+    const { openapi, paths } = await documentOf()
+    expect(openapi).toBe('3.0.3')
+    expect(Object.keys(paths)).toContain('/things/{id}')
+    expect(Object.keys(paths['/plain'])).toEqual(['get', 'delete'])
+    expect(Object.keys(paths).filter((path) => path.startsWith('/docs') || path.includes('openapi'))).toEqual([])
+  })
+
+  test('takes JSON and nothing else', async () => {
+    const { paths } = await documentOf()
+    expect(Object.keys(paths['/api/app-platform/echo'].post.requestBody.content)).toEqual(['application/json'])
+  })
+
+  test('is the same every time', async () => {
+    expect(await (await server.call('/openapi.json')).text()).toBe(await (await startTestServer().call('/openapi.json')).text())
+  })
+})

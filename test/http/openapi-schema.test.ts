@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'bun:test'
+import { Type } from '@sinclair/typebox'
+import { openApiSchema } from '../../src/http/openapi-schema.ts'
+
+const told = (schema: object) => openApiSchema(JSON.parse(JSON.stringify(schema)))
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
+
+describe('a schema in the words of OpenAPI 3.0', () => {
+  test('has no type null: what may be null is nullable', () => {
+    expect(told(orNull(Type.String()))).toEqual({ type: 'string', nullable: true })
+    expect(told(orNull(Type.Union([Type.String(), Type.Integer()])))).toEqual({
+      anyOf: [{ type: 'string' }, { type: 'integer' }],
+      nullable: true,
+    })
+  })
+
+  test('has no const: one value is an enum, several are one enum', () => {
+    expect(told(Type.Literal('Bearer'))).toEqual({ type: 'string', enum: ['Bearer'] })
+    expect(told(Type.Union([Type.Literal('a'), Type.Literal('b')]))).toEqual({ type: 'string', enum: ['a', 'b'] })
+    expect(told(orNull(Type.Literal('a')))).toMatchObject({ type: 'string', nullable: true })
+  })
+
+  test('has one example, also within', () => {
+    expect(told(Type.Object({ a: Type.Array(Type.String({ examples: ['x', 'y'] })) }))).toEqual({
+      type: 'object',
+      required: ['a'],
+      properties: { a: { type: 'array', items: { type: 'string', example: 'x' } } },
+    })
+  })
+
+  test('has no patterns for keys and no identifiers', () => {
+    expect(told(Type.Record(Type.String(), Type.Number(), { $id: 'x' }))).toEqual({
+      type: 'object',
+      additionalProperties: { type: 'number' },
+    })
+    expect(told(Type.Record(Type.String(), Type.Unknown()))).toEqual({ type: 'object', additionalProperties: true })
+  })
+
+  test('keeps what both have', () => {
+    const schema = { type: 'string', minLength: 1, pattern: '^a', description: 'An a.' }
+    expect(told(schema)).toEqual(schema)
+  })
+})

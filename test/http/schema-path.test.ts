@@ -1,0 +1,26 @@
+import { expect, test } from 'bun:test'
+import { Type } from '@sinclair/typebox'
+import { pathInSchema } from '../../src/http/schema-path.ts'
+
+const schema = Type.Object({
+  artifact: Type.Object({ filename: Type.String() }),
+  choice: Type.Union([Type.Object({ a: Type.String() }), Type.Object({ b: Type.String() })]),
+  list: Type.Array(Type.Object({ name: Type.String() })),
+  free: Type.Record(Type.String(), Type.String()),
+})
+
+test.each([
+  ['/artifact/filename', 'artifact.filename'],
+  ['/choice/b', 'choice.b'],
+  ['/list/12/name', 'list.12.name'],
+  ['/free/canary', 'free'],
+  ['/artifact/canary', 'artifact'],
+  ['/list/canary/name', 'list'],
+  ['/canary', null],
+  ['/__proto__', null],
+  ['/constructor', null],
+  ['', null],
+])('the path %p is told as %p', (pointer, path) => {
+  expect(pathInSchema(schema, pointer)).toBe(path)
+  expect(pathInSchema({ schema }, pointer)).toBe(path)
+})

@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'bun:test'
+import { rawAnswer, sendRaw } from './support/raw-client.ts'
+import { startTestServer } from './support/shell-server.ts'
+
+const until = async (reached: () => boolean) => {
+  while (!reached()) await Bun.sleep(1)
+}
+
+const refusesConnections = async (port: number): Promise<boolean> => {
+  try {
+    const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data: () => undefined } })
+    socket.end()
+    return false
+  } catch {
+    return true
+  }
+}
+
+/** A request over a connection of its own that stays open, and what came back so far. */
+const openConnection = async (port: number, request: string) => {
+  const state = { text: '', closed: false }
+  const socket = await Bun.connect({
+    hostname: '127.0.0.1',
+    port,
+    socket: {
+      data: (_, bytes) => {
+        state.text += bytes.toString('latin1')
+      },
+      close: () => {
+        state.closed = true
+      },
+      error: () => {
+        state.closed = true
+      },
+    },
+  })
+  socket.write(request)
+  return { state, socket }
+}
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
+const post = (path: string, headers: string, body: string) =>
+  `POST ${path} HTTP/1.1\r\nHost: a\r\nX-Service-Api-Version: 2026-08\r\nContent-Type: application/json\r\n${headers}\r\n\r\n${body}`
+
+describe('the server', () => {
+  test('takes a free port for 0, and names it in both of its URLs', async () => {
+    const server = startTestServer()
+    expect(server.port).toBeGreaterThan(0)
+    expect(server.url).toBe(`http://127.0.0.1:${server.port}`)
+    expect(server.publicUrl).toBe(`http://localhost:${server.port}`)
+    expect(startTestServer({ publicUrl: 'https://apps.example.com' }).publicUrl).toBe('https://apps.example.com')
+  })
+
+  test('lets what runs end when it stops, takes nothing new, and closes the connection', async () => {
+    const server = startTestServer()
+    const running = server.call('/waits')
+    await server.call('/plain')
+    const stopped = server.stop()
+    expect(server.draining()).toBe(true)
+    expect(await refusesConnections(server.port)).toBe(true)
+    server.open()
+    const response = await running
+    expect(await response.text()).toBe('waited')
+    expect(response.headers.get('connection')).toBe('close')
+    await stopped
+  })
+
+  test('closes connections that wait for nothing when it stops', async () => {
+    const server = startTestServer()
+    const { state } = await openConnection(server.port, get('/plain'))
+    await until(() => state.text.endsWith('plain'))
+    await server.stop()
+    await until(() => state.closed)
+  })
+
+  test('cuts off what has not ended in time', async () => {
+    const server = startTestServer({ drainMs: 50 })
+    const { state } = await openConnection(server.port, get('/never'))
+    await server.call('/plain')
+    await server.stop()
+    await until(() => state.closed)
+    expect(state.text).toBe('')
+  })
+
+  test('stops once, however often it is told to', async () => {
+    const server = startTestServer()
+    await Promise.all([server.stop(), server.stop()])
+    await server.stop()
+    expect(await refusesConnections(server.port)).toBe(true)
+  })
+
+  test('goes on when a client leaves in the middle of a body', async () => {
+    const server = startTestServer()
+    for (const headers of ['Content-Length: 1000', 'Transfer-Encoding: chunked']) {
+      const { socket } = await openConnection(server.port, post('/api/app-platform/echo', headers, '5\r\n{"cou'))
+      await server.call('/plain')
+      socket.terminate()
+    }
+    expect((await server.call('/plain')).status).toBe(200)
+    expect(server.logged().filter(({ level }) => level === 'error')).toEqual([])
+  })
+
+  test('goes on when a client leaves before its answer', async () => {
+    const server = startTestServer()
+    const { socket } = await openConnection(server.port, get('/waits'))
+    await server.call('/plain')
+    socket.terminate()
+    server.open()
+    expect((await server.call('/plain')).status).toBe(200)
+    await until(() => server.logged().some(({ route }) => route === '/waits'))
+  })
+
+  test('answers requests of one connection in their order', async () => {
+    const server = startTestServer()
+    const paths = ['/plain', '/things/1', '/nowhere', '/things/2', '/']
+    const answer = await sendRaw(server.port, paths.map(get).join(''), (text) => text.endsWith('home'))
+    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 200', 'HTTP/1.1 200'])
+  })
+
+  test('answers a body of any announced size itself, with the envelope, and keeps none of it', async () => {
+    const server = startTestServer()
+    const answer = await rawAnswer(server.port, post('/api/app-platform/echo', 'Content-Length: 9000000000', 'x'))
+    expect(answer.status).toBe(413)
+    expect(JSON.parse(answer.body).error.code).toBe('payload_too_large')
+  })
+
+  test('answers a token of 64 KiB itself', async () => {
+    const server = startTestServer()
+    const token = `Authorization: Bearer ${'x'.repeat(65_536)}`
+    const answer = await rawAnswer(server.port, `GET /plain/ HTTP/1.1\r\nHost: a\r\n${token}\r\n\r\n`)
+    expect(answer.status).toBe(404)
+    expect(JSON.parse(answer.body).error.code).toBe('route_not_found')
+  })
+
+  test('answers an endless body as soon as it is too long', async () => {
+    const server = startTestServer()
+    const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`
+    const answer = await rawAnswer(server.port, post('/api/app-platform/echo', 'Transfer-Encoding: chunked', chunk.repeat(8)))
+    expect(answer.status).toBe(413)
+  })
+})
+
+/** What Bun's parser refuses never reaches us: these are its answers, written down so that a change is noticed. */
+describe('without us, Bun answers', () => {
+  const server = startTestServer()
+  test.each([
+    ['a header of more than 128 KiB', `GET /plain HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(140_000)}\r\n\r\n`, 431],
+    ['more than 200 headers', `GET /plain HTTP/1.1\r\nHost: a\r\n${'X: y\r\n'.repeat(250)}\r\n`, 431],
+    ['no Host in HTTP/1.1', 'GET /plain HTTP/1.1\r\n\r\n', 400],
+    ['two lengths', 'POST /plain HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 400],
+    ['a length and chunks', 'POST /plain HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 400],
+    ['a length that is no number', 'POST /plain HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n', 400],
+    ['a header with NUL', 'GET /plain HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n', 400],
+    ['a header with a space in its name', 'GET /plain HTTP/1.1\r\nHost: a\r\nX Y: z\r\n\r\n', 400],
+    ['a path that is none', 'GET plain HTTP/1.1\r\nHost: a\r\n\r\n', 400],
+    ['no HTTP', 'hello\r\n\r\n', 400],
+    ['HTTP/3 in words', 'GET /plain HTTP/3.0\r\nHost: a\r\n\r\n', 505],
+    ['a method that nobody knows', 'FOO /plain HTTP/1.1\r\nHost: a\r\n\r\n', 0],
+    ['a method in small letters', 'get /plain HTTP/1.1\r\nHost: a\r\n\r\n', 0],
+  ])('%s, and closes the connection', async (_, request, status) => {
+    const answer = await sendRaw(server.port, request, () => false)
+    expect(answer.replace(/(?<=^HTTP\/1\.1 \d{3}) [A-Za-z ]+/, '')).toBe(status === 0 ? '' : `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)
+    expect((await server.call('/plain')).status).toBe(200)
+  })
+})
