@@ -3,9 +3,13 @@ import { temporaryFolder } from './temporary-folder.ts'
 
 const program = join(import.meta.dir, '../../src/main.ts')
 const running = new Set<Bun.Subprocess>()
-process.once('exit', () => {
+
+/** Ends every server that is still there. */
+export const killServers = (): void => {
   for (const process of running) process.kill('SIGKILL')
-})
+  running.clear()
+}
+process.once('exit', killServers)
 
 /** The real program in a process of its own, on a real file, listening on a free port. */
 export type RunningServer = {
