@@ -8,6 +8,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, appToken, authorize, createWorld, exchange, grantTokens, refresh, signIn, type World } from '../support/world.ts'
 import { call, codeOf } from '../support/call.ts'
 import { type Desk, addUser as addUserAtDesk, deskAt, isoTime, openDesk } from './support/run.ts'
+import { restoreAt } from './support/restore-at.ts'
 
 setDefaultTimeout(60_000)
 
@@ -256,6 +257,23 @@ test('a restore refuses while another command uses the database', async () => {
   other.close()
   expect(emailsIn(desk.file)).toHaveLength(2)
   expect((await desk.run(['check'])).exitCode).toBe(0)
+})
+
+test('nobody can change the predecessor once it was read', async () => {
+  const { desk, backup } = await oldAndNew()
+  const refusals: string[] = []
+  await restoreAt(desk.file, backup, (step) => {
+    if (step !== 'keep' && step !== 'replace') return
+    const other = new Database(desk.file)
+    try {
+      other.run("UPDATE users SET status = 'disabled'")
+    } catch (error) {
+      refusals.push(error instanceof Error && 'code' in error ? String(error.code) : String(error))
+    } finally {
+      other.close()
+    }
+  })
+  expect(refusals).toEqual(['SQLITE_BUSY', 'SQLITE_BUSY'])
 })
 
 test('what is no sound backup of this program is refused before anything changes', async () => {
