@@ -30,7 +30,8 @@ const restore = async (backup: string, flags: CommonFlags): Promise<void> => {
     const stamp = { id: recordId('aud_', random.uuid(at)), at, requestId, address: 'local' }
     return auditEvent(stamp, { actor: operatorActor(), action: 'database.restored', detail: facts })
   }
-  const restored = await restoreSqlite({ file: databasePath, backup, migrations, now: Date.now(), event, progress: showStep })
+  const options = { file: databasePath, backup, migrations, now: Date.now(), event, progress: showStep }
+  const restored = await restoreSqlite(options).finally(() => showStep('done')) // an error stands on a line of its own
   const { at: restoredAt, ...facts } = restored
   const advice = adviceAfter(restored)
   answer(flags, { ...wireRecord({ restoredAt }), ...facts, advice }, [...restoredText(restored), ...advice].join('\n'))
