@@ -41,8 +41,8 @@ const limitFrom = (text: string): number => {
 
 const cursorFrom = (list: string, text: string): string => {
   const bytes = text.length > 256 ? Buffer.alloc(0) : Buffer.from(text, 'base64url')
-  const [name, position = ''] = bytes.toString('latin1').split(' ', 2)
-  const isOurs = name === list && position !== '' && wireCursor(list, position) === text
+  const [, position = ''] = bytes.toString('latin1').split(' ', 2)
+  const isOurs = position !== '' && wireCursor(list, position) === text
   if (!isOurs) throw refuse('invalid_request', { param: 'cursor' })
   return position
 }
