@@ -55,7 +55,8 @@ describe('settings', () => {
   })
 
   test('an empty setting is a fault, not a default', () => {
-    expect(faultsOf({ PORT: '', PUBLIC_URL: ' ', RATE_LIMIT: '' })).toHaveLength(3)
+    const faults = faultsOf({ PORT: '', PUBLIC_URL: ' ', RATE_LIMIT: '' }, { host: '' })
+    expect(faults.map((fault) => fault.replace(' is empty. Leave it out to use the default.', ''))).toEqual(['--host', 'PUBLIC_URL', 'PORT', 'RATE_LIMIT'])
   })
 
   test('a misspelt limit or lifetime is a fault', () => {

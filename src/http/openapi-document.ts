@@ -88,12 +88,9 @@ const cleanResponse = (response: JsonObject, status: string): JsonObject => {
   }
 }
 
-/**
- * Without a parser of their own, routes are listed as taking forms and text too, and with the parser `none` as taking
- * "none"; all of these are JSON here, but for a bare string, which is plain text.
- */
+/** Routes are listed as taking and giving forms and text too; all of it is JSON, but for a bare string, which is plain text. */
 const cleanContent = (content: JsonObject): JsonObject => {
-  const body = content['application/json'] ?? content['none']
+  const body = content['application/json']
   const kept = isJsonObject(body) ? { [mediaTypeOf(objectIn(body, 'schema'))]: body } : content
   return mapObject(kept, (media) => ({ ...media, schema: openApiSchema(objectIn(media, 'schema')) }))
 }

@@ -39,6 +39,11 @@ describe('a request comes from', () => {
     expect(addressOf('10.0.0.1', null)).toBe('10.0.0.1')
   })
 
+  test('no farther away than a chain of proxies can be long', () => {
+    expect(addressOf('10.0.0.1', `203.0.113.9, ${'10.0.0.2,'.repeat(5)}10.0.0.2`)).toBe('203.0.113.9')
+    expect(addressOf('10.0.0.1', `203.0.113.9, ${'10.0.0.2,'.repeat(50)}10.0.0.2`)).toBe('10.0.0.2')
+  })
+
   test('somewhere unknown, when the connection does not say', () => {
     expect(read(undefined, () => '203.0.113.9')).toEqual({ address: 'unknown', limitKey: 'unknown' })
   })

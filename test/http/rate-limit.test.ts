@@ -113,6 +113,22 @@ describe('a flood of keys', () => {
     expect(spent.filter((key) => take(key).allowed)).toEqual([])
   })
 
+  test('resets nobody, not even when each of its keys is spent as well', () => {
+    const { take, takeAllowed } = limited()
+    const spent = Array.from({ length: 100 }, (_, index) => `attacker-${index}`)
+    for (const key of spent) takeAllowed(3, key)
+    for (let key = 0; key < 100_000; key += 1) takeAllowed(3, `flood-${key}`)
+    expect(spent.filter((key) => take(key).allowed)).toEqual([])
+  })
+
+  test('that gives back what it never took frees nobody', () => {
+    const { limiter, take, takeAllowed } = limited()
+    const spent = Array.from({ length: 40_000 }, (_, index) => `attacker-${index}`)
+    for (const key of spent) takeAllowed(3, key)
+    for (let key = 0; key < 40_000; key += 1) limiter.giveBack('read', `flood-${key}`)
+    expect(spent.filter((key) => take(key).allowed)).toEqual([])
+  })
+
   test('that fits into memory costs others nothing', () => {
     const { take, takeAllowed } = limited()
     for (let key = 0; key < 3_000; key += 1) take(`flood-${key}`)
