@@ -18,8 +18,9 @@ const stopWorld = async (world: World): Promise<Desk> => {
   return deskAt(world.server.database)
 }
 
+/** Opens it as a server would: what a killed process left half done is rolled back first. */
 const emailsIn = (file: string): string[] => {
-  const database = new Database(file, { readonly: true })
+  const database = new Database(file, { readwrite: true, create: false })
   const rows = database.query('SELECT email FROM users ORDER BY email').values()
   database.close()
   return rows.map(([email]) => String(email))
