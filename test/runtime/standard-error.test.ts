@@ -1,0 +1,61 @@
+import { expect, test } from 'bun:test'
+import { closeSync, constants, openSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+/** A pipe that is read only when the test says so, and a process that logs into it. */
+const chattyProcess = () => {
+  const path = join(temporaryFolder(), 'log')
+  Bun.spawnSync(['mkfifo', path])
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const writer = openSync(path, constants.O_WRONLY)
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'support/chatty.ts')], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: writer,
+  })
+  closeSync(writer)
+  const output = child.stdout.getReader()
+  return {
+    child,
+    stopReading: () => closeSync(reader),
+    saidSo: async () => Buffer.from((await output.read()).value ?? []).toString(),
+    /** Reads until the process has closed its end. */
+    readAll: async () => {
+      const bytes = Buffer.alloc(65_536)
+      let text = ''
+      for (;;) {
+        const count = readWaiting(reader, bytes)
+        if (count === 0) return text
+        if (count > 0) text += bytes.toString('latin1', 0, count)
+        else await Bun.sleep(1)
+      }
+    },
+  }
+}
+
+const readWaiting = (descriptor: number, bytes: Buffer): number => {
+  try {
+    return readSync(descriptor, bytes)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return -1
+    throw error
+  }
+}
+
+test('a reader that stops reading does not stop the process, and gets every line when it reads on', async () => {
+  const { child, saidSo, readAll } = chattyProcess()
+  expect(await saidSo()).toBe('logged\n')
+  await child.stdin.end()
+  const logged = Array.from({ length: 3_000 }, (_, line) => String(line).padStart(1_023, '.'))
+  expect((await readAll()).split('\n')).toEqual([...logged, 'last words', ''])
+  expect(await child.exited).toBe(0)
+})
+
+test('a reader that goes away does not end the process', async () => {
+  const { child, saidSo, stopReading } = chattyProcess()
+  stopReading()
+  expect(await saidSo()).toBe('logged\n')
+  await child.stdin.end()
+  expect(await child.exited).toBe(0)
+})
