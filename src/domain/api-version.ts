@@ -7,10 +7,14 @@ export type ApiVersion = {
 }
 
 export const currentApiVersion = '2026-08'
-/** A version stays served for 12 months after its successor becomes stable. */
-export const apiVersions: readonly ApiVersion[] = [
-  { name: currentApiVersion, status: 'stable', deprecatedAt: null, sunsetAt: null },
-]
+/** The version that this program serves. One stays served for 12 months after its successor becomes stable. */
+export const servedApiVersion: ApiVersion = {
+  name: currentApiVersion,
+  status: 'stable',
+  deprecatedAt: null,
+  sunsetAt: null,
+}
+export const apiVersions: readonly ApiVersion[] = [servedApiVersion]
 
 export type AskedApiVersion =
   | { readonly kind: 'served'; readonly version: ApiVersion }

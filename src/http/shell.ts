@@ -1,4 +1,4 @@
-import { currentApiVersion } from '../domain/api-version.ts'
+import { type ApiVersion, overlapHeaders, servedApiVersion } from '../domain/api-version.ts'
 import { type PlatformError, refuse } from '../domain/errors.ts'
 import type { IpNetwork } from '../domain/ip-address.ts'
 import type { Clock } from '../runtime/clock.ts'
@@ -37,6 +37,8 @@ export type ShellOptions = {
   readonly log: Log
   readonly metrics: Metrics
   readonly limiter: RateLimiter
+  /** The version that is served, where it is not the program's own; with it come the headers of its overlap. */
+  readonly apiVersion?: ApiVersion
 }
 
 /** Answers one request; `peer` is the address of the other end of the connection. */
@@ -55,6 +57,11 @@ export const createShell = (options: ShellOptions, publicUrl: string, draining: 
   const app = options.createApp(publicUrl)
   const readAddress = createClientAddressReader(options.trustedProxies)
   const secure = publicUrl.startsWith('https:')
+  const served = options.apiVersion ?? servedApiVersion
+  const versionHeaders = Object.entries({
+    'x-service-api-version': served.name,
+    ...overlapHeaders(served, `${publicUrl}/docs`),
+  })
   const unmatched: BoundRoute = { pattern: 'unmatched', body: jsonBodies, tally: metrics.route('any', 'unmatched') }
   const router = createRouter<BoundRoute>(app.routes, (method, pattern) => ({
     pattern,
@@ -105,7 +112,7 @@ export const createShell = (options: ShellOptions, publicUrl: string, draining: 
     const context = open(request, peer, route, startedAt)
     const response = await answer(request, context, match, path)
     if (match.kind === 'method_not_allowed') response.headers.set('allow', match.allow)
-    setCommonHeaders(response, context, path, secure)
+    setCommonHeaders(response, context, path, secure, versionHeaders)
     if (draining()) response.headers.set('connection', 'close')
 
     const durationMs = performance.now() - startedAt
@@ -153,14 +160,20 @@ const clientRequestIdOf = (request: Request): string | null => {
   return id !== null && /^[\x21-\x7e]{1,128}$/.test(id) ? id : null
 }
 
-const setCommonHeaders = (response: Response, context: RequestContext, path: string, secure: boolean): void => {
+const setCommonHeaders = (
+  response: Response,
+  context: RequestContext,
+  path: string,
+  secure: boolean,
+  versionHeaders: readonly (readonly [name: string, value: string])[],
+): void => {
   const { headers } = response
   headers.set('x-request-id', context.requestId)
   headers.set('x-content-type-options', 'nosniff')
   headers.set('referrer-policy', 'no-referrer')
   if (secure) headers.set('strict-transport-security', 'max-age=31536000')
   const contract = isContract(path)
-  if (contract) headers.set('x-service-api-version', currentApiVersion)
+  if (contract) for (const [name, value] of versionHeaders) headers.set(name, value)
   if (contract || response.status >= 400 || path === '/api/session') headers.set('cache-control', 'no-store')
   const state = context.rateLimit
   if (state === null || state.policyField === null) return

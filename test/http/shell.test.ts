@@ -270,6 +270,20 @@ describe('a version', () => {
     expect(response.headers.get('x-service-api-version')).toBe('2026-08')
   })
 
+  test('in its overlap is announced as such on every answer of the contract, errors too', async () => {
+    const deprecatedAt = Date.UTC(2027, 1, 1)
+    const sunsetAt = Date.UTC(2028, 1, 1)
+    const aging = startTestServer({ apiVersion: { name: '2026-08', status: 'deprecated', deprecatedAt, sunsetAt } })
+    for (const path of [me, '/api/app-platform/nowhere']) {
+      const { headers } = await aging.call(path)
+      expect(headers.get('deprecation')).toBe('@1801440000')
+      expect(headers.get('sunset')).toBe('Tue, 01 Feb 2028 00:00:00 GMT')
+      expect(headers.get('link')).toContain('rel="deprecation"')
+    }
+    expect((await aging.call('/plain')).headers.has('deprecation')).toBe(false)
+    expect((await server.call(me)).headers.has('deprecation')).toBe(false)
+  })
+
   test('is wanted under the contract, and nowhere else', async () => {
     expect(await codeOf(await server.call(me))).toBe('api_version_missing')
     expect((await server.call('/plain')).status).toBe(200)

@@ -1,6 +1,7 @@
 import { afterAll } from 'bun:test'
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import type { ApiVersion } from '../../../src/domain/api-version.ts'
 import { refuse } from '../../../src/domain/errors.ts'
 import { parseIpNetwork } from '../../../src/domain/ip-address.ts'
 import { defaultRateLimits, type RateLimits } from '../../../src/domain/rate-limits.ts'
@@ -85,6 +86,7 @@ export type TestOptions = {
   readonly publicUrl?: string
   readonly trustedProxies?: readonly string[]
   readonly drainMs?: number
+  readonly apiVersion?: ApiVersion
 }
 
 const started: (() => Promise<void>)[] = []
@@ -102,6 +104,7 @@ export const startTestServer = (options: TestOptions = {}) => {
     host: '127.0.0.1',
     port: 0,
     ...(options.drainMs === undefined ? {} : { drainMs: options.drainMs }),
+    ...(options.apiVersion === undefined ? {} : { apiVersion: options.apiVersion }),
     publicUrl: options.publicUrl ?? null,
     trustedProxies: (options.trustedProxies ?? []).map(parseIpNetwork).filter((network) => network !== null),
     bodyRule: (_, pattern) => (pattern.endsWith('/large') ? largeBodies : undefined),
