@@ -37,10 +37,8 @@ export const asRowKey = (text: string): RowKey => {
 /** The key of the row that has this UUID. */
 export const rowKey = (uuid: Uint8Array): RowKey => asRowKey(encodeBase62(uuid, rowKeyLength))
 
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
-
 /** The prefix and 32 hex digits of a UUIDv7. */
-export const recordId = (prefix: RecordPrefix, uuid: Uint8Array): string => prefix + hex(uuid)
+export const recordId = (prefix: RecordPrefix, uuid: Uint8Array): string => prefix + uuid.toHex()
 
 export const isRecordId = (prefix: RecordPrefix, text: string): boolean =>
   text.startsWith(prefix) && /^[0-9a-f]{32}$/.test(text.slice(prefix.length))

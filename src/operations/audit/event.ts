@@ -1,6 +1,5 @@
 import type { AuditEvent } from '../../../db/database.ts'
 import type { Environment } from '../../domain/environment.ts'
-import { recordId } from '../../domain/identifier.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 export type Actor =
@@ -26,7 +25,7 @@ export type AuditFacts = {
 }
 
 export const auditStamp = (platform: Platform, trace: Trace, now: number): AuditStamp => ({
-  id: recordId('aud_', platform.random.uuid(now)),
+  id: `aud_${platform.random.uuidHex(now)}`,
   at: now,
   requestId: trace.requestId,
   address: trace.address,
