@@ -1,9 +1,12 @@
-import { and, asc, eq } from 'drizzle-orm'
+import { and, eq, or, sql } from 'drizzle-orm'
 import { installs, resources } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
 
 export type Install = typeof installs.$inferSelect
 type State = Pick<Install, 'approval' | 'state'>
+
+/** Written out, as the partial index `installs_open` is: SQLite uses that one only where the words are the same. */
+const isOpen = or(eq(installs.approval, sql`'pending'`), eq(installs.state, sql`'active'`))
 
 export const installQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(installs).values(everyColumn(installs)).prepare())
@@ -23,8 +26,17 @@ export const installQueries = (db: Connection) => {
       .prepare(),
   )
 
+  const open = lazily(() =>
+    db
+      .select({ id: installs.id })
+      .from(installs)
+      .where(and(eq(installs.appId, given('appId')), eq(installs.resourceId, given('resourceId')), isOpen))
+      .prepare(),
+  )
+
   return {
     insert: async (install: Install) => void (await insert().execute(install)),
+    /** The install with the website or store it is on. */
     find: async (id: string) =>
       only(
         await db
@@ -33,11 +45,10 @@ export const installQueries = (db: Connection) => {
           .innerJoin(resources, eq(resources.id, installs.resourceId))
           .where(eq(installs.id, id)),
       ),
-    /** The install of an app on a website or store that is undecided or active, if there is one. */
-    listByApp: async (appId: string) =>
-      await db.select().from(installs).where(eq(installs.appId, appId)).orderBy(asc(installs.id)),
+    /** The install of an app on a website or store that is undecided or in use, if there is one; there are never two. */
+    findOpen: async (appId: string, resourceId: string) => only(await open().execute({ appId, resourceId })),
     /** Whether the user has an approved and active install of the app, on any website or store. */
-    hasLive: async (appId: string, userId: string) => 
+    hasLive: async (appId: string, userId: string) =>
       (await live().execute({ appId, userId, approval: 'approved', state: 'active', limit: 1 })).length === 1,
     /** Moves from exactly one state to another; false when the install is not in that state. */
     move: async (id: string, from: State, to: State, now: number) =>

@@ -34,8 +34,7 @@ export const createInstall = async (
     if (user === null) return refused(badInput('user', 'There is no such user.'))
     const resource = await q.resources.find(user.id, input.kind, input.resourceSlug)
     if (resource === null) return refused(badInput('resource', 'This user has no such website or store.'))
-    const others = await q.installs.listByApp(app.id)
-    if (others.some((other) => other.resourceId === resource.id && isOpen(other))) {
+    if ((await q.installs.findOpen(app.id, resource.id)) !== null) {
       return refused(badInput('resource', 'The app has a pending or active install there already.'))
     }
     const install: Install = {
@@ -53,6 +52,3 @@ export const createInstall = async (
     return done(installRecord(install, input.kind, resource.slug))
   })
 }
-
-/** Undecided or in use: a website or store has at most one such install of an app. */
-const isOpen = (install: Install): boolean => install.approval === 'pending' || install.state === 'active'
