@@ -7,6 +7,15 @@ import type { Platform } from '../platform.ts'
 
 /** A request that may be sent again: who sends it, where to, under which key, and the SHA-256 of its body. */
 export type RepeatableRequest = IdempotencyScope & { readonly bodyHash: Uint8Array }
+export type RepeatableWork<T> = {
+  /** Null when the request came without a key: then it runs as often as it comes. */
+  readonly request: RepeatableRequest | null
+  /** Epoch milliseconds. */
+  readonly now: number
+  /** What has to be stored before the transaction; left out of a repeat that finds its answer. */
+  readonly prepare?: () => Promise<void>
+  readonly work: (q: Queries) => Promise<Decision<T>>
+}
 export type Once<T> = { readonly value: T; readonly replayed: boolean }
 
 /** What is kept of an outcome, as JSON. Values here must survive JSON unchanged. */
@@ -24,13 +33,10 @@ const keptForMs = 24 * 3600 * 1000
  */
 export const once = async <T>(
   platform: Platform,
-  request: RepeatableRequest | null,
-  now: number,
-  prepare: () => Promise<void>,
-  work: (q: Queries) => Promise<Decision<T>>,
+  { request, now, prepare, work }: RepeatableWork<T>,
 ): Promise<Once<T>> => {
   if (request === null) {
-    await prepare()
+    await prepare?.()
     return unwrap(await platform.database.transaction(work), false)
   }
   const running = JSON.stringify([request.principal, request.method, request.path, request.key])
@@ -39,7 +45,7 @@ export const once = async <T>(
   try {
     const before = await repeated<T>(platform.database.queries, request, now)
     if (before !== null) return unwrap(before, true)
-    await prepare()
+    await prepare?.()
     const outcome = await platform.database.transaction(async (q) => {
       const kept = await repeated<T>(q, request, now)
       if (kept !== null) return { decision: kept, replayed: true }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
+import type { Queries, VersionContent } from '../../../db/database.ts'
+import type { Environment } from '../../domain/environment.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
-import { formatScope, isSubset, type ParsedScope, parseScope, parseStoredScope } from '../../domain/scope.ts'
+import { formatScope, isSubset, type ParsedScope, parseScope, parseStoredScope, type ScopeName } from '../../domain/scope.ts'
 import { isSemanticVersion } from '../../domain/semantic-version.ts'
 import { artifactLimits } from '../../domain/version.ts'
 import { storeArtifact } from '../artifacts/store-artifact.ts'
@@ -11,7 +13,7 @@ import { type Once, once, type RepeatableRequest } from '../idempotency/once.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { AppCaller } from '../tokens/authenticate-app-token.ts'
 import { refusalIfEnded } from '../tokens/refusal-if-ended.ts'
-import { type VersionRecord, versionRecord } from './version-record.ts'
+import { readVersionRecord, type VersionRecord } from './version-record.ts'
 
 export type VersionUpload = {
   readonly version: string
@@ -42,80 +44,103 @@ export const createVersion = async (
   upload: VersionUpload,
   request: RepeatableRequest | null,
 ): Promise<Once<CreatedVersion>> => {
-  if (!isSemanticVersion(upload.version)) throw refuse('invalid_request', { param: 'version' })
-  const asked = scopesOf(upload)
-  if (asked.kind === 'refused' && asked.code === 'invalid_scope') throw refuse('invalid_scope', { param: 'scopes' })
-  const sha256 = upload.artifact === null ? null : checkedSum(upload.artifact)
-  if (caller.environment !== 'development') throw refuse('development_credentials_required')
-  const forbidden = permissionFault(upload, asked)
-  const scopes = asked.kind === 'scopes' ? asked.scopes : []
-
+  const checked = checkUpload(upload, caller.environment)
+  const { forbidden } = checked
+  const sha256 = checked.content.artifactSha256
   const now = platform.clock.now()
   const id = recordId('ver_', platform.random.uuid(now))
   const stamp = auditStamp(platform, trace, now)
-  const content = {
-    notes: upload.notes,
-    manifest: JSON.stringify(upload.manifest),
-    scopes: formatScope(scopes),
-    artifactSha256: sha256,
-    artifactFilename: upload.artifact?.filename ?? null,
-    artifactSizeBytes: upload.artifact?.bytes.byteLength ?? null,
-  }
+
   const prepare = async () => {
     if (forbidden !== null || upload.artifact === null || sha256 === null) return
     await storeArtifact(platform, sha256, upload.artifact.bytes)
   }
-
-  return await once(platform, request, now, prepare, async (q): Promise<Decision<CreatedVersion>> => {
+  const work = async (q: Queries): Promise<Decision<CreatedVersion>> => {
     const ended = await refusalIfEnded(q, stamp, caller, now)
     if (ended !== null) return refused(ended)
     if (forbidden !== null) return refused(forbidden)
-    const app = await q.apps.byId(caller.app.id)
-    if (app === null) return refused(refuse('invalid_token'))
-    if (!isSubset(scopes, parseStoredScope(app.scopes))) {
-      return refused(refuse('scope_not_allowed', { param: 'scopes' }))
-    }
-    if (sha256 !== null && (await q.artifacts.find(sha256)) === null) {
-      return refused(refuse('unavailable', { retryAfterSeconds: 1 }))
-    }
-    const existing = await q.versions.byName(app.id, upload.version)
-    if (existing === null) {
-      const number = await q.versions.nextNumber(app.id)
-      await q.versions.insert({
-        ...content,
-        id,
-        appId: app.id,
-        number,
-        version: upload.version,
-        status: 'draft',
-        revision: 1,
-        rejection: null,
-        createdAt: now,
-        updatedAt: now,
-        submittedAt: null,
-        reviewedAt: null,
-        activatedAt: null,
-      })
-      await q.apps.setDevelopmentVersion(app.id, id, now)
-    } else if (!(await q.versions.replaceDraft(existing.id, existing.revision + 1, content, now))) {
-      return refused(refuse('version_locked', { details: { status: existing.status } }))
-    }
-    const row = await q.versions.byName(app.id, upload.version)
-    const current = await q.apps.byId(app.id)
-    if (row === null || current === null) throw new Error('a version is gone within its own transaction')
+    const written = await writeDraft(q, caller.app.id, id, checked, now)
+    if (written.kind === 'refused') return written
+    const { created, version } = written.value
     await q.audit.insert(
       auditEvent(stamp, {
         actor: { kind: 'app', id: caller.clientId },
-        action: existing === null ? 'version.created' : 'version.replaced',
-        appId: app.id,
+        action: created ? 'version.created' : 'version.replaced',
+        appId: caller.app.id,
         environment: caller.environment,
-        target: row.id,
-        detail: { revision: row.revision },
+        target: version.id,
+        detail: { revision: version.revision },
       }),
     )
-    return done({ created: existing === null, version: versionRecord(row, current) })
-  })
+    return written
+  }
+  return await once(platform, { request, now, prepare, work })
 }
+
+/** An upload of the right form, as it will be stored. */
+type CheckedUpload = {
+  readonly version: string
+  readonly scopes: readonly ScopeName[]
+  readonly content: VersionContent
+  /** What it asks for and no upload may; told only to a caller that is still alive. */
+  readonly forbidden: PlatformError | null
+}
+
+/** In the order of the contract's checks: form, then who asks, then what no upload may. @throws the first that fails */
+const checkUpload = (upload: VersionUpload, environment: Environment): CheckedUpload => {
+  if (!isSemanticVersion(upload.version)) throw refuse('invalid_request', { param: 'version' })
+  const asked = scopesOf(upload)
+  if (asked.kind === 'refused' && asked.code === 'invalid_scope') throw refuse('invalid_scope', { param: 'scopes' })
+  const artifactSha256 = upload.artifact === null ? null : checkedSum(upload.artifact)
+  if (environment !== 'development') throw refuse('development_credentials_required')
+  const scopes = asked.kind === 'scopes' ? asked.scopes : []
+  const content = {
+    notes: upload.notes,
+    manifest: JSON.stringify(upload.manifest),
+    scopes: formatScope(scopes),
+    artifactSha256,
+    artifactFilename: upload.artifact?.filename ?? null,
+    artifactSizeBytes: upload.artifact?.bytes.byteLength ?? null,
+  }
+  return { version: upload.version, scopes, content, forbidden: permissionFault(upload, asked) }
+}
+
+/** Creates the draft under the ID, or replaces the one of this name, if it is a draft still. */
+const writeDraft = async (
+  q: Queries,
+  appId: string,
+  id: string,
+  { version, scopes, content }: CheckedUpload,
+  now: number,
+): Promise<Decision<CreatedVersion>> => {
+  const app = await q.apps.byId(appId)
+  if (app === null) return refused(refuse('invalid_token'))
+  if (!isSubset(scopes, parseStoredScope(app.scopes))) return refused(refuse('scope_not_allowed', { param: 'scopes' }))
+  if (content.artifactSha256 !== null && (await q.artifacts.find(content.artifactSha256)) === null) {
+    return refused(refuse('unavailable', { retryAfterSeconds: 1 })) // purged since it was stored: once more, from the start
+  }
+  const existing = await q.versions.byName(appId, version)
+  if (existing === null) {
+    const number = await q.versions.nextNumber(appId)
+    await q.versions.insert({ ...content, ...untouched, id, appId, number, version, createdAt: now, updatedAt: now })
+    await q.apps.setDevelopmentVersion(appId, id, now)
+    return done({ created: true, version: await readVersionRecord(q, appId, id) })
+  }
+  if (!(await q.versions.replaceDraft(existing.id, existing.revision + 1, content, now))) {
+    return refused(refuse('version_locked', { details: { status: existing.status } }))
+  }
+  return done({ created: false, version: await readVersionRecord(q, appId, existing.id) })
+}
+
+/** A version that nobody has reviewed, changed or used. */
+const untouched = {
+  status: 'draft',
+  revision: 1,
+  rejection: null,
+  submittedAt: null,
+  reviewedAt: null,
+  activatedAt: null,
+} as const
 
 /** One name per item, so that an item says what it seems to say. */
 const scopesOf = ({ scopes }: VersionUpload): ParsedScope => {

@@ -6,7 +6,7 @@ import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { type RejectionItem, type VersionRecord, versionRecord } from './version-record.ts'
+import { readVersionRecord, type RejectionItem, type VersionRecord } from './version-record.ts'
 
 export type VersionMove = {
   readonly slug: string
@@ -59,8 +59,7 @@ export const moveVersion = async (
         ...(live === null ? {} : { detail: { superseded: live.id } }),
       }),
     )
-    const after = await q.versions.byId(app.id, before.id)
-    return done(versionRecord(after ?? before, app))
+    return done(await readVersionRecord(q, app.id, before.id))
   })
 }
 

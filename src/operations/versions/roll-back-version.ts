@@ -9,7 +9,7 @@ import { type Once, once, type RepeatableRequest } from '../idempotency/once.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { AppCaller } from '../tokens/authenticate-app-token.ts'
 import { refusalIfEnded } from '../tokens/refusal-if-ended.ts'
-import { type VersionRecord, versionRecord } from './version-record.ts'
+import { readVersionRecord, type VersionRecord } from './version-record.ts'
 
 export type RollbackRequest = {
   readonly target: { readonly id: string } | { readonly version: string } | null
@@ -48,22 +48,15 @@ export const rollBackVersion = async (
   const stamp = auditStamp(platform, trace, now)
   const { environment, reason, dryRun } = request
 
-  return await once(platform, repeatable, now, nothingToPrepare, async (q): Promise<Decision<RolledBack>> => {
+  const work = async (q: Queries): Promise<Decision<RolledBack>> => {
     const ended = await refusalIfEnded(q, stamp, caller, now)
     if (ended !== null) return refused(ended)
-    const app = await q.apps.byId(caller.app.id)
-    if (app === null) return refused(refuse('invalid_token'))
-    const from = await currentVersion(q, app, environment)
-    const to = await targetVersion(q, app, request, from)
-    if (to instanceof PlatformError) return refused(to)
-    const fault = rollbackFault(environment, from, to)
-    if (fault !== null || from === null) return refused(fault ?? refuse('no_previous_version'))
+    const swap = await findSwap(q, caller.app.id, request)
+    if (swap instanceof PlatformError) return refused(swap)
+    const { app, from, to } = swap
     const step = { environment, fromVersionId: from.id, toVersionId: to.id, reason }
-    const distributionChanged = environment === 'production'
     if (!dryRun) {
-      if (!(await applyRollback(q, app, from, to, environment, now))) {
-        return refused(refuse('version_not_eligible', { details: { status: to.status } }))
-      }
+      if (!(await applySwap(q, swap, environment, now))) return refused(notEligible(to))
       await q.rollbacks.insert({ id, appId: app.id, ...step, createdAt: now })
       await q.audit.insert(
         auditEvent(stamp, {
@@ -76,18 +69,30 @@ export const rollBackVersion = async (
         }),
       )
     }
-    const row = await q.versions.byId(app.id, to.id)
-    const current = await q.apps.byId(app.id)
-    if (row === null || current === null) throw new Error('a version is gone within its own transaction')
     return done({
       rollback: { id: dryRun ? null : id, ...step, dryRun, createdAt: now },
-      version: versionRecord(row, current),
-      distributionChanged,
+      version: await readVersionRecord(q, app.id, to.id),
+      distributionChanged: environment === 'production',
     })
-  })
+  }
+  return await once(platform, { request: repeatable, now, work })
 }
 
-const nothingToPrepare = async () => {}
+/** What is current, and what is to take its place. */
+type Swap = { readonly app: App; readonly from: Version; readonly to: Version }
+
+const findSwap = async (q: Queries, appId: string, request: RollbackRequest): Promise<Swap | PlatformError> => {
+  const app = await q.apps.byId(appId)
+  if (app === null) return refuse('invalid_token')
+  const from = await currentVersion(q, app, request.environment)
+  const to = await targetVersion(q, app, request, from)
+  if (to instanceof PlatformError) return to
+  if (from?.id === to.id) return refuse('version_already_current')
+  if (request.environment === 'production' && !isProductionRollbackTarget(to.status)) return notEligible(to)
+  return from === null ? refuse('no_previous_version') : { app, from, to }
+}
+
+const notEligible = ({ status }: Version): PlatformError => refuse('version_not_eligible', { details: { status } })
 
 const currentVersion = async (q: Queries, app: App, environment: Environment): Promise<Version | null> => {
   if (environment === 'production') return await q.versions.active(app.id)
@@ -112,20 +117,10 @@ const targetVersion = async (
   return previous ?? refuse('no_previous_version')
 }
 
-const rollbackFault = (environment: Environment, from: Version | null, to: Version): PlatformError | null => {
-  if (from?.id === to.id) return refuse('version_already_current')
-  if (environment === 'production' && !isProductionRollbackTarget(to.status)) {
-    return refuse('version_not_eligible', { details: { status: to.status } })
-  }
-  return null
-}
-
 /** Moves the head, or swaps the live version; false when a status is no longer what it was. */
-const applyRollback = async (
+const applySwap = async (
   q: Queries,
-  app: App,
-  from: Version,
-  to: Version,
+  { app, from, to }: Swap,
   environment: Environment,
   now: number,
 ): Promise<boolean> => {

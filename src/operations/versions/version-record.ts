@@ -1,4 +1,4 @@
-import type { App, Version } from '../../../db/database.ts'
+import type { App, Queries, Version } from '../../../db/database.ts'
 import type { VersionStatus } from '../../domain/version.ts'
 
 /** A version as the contract shows it, but for the form of its times (epoch milliseconds here). */
@@ -22,6 +22,7 @@ export type VersionRecord = {
 }
 export type RejectionItem = { readonly path: string; readonly message: string }
 
+/** The record of a row; the app says whether it is the development head. */
 export const versionRecord = (row: Version, app: Pick<App, 'developmentVersionId'>): VersionRecord => ({
   id: row.id,
   number: row.number,
@@ -40,6 +41,14 @@ export const versionRecord = (row: Version, app: Pick<App, 'developmentVersionId
   reviewedAt: row.reviewedAt,
   activatedAt: row.activatedAt,
 })
+
+/** A version and whether it is current, as this transaction has left them. */
+export const readVersionRecord = async (q: Queries, appId: string, id: string): Promise<VersionRecord> => {
+  const row = await q.versions.byId(appId, id)
+  const app = await q.apps.byId(appId)
+  if (row === null || app === null) throw new Error('a version is gone within its own transaction')
+  return versionRecord(row, app)
+}
 
 const artifactOf = (row: Version): VersionRecord['artifact'] =>
   row.artifactSha256 === null || row.artifactFilename === null || row.artifactSizeBytes === null
