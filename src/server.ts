@@ -12,7 +12,7 @@ import { startScheduler } from './jobs/scheduler.ts'
 import type { Platform } from './operations/platform.ts'
 import { createClock, systemTime } from './runtime/clock.ts'
 import { createLog } from './runtime/log.ts'
-import { createLogWriter, standardErrorTarget } from './runtime/log-writer.ts'
+import { standardErrorWriter } from './runtime/log-writer.ts'
 import { createMetrics } from './runtime/metrics.ts'
 import { createPasswords } from './runtime/passwords.ts'
 import { createRandom } from './runtime/random.ts'
@@ -32,7 +32,7 @@ export type PlatformServer = {
  * @throws DatabaseUnusable with a sentence for the operator
  */
 export const startPlatformServer = async (config: Config): Promise<PlatformServer> => {
-  const log = createLog(createLogWriter(standardErrorTarget()))
+  const log = createLog(standardErrorWriter())
   const random = createRandom()
   const database = await openSqlite({
     file: config.databasePath,

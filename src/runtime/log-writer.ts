@@ -101,7 +101,7 @@ const isPassing = (error: unknown): boolean => {
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
 /** Standard error, written without waiting: a reader that stops reading must not stop the server. */
-export const standardErrorTarget = (): LogTarget => {
+const standardErrorTarget = (): LogTarget => {
   const descriptor = nonBlockingStandardError()
   return {
     write: (bytes) => writeSync(descriptor, bytes),
@@ -123,4 +123,11 @@ const nonBlockingStandardError = (): number => {
     // No /proc, or the reader is gone already: the first write will tell.
   }
   return 2
+}
+
+/** The log of a process: what is left is written also when it ends in a hurry. */
+export const standardErrorWriter = (): LogWriter => {
+  const writer = createLogWriter(standardErrorTarget())
+  process.once('exit', () => writer.flush())
+  return writer
 }

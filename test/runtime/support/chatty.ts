@@ -1,7 +1,7 @@
-/** Logs three megabytes, says so, waits for the end of its input, and logs its last words. */
-import { createLogWriter, standardErrorTarget } from '../../../src/runtime/log-writer.ts'
+/** Logs three megabytes, says so, waits for the end of its input, and ends in a hurry after its last words. */
+import { standardErrorWriter } from '../../../src/runtime/log-writer.ts'
 
-const writer = createLogWriter(standardErrorTarget())
+const writer = standardErrorWriter()
 for (let line = 0; line < 3_000; line += 1) {
   writer.write(`${String(line).padStart(1_023, '.')}\n`)
   if (line % 100 === 0) await new Promise<void>((resolve) => setImmediate(resolve))
@@ -9,4 +9,4 @@ for (let line = 0; line < 3_000; line += 1) {
 await Bun.write(Bun.stdout, 'logged\n')
 await Bun.stdin.text()
 writer.write('last words\n')
-writer.flush()
+process.exit(0)
