@@ -1,3 +1,5 @@
+import { sameHash } from './secret.ts'
+
 /**
  * A grant is one authorization by one user for one client. Its `currentKey` names the only code or refresh token that
  * may continue it; whatever else of the family is presented has been spent. So a code exchange and a refresh are one
@@ -36,18 +38,21 @@ export type ContinuationDecision =
 /** How long a lost answer can be asked for again, in milliseconds (contract section 3). */
 export const retryWindowMs = 60_000
 
+/**
+ * What becomes of a presented code or refresh token. Deciding changes nothing: the step that spends the token is an
+ * update that holds only while its key is still the current one.
+ */
 export const decideContinuation = (
   grant: GrantState,
   presented: Presented,
   nowMs: number,
-  sameBytes: (a: Uint8Array, b: Uint8Array) => boolean,
 ): ContinuationDecision => {
   if (grant.clientId !== presented.clientId) return { kind: 'refused' }
   if (grant.revokedAt !== null) return { kind: 'refused' }
   if (grant.currentKey === presented.key) {
     return presented.expired || !presented.userActive ? { kind: 'refused' } : { kind: 'continue' }
   }
-  const salt = retrySaltFor(grant, presented, nowMs, sameBytes)
+  const salt = retrySaltFor(grant, presented, nowMs)
   if (salt === null) return { kind: 'reused' }
   return presented.userActive ? { kind: 'replay', salt } : { kind: 'refused' }
 }
@@ -57,9 +62,8 @@ const retrySaltFor = (
   grant: GrantState,
   presented: Presented,
   nowMs: number,
-  sameBytes: (a: Uint8Array, b: Uint8Array) => boolean,
 ): Uint8Array | null => {
   if (grant.retryKey !== presented.key || grant.retryUntil === null || nowMs >= grant.retryUntil) return null
   if (presented.fingerprint === null || grant.retryFingerprint === null) return null
-  return sameBytes(presented.fingerprint, grant.retryFingerprint) ? grant.retrySalt : null
+  return sameHash(presented.fingerprint, grant.retryFingerprint) ? grant.retrySalt : null
 }

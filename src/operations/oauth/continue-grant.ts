@@ -2,28 +2,29 @@ import { createHash } from 'node:crypto'
 import type { Grant, Queries, TokenPair } from '../../../db/database.ts'
 import type { PlatformError } from '../../domain/errors.ts'
 import { decideContinuation, retryWindowMs } from '../../domain/grant.ts'
-import { rowKey } from '../../domain/identifier.ts'
-import { sameHash } from '../../domain/secret.ts'
+import { type RowKey, rowKey } from '../../domain/identifier.ts'
+import { type ParsedSecret, sameHash, type SecretHash } from '../../domain/secret.ts'
+import type { UserStatus } from '../../domain/user.ts'
 import { auditStamp } from '../audit/event.ts'
 import { authenticateClient, type ClientCredentials, presentClient, recordUse } from '../clients/authenticate-client.ts'
 import { refuseClient, refuseSuspended } from '../clients/refuse-client.ts'
 import { type Decision, decide, done } from '../decision.ts'
 import type { Platform, TokenKind, Trace } from '../platform.ts'
 import { type Attempt, endFamily, type IssuedTokens, refuseAttempt, repeatAnswer, tellTokens } from './attempt.ts'
-import { derivePair, mintPair } from './token-pair.ts'
+import { derivePair, type MintedPair, mintPair } from './token-pair.ts'
 
 /** What asks a grant to go on: a code or a refresh token, presented by a client. */
 export type Continuation<Found extends FoundSecret> = {
   readonly client: ClientCredentials
   readonly secret: string
-  /** The key inside the secret; empty when it is malformed. */
-  readonly key: string
+  /** The key and the hash of the secret; null when it is malformed. */
+  readonly presented: ParsedSecret | null
   readonly action: 'authorization_code.exchange' | 'refresh_token.rotate'
   readonly tokenKind: TokenKind
   /** The idempotency key and the body as one text, when the client may repeat the request; else null. */
   readonly retryIdentity: string | null
-  /** Finds what was presented, whatever state it is in; null when key and hash do not meet. */
-  find(q: Queries): Promise<Found | null>
+  /** Finds the row of the key, whatever state it is in; one read. */
+  find(q: Queries, key: RowKey): Promise<Found | null>
   /** The last checks before it is spent. */
   check(found: Found): PlatformError | null
   /** The scopes of the access token. */
@@ -31,9 +32,10 @@ export type Continuation<Found extends FoundSecret> = {
 }
 
 export type FoundSecret = {
+  readonly hash: SecretHash
   readonly grant: Grant
   readonly expiresAt: number
-  readonly userStatus: 'active' | 'disabled'
+  readonly userStatus: UserStatus
 }
 
 /**
@@ -50,30 +52,28 @@ export const continueGrant = async <Found extends FoundSecret>(
 ): Promise<IssuedTokens> => {
   const now = platform.clock.now()
   const presentedClient = presentClient(continuation.client)
-  const retry = retryOf(platform, continuation.retryIdentity)
-  const pair =
-    retry === null
-      ? mintPair(platform, now)
-      : derivePair(rowKey(platform.random.uuid(now)), continuation.secret, retry.salt)
+  const next = prepareNext(platform, continuation, now)
   const stamp = auditStamp(platform, trace, now)
 
   return await decide(platform.database, async (q): Promise<Decision<IssuedTokens>> => {
     const client = await authenticateClient(q, presentedClient, now)
     if (client === null) return await refuseClient(q, stamp, continuation.action, presentedClient)
     if (client.appStatus !== 'active') return await refuseSuspended(q, stamp, continuation.action, client)
-    const { secret, action, tokenKind } = continuation
+    const { secret, action, tokenKind, presented } = continuation
     const attempt: Attempt = { q, stamp, client, now, secret, action, tokenKind }
-    const found = await continuation.find(q)
-    if (found === null) return await refuseAttempt(attempt, null)
+    const found = presented === null ? null : await continuation.find(q, presented.key)
+    if (presented === null || found === null || !sameHash(found.hash, presented.hash)) {
+      return await refuseAttempt(attempt, null)
+    }
     const { grant } = found
-    const presented = {
-      key: continuation.key,
+    const claim = {
+      key: presented.key,
       clientId: client.clientId,
       expired: now >= found.expiresAt,
       userActive: found.userStatus === 'active',
-      fingerprint: retry?.fingerprint ?? null,
+      fingerprint: next.retry?.fingerprint ?? null,
     }
-    const decision = decideContinuation(grant, presented, now, sameHash)
+    const decision = decideContinuation(grant, claim, now)
     switch (decision.kind) {
       case 'refused':
         return await refuseAttempt(attempt, grant)
@@ -84,32 +84,9 @@ export const continueGrant = async <Found extends FoundSecret>(
         return await repeatAnswer(attempt, grant, decision.salt)
       case 'continue': {
         const fault = continuation.check(found)
-        if (fault !== null) return await refuseAttempt(attempt, grant, fault)
-        const row: TokenPair = {
-          key: pair.key,
-          grantId: grant.id,
-          previousKey: continuation.key,
-          accessHash: pair.accessHash,
-          refreshHash: pair.refreshHash,
-          scopes: continuation.scopes(grant),
-          createdAt: now,
-          accessExpiresAt: now + platform.lifetimes.accessToken * 1000,
-          refreshExpiresAt: now + platform.lifetimes.refreshToken * 1000,
-          requestId: trace.requestId,
-          address: trace.address,
-        }
-        const won = await q.grants.advance(grant.id, continuation.key, {
-          currentKey: pair.key,
-          expiresAt: Math.max(row.accessExpiresAt, row.refreshExpiresAt),
-          retryKey: retry === null ? null : continuation.key,
-          retrySalt: retry?.salt ?? null,
-          retryFingerprint: retry?.fingerprint ?? null,
-          retryUntil: retry === null ? null : now + retryWindowMs,
-        })
-        if (!won) return await endFamily(attempt, grant)
-        await q.grants.insertPair(row)
-        await recordUse(q, client, now)
-        return done(tellTokens(pair, row, grant, now))
+        return fault === null
+          ? await spendAndIssue(attempt, grant, presented.key, continuation.scopes(grant), next)
+          : await refuseAttempt(attempt, grant, fault)
       }
       default:
         return decision satisfies never
@@ -117,8 +94,63 @@ export const continueGrant = async <Found extends FoundSecret>(
   })
 }
 
-/** What the grant remembers for a minute so that a lost answer can be asked for again; no token is among it. */
-const retryOf = (platform: Platform, identity: string | null) =>
-  identity === null
-    ? null
-    : { salt: platform.random.bytes(32), fingerprint: createHash('sha256').update(identity).digest() }
+/** What follows if the attempt wins, made before the transaction. */
+type Next = {
+  readonly pair: MintedPair
+  readonly accessExpiresAt: number
+  readonly refreshExpiresAt: number
+  /** What the grant remembers for a minute so that a lost answer can be asked for again; no token is among it. */
+  readonly retry: { readonly salt: Uint8Array; readonly fingerprint: Uint8Array } | null
+}
+
+const prepareNext = (
+  platform: Platform,
+  { secret, retryIdentity }: Pick<Continuation<FoundSecret>, 'secret' | 'retryIdentity'>,
+  now: number,
+): Next => {
+  const ends = {
+    accessExpiresAt: now + platform.lifetimes.accessToken * 1000,
+    refreshExpiresAt: now + platform.lifetimes.refreshToken * 1000,
+  }
+  if (retryIdentity === null) return { ...ends, pair: mintPair(platform, now), retry: null }
+  const salt = platform.random.bytes(32)
+  const fingerprint = createHash('sha256').update(retryIdentity).digest()
+  const pair = derivePair(rowKey(platform.random.uuid(now)), secret, salt)
+  return { ...ends, pair, retry: { salt, fingerprint } }
+}
+
+/** Moves the grant on from the presented key and stores the pair; whoever comes second has presented a spent secret. */
+const spendAndIssue = async (
+  attempt: Attempt,
+  grant: Grant,
+  presentedKey: RowKey,
+  scopes: string,
+  { pair, accessExpiresAt, refreshExpiresAt, retry }: Next,
+): Promise<Decision<IssuedTokens>> => {
+  const { q, stamp, client, now } = attempt
+  const won = await q.grants.advance(grant.id, presentedKey, {
+    currentKey: pair.key,
+    expiresAt: Math.max(accessExpiresAt, refreshExpiresAt),
+    retryKey: retry === null ? null : presentedKey,
+    retrySalt: retry?.salt ?? null,
+    retryFingerprint: retry?.fingerprint ?? null,
+    retryUntil: retry === null ? null : now + retryWindowMs,
+  })
+  if (!won) return await endFamily(attempt, grant)
+  const row: TokenPair = {
+    key: pair.key,
+    grantId: grant.id,
+    previousKey: presentedKey,
+    accessHash: pair.accessHash,
+    refreshHash: pair.refreshHash,
+    scopes,
+    createdAt: now,
+    accessExpiresAt,
+    refreshExpiresAt,
+    requestId: stamp.requestId,
+    address: stamp.address,
+  }
+  await q.grants.insertPair(row)
+  await recordUse(q, client, now)
+  return done(tellTokens(pair, row, grant, now))
+}

@@ -1,7 +1,7 @@
 import { refuse } from '../../domain/errors.ts'
 import { verifierMatches } from '../../domain/pkce.ts'
 import { redirectUriMatches } from '../../domain/redirect-uri.ts'
-import { parseSecret, sameHash } from '../../domain/secret.ts'
+import { parseSecret } from '../../domain/secret.ts'
 import type { ClientCredentials } from '../clients/authenticate-client.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { IssuedTokens } from './attempt.ts'
@@ -23,19 +23,16 @@ export const exchangeCode = async (
   request: CodeExchange,
   retryIdentity: string | null,
 ): Promise<IssuedTokens> => {
-  const presented = parseSecret('authorizationCode', request.code)
-
   return await continueGrant(platform, trace, {
     client: request,
     secret: request.code,
-    key: presented?.key ?? '',
+    presented: parseSecret('authorizationCode', request.code),
     action: 'authorization_code.exchange',
     tokenKind: 'authorization_code',
     retryIdentity,
-    find: async (q) => {
-      const found = presented === null ? null : await q.grants.findCode(presented.key)
-      if (found === null || presented === null || !sameHash(found.code.hash, presented.hash)) return null
-      return { ...found, expiresAt: found.code.expiresAt }
+    find: async (q, key) => {
+      const found = await q.grants.findCode(key)
+      return found === null ? null : { ...found, hash: found.code.hash, expiresAt: found.code.expiresAt }
     },
     check: ({ code }) =>
       redirectUriMatches(code.redirectUri, request.redirectUri) &&

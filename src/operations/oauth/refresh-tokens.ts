@@ -1,6 +1,6 @@
 import { refuse } from '../../domain/errors.ts'
 import { formatScope, isSubset, parseScope, parseStoredScope } from '../../domain/scope.ts'
-import { parseSecret, sameHash } from '../../domain/secret.ts'
+import { parseSecret } from '../../domain/secret.ts'
 import type { ClientCredentials } from '../clients/authenticate-client.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { IssuedTokens } from './attempt.ts'
@@ -22,20 +22,18 @@ export const refreshTokens = async (
   request: RefreshRequest,
   retryIdentity: string | null,
 ): Promise<IssuedTokens> => {
-  const presented = parseSecret('refreshToken', request.refreshToken)
   const asked = request.scope === null ? null : parseScope(request.scope)
 
   return await continueGrant(platform, trace, {
     client: request,
     secret: request.refreshToken,
-    key: presented?.key ?? '',
+    presented: parseSecret('refreshToken', request.refreshToken),
     action: 'refresh_token.rotate',
     tokenKind: 'refresh_token',
     retryIdentity,
-    find: async (q) => {
-      const found = presented === null ? null : await q.grants.findPair(presented.key)
-      if (found === null || presented === null || !sameHash(found.pair.refreshHash, presented.hash)) return null
-      return { ...found, expiresAt: found.pair.refreshExpiresAt }
+    find: async (q, key) => {
+      const found = await q.grants.findPair(key)
+      return found === null ? null : { ...found, hash: found.pair.refreshHash, expiresAt: found.pair.refreshExpiresAt }
     },
     check: ({ grant }) => {
       if (asked === null) return null
