@@ -1,7 +1,6 @@
 import type { Grant, Queries } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
-import { parseSecret, sameHash } from '../../domain/secret.ts'
 import { type Actor, type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
 import { authenticateClient, type ClientCredentials, presentClient, recordUse } from '../clients/authenticate-client.ts'
 import { refuseClient } from '../clients/refuse-client.ts'
@@ -10,6 +9,7 @@ import type { Platform, Trace } from '../platform.ts'
 import type { AppCaller } from '../tokens/authenticate-app-token.ts'
 import type { SessionCaller } from '../tokens/authenticate-session.ts'
 import type { UserCaller } from '../tokens/authenticate-user-token.ts'
+import { findAccessToken, findAppToken, findRefreshToken } from '../tokens/find-token.ts'
 
 /**
  * An app revokes a token of its own: any token of a grant ends the whole grant, an app token ends itself. A token
@@ -29,7 +29,7 @@ export const revokeByClient = async (
     const client = await authenticateClient(q, presented, now)
     if (client === null) return await refuseClient(q, stamp, 'token.revoke', presented)
     await recordUse(q, client, now)
-    const found = await findToken(q, token)
+    const found = await ownerOf(q, token)
     if (found === null) return done(null)
     const actor = { kind: 'app', id: client.clientId } as const
     const facts = { actor, action: 'token.revoke', appId: client.appId, environment: client.environment }
@@ -94,35 +94,30 @@ export const revokeByUser = async (
   })
 }
 
-type FoundToken =
-  | { readonly kind: 'grant'; readonly clientId: string; readonly grant: Grant }
+type EndableGrant = Pick<Grant, 'id' | 'clientId' | 'appId'>
+
+type OwnedToken =
+  | { readonly kind: 'grant'; readonly clientId: string; readonly grant: EndableGrant }
   | { readonly kind: 'app'; readonly clientId: string; readonly key: string; readonly credentialId: string }
 
 /** Whose token it is, dead or alive. The prefix says where to look, so a type hint is not needed. */
-const findToken = async (q: Queries, text: string): Promise<FoundToken | null> => {
-  const appToken = parseSecret('appToken', text)
-  if (appToken !== null) {
-    const found = await q.appTokens.find(appToken.key)
-    if (found === null || !sameHash(found.hash, appToken.hash)) return null
-    return { kind: 'app', clientId: found.clientId, key: appToken.key, credentialId: found.credentialId }
+const ownerOf = async (q: Queries, text: string): Promise<OwnedToken | null> => {
+  const app = await findAppToken(q, text)
+  if (app !== null) return { kind: 'app', key: app.key, clientId: app.row.clientId, credentialId: app.row.credentialId }
+  const access = await findAccessToken(q, text)
+  if (access !== null) {
+    const { grantId, clientId, appId } = access.row
+    return { kind: 'grant', clientId, grant: { id: grantId, clientId, appId } }
   }
-  const access = parseSecret('userAccessToken', text)
-  const refresh = parseSecret('refreshToken', text)
-  const key = access?.key ?? refresh?.key
-  if (key === undefined) return null
-  const found = await q.grants.findPair(key)
-  if (found === null) return null
-  const matches =
-    (access !== null && sameHash(found.pair.accessHash, access.hash)) ||
-    (refresh !== null && sameHash(found.pair.refreshHash, refresh.hash))
-  return matches ? { kind: 'grant', clientId: found.grant.clientId, grant: found.grant } : null
+  const refresh = await findRefreshToken(q, text)
+  return refresh === null ? null : { kind: 'grant', clientId: refresh.row.grant.clientId, grant: refresh.row.grant }
 }
 
 /** Ends the grant; whatever is left of its family is refused from this transaction on. */
 const endGrant = async (
   q: Queries,
   stamp: AuditStamp,
-  grant: Grant,
+  grant: EndableGrant,
   actor: Actor,
   now: number,
 ): Promise<Decision<null>> => {

@@ -1,7 +1,7 @@
 import type { Environment } from '../../domain/environment.ts'
 import { isAppTokenLive } from '../../domain/app-token.ts'
-import { parseSecret, sameHash } from '../../domain/secret.ts'
 import type { Platform } from '../platform.ts'
+import { findAppToken } from './find-token.ts'
 
 /** The app behind a live app token. */
 export type AppCaller = {
@@ -17,19 +17,17 @@ export type AppCaller = {
 
 /** One prepared read of committed state; null for anything but a live token. */
 export const authenticateAppToken = async (platform: Platform, text: string): Promise<AppCaller | null> => {
-  const token = parseSecret('appToken', text)
-  if (token === null) return null
-  const found = await platform.database.queries.appTokens.find(token.key)
-  if (found === null || !sameHash(found.hash, token.hash)) return null
-  if (!isAppTokenLive(found, platform.clock.now())) return null
+  const found = await findAppToken(platform.database.queries, text)
+  if (found === null || !isAppTokenLive(found.row, platform.clock.now())) return null
+  const { key, row } = found
   return {
     kind: 'app',
-    tokenKey: token.key,
-    credentialId: found.credentialId,
-    clientId: found.clientId,
-    environment: found.environment,
-    scopes: found.scopes,
-    expiresAt: found.expiresAt,
-    app: { id: found.appId, name: found.appName, slug: found.appSlug, createdAt: found.appCreatedAt },
+    tokenKey: key,
+    credentialId: row.credentialId,
+    clientId: row.clientId,
+    environment: row.environment,
+    scopes: row.scopes,
+    expiresAt: row.expiresAt,
+    app: { id: row.appId, name: row.appName, slug: row.appSlug, createdAt: row.appCreatedAt },
   }
 }

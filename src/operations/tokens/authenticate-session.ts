@@ -1,6 +1,6 @@
-import { parseSecret, sameHash } from '../../domain/secret.ts'
 import { isSessionLive } from '../../domain/session.ts'
 import type { Platform } from '../platform.ts'
+import { findSession } from './find-token.ts'
 
 /** The user behind a live session. */
 export type SessionCaller = {
@@ -12,11 +12,9 @@ export type SessionCaller = {
 
 /** One prepared read of committed state; null for anything but a live session of an active user. */
 export const authenticateSession = async (platform: Platform, text: string): Promise<SessionCaller | null> => {
-  const secret = parseSecret('session', text)
-  if (secret === null) return null
-  const found = await platform.database.queries.sessions.find(secret.key)
-  if (found === null || !sameHash(found.session.hash, secret.hash)) return null
-  const { session, user } = found
+  const found = await findSession(platform.database.queries, text)
+  if (found === null) return null
+  const { session, user } = found.row
   if (!isSessionLive({ ...session, userStatus: user.status }, platform.clock.now())) return null
   return {
     kind: 'session',

@@ -1,6 +1,6 @@
-import { parseSecret, sameHash } from '../../domain/secret.ts'
 import { isUserAccessTokenLive } from '../../domain/user-access-token.ts'
 import type { Platform } from '../platform.ts'
+import { findAccessToken } from './find-token.ts'
 
 /** The user and the app behind a live user access token. */
 export type UserCaller = {
@@ -20,18 +20,16 @@ export type UserCaller = {
 
 /** One prepared read of committed state; null for anything but a live token. */
 export const authenticateUserToken = async (platform: Platform, text: string): Promise<UserCaller | null> => {
-  const token = parseSecret('userAccessToken', text)
-  if (token === null) return null
-  const found = await platform.database.queries.grants.findAccess(token.key)
-  if (found === null || !sameHash(found.hash, token.hash)) return null
-  if (!isUserAccessTokenLive(token.key, found, platform.clock.now())) return null
+  const found = await findAccessToken(platform.database.queries, text)
+  if (found === null || !isUserAccessTokenLive(found.key, found.row, platform.clock.now())) return null
+  const { row } = found
   return {
     kind: 'user',
-    grantId: found.grantId,
-    appId: found.appId,
-    clientId: found.clientId,
-    scopes: found.scopes,
-    expiresAt: found.expiresAt,
-    user: { id: found.userId, name: found.userName, email: found.userEmail, pictureUrl: found.userPictureUrl },
+    grantId: row.grantId,
+    appId: row.appId,
+    clientId: row.clientId,
+    scopes: row.scopes,
+    expiresAt: row.expiresAt,
+    user: { id: row.userId, name: row.userName, email: row.userEmail, pictureUrl: row.userPictureUrl },
   }
 }

@@ -1,9 +1,9 @@
 import type { Queries } from '../../../db/database.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
-import { parseSecret, sameHash } from '../../domain/secret.ts'
 import { type AuditFacts, auditEvent, auditStamp } from '../audit/event.ts'
 import type { Platform, Trace } from '../platform.ts'
+import { findAccessToken, findAppToken, findSession } from './find-token.ts'
 
 /**
  * Leaves the audit row of a refused bearer credential or session; one that was issued once and is over is in the trail
@@ -31,20 +31,13 @@ type Trail = Pick<AuditFacts, 'appId' | 'environment' | 'target'>
 
 /** What a token belonged to, alive or not; nothing for one that was never issued. */
 const whatItWas = async (q: Queries, text: string): Promise<Trail> => {
-  const app = parseSecret('appToken', text)
-  if (app !== null) {
-    const found = await q.appTokens.find(app.key)
-    if (found === null || !sameHash(found.hash, app.hash)) return {}
-    return { appId: found.appId, environment: found.environment, target: found.credentialId }
-  }
-  const access = parseSecret('userAccessToken', text)
+  const app = await findAppToken(q, text)
+  if (app !== null) return { appId: app.row.appId, environment: app.row.environment, target: app.row.credentialId }
+  const access = await findAccessToken(q, text)
   if (access !== null) {
-    const found = await q.grants.findAccess(access.key)
-    if (found === null || !sameHash(found.hash, access.hash)) return {}
-    return { appId: found.appId, environment: environmentOfClientId(found.clientId), target: found.grantId }
+    const { appId, clientId, grantId } = access.row
+    return { appId, environment: environmentOfClientId(clientId), target: grantId }
   }
-  const session = parseSecret('session', text)
-  const found = session === null ? null : await q.sessions.find(session.key)
-  if (found === null || session === null || !sameHash(found.session.hash, session.hash)) return {}
-  return { target: found.user.id }
+  const session = await findSession(q, text)
+  return session === null ? {} : { target: session.row.user.id }
 }
