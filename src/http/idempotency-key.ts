@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { refuse } from '../domain/errors.ts'
 import type { RepeatableRequest } from '../operations/idempotency/once.ts'
+import { canonicalJson } from './canonical-json.ts'
 
 /**
  * The `Idempotency-Key` header: 1 to 255 printable ASCII characters without a comma; null without the header.
@@ -15,7 +16,7 @@ export const idempotencyKeyOf = (request: Request): string | null => {
   return key
 }
 
-/** The request as one that may be sent again, when it carries a key. Bodies are compared by what they say, not by spacing. */
+/** The request as one that may be sent again, when it carries a key. Bodies are compared by what they say, not by how. */
 export const repeatableRequest = (
   request: Request,
   key: string | null,
@@ -24,12 +25,12 @@ export const repeatableRequest = (
   body: unknown,
 ): RepeatableRequest | null => {
   if (key === null) return null
-  const bodyHash = createHash('sha256').update(JSON.stringify(body)).digest()
+  const bodyHash = createHash('sha256').update(canonicalJson(body)).digest()
   return { principal, method: request.method, path, key, bodyHash }
 }
 
 /** What tells a retry of an exchange or refresh from reuse: the key and the body as one text; null without a key. */
 export const retryIdentity = (request: Request, body: unknown): string | null => {
   const key = idempotencyKeyOf(request)
-  return key === null ? null : JSON.stringify([key, body])
+  return key === null ? null : canonicalJson([key, body])
 }

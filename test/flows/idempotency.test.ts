@@ -36,6 +36,14 @@ describe('the same request under the same key', () => {
     expect((await versionsOf(caller))[0].revision).toBe(1)
   })
 
+  test('is the same in whatever order its fields come, at any depth', async () => {
+    const caller = await shop()
+    const first = await create(caller, 'one', { version: '1.0.0', manifest: { a: 1, b: [{ c: 2, d: 3 }] }, notes: 'x' })
+    const again = await create(caller, 'one', { notes: 'x', manifest: { b: [{ d: 3, c: 2 }], a: 1 }, version: '1.0.0' })
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 'true'])
+    expect(again.body).toEqual(first.body)
+  })
+
   test('gets the answer of then, whatever has happened since', async () => {
     const caller = await shop()
     const first = await create(caller, 'one', { version: '1.0.0' })
