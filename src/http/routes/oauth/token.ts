@@ -47,7 +47,6 @@ export const oauthTokenRoute = (door: Door) =>
           'invalid_client',
           'invalid_grant',
           'app_inactive',
-          'idempotency_in_progress',
         ),
       },
       detail: operationDetails({
