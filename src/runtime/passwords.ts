@@ -11,14 +11,16 @@ export type Passwords = {
 /** Hashes that may wait in line; at a sixth of a second each, whoever comes after them had better come again. */
 const longestLine = 60
 
-/** A hash of nothing anyone knows, at the same cost, for users that do not exist. */
-const nobody = '$2b$12$abcdefghijklmnopqrstuuCkpmqmlPVZV6rLP7PPrBtkU9bv3iVhe'
+/** A hash of nothing anyone knows, for users that do not exist; it must cost what a real one does. */
+export const hashOfNobody = (cost: number): string =>
+  `$2b$${String(cost).padStart(2, '0')}$abcdefghijklmnopqrstuuCkpmqmlPVZV6rLP7PPrBtkU9bv3iVhe`
 
 /**
  * Bcrypt runs on the thread pool that also syncs the database, so at most `parallel` hashes run at once and the rest
  * wait in line; when the line is long, `unavailable` is thrown.
  */
 export const createPasswords = (options: { readonly cost: number; readonly parallel: number }): Passwords => {
+  const nobody = hashOfNobody(options.cost)
   const waiting: (() => void)[] = []
   let running = 0
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { PlatformError } from '../../src/domain/errors.ts'
-import { createPasswords } from '../../src/runtime/passwords.ts'
+import { createPasswords, hashOfNobody } from '../../src/runtime/passwords.ts'
 
 const passwords = createPasswords({ cost: 4, parallel: 1 })
 
@@ -11,7 +11,26 @@ test('a password matches its own hash and no other', async () => {
   expect(await passwords.matches('correct horsf', hash)).toBe(false)
 })
 
-test('an unknown user is checked against a hash of the full cost and never matches', async () => {
+test('the hash that stands for an unknown user costs what a real one does', async () => {
+  for (const cost of [4, 10]) {
+    const real = await createPasswords({ cost, parallel: 1 }).hash('x')
+    expect(hashOfNobody(cost).slice(0, 7)).toBe(real.slice(0, 7))
+    expect(hashOfNobody(cost).length).toBe(real.length)
+  }
+})
+
+test('an unknown user takes as long as a known one', async () => {
+  const slow = createPasswords({ cost: 10, parallel: 1 })
+  const known = await slow.hash('x')
+  const timeOf = async (hash: string | null) => {
+    const startedAt = performance.now()
+    for (let round = 0; round < 3; round += 1) await slow.matches('y', hash)
+    return performance.now() - startedAt
+  }
+  expect(await timeOf(null)).toBeGreaterThan((await timeOf(known)) / 4)
+})
+
+test('an unknown user never matches', async () => {
   for (const password of ['', 'x', 'password']) expect(await passwords.matches(password, null)).toBe(false)
 })
 
