@@ -18,8 +18,6 @@ export type RateLimiter = {
   take(policy: RateLimitPolicy, key: string): RateLimitState
   /** Whether `take` would be allowed; spends nothing. */
   peek(policy: RateLimitPolicy, key: string): RateLimitState
-  /** Spends one whether or not there is one left, for failures that are known only afterwards. */
-  count(policy: RateLimitPolicy, key: string): RateLimitState
   /** Returns one that was taken. */
   giveBack(policy: RateLimitPolicy, key: string): void
 }
@@ -38,7 +36,8 @@ const sets = 4096
  * there is room for, by newcomers, who start with the smallest debt in their set.
  */
 const createBuckets = (policy: RateLimitPolicy, { count, seconds }: RateLimit, seed: number) => {
-  // Time is counted in units of 1/count ms: one request then costs exactly `windowMs` units, and nothing is ever rounded.
+  // Time is counted in units of 1/count ms: one request then costs as many units as the window
+  // has milliseconds, and nothing is ever rounded.
   const cost = seconds * 1000
   const quota = cost * count
   const fingerprints = new Uint32Array(sets * ways)
@@ -114,7 +113,7 @@ export const createRateLimiter = (options: {
 }): RateLimiter => {
   const { limits } = options
   if (limits === null) {
-    return { take: unlimited, peek: unlimited, count: unlimited, giveBack: () => undefined }
+    return { take: unlimited, peek: unlimited, giveBack: () => undefined }
   }
   const startedAt = options.monotonicMs()
   const bucketsFor = (policy: RateLimitPolicy): Buckets => createBuckets(policy, limits[policy], options.seed)
@@ -142,13 +141,6 @@ export const createRateLimiter = (options: {
       const owed = buckets.read(key, now)
       const allowed = owed + buckets.cost - now <= buckets.quota
       return describe(policy, buckets, allowed ? owed : owed + buckets.cost, now, allowed)
-    },
-    count: (policy, key) => {
-      const buckets = policies[policy]
-      const now = unitsNow(buckets)
-      // A debt beyond the quota would punish longer than the window; one request beyond it is enough to refuse.
-      const owed = buckets.spend(key, now, buckets.quota + buckets.cost)
-      return describe(policy, buckets, owed, now, owed - now <= buckets.quota)
     },
     giveBack: (policy, key) => {
       const buckets = policies[policy]
