@@ -1,6 +1,8 @@
-import { and, desc, eq, gte } from 'drizzle-orm'
+import { and, desc, eq, gte, type SQL } from 'drizzle-orm'
 import { keyOfUuidTime, recordIdOfKey } from '../../src/domain/identifier.ts'
 import { appTokens, auditEvents, clients, credentials, grants, tokenPairs } from '../tables/sqlite.ts'
+import type { AppToken } from './app-tokens.ts'
+import type { Client } from './apps.ts'
 import { type Connection, everyColumn, lazily } from './connection.ts'
 
 export type AuditEvent = typeof auditEvents.$inferSelect
@@ -23,58 +25,26 @@ export const auditQueries = (db: Connection) => {
 
   const issuedAppTokens = async ({ appId, since, limit }: AuditFilter): Promise<AuditEvent[]> => {
     const rows = await db
-      .select({ token: appTokens, clientId: clients.id, environment: clients.environment, appId: clients.appId })
+      .select({ ...issuer, token: appTokens })
       .from(appTokens)
       .innerJoin(credentials, eq(credentials.id, appTokens.credentialId))
       .innerJoin(clients, eq(clients.id, credentials.clientId))
-      .where(
-        and(gte(appTokens.key, keyOfUuidTime(since)), appId === null ? undefined : eq(clients.appId, appId)),
-      )
+      .where(ofApp(appId, gte(appTokens.key, keyOfUuidTime(since))))
       .orderBy(desc(appTokens.key))
       .limit(limit)
-    return rows.map(({ token, ...issuer }) => ({
-      id: recordIdOfKey('aud_', token.key),
-      at: token.createdAt,
-      actorKind: 'app',
-      actorId: issuer.clientId,
-      appId: issuer.appId,
-      environment: issuer.environment,
-      action: 'app_token.issued',
-      target: token.credentialId,
-      outcome: 'done',
-      reason: null,
-      detail: JSON.stringify({ scope: token.scopes }),
-      requestId: token.requestId,
-      address: token.address,
-    }))
+    return rows.map((row) => issuedEvent('app_token.issued', row, row.token, row.token.credentialId))
   }
 
   const issuedTokenPairs = async ({ appId, since, limit }: AuditFilter): Promise<AuditEvent[]> => {
     const rows = await db
-      .select({ pair: tokenPairs, clientId: clients.id, environment: clients.environment, appId: clients.appId })
+      .select({ ...issuer, pair: tokenPairs })
       .from(tokenPairs)
       .innerJoin(grants, eq(grants.id, tokenPairs.grantId))
       .innerJoin(clients, eq(clients.id, grants.clientId))
-      .where(
-        and(gte(tokenPairs.key, keyOfUuidTime(since)), appId === null ? undefined : eq(clients.appId, appId)),
-      )
+      .where(ofApp(appId, gte(tokenPairs.key, keyOfUuidTime(since))))
       .orderBy(desc(tokenPairs.key))
       .limit(limit)
-    return rows.map(({ pair, ...issuer }) => ({
-      id: recordIdOfKey('aud_', pair.key),
-      at: pair.createdAt,
-      actorKind: 'app',
-      actorId: issuer.clientId,
-      appId: issuer.appId,
-      environment: issuer.environment,
-      action: 'user_tokens.issued',
-      target: pair.grantId,
-      outcome: 'done',
-      reason: null,
-      detail: JSON.stringify({ scope: pair.scopes }),
-      requestId: pair.requestId,
-      address: pair.address,
-    }))
+    return rows.map((row) => issuedEvent('user_tokens.issued', row, row.pair, row.pair.grantId))
   }
 
   return {
@@ -87,3 +57,27 @@ export const auditQueries = (db: Connection) => {
         .slice(-filter.limit),
   }
 }
+
+const issuer = { clientId: clients.id, environment: clients.environment, appId: clients.appId }
+type Issuer = Pick<Client, 'environment' | 'appId'> & { readonly clientId: string }
+type Issued = Pick<AppToken, 'key' | 'createdAt' | 'scopes' | 'requestId' | 'address'>
+
+const ofApp = (appId: string | null, condition: SQL) =>
+  and(condition, appId === null ? undefined : eq(clients.appId, appId))
+
+/** What the row of an issued token says, in the form of an event; the token's own UUID is the ID of it. */
+const issuedEvent = (action: string, by: Issuer, issued: Issued, target: string): AuditEvent => ({
+  id: recordIdOfKey('aud_', issued.key),
+  at: issued.createdAt,
+  actorKind: 'app',
+  actorId: by.clientId,
+  appId: by.appId,
+  environment: by.environment,
+  action,
+  target,
+  outcome: 'done',
+  reason: null,
+  detail: JSON.stringify({ scope: issued.scopes }),
+  requestId: issued.requestId,
+  address: issued.address,
+})
