@@ -1,9 +1,9 @@
 import { and, desc, eq, inArray, lt, max, type SQL } from 'drizzle-orm'
+import type { VersionStatus } from '../../src/domain/version.ts'
 import { versions } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
 
 export type Version = typeof versions.$inferSelect
-export type VersionStatus = Version['status']
 /** What an upload brings, and what a second upload of the same draft replaces. */
 export type VersionContent = Pick<
   Version,

@@ -3,12 +3,16 @@
  * program; there are no database defaults and no triggers. Constraints and indexes stand in the migrations.
  */
 import { customType, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { appStatuses } from '../../src/domain/app.ts'
+import { environments } from '../../src/domain/environment.ts'
+import { installApprovals, installStates } from '../../src/domain/install.ts'
+import { resourceKinds, resourceStatuses } from '../../src/domain/resource.ts'
 import type { SecretHash } from '../../src/domain/secret.ts'
+import { userStatuses } from '../../src/domain/user.ts'
+import { versionStatuses } from '../../src/domain/version.ts'
 
 /** A blob as SQLite gives it. drizzle's own makes a Buffer of each, which is a copy nobody asked for. */
 const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'blob' })
-
-const environments = ['development', 'production'] as const
 
 export const users = sqliteTable('users', {
   id: text().primaryKey(),
@@ -17,7 +21,7 @@ export const users = sqliteTable('users', {
   pictureUrl: text('picture_url'),
   passwordHash: text('password_hash').notNull(),
   isOperator: integer('is_operator', { mode: 'boolean' }).notNull(),
-  status: text({ enum: ['active', 'disabled'] }).notNull(),
+  status: text({ enum: userStatuses }).notNull(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 })
@@ -37,7 +41,7 @@ export const apps = sqliteTable('apps', {
   ownerId: text('owner_id').notNull(),
   name: text().notNull(),
   slug: text().notNull(),
-  status: text({ enum: ['active', 'suspended'] }).notNull(),
+  status: text({ enum: appStatuses }).notNull(),
   scopes: text().notNull(),
   developmentVersionId: text('development_version_id'),
   createdAt: integer('created_at').notNull(),
@@ -122,10 +126,10 @@ export const tokenPairs = sqliteTable('token_pairs', {
 export const resources = sqliteTable('resources', {
   id: text().primaryKey(),
   ownerId: text('owner_id').notNull(),
-  kind: text({ enum: ['site', 'store'] }).notNull(),
+  kind: text({ enum: resourceKinds }).notNull(),
   name: text().notNull(),
   slug: text().notNull(),
-  status: text({ enum: ['draft', 'published', 'archived'] }).notNull(),
+  status: text({ enum: resourceStatuses }).notNull(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
   publishedAt: integer('published_at'),
@@ -136,8 +140,8 @@ export const installs = sqliteTable('installs', {
   appId: text('app_id').notNull(),
   userId: text('user_id').notNull(),
   resourceId: text('resource_id').notNull(),
-  approval: text({ enum: ['pending', 'approved', 'rejected'] }).notNull(),
-  state: text({ enum: ['active', 'inactive'] }).notNull(),
+  approval: text({ enum: installApprovals }).notNull(),
+  state: text({ enum: installStates }).notNull(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 })
@@ -147,7 +151,7 @@ export const versions = sqliteTable('versions', {
   appId: text('app_id').notNull(),
   number: integer().notNull(),
   version: text().notNull(),
-  status: text({ enum: ['draft', 'submitted', 'approved', 'active', 'superseded', 'rejected'] }).notNull(),
+  status: text({ enum: versionStatuses }).notNull(),
   revision: integer().notNull(),
   notes: text(),
   manifest: text().notNull(),

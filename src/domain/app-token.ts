@@ -1,3 +1,4 @@
+import type { AppStatus } from './app.ts'
 import { isCredentialLive } from './credential.ts'
 import { isValidAt } from './validity.ts'
 
@@ -8,7 +9,7 @@ export type AppTokenState = {
   readonly revokedAt: number | null
   readonly credentialRevokedAt: number | null
   readonly credentialExpiresAt: number | null
-  readonly appStatus: 'active' | 'suspended'
+  readonly appStatus: AppStatus
 }
 
 export const isAppTokenLive = (token: AppTokenState, nowMs: number): boolean =>

@@ -1,7 +1,11 @@
+export const installApprovals = ['pending', 'approved', 'rejected'] as const
+export type InstallApproval = (typeof installApprovals)[number]
+export const installStates = ['active', 'inactive'] as const
+
 /** An install of an app on a website or store: what the operator said, and whether it is in use. */
 export type InstallState = {
-  readonly approval: 'pending' | 'approved' | 'rejected'
-  readonly state: 'active' | 'inactive'
+  readonly approval: InstallApproval
+  readonly state: (typeof installStates)[number]
 }
 
 /** Each decision with the only state it may start from and the one it leads to. Approving makes active. */

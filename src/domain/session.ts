@@ -1,10 +1,11 @@
+import type { UserStatus } from './user.ts'
 import { isValidAt } from './validity.ts'
 
 export type SessionState = {
   readonly createdAt: number
   readonly expiresAt: number
   readonly endedAt: number | null
-  readonly userStatus: 'active' | 'disabled'
+  readonly userStatus: UserStatus
 }
 
 export const isSessionLive = (session: SessionState, nowMs: number): boolean =>

@@ -1,3 +1,5 @@
+import type { AppStatus } from './app.ts'
+import type { UserStatus } from './user.ts'
 import { isValidAt } from './validity.ts'
 
 /**
@@ -9,8 +11,8 @@ export type UserAccessTokenState = {
   readonly expiresAt: number
   readonly grantCurrentKey: string
   readonly grantRevokedAt: number | null
-  readonly appStatus: 'active' | 'suspended'
-  readonly userStatus: 'active' | 'disabled'
+  readonly appStatus: AppStatus
+  readonly userStatus: UserStatus
 }
 
 export const isUserAccessTokenLive = (key: string, token: UserAccessTokenState, nowMs: number): boolean =>

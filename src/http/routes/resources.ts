@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { refuse } from '../../domain/errors.ts'
-import { listResources, type ResourceKind, scopeToRead } from '../../operations/resources/list-resources.ts'
+import type { ResourceKind } from '../../domain/resource.ts'
+import { listResources, scopeToRead } from '../../operations/resources/list-resources.ts'
 import { requireCaller, userOf } from '../bearer.ts'
 import { errorResponses } from '../contract/errors.ts'
 import { resourceList, resourceListQuery } from '../contract/resources.ts'

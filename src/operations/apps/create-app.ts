@@ -1,5 +1,6 @@
 import type { App } from '../../../db/database.ts'
 import { normalizeEmail } from '../../domain/email.ts'
+import { environments } from '../../domain/environment.ts'
 import { clientId, recordId } from '../../domain/identifier.ts'
 import { nameFault } from '../../domain/name.ts'
 import { formatScope, parseScope } from '../../domain/scope.ts'
@@ -30,7 +31,6 @@ export const createApp = async (platform: Platform, trace: Trace, actor: Actor, 
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   const id = recordId('app_', platform.random.uuid(now))
-  const environments = ['development', 'production'] as const
   const clients = environments.map((environment) => ({
     id: clientId(environment, platform.random.bytes(16)),
     appId: id,

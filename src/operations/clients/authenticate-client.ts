@@ -1,4 +1,5 @@
 import type { Queries } from '../../../db/database.ts'
+import type { AppStatus } from '../../domain/app.ts'
 import { isCredentialLive, lastUsePrecisionMs } from '../../domain/credential.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { environmentOfClientId, recordIdOfKey } from '../../domain/identifier.ts'
@@ -18,7 +19,7 @@ export type AuthenticatedClient = {
   readonly clientId: string
   readonly environment: Environment
   readonly appId: string
-  readonly appStatus: 'active' | 'suspended'
+  readonly appStatus: AppStatus
   readonly appScopes: string
   readonly lastUsedAt: number | null
 }

@@ -1,5 +1,6 @@
 import { generatedPassword, generatedPasswordBytes } from '../../domain/generated-password.ts'
 import type { Environment } from '../../domain/environment.ts'
+import type { InstallApproval } from '../../domain/install.ts'
 import { formatScope, scopesFor } from '../../domain/scope.ts'
 import { createApp } from '../apps/create-app.ts'
 import type { Actor } from '../audit/event.ts'
@@ -36,7 +37,7 @@ export type DemoInstall = {
   readonly app: string
   readonly user: string
   readonly resource: string
-  readonly approval: 'pending' | 'approved' | 'rejected'
+  readonly approval: InstallApproval
 }
 /** Everything one needs to act in the demo; the passwords and secrets are shown here and never again. */
 export type DemoCredentials = {

@@ -1,6 +1,7 @@
 import type { Install } from '../../../db/database.ts'
 import { normalizeEmail } from '../../domain/email.ts'
 import { recordId } from '../../domain/identifier.ts'
+import type { ResourceKind } from '../../domain/resource.ts'
 import { findApp } from '../apps/find-app.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
@@ -11,7 +12,7 @@ import { type InstallRecord, installRecord } from './install-record.ts'
 export type NewInstall = {
   readonly slug: string
   readonly userEmail: string
-  readonly kind: 'site' | 'store'
+  readonly kind: ResourceKind
   readonly resourceSlug: string
 }
 

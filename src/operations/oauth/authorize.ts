@@ -1,4 +1,5 @@
 import type { Queries } from '../../../db/database.ts'
+import type { Environment } from '../../domain/environment.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordIdOfKey, rowKey } from '../../domain/identifier.ts'
 import { isCodeChallenge } from '../../domain/pkce.ts'
@@ -32,7 +33,7 @@ export type Authorization = {
 
 type CheckedRequest = {
   readonly appId: string
-  readonly environment: 'development' | 'production'
+  readonly environment: Environment
   readonly scopes: readonly ScopeName[]
 }
 

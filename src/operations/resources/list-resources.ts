@@ -1,15 +1,15 @@
 import { refuse } from '../../domain/errors.ts'
+import type { ResourceKind, ResourceStatus } from '../../domain/resource.ts'
 import { isSlug } from '../../domain/slug.ts'
 import type { Page, PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import type { UserCaller } from '../tokens/authenticate-user-token.ts'
 
-export type ResourceKind = 'site' | 'store'
 /** No page bodies, orders, customer or payment data: nothing beyond these fields is even read (spec section 2). */
 export type ResourceItem = {
   readonly name: string
   readonly slug: string
-  readonly status: 'draft' | 'published' | 'archived'
+  readonly status: ResourceStatus
   readonly createdAt: number
   readonly updatedAt: number
   readonly publishedAt: number | null
