@@ -12,6 +12,20 @@ export type GrantStep = Pick<
   'currentKey' | 'expiresAt' | 'retryKey' | 'retrySalt' | 'retryFingerprint' | 'retryUntil'
 >
 
+/** What a purge did to a family: nothing, as it has not expired or is gone; part of it; or all of it. */
+export type PurgedFamily =
+  | { readonly kind: 'kept' }
+  | {
+      readonly kind: 'shortened' | 'removed'
+      /** Rows that are gone, and how many of them were token pairs. */
+      readonly rows: number
+      readonly pairs: number
+      readonly clientId: string
+    }
+
+/** The rows that every family has beside its token pairs; they go last. */
+const codeAndGrant = 2
+
 export const grantQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(grants).values(everyColumn(grants)).prepare())
   const insertCode = lazily(() => db.insert(authorizationCodes).values(everyColumn(authorizationCodes)).prepare())
@@ -130,29 +144,31 @@ export const grantQueries = (db: Connection) => {
         .orderBy(asc(grants.id))
         .limit(limit),
     /**
-     * Removes an expired family from its newest token back to its code, at most `limit` rows, and at last the grant.
-     * A family that does not fit is left shorter and takes another call (`gone` is false).
+     * Removes an expired family from its newest token back to its code, at most `limit` rows, and at last the code and
+     * the grant. A family that does not fit is left shorter and takes another call.
      */
-    purgeFamily: async (id: string, expiredBefore: number, limit: number) => {
+    purgeFamily: async (id: string, expiredBefore: number, limit: number): Promise<PurgedFamily> => {
       const grant = only(await byId().execute({ id }))
-      if (grant === null || grant.expiresAt > expiredBefore) return { removed: 0, pairs: 0, clientId: '', gone: true }
+      if (grant === null || grant.expiresAt > expiredBefore) return { kind: 'kept' }
       const { clientId } = grant
+      const mostPairs = limit - codeAndGrant
       const keys: string[] = []
       let next = grant.currentKey
-      while (keys.length < limit - 2) {
+      while (keys.length < mostPairs) {
         const row = only(await pairBefore().execute({ key: next }))
         if (row === null) break
         keys.push(next)
         next = row.previousKey
       }
-      if (keys.length > 0) await db.delete(tokenPairs).where(inArray(tokenPairs.key, keys))
-      if (keys.length >= limit - 2) {
+      const pairs = keys.length
+      if (pairs > 0) await db.delete(tokenPairs).where(inArray(tokenPairs.key, keys))
+      if (pairs >= mostPairs) {
         await db.update(grants).set({ currentKey: next, ...noRetry }).where(eq(grants.id, id))
-        return { removed: keys.length, pairs: keys.length, clientId, gone: false }
+        return { kind: 'shortened', rows: pairs, pairs, clientId }
       }
       await removeCode().execute({ key: next })
       await remove().execute({ id })
-      return { removed: keys.length + 2, pairs: keys.length, clientId, gone: true }
+      return { kind: 'removed', rows: pairs + codeAndGrant, pairs, clientId }
     },
   }
 }

@@ -100,27 +100,31 @@ const purgeGrants = async (
     return { removed: 0, finished: false }
   }
   const batch = await platform.database.transaction(async (q) => {
-    const issued: Record<string, number> = {}
-    let removed = 0
-    let families = 0
-    let reached: string | null = last.id
-    for (const { id } of expired) {
-      const family = await q.grants.purgeFamily(id, before, purgeBatchRows - removed)
-      removed += family.removed
-      if (family.pairs > 0) issued[family.clientId] = (issued[family.clientId] ?? 0) + family.pairs
-      if (!family.gone) {
-        reached = null
-        break
-      }
-      if (family.removed > 0) families += 1
-    }
+    const purged = await purgeFamilies(q, expired, before)
+    const { removed, families, issued } = purged
     if (removed > 0) {
       const detail = { families, issued }
       await q.audit.insert(auditEvent(stamp, { actor: { kind: 'system' }, action: 'grants.purged', detail }))
     }
-    return { removed, reached }
+    return purged
   })
   // A batch that was full looks at the same window again; families that are gone are no longer in it.
-  if (batch.reached !== null) cursor.afterGrantId = batch.reached
+  if (!batch.full) cursor.afterGrantId = last.id
   return { removed: batch.removed, finished: false }
+}
+
+/** Families in the order given until the batch is full; counts what was removed, pairs per client. */
+const purgeFamilies = async (q: Queries, expired: readonly { readonly id: string }[], before: number) => {
+  const issued: Record<string, number> = {}
+  let removed = 0
+  let families = 0
+  for (const { id } of expired) {
+    const family = await q.grants.purgeFamily(id, before, purgeBatchRows - removed)
+    if (family.kind === 'kept') continue
+    removed += family.rows
+    if (family.pairs > 0) issued[family.clientId] = (issued[family.clientId] ?? 0) + family.pairs
+    if (family.kind === 'shortened') return { removed, families, issued, full: true }
+    families += 1
+  }
+  return { removed, families, issued, full: false }
 }
