@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { AuditEvent } from '../../../db/database.ts'
 import { parseTimestamp } from '../../domain/timestamp.ts'
 import { listAuditEvents } from '../../operations/audit/list-events.ts'
+import { storedJson } from '../../operations/stored-json.ts'
 import { asOperator } from '../open-platform.ts'
 import { type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answerList } from '../output.ts'
@@ -30,7 +31,7 @@ const list = async (flags: ListFlags): Promise<void> => {
 }
 
 const eventRecord = ({ actorKind, actorId, detail, ...event }: AuditEvent) => {
-  const told: unknown = detail === null ? null : JSON.parse(detail)
+  const told = detail === null ? null : storedJson<unknown>(detail)
   return { ...event, actor: { kind: actorKind, id: actorId }, detail: told }
 }
 

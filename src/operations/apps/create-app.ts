@@ -1,5 +1,4 @@
 import type { App } from '../../../db/database.ts'
-import { normalizeEmail } from '../../domain/email.ts'
 import { environments } from '../../domain/environment.ts'
 import { clientId, recordId } from '../../domain/identifier.ts'
 import { nameFault } from '../../domain/name.ts'
@@ -9,6 +8,7 @@ import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
+import { findUser } from '../users/find-user.ts'
 import { type AppRecord, appRecord } from './app-record.ts'
 
 export type NewApp = {
@@ -39,7 +39,7 @@ export const createApp = async (platform: Platform, trace: Trace, actor: Actor, 
   }))
 
   return await decide(platform.database, async (q) => {
-    const owner = await q.users.byEmail(normalizeEmail(input.ownerEmail) ?? '')
+    const owner = await findUser(q, input.ownerEmail)
     if (owner === null || owner.status !== 'active') return refused(badInput('owner', 'There is no such active user.'))
     if ((await q.apps.bySlug(input.slug)) !== null) return refused(badInput('slug', 'This slug is taken.'))
     const app: App = {

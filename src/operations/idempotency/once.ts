@@ -4,6 +4,7 @@ import { type ErrorCode, type ErrorFacts, refuse } from '../../domain/errors.ts'
 import { sameHash } from '../../domain/secret.ts'
 import { type Decision, done, refused } from '../decision.ts'
 import type { Platform } from '../platform.ts'
+import { storedJson } from '../stored-json.ts'
 
 /** A request that may be sent again: who sends it, where to, under which key, and the SHA-256 of its body. */
 export type RepeatableRequest = IdempotencyScope & { readonly bodyHash: Uint8Array }
@@ -80,7 +81,7 @@ const repeated = async <T>(q: Queries, request: RepeatableRequest, now: number):
   const kept = await q.idempotency.find(keptName(request))
   if (kept === null || now >= kept.expiresAt) return null
   if (!sameHash(kept.bodyHash, request.bodyHash)) return refused(refuse('idempotency_key_reused'))
-  const outcome: KeptOutcome<T> = JSON.parse(kept.outcome)
+  const outcome = storedJson<KeptOutcome<T>>(kept.outcome)
   return outcome.kind === 'done' ? done(outcome.value) : refused(refuse(outcome.code, { ...outcome.facts, replayed: true }))
 }
 

@@ -1,5 +1,4 @@
 import type { Install } from '../../../db/database.ts'
-import { normalizeEmail } from '../../domain/email.ts'
 import { recordId } from '../../domain/identifier.ts'
 import type { ResourceKind } from '../../domain/resource.ts'
 import { findApp } from '../apps/find-app.ts'
@@ -7,6 +6,7 @@ import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
+import { findUser } from '../users/find-user.ts'
 import { type InstallRecord, installRecord } from './install-record.ts'
 
 export type NewInstall = {
@@ -31,7 +31,7 @@ export const createInstall = async (
   const stamp = auditStamp(platform, trace, now)
   return await decide(platform.database, async (q) => {
     const app = await findApp(q, input.slug)
-    const user = await q.users.byEmail(normalizeEmail(input.userEmail) ?? '')
+    const user = await findUser(q, input.userEmail)
     if (user === null) return refused(badInput('user', 'There is no such user.'))
     const resource = await q.resources.find(user.id, input.kind, input.resourceSlug)
     if (resource === null) return refused(badInput('resource', 'This user has no such website or store.'))

@@ -1,10 +1,10 @@
 import type { Resource } from '../../../db/database.ts'
-import { normalizeEmail } from '../../domain/email.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { readResource, type StatedResource } from '../../domain/resource.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { decide, done } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
+import { findUser } from '../users/find-user.ts'
 import { importLines, lineFault } from './import-lines.ts'
 
 export type ResourceImport = {
@@ -92,8 +92,7 @@ const rememberOwners = (platform: Platform) => {
   return async (address: string): Promise<string | null> => {
     const remembered = known.get(address)
     if (remembered !== undefined) return remembered
-    const email = normalizeEmail(address)
-    const user = email === null ? null : await platform.database.queries.users.byEmail(email)
+    const user = await findUser(platform.database.queries, address)
     if (user !== null) known.set(address, user.id)
     return user?.id ?? null
   }

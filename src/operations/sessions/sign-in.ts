@@ -1,4 +1,3 @@
-import { normalizeEmail } from '../../domain/email.ts'
 import { refuse } from '../../domain/errors.ts'
 import { rowKey } from '../../domain/identifier.ts'
 import { passwordFault } from '../../domain/password.ts'
@@ -6,6 +5,7 @@ import { hashSecret, mintSecret } from '../../domain/secret.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
+import { findUser } from '../users/find-user.ts'
 
 export type SignedIn = {
   readonly sessionToken: string
@@ -23,8 +23,7 @@ export const signIn = async (
   trace: Trace,
   credentials: { readonly email: string; readonly password: string },
 ): Promise<SignedIn> => {
-  const email = normalizeEmail(credentials.email)
-  const user = email === null ? null : await platform.database.queries.users.byEmail(email)
+  const user = await findUser(platform.database.queries, credentials.email)
   const checkable = passwordFault(credentials.password) === null
   const matches = await platform.passwords.matches(checkable ? credentials.password : '', user?.passwordHash ?? null)
 

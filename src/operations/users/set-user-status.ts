@@ -1,9 +1,9 @@
 import type { User } from '../../../db/database.ts'
-import { normalizeEmail } from '../../domain/email.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
+import { findUser } from './find-user.ts'
 
 /**
  * Disables or enables a user. Disabling ends the user's sessions; grants stop working at once and are not ended, so
@@ -18,9 +18,8 @@ export const setUserStatus = async (
 ): Promise<User> => {
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
-  const email = normalizeEmail(input.email) ?? ''
   return await decide(platform.database, async (q) => {
-    const user = await q.users.byEmail(email)
+    const user = await findUser(q, input.email)
     if (user === null) return refused(badInput('email', 'There is no such user.'))
     if (user.status === input.status) return done(user)
     await q.users.setStatus(user.id, input.status, now)

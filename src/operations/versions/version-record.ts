@@ -1,5 +1,6 @@
 import type { App, Queries, Version } from '../../../db/database.ts'
 import type { VersionStatus } from '../../domain/version.ts'
+import { storedJson } from '../stored-json.ts'
 
 /** A version as the contract shows it, but for the form of its times (epoch milliseconds here). */
 export type VersionRecord = {
@@ -30,11 +31,11 @@ export const versionRecord = (row: Version, app: Pick<App, 'developmentVersionId
   status: row.status,
   revision: row.revision,
   notes: row.notes,
-  manifest: JSON.parse(row.manifest),
+  manifest: storedJson(row.manifest),
   scopes: row.scopes === '' ? [] : row.scopes.split(' '),
   artifact: artifactOf(row),
   current: { development: app.developmentVersionId === row.id, production: row.status === 'active' },
-  rejection: row.rejection === null ? null : JSON.parse(row.rejection),
+  rejection: row.rejection === null ? null : storedJson(row.rejection),
   createdAt: row.createdAt,
   updatedAt: row.updatedAt,
   submittedAt: row.submittedAt,
