@@ -5,7 +5,7 @@ import { backUp } from './sqlite/backup.ts'
 import { connect } from './sqlite/connection.ts'
 import { canonicalPath } from './sqlite/private-file.ts'
 
-export type BackupOptions = {
+type BackupOptions = {
   readonly file: string
   readonly to: string
   readonly replace: boolean

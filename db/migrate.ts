@@ -21,7 +21,7 @@ export const applicationId = 0x41707066
 type Applied = { readonly id: number; readonly name: string; readonly sha256: string }
 
 /** What a file is to this program: empty, ours and current, or ours and behind. Everything else is refused. */
-export type SchemaState = 'empty' | 'behind' | 'current'
+type SchemaState = 'empty' | 'behind' | 'current'
 
 /**
  * Looks at a file without changing what is in it. Throws `DatabaseUnusable`: 'damaged' when it cannot be read,

@@ -11,7 +11,7 @@ import { faultKind } from './sqlite/fault.ts'
 import { canonicalPath, companionsOf, createPrivately, syncFolderOf } from './sqlite/private-file.ts'
 import { takeServerLock } from './sqlite/server-lock.ts'
 
-export type RestoreOptions = {
+type RestoreOptions = {
   readonly file: string
   readonly backup: string
   readonly migrations: readonly Migration[]
@@ -25,7 +25,7 @@ export type RestoreOptions = {
 export type RestoreStep = 'check' | 'copy' | 'end' | 'keep' | 'replace' | 'done'
 
 /** What could be learned from the database that is being replaced. */
-export type Predecessor = 'read' | 'unreadable' | 'missing'
+type Predecessor = 'read' | 'unreadable' | 'missing'
 
 export type RestoreFacts = {
   readonly predecessor: Predecessor

@@ -7,13 +7,13 @@ export type AuthorizationCode = typeof authorizationCodes.$inferSelect
 export type TokenPair = typeof tokenPairs.$inferSelect
 
 /** What a won exchange or refresh changes on its grant. */
-export type GrantStep = Pick<
+type GrantStep = Pick<
   Grant,
   'currentKey' | 'expiresAt' | 'retryKey' | 'retrySalt' | 'retryFingerprint' | 'retryUntil'
 >
 
 /** What a purge did to a family: nothing, as it has not expired or is gone; part of it; or all of it. */
-export type PurgedFamily =
+type PurgedFamily =
   | { readonly kind: 'kept' }
   | {
       readonly kind: 'shortened' | 'removed'

@@ -2,7 +2,7 @@ import { and, asc, eq } from 'drizzle-orm'
 import { clients, redirectUris } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
 
-export type RedirectUri = typeof redirectUris.$inferSelect
+type RedirectUri = typeof redirectUris.$inferSelect
 
 export const redirectUriQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(redirectUris).values(everyColumn(redirectUris)).prepare())

@@ -16,7 +16,7 @@ export const servedApiVersion: ApiVersion = {
 }
 export const apiVersions: readonly ApiVersion[] = [servedApiVersion]
 
-export type AskedApiVersion =
+type AskedApiVersion =
   | { readonly kind: 'served'; readonly version: ApiVersion }
   | { readonly kind: 'missing' }
   | { readonly kind: 'unsupported'; readonly supported: readonly string[] }

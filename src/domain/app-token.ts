@@ -3,7 +3,7 @@ import { isCredentialLive } from './credential.ts'
 import { isValidAt } from './validity.ts'
 
 /** What an app token's life depends on: itself, the secret that minted it, and the app (spec section 5, point 6). */
-export type AppTokenState = {
+type AppTokenState = {
   readonly createdAt: number
   readonly expiresAt: number
   readonly revokedAt: number | null

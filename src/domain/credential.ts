@@ -1,5 +1,5 @@
 /** One client secret. Ends by revocation at once, or when the grace of a rotation is over (contract section 2). */
-export type CredentialState = { readonly revokedAt: number | null; readonly expiresAt: number | null }
+type CredentialState = { readonly revokedAt: number | null; readonly expiresAt: number | null }
 
 export const isCredentialLive = (credential: CredentialState, nowMs: number): boolean =>
   credential.revokedAt === null && (credential.expiresAt === null || nowMs < credential.expiresAt)

@@ -48,7 +48,7 @@ const errorCodes = {
 } as const satisfies Record<string, readonly [status: number, message: string]>
 
 export type ErrorCode = keyof typeof errorCodes
-export type ErrorStatus = (typeof errorCodes)[ErrorCode][0]
+type ErrorStatus = (typeof errorCodes)[ErrorCode][0]
 
 export const isErrorCode = (value: string): value is ErrorCode => Object.hasOwn(errorCodes, value)
 export const statusOf = (code: ErrorCode): ErrorStatus => errorCodes[code][0]

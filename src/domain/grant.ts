@@ -5,7 +5,7 @@ import { sameHash } from './secret.ts'
  * may continue it; whatever else of the family is presented has been spent. So a code exchange and a refresh are one
  * move, and one rule tells reuse from a lawful retry (RFC 6749 section 4.1.2, RFC 9700 section 4.14.2).
  */
-export type GrantState = {
+type GrantState = {
   readonly clientId: string
   readonly currentKey: string
   readonly revokedAt: number | null
@@ -16,7 +16,7 @@ export type GrantState = {
 }
 
 /** The code or refresh token that was presented by an authenticated client, found in the store by key and hash. */
-export type Presented = {
+type Presented = {
   readonly key: string
   readonly clientId: string
   readonly expired: boolean
@@ -25,7 +25,7 @@ export type Presented = {
   readonly fingerprint: Uint8Array | null
 }
 
-export type ContinuationDecision =
+type ContinuationDecision =
   /** It is the current one: check the rest, then spend it. */
   | { readonly kind: 'continue' }
   /** A lawful repeat of the last move: answer with the very same tokens. */

@@ -7,8 +7,8 @@ declare const rowKeyBrand: unique symbol
 
 export const rowKeyLength = 22
 
-/** Prefixes of record IDs (contract section 2). */
-export type RecordPrefix =
+/** Prefixes of record IDs (contract section 2); nothing has `evt_` yet, it is reserved. */
+type RecordPrefix =
   | 'app_'
   | 'crd_'
   | 'usr_'
@@ -39,9 +39,6 @@ export const rowKey = (uuid: Uint8Array): RowKey => asRowKey(encodeBase62(uuid, 
 
 /** The prefix and 32 hex digits of a UUIDv7. */
 export const recordId = (prefix: RecordPrefix, uuid: Uint8Array): string => prefix + uuid.toHex()
-
-export const isRecordId = (prefix: RecordPrefix, text: string): boolean =>
-  text.startsWith(prefix) && /^[0-9a-f]{32}$/.test(text.slice(prefix.length))
 
 /**
  * The record ID of the row that a secret belongs to: one UUID, written two ways.

@@ -3,7 +3,7 @@ export type InstallApproval = (typeof installApprovals)[number]
 export const installStates = ['active', 'inactive'] as const
 
 /** An install of an app on a website or store: what the operator said, and whether it is in use. */
-export type InstallState = {
+type InstallState = {
   readonly approval: InstallApproval
   readonly state: (typeof installStates)[number]
 }

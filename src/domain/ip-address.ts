@@ -1,5 +1,5 @@
 /** An address as sixteen bytes; IPv4 stands in its IPv4-mapped place (RFC 4291 section 2.5.5.2). */
-export type IpAddress = readonly number[]
+type IpAddress = readonly number[]
 
 /** A network: all addresses that share the first `prefix` of 128 bits with it. */
 export type IpNetwork = { readonly address: IpAddress; readonly prefix: number }

@@ -1,5 +1,5 @@
 /** Why a redirect URI cannot be registered, for a program and for a person. */
-export type RedirectUriFault = { readonly code: RedirectUriFaultCode; readonly message: string }
+type RedirectUriFault = { readonly code: RedirectUriFaultCode; readonly message: string }
 export type RedirectUriFaultCode =
   | 'too_long'
   | 'characters'

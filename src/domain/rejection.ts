@@ -1,7 +1,7 @@
 import { isWellFormedText } from './well-formed.ts'
 
 /** Why a version was rejected: what its owner reads, and what there is to mend. */
-export type RejectionText = {
+type RejectionText = {
   readonly message: string
   readonly items: readonly { readonly path: string; readonly message: string }[]
 }

@@ -18,7 +18,7 @@ export type StatedResource = {
   readonly updatedAt: number | null
   readonly publishedAt: number | null
 }
-export type ReadResource =
+type ReadResource =
   | { readonly kind: 'resource'; readonly resource: StatedResource }
   | { readonly kind: 'fault'; readonly message: string }
 

@@ -14,7 +14,7 @@ export const scopeCatalogue = {
   'customers:read': { callers: [], availability: 'restricted', words: 'See the customers of your stores' },
 } as const satisfies Record<string, ScopeEntry>
 
-export type ScopeCaller = 'app' | 'user'
+type ScopeCaller = 'app' | 'user'
 type ScopeEntry = {
   readonly callers: readonly ScopeCaller[]
   readonly availability: 'available' | 'preview' | 'issuable' | 'planned' | 'restricted'

@@ -3,7 +3,10 @@ import { base62OfNumber, encodeBase62, isBase62 } from './base62.ts'
 import { crc32 } from './crc32.ts'
 import { isRowKey, type RowKey, rowKeyLength } from './identifier.ts'
 
-/** Every kind of secret and the prefix that tells it (contract section 2). */
+/**
+ * Every kind of secret and the prefix that tells it (contract section 2). The last three are reserved: nothing mints or takes
+ * them yet, and no other kind may ever begin like them.
+ */
 export const secretPrefixes = {
   clientSecretDevelopment: 'aps_dev_',
   clientSecretProduction: 'aps_live_',

@@ -1,7 +1,7 @@
 import type { UserStatus } from './user.ts'
 import { isValidAt } from './validity.ts'
 
-export type SessionState = {
+type SessionState = {
   readonly createdAt: number
   readonly expiresAt: number
   readonly endedAt: number | null

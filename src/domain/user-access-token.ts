@@ -6,7 +6,7 @@ import { isValidAt } from './validity.ts'
  * What a user access token's life depends on: itself, its grant, the app and the user (spec section 5, point 6). It
  * must belong to the grant's current pair: a refresh ends the access token it replaces (contract section 3).
  */
-export type UserAccessTokenState = {
+type UserAccessTokenState = {
   readonly createdAt: number
   readonly expiresAt: number
   readonly grantCurrentKey: string

@@ -5,7 +5,7 @@ import type { Passwords } from '../runtime/passwords.ts'
 import type { Random } from '../runtime/random.ts'
 
 /** Counts what happens to secrets, by kind only. */
-export type TokenObserver = {
+type TokenObserver = {
   issued(kind: TokenKind): void
   refused(kind: TokenKind): void
   reused(kind: TokenKind): void

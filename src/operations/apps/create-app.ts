@@ -11,7 +11,7 @@ import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 import { type AppRecord, appRecord } from './app-record.ts'
 
-export type NewApp = {
+type NewApp = {
   readonly ownerEmail: string
   readonly name: string
   readonly slug: string

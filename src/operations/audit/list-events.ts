@@ -2,7 +2,7 @@ import type { AuditEvent } from '../../../db/database.ts'
 import { findApp } from '../apps/find-app.ts'
 import type { Platform } from '../platform.ts'
 
-export type AuditQuestion = {
+type AuditQuestion = {
   readonly slug: string | null
   /** Epoch milliseconds. */
   readonly since: number

@@ -12,7 +12,7 @@ import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { credentialRecord, type NewCredentialRecord } from './credential-record.ts'
 
-export type NewCredential = {
+type NewCredential = {
   readonly slug: string
   readonly environment: Environment
   readonly label: string | null

@@ -8,7 +8,7 @@ import { mintClientSecret, newCredentialRow, refusalIfFull } from './create-cred
 import { credentialRecord, type NewCredentialRecord } from './credential-record.ts'
 import { findClient } from './find-client.ts'
 
-export type Rotation = { readonly clientId: string; readonly graceHours: number }
+type Rotation = { readonly clientId: string; readonly graceHours: number }
 
 /**
  * Mints a new secret and lets the one before it end when the grace is over; 0 hours end it at once, and with it the

@@ -18,21 +18,21 @@ import { createVersion } from '../versions/create-version.ts'
 import { moveVersion } from '../versions/move-version.ts'
 import { type DemoVersion, demoApps, demoInstalls, demoResources, demoUsers } from './demo.ts'
 
-export type DemoLogin = {
+type DemoLogin = {
   readonly email: string
   readonly name: string
   readonly operator: boolean
   readonly password: string
 }
 export type DemoClient = { readonly clientId: string; readonly clientSecret: string; readonly redirectUri: string }
-export type DemoApp = {
+type DemoApp = {
   readonly slug: string
   readonly name: string
   readonly scopes: readonly string[]
   readonly development: DemoClient
   readonly production: DemoClient
 }
-export type DemoInstall = {
+type DemoInstall = {
   readonly id: string
   readonly app: string
   readonly user: string

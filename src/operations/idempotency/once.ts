@@ -8,7 +8,7 @@ import { storedJson } from '../stored-json.ts'
 
 /** A request that may be sent again: who sends it, where to, under which key, and the SHA-256 of its body. */
 export type RepeatableRequest = IdempotencyScope & { readonly bodyHash: Uint8Array }
-export type RepeatableWork<T> = {
+type RepeatableWork<T> = {
   /** Null when the request came without a key: then it runs as often as it comes. */
   readonly request: RepeatableRequest | null
   /** Epoch milliseconds. */

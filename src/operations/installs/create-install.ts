@@ -9,7 +9,7 @@ import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 import { type InstallRecord, installRecord } from './install-record.ts'
 
-export type NewInstall = {
+type NewInstall = {
   readonly slug: string
   readonly userEmail: string
   readonly kind: ResourceKind

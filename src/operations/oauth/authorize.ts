@@ -12,7 +12,7 @@ import type { Platform, Trace } from '../platform.ts'
 import type { SessionCaller } from '../tokens/authenticate-session.ts'
 import { refusalIfEnded } from '../tokens/refusal-if-ended.ts'
 
-export type AuthorizationRequest = {
+type AuthorizationRequest = {
   readonly clientId: string
   readonly redirectUri: string
   readonly scope: string
@@ -41,7 +41,7 @@ type CheckedRequest = {
  * Checks an authorization request in the order in which the answers may be given away: the client, where it may be
  * answered, its form, then what it may ask for. Nothing redirects to a URI that has not passed the second check.
  */
-export const checkAuthorizationRequest = async (
+const checkAuthorizationRequest = async (
   q: Queries,
   request: AuthorizationRequest,
 ): Promise<CheckedRequest | PlatformError> => {

@@ -14,7 +14,7 @@ import { type Attempt, endFamily, type IssuedTokens, refuseAttempt, repeatAnswer
 import { derivePair, type MintedPair, mintPair } from './token-pair.ts'
 
 /** What asks a grant to go on: a code or a refresh token, presented by a client. */
-export type Continuation<Found extends FoundSecret> = {
+type Continuation<Found extends FoundSecret> = {
   readonly client: ClientCredentials
   readonly secret: string
   /** The key and the hash of the secret; null when it is malformed. */
@@ -31,7 +31,7 @@ export type Continuation<Found extends FoundSecret> = {
   scopes(grant: Grant): string
 }
 
-export type FoundSecret = {
+type FoundSecret = {
   readonly hash: SecretHash
   readonly grant: Grant
   readonly expiresAt: number

@@ -7,7 +7,7 @@ import type { Platform, Trace } from '../platform.ts'
 import type { IssuedTokens } from './attempt.ts'
 import { continueGrant } from './continue-grant.ts'
 
-export type CodeExchange = ClientCredentials & {
+type CodeExchange = ClientCredentials & {
   readonly code: string
   readonly redirectUri: string
   readonly codeVerifier: string

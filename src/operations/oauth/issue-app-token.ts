@@ -9,8 +9,8 @@ import { refuseClient, refuseSuspended } from '../clients/refuse-client.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 
-export type AppTokenRequest = ClientCredentials & { readonly scope: string }
-export type IssuedAppToken = {
+type AppTokenRequest = ClientCredentials & { readonly scope: string }
+type IssuedAppToken = {
   readonly accessToken: string
   readonly expiresInSeconds: number
   readonly scope: string

@@ -6,7 +6,7 @@ import type { Platform, Trace } from '../platform.ts'
 import type { IssuedTokens } from './attempt.ts'
 import { continueGrant } from './continue-grant.ts'
 
-export type RefreshRequest = ClientCredentials & {
+type RefreshRequest = ClientCredentials & {
   readonly refreshToken: string
   /** May only narrow what the grant has (RFC 6749 section 6); null keeps it. */
   readonly scope: string | null

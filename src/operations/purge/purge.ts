@@ -5,7 +5,7 @@ import type { Queries } from '../../../db/database.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 /** Rows that one transaction of the purge may remove at most; small, so that no other write waits for long. */
-export const purgeBatchRows = 250
+const purgeBatchRows = 250
 
 /** Unused artifacts and started uploads are kept for a day. */
 const artifactGraceMs = 24 * 3600 * 1000
@@ -16,9 +16,9 @@ export const purgeKinds = ['app_tokens', 'sessions', 'grants', 'retry_salts', 'i
 export type PurgeKind = (typeof purgeKinds)[number]
 
 /** Where the walk over all grants stands: the ID after which the next batch looks. */
-export type PurgeCursor = { afterGrantId: string }
+type PurgeCursor = { afterGrantId: string }
 
-export type PurgeBatch = { readonly removed: number; readonly finished: boolean }
+type PurgeBatch = { readonly removed: number; readonly finished: boolean }
 
 /**
  * Removes one batch of what is over. It only tidies: every check looks at expiry itself. What the clock is not sure of

@@ -6,12 +6,12 @@ import { badInput } from '../bad-input.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 
-export type RedirectUriChange = {
+type RedirectUriChange = {
   readonly slug: string
   readonly environment: Environment
   readonly uri: string
 }
-export type RedirectUris = { readonly redirectUris: Readonly<Record<Environment, readonly string[]>> }
+type RedirectUris = { readonly redirectUris: Readonly<Record<Environment, readonly string[]>> }
 
 /**
  * Registers a redirect URI for one environment of an app. Adding one that is there already changes nothing.

@@ -1,6 +1,6 @@
 import { badInput } from '../bad-input.ts'
 
-export type ImportLine = { readonly number: number; readonly text: string }
+type ImportLine = { readonly number: number; readonly text: string }
 
 /** A resource takes a few hundred bytes; without a bound a file without line ends would be read into memory whole. */
 const longestLineBytes = 64 * 1024

@@ -7,13 +7,13 @@ import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 import { importLines, lineFault } from './import-lines.ts'
 
-export type ResourceImport = {
+type ResourceImport = {
   /** The file: one JSON object per line, UTF-8. */
   readonly chunks: AsyncIterable<Uint8Array>
   /** Told now and then how many lines were read so far. */
   readonly progress: (lines: number) => void
 }
-export type ImportedResources = { readonly created: number; readonly updated: number }
+type ImportedResources = { readonly created: number; readonly updated: number }
 
 /** Held in memory until the last line has been found right, and stored in a few seconds, for which a server beside can wait. */
 const mostLines = 500_000

@@ -6,7 +6,7 @@ import type { Platform } from '../platform.ts'
 import type { UserCaller } from '../tokens/authenticate-user-token.ts'
 
 /** No page bodies, orders, customer or payment data: nothing beyond these fields is even read (spec section 2). */
-export type ResourceItem = {
+type ResourceItem = {
   readonly name: string
   readonly slug: string
   readonly status: ResourceStatus

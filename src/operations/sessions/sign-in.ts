@@ -7,7 +7,7 @@ import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 
-export type SignedIn = {
+type SignedIn = {
   readonly sessionToken: string
   readonly expiresAt: number
   readonly user: { readonly id: string; readonly name: string; readonly email: string }

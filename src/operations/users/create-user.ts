@@ -8,7 +8,7 @@ import { badInput } from '../bad-input.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 
-export type NewUser = {
+type NewUser = {
   readonly email: string
   readonly name: string
   readonly password: string

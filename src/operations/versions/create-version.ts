@@ -29,7 +29,7 @@ export type VersionUpload = {
   /** The field that asks to submit, publish or activate, which no upload may. */
   readonly movedOnBy?: string | undefined
 }
-export type CreatedVersion = { readonly created: boolean; readonly version: VersionRecord }
+type CreatedVersion = { readonly created: boolean; readonly version: VersionRecord }
 
 /**
  * Creates a draft, or replaces the content of one of the same name. A new version becomes the development head; a

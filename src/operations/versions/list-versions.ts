@@ -4,7 +4,7 @@ import type { Page, PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { type VersionRecord, versionRecord } from './version-record.ts'
 
-export type VersionPage = Page<VersionRecord> & {
+type VersionPage = Page<VersionRecord> & {
   readonly current: { readonly development: string | null; readonly production: string | null }
 }
 

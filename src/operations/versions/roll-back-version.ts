@@ -17,7 +17,7 @@ export type RollbackRequest = {
   readonly reason: string | null
   readonly dryRun: boolean
 }
-export type RolledBack = {
+type RolledBack = {
   readonly rollback: {
     readonly id: string | null
     readonly environment: Environment
