@@ -4,6 +4,7 @@ import { type Connection, everyColumn, given, givenLimit, lazily, only } from '.
 
 export type AppToken = typeof appTokens.$inferSelect
 
+/** App tokens: issued in one insert, checked in one read. */
 export const appTokenQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(appTokens).values(everyColumn(appTokens)).prepare())
   const find = lazily(() =>

@@ -5,6 +5,7 @@ import { type Connection, everyColumn, given, lazily, only } from './connection.
 export type App = typeof apps.$inferSelect
 export type Client = typeof clients.$inferSelect
 
+/** Apps and their clients, one client per environment. */
 export const appQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(apps).values(everyColumn(apps)).prepare())
   const insertClient = lazily(() => db.insert(clients).values(everyColumn(clients)).prepare())

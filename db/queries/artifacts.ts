@@ -2,6 +2,7 @@ import { and, asc, eq, inArray, lt, notExists } from 'drizzle-orm'
 import { artifactChunks, artifacts, versions } from '../tables/sqlite.ts'
 import { type Connection, only } from './connection.ts'
 
+/** Uploaded files, once per SHA-256, in pieces. */
 export const artifactQueries = (db: Connection) => ({
   find: async (sha256: Uint8Array) => only(await db.select().from(artifacts).where(eq(artifacts.sha256, sha256))),
   /** Records an artifact; the same content a second time only renews its time. */

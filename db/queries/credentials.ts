@@ -7,6 +7,7 @@ export type Credential = typeof credentials.$inferSelect
 const isUnended = (now: number) =>
   and(isNull(credentials.revokedAt), or(isNull(credentials.expiresAt), gt(credentials.expiresAt, now)))
 
+/** Client secrets, which are never deleted. */
 export const credentialQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(credentials).values(everyColumn(credentials)).prepare())
   const find = lazily(() =>

@@ -26,6 +26,7 @@ type PurgedFamily =
 /** The rows that every family has beside its token pairs; they go last. */
 const codeAndGrant = 2
 
+/** Grants with the codes and token pairs that continue them. */
 export const grantQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(grants).values(everyColumn(grants)).prepare())
   const insertCode = lazily(() => db.insert(authorizationCodes).values(everyColumn(authorizationCodes)).prepare())

@@ -5,6 +5,7 @@ import { type Connection, everyColumn, given, lazily, only } from './connection.
 export type KeptOutcome = typeof idempotencyKeys.$inferSelect
 export type IdempotencyScope = Pick<KeptOutcome, 'principal' | 'method' | 'path' | 'key'>
 
+/** Outcomes of repeatable requests, under who asked, where, and the key. */
 export const idempotencyQueries = (db: Connection) => {
   const scope = and(
     eq(idempotencyKeys.principal, given('principal')),

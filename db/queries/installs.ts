@@ -8,6 +8,7 @@ type State = Pick<Install, 'approval' | 'state'>
 /** Written out, as the partial index `installs_open` is: SQLite uses that one only where the words are the same. */
 const isOpen = or(eq(installs.approval, sql`'pending'`), eq(installs.state, sql`'active'`))
 
+/** Installs of apps on websites and stores. */
 export const installQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(installs).values(everyColumn(installs)).prepare())
   const live = lazily(() =>

@@ -4,6 +4,7 @@ import { type Connection, everyColumn, given, lazily, only } from './connection.
 
 type RedirectUri = typeof redirectUris.$inferSelect
 
+/** Registered redirect URIs; each belongs to one client. */
 export const redirectUriQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(redirectUris).values(everyColumn(redirectUris)).prepare())
   const find = lazily(() => db.select().from(redirectUris).where(eq(redirectUris.uri, given('uri'))).prepare())

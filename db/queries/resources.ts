@@ -4,6 +4,7 @@ import { type Connection, everyColumn, given, givenLimit, lazily, only } from '.
 
 export type Resource = typeof resources.$inferSelect
 
+/** Websites and stores, always asked for by owner and kind. */
 export const resourceQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(resources).values(everyColumn(resources)).prepare())
   const find = lazily(() =>

@@ -4,6 +4,7 @@ import { type Connection, everyColumn, given, givenLimit, lazily, only } from '.
 
 export type Session = typeof sessions.$inferSelect
 
+/** Sessions of signed-in users. */
 export const sessionQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(sessions).values(everyColumn(sessions)).prepare())
   const find = lazily(() =>

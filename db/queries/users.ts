@@ -4,6 +4,7 @@ import { type Connection, everyColumn, given, lazily, only } from './connection.
 
 export type User = typeof users.$inferSelect
 
+/** People; their address is stored normalised and is unique. */
 export const userQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(users).values(everyColumn(users)).prepare())
   const byId = lazily(() => db.select().from(users).where(eq(users.id, given('id'))).prepare())

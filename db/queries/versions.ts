@@ -11,6 +11,7 @@ export type VersionContent = Pick<
 >
 type Times = Partial<Pick<Version, 'submittedAt' | 'reviewedAt' | 'activatedAt' | 'rejection'>>
 
+/** Versions of apps; the app is part of every question. */
 export const versionQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(versions).values(everyColumn(versions)).prepare())
   const byId = lazily(() =>

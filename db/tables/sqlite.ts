@@ -14,6 +14,7 @@ import { versionStatuses } from '../../src/domain/version.ts'
 /** A blob as SQLite gives it. drizzle's own makes a Buffer of each, which is a copy nobody asked for. */
 const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'blob' })
 
+/** People. `email` is normalised; `passwordHash` is bcrypt. */
 export const users = sqliteTable('users', {
   id: text().primaryKey(),
   email: text().notNull(),
@@ -26,6 +27,7 @@ export const users = sqliteTable('users', {
   updatedAt: integer('updated_at').notNull(),
 })
 
+/** Signed-in browsers and clients, by the key inside the session secret. */
 export const sessions = sqliteTable('sessions', {
   key: text().primaryKey(),
   hash: bytes().$type<SecretHash>().notNull(),
@@ -36,6 +38,7 @@ export const sessions = sqliteTable('sessions', {
   address: text().notNull(),
 })
 
+/** Registered apps. `scopes` are sorted names with one space between, here and in every table below. */
 export const apps = sqliteTable('apps', {
   id: text().primaryKey(),
   ownerId: text('owner_id').notNull(),
@@ -48,6 +51,7 @@ export const apps = sqliteTable('apps', {
   updatedAt: integer('updated_at').notNull(),
 })
 
+/** An app in one environment; the ID is the public client ID. */
 export const clients = sqliteTable('clients', {
   id: text().primaryKey(),
   appId: text('app_id').notNull(),
@@ -55,6 +59,7 @@ export const clients = sqliteTable('clients', {
   createdAt: integer('created_at').notNull(),
 })
 
+/** Client secrets. `expiresAt` is null unless a rotation has set the end of its grace. */
 export const credentials = sqliteTable('credentials', {
   id: text().primaryKey(),
   clientId: text('client_id').notNull(),
@@ -66,12 +71,14 @@ export const credentials = sqliteTable('credentials', {
   lastUsedAt: integer('last_used_at'),
 })
 
+/** Registered redirect URIs, compared byte for byte. */
 export const redirectUris = sqliteTable('redirect_uris', {
   uri: text().primaryKey(),
   clientId: text('client_id').notNull(),
   createdAt: integer('created_at').notNull(),
 })
 
+/** App tokens, by the key inside the token; each row is also the audit record of its issue. */
 export const appTokens = sqliteTable('app_tokens', {
   key: text().primaryKey(),
   hash: bytes().$type<SecretHash>().notNull(),
@@ -84,6 +91,7 @@ export const appTokens = sqliteTable('app_tokens', {
   address: text().notNull(),
 })
 
+/** Authorizations of a client by a user. `currentKey` names the one code or refresh token that may continue it. */
 export const grants = sqliteTable('grants', {
   id: text().primaryKey(),
   userId: text('user_id').notNull(),
@@ -100,6 +108,7 @@ export const grants = sqliteTable('grants', {
   retryUntil: integer('retry_until'),
 })
 
+/** Codes, spent or not; they stay as long as their grant, so that a second use is recognised. */
 export const authorizationCodes = sqliteTable('authorization_codes', {
   key: text().primaryKey(),
   hash: bytes().$type<SecretHash>().notNull(),
@@ -109,6 +118,7 @@ export const authorizationCodes = sqliteTable('authorization_codes', {
   expiresAt: integer('expires_at').notNull(),
 })
 
+/** An access and a refresh token under one key. `previousKey` is the code or pair that was spent for it. */
 export const tokenPairs = sqliteTable('token_pairs', {
   key: text().primaryKey(),
   grantId: text('grant_id').notNull(),
@@ -123,6 +133,7 @@ export const tokenPairs = sqliteTable('token_pairs', {
   address: text().notNull(),
 })
 
+/** Websites and stores of users. `publishedAt` is null until it has been published. */
 export const resources = sqliteTable('resources', {
   id: text().primaryKey(),
   ownerId: text('owner_id').notNull(),
@@ -135,6 +146,7 @@ export const resources = sqliteTable('resources', {
   publishedAt: integer('published_at'),
 })
 
+/** Installs of apps on resources: what the operator said, and whether they are in use. */
 export const installs = sqliteTable('installs', {
   id: text().primaryKey(),
   appId: text('app_id').notNull(),
@@ -146,6 +158,7 @@ export const installs = sqliteTable('installs', {
   updatedAt: integer('updated_at').notNull(),
 })
 
+/** Versions of apps. `manifest` and `rejection` are JSON that the program wrote. */
 export const versions = sqliteTable('versions', {
   id: text().primaryKey(),
   appId: text('app_id').notNull(),
@@ -167,12 +180,14 @@ export const versions = sqliteTable('versions', {
   activatedAt: integer('activated_at'),
 })
 
+/** Uploaded files by their SHA-256. `createdAt` is when the file was last uploaded. */
 export const artifacts = sqliteTable('artifacts', {
   sha256: bytes().primaryKey(),
   sizeBytes: integer('size_bytes').notNull(),
   createdAt: integer('created_at').notNull(),
 })
 
+/** The content of artifacts in pieces of 256 KiB, numbered from 0. */
 export const artifactChunks = sqliteTable(
   'artifact_chunks',
   {
@@ -183,6 +198,7 @@ export const artifactChunks = sqliteTable(
   (table) => [primaryKey({ columns: [table.sha256, table.position] })],
 )
 
+/** The ledger of rollbacks that happened; dry runs are not in it. */
 export const rollbacks = sqliteTable('rollbacks', {
   id: text().primaryKey(),
   appId: text('app_id').notNull(),
@@ -193,6 +209,7 @@ export const rollbacks = sqliteTable('rollbacks', {
   createdAt: integer('created_at').notNull(),
 })
 
+/** Answers to repeatable requests; `key` is the SHA-256 of what the caller chose, `outcome` is JSON. */
 export const idempotencyKeys = sqliteTable(
   'idempotency_keys',
   {
@@ -207,6 +224,7 @@ export const idempotencyKeys = sqliteTable(
   (table) => [primaryKey({ columns: [table.principal, table.method, table.path, table.key] })],
 )
 
+/** State changes and refusals; `detail` is JSON of IDs, states and counts, never of secrets. */
 export const auditEvents = sqliteTable('audit_events', {
   id: text().primaryKey(),
   at: integer().notNull(),
@@ -223,6 +241,7 @@ export const auditEvents = sqliteTable('audit_events', {
   address: text().notNull(),
 })
 
+/** Moments that outlive a restart: the latest believed time, and the last restore. */
 export const watermarks = sqliteTable('watermarks', {
   name: text({ enum: ['clock', 'restored'] }).primaryKey(),
   at: integer().notNull(),

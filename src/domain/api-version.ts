@@ -6,6 +6,7 @@ export type ApiVersion = {
   readonly sunsetAt: number | null
 }
 
+/** What callers write into X-Service-Api-Version. */
 export const currentApiVersion = '2026-08'
 /** The version that this program serves. One stays served for 12 months after its successor becomes stable. */
 export const servedApiVersion: ApiVersion = {
@@ -14,6 +15,7 @@ export const servedApiVersion: ApiVersion = {
   deprecatedAt: null,
   sunsetAt: null,
 }
+/** Every version that this program knows, retired ones among them. */
 export const apiVersions: readonly ApiVersion[] = [servedApiVersion]
 
 type AskedApiVersion =

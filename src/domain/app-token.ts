@@ -12,6 +12,7 @@ type AppTokenState = {
   readonly appStatus: AppStatus
 }
 
+/** Whether the token works at this moment (epoch milliseconds), as far as the row tells. */
 export const isAppTokenLive = (token: AppTokenState, nowMs: number): boolean =>
   isValidAt(token, nowMs) &&
   token.revokedAt === null &&

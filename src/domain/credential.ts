@@ -1,6 +1,7 @@
 /** One client secret. Ends by revocation at once, or when the grace of a rotation is over (contract section 2). */
 type CredentialState = { readonly revokedAt: number | null; readonly expiresAt: number | null }
 
+/** Whether the secret works at this moment (epoch milliseconds), whatever its app is. */
 export const isCredentialLive = (credential: CredentialState, nowMs: number): boolean =>
   credential.revokedAt === null && (credential.expiresAt === null || nowMs < credential.expiresAt)
 

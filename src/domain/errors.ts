@@ -50,8 +50,11 @@ const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes
 type ErrorStatus = (typeof errorCodes)[ErrorCode][0]
 
+/** Whether the text is a code of the list. */
 export const isErrorCode = (value: string): value is ErrorCode => Object.hasOwn(errorCodes, value)
+/** The HTTP status of a code. */
 export const statusOf = (code: ErrorCode): ErrorStatus => errorCodes[code][0]
+/** The sentence of a code, for when nothing more exact can be said. */
 export const messageOf = (code: ErrorCode): string => errorCodes[code][1]
 
 /** The field at fault (`param`), facts for programs (`details`), and when to come back (whole seconds). */

@@ -5,6 +5,7 @@ import type { Environment } from './environment.ts'
 export type RowKey = string & { readonly [rowKeyBrand]: true }
 declare const rowKeyBrand: unique symbol
 
+/** Base62 digits that 128 bits take. */
 export const rowKeyLength = 22
 
 /** Prefixes of record IDs (contract section 2); nothing has `evt_` yet, it is reserved. */

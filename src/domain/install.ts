@@ -1,5 +1,7 @@
+/** What the operator said of an install. */
 export const installApprovals = ['pending', 'approved', 'rejected'] as const
 export type InstallApproval = (typeof installApprovals)[number]
+/** Whether an install is in use. */
 export const installStates = ['active', 'inactive'] as const
 
 /** An install of an app on a website or store: what the operator said, and whether it is in use. */

@@ -64,6 +64,7 @@ export const parseIpNetwork = (text: string): IpNetwork | null => {
   return { address, prefix: Number(length) + 128 - width }
 }
 
+/** Whether the address belongs to the network; both are read as IPv6, IPv4 in its mapped form. */
 export const isWithin = (address: IpAddress, network: IpNetwork): boolean => {
   for (let bits = network.prefix, index = 0; bits > 0; bits -= 8, index += 1) {
     const mask = bits >= 8 ? 0xff : (0xff << (8 - bits)) & 0xff

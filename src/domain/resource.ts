@@ -2,8 +2,10 @@ import { nameFault } from './name.ts'
 import { isSlug } from './slug.ts'
 import { parseTimestamp } from './timestamp.ts'
 
+/** Websites and stores: all that an app can read of a user (spec section 2). */
 export const resourceKinds = ['site', 'store'] as const
 export type ResourceKind = (typeof resourceKinds)[number]
+/** Whether visitors can see it. */
 export const resourceStatuses = ['draft', 'published', 'archived'] as const
 export type ResourceStatus = (typeof resourceStatuses)[number]
 

@@ -51,11 +51,13 @@ export const parseScope = (text: string): ParsedScope => {
 /** Scopes as the store keeps them: written by `formatScope`, so every name was known when it was written. */
 export const parseStoredScope = (text: string): readonly ScopeName[] => text.split(' ').filter(isScopeName)
 
+/** The scopes as the store and every answer have them: sorted, one space between. */
 export const formatScope = (scopes: readonly ScopeName[]): string => ordered(scopes).join(' ')
 
 /** Scopes that a caller of this kind can be given. */
 export const scopesFor = (caller: ScopeCaller): readonly ScopeName[] => scopesByCaller[caller]
 
+/** Whether all of the first are among the second. */
 export const isSubset = (some: readonly ScopeName[], all: readonly ScopeName[]): boolean =>
   some.every((name) => all.includes(name))
 

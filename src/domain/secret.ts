@@ -74,7 +74,7 @@ const secretKinds: readonly SecretKind[] = [
   'operatorKey',
 ]
 
-// The only maker of the brand.
+/** SHA-256 of the whole text. The only maker of the brand. */
 export const hashSecret = (text: string): SecretHash => hash('sha256', text, 'buffer') as Uint8Array as SecretHash
 
 /** Compares in time that does not depend on where two hashes differ. */

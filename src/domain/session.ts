@@ -8,5 +8,6 @@ type SessionState = {
   readonly userStatus: UserStatus
 }
 
+/** Whether the session works at this moment (epoch milliseconds). */
 export const isSessionLive = (session: SessionState, nowMs: number): boolean =>
   isValidAt(session, nowMs) && session.endedAt === null && session.userStatus === 'active'

@@ -15,6 +15,7 @@ type UserAccessTokenState = {
   readonly userStatus: UserStatus
 }
 
+/** Whether the token of this key works at this moment (epoch milliseconds), as far as the row tells. */
 export const isUserAccessTokenLive = (key: string, token: UserAccessTokenState, nowMs: number): boolean =>
   isValidAt(token, nowMs) &&
   token.grantCurrentKey === key &&

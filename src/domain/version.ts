@@ -16,4 +16,5 @@ export type VersionStep = keyof typeof versionSteps
 /** Only a version that was live before can become live again by a rollback. */
 export const isProductionRollbackTarget = (status: VersionStatus): boolean => status === 'superseded'
 
+/** The largest upload (contract section 3), and the pieces in which it is stored. */
 export const artifactLimits = { bytes: 10 * 1024 * 1024, chunkBytes: 256 * 1024 } as const

@@ -9,7 +9,9 @@ export type Decision<T> =
   | { readonly kind: 'done'; readonly value: T }
   | { readonly kind: 'refused'; readonly error: PlatformError }
 
+/** The work succeeded with this value. */
 export const done = <T>(value: T): Decision<T> => ({ kind: 'done', value })
+/** The work refused; what it wrote so far is kept. */
 export const refused = (error: PlatformError): Decision<never> => ({ kind: 'refused', error })
 
 /** Runs the work in one transaction and gives its value once that is durable; throws the refusal likewise. */

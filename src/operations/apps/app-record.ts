@@ -14,6 +14,10 @@ export type AppRecord = {
   readonly updatedAt: number
 }
 
+/**
+ * The record of a row and its clients.
+ * @throws Error when an environment has none: an app is made with both
+ */
 export const appRecord = (app: App, clients: readonly Client[]): AppRecord => ({
   id: app.id,
   slug: app.slug,

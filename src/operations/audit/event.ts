@@ -24,6 +24,7 @@ export type AuditFacts = {
   readonly detail?: Readonly<Record<string, unknown>>
 }
 
+/** Drawn before the transaction, which takes no clock and no chance. `now` is epoch milliseconds. */
 export const auditStamp = (platform: Platform, trace: Trace, now: number): AuditStamp => ({
   id: `aud_${platform.random.uuidHex(now)}`,
   at: now,
@@ -31,6 +32,7 @@ export const auditStamp = (platform: Platform, trace: Trace, now: number): Audit
   address: trace.address,
 })
 
+/** The row of an event; whatever is left out of the facts is null. */
 export const auditEvent = (stamp: AuditStamp, facts: AuditFacts): AuditEvent => ({
   ...stamp,
   actorKind: facts.actor.kind,

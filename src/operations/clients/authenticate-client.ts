@@ -27,6 +27,7 @@ export type AuthenticatedClient = {
 /** Asked for in the place of a malformed secret, so that it costs the same read as a wrong one. */
 const nobody = `crd_${'0'.repeat(32)}`
 
+/** Reads what was presented; the client ID says which kind of secret belongs to it. */
 export const presentClient = ({ clientId, clientSecret }: ClientCredentials): PresentedClient => {
   const environment = environmentOfClientId(clientId)
   const secret =

@@ -57,6 +57,7 @@ export const createCredential = async (
 
 type MintedClientSecret = Pick<Credential, 'id' | 'secretHash'> & { readonly clientSecret: string }
 
+/** A new secret from chance, and what is stored of it. `now` is epoch milliseconds. */
 export const mintClientSecret = (platform: Platform, environment: Environment, now: number): MintedClientSecret => {
   const key = rowKey(platform.random.uuid(now))
   const kind = environment === 'development' ? 'clientSecretDevelopment' : 'clientSecretProduction'
@@ -64,6 +65,7 @@ export const mintClientSecret = (platform: Platform, environment: Environment, n
   return { id: recordIdOfKey('crd_', key), clientSecret, secretHash: hashSecret(clientSecret) }
 }
 
+/** The row of a minted secret that nothing has ended or used yet. */
 export const newCredentialRow = (
   minted: MintedClientSecret,
   clientId: string,

@@ -17,6 +17,7 @@ export type CredentialRecord = {
 /** The answer to its creation: the only place where the secret is ever shown. */
 export type NewCredentialRecord = CredentialRecord & { readonly clientSecret: string }
 
+/** The record of a row, alive or ended at `now` (epoch milliseconds). */
 export const credentialRecord = (row: Credential, environment: Environment, now: number): CredentialRecord => ({
   id: row.id,
   clientId: row.clientId,

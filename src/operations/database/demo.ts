@@ -38,6 +38,7 @@ const newsletterVersions: readonly DemoVersion[] = [
   { version: '1.4.0', notes: 'Work in progress.', steps: [] },
 ]
 
+/** Both owned by the first user. */
 export const demoApps = [
   { slug: 'newsletter', name: 'Newsletter Studio', owner: 'ada@example.com', versions: newsletterVersions },
   {
@@ -48,6 +49,7 @@ export const demoApps = [
   },
 ] as const
 
+/** One in use, one that waits for the operator. */
 export const demoInstalls = [
   { app: 'newsletter', user: 'grace@example.com', kind: 'site', resource: 'garden-journal', approved: true },
   { app: 'shop-insights', user: 'grace@example.com', kind: 'store', resource: 'plant-shop', approved: false },

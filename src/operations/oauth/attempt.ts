@@ -31,6 +31,7 @@ export type IssuedTokens = {
 
 const wholeSecondsUntil = (moment: number, now: number): number => Math.max(0, Math.floor((moment - now) / 1000))
 
+/** The answer to a won exchange or refresh; what is left of each lifetime at `now` is told in whole seconds. */
 export const tellTokens = (pair: MintedPair, row: TokenPair, grant: Grant, now: number): IssuedTokens => ({
   accessToken: pair.accessToken,
   expiresInSeconds: wholeSecondsUntil(row.accessExpiresAt, now),

@@ -12,6 +12,7 @@ const artifactGraceMs = 24 * 3600 * 1000
 /** An artifact has up to forty rows of content, which are large. */
 const artifactsAtOnce = 1
 
+/** What a purge goes through, in this order. */
 export const purgeKinds = ['app_tokens', 'sessions', 'grants', 'retry_salts', 'idempotency_keys', 'artifacts'] as const
 export type PurgeKind = (typeof purgeKinds)[number]
 

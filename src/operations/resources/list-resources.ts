@@ -15,6 +15,7 @@ type ResourceItem = {
   readonly publishedAt: number | null
 }
 
+/** The scope that reading each kind takes (contract section 4). */
 export const scopeToRead = { site: 'site:read', store: 'store:read' } as const satisfies Record<ResourceKind, string>
 
 /**
