@@ -13,8 +13,9 @@ export type ReadsBesideWrites = {
 export const readsBesideWrites = async (stage: Stage, options: Options): Promise<readonly ReadsBesideWrites[]> => {
   const { port } = stage.platform
   const { seconds } = options
-  const read = { port, seconds, connections, mode: 'cycle', requests: await written(stage, 'read', stage.filled.requests.me) } as const
-  const write = { ...read, connections: connections / 8, requests: await written(stage, 'write', stage.filled.requests.token) }
+  const { me, token } = stage.filled.requests
+  const read = { port, seconds, connections, mode: 'cycle' as const, requests: await written(stage, 'read', me) }
+  const write = { ...read, connections: connections / 8, requests: await written(stage, 'write', token) }
   const rounds: ReadsBesideWrites[] = []
   for (let round = 0; round < options.rounds; round += 1) {
     const alone = await runLoad(read)

@@ -58,7 +58,8 @@ export const fill = async (file: string, live: number): Promise<Filled> => {
     return write
   })
   const token = apps.map(({ development }) => post('/token', { ...development, scope: 'site:read store:read' }))
-  return { platform, users, requests: { me: shuffled(me), token, refresh: shuffled(refresh), resources: shuffled(resources) } }
+  const requests = { me: shuffled(me), token, refresh: shuffled(refresh), resources: shuffled(resources) }
+  return { platform, users, requests }
 }
 
 /** Requests that exchange fresh codes, each of a grant of its own. */

@@ -6,7 +6,8 @@ const items = (await Bun.file(file).text()).split('\0')
 const [, before = '', after = ''] = /^([\s\S]*)apur_[0-9A-Za-z]+([\s\S]*)$/.exec(items[0] ?? '') ?? []
 const latencies: number[] = []
 let next = 0
-let errors = 0
+let refused = 0
+let broken = 0
 let running = true
 
 const request = (): string => {
@@ -25,7 +26,7 @@ const complete = (text: string): boolean => {
 
 const answered = (text: string, milliseconds: number): void => {
   latencies.push(milliseconds)
-  if (!text.startsWith('HTTP/1.1 2')) errors += 1
+  if (!text.startsWith('HTTP/1.1 2')) refused += 1
   const token = mode === 'chain' ? /"refreshToken":"(apur_[0-9A-Za-z]+)"/.exec(text)?.[1] : undefined
   if (token !== undefined) items.push(before + token + after)
 }
@@ -54,7 +55,7 @@ const open = async (): Promise<void> => {
       },
       close: () => ended.resolve(),
       error: () => {
-        errors += 1
+        broken += 1
         ended.resolve()
       },
     },
@@ -67,6 +68,5 @@ await Promise.all(Array.from({ length: Number(connections) }, open))
 const lasted = (performance.now() - startedAt) / 1000
 latencies.sort((a, b) => a - b)
 const percentile = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0
-process.stdout.write(
-  `${JSON.stringify({ requests: latencies.length, seconds: lasted, p50Ms: percentile(0.5), p99Ms: percentile(0.99), errors })}\n`,
-)
+const result = { requests: latencies.length, seconds: lasted, p50Ms: percentile(0.5), p99Ms: percentile(0.99) }
+process.stdout.write(`${JSON.stringify({ ...result, refused, broken, late: 0 })}\n`)

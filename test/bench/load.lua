@@ -39,8 +39,8 @@ end
 function done(summary, latency)
   local errors = summary.errors
   io.write(string.format(
-    '\n{"requests":%d,"seconds":%f,"p50Ms":%f,"p99Ms":%f,"errors":%d}\n',
+    '\n{"requests":%d,"seconds":%f,"p50Ms":%f,"p99Ms":%f,"refused":%d,"broken":%d,"late":%d}\n',
     summary.requests, summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
-    errors.connect + errors.read + errors.write + errors.status + errors.timeout
+    errors.status, errors.connect + errors.read + errors.write, errors.timeout
   ))
 end

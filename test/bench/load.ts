@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { cores, pinned } from './processes.ts'
 
-/** `cycle`: round and round; `once`: each request at most once; `chain`: an answer carries the token of a next request. */
+/** `cycle`: round and round; `once`: each request at most once; `chain`: an answer brings the token of a next one. */
 export type LoadMode = 'cycle' | 'once' | 'chain'
 export type Load = {
   readonly port: number
@@ -11,7 +11,13 @@ export type Load = {
   readonly connections: number
   readonly seconds: number
 }
-export type LoadResult = { readonly rate: number; readonly p50Ms: number; readonly p99Ms: number }
+export type LoadResult = {
+  readonly requests: number
+  /** Per second. */
+  readonly rate: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
 
 export const wrk = Bun.which('wrk')
 export const generator = wrk === null ? 'Bun (install wrk for a generator that is no bottleneck)' : 'wrk'
@@ -25,9 +31,11 @@ export const runLoad = async (load: Load): Promise<LoadResult> => {
   const output = await child.stdout.text()
   const line = output.split('\n').findLast((text) => text.startsWith('{'))
   if ((await child.exited) !== 0 || line === undefined) throw new Error(`The load generator failed: ${output}`)
-  const { requests, seconds, p50Ms, p99Ms, errors } = JSON.parse(line)
-  if (errors > 0) throw new Error(`${errors} of ${requests} requests were not answered with success (${load.mode}).`)
-  return { rate: requests / seconds, p50Ms, p99Ms }
+  const { requests, seconds, p50Ms, p99Ms, refused, broken, late } = JSON.parse(line)
+  if (refused + broken + late > 0) {
+    throw new Error(`Of ${requests} requests ${refused} were refused, ${broken} broke off and ${late} came too late.`)
+  }
+  return { requests, rate: requests / seconds, p50Ms, p99Ms }
 }
 
 const wrkCommand = (program: string, { port, mode, requests, connections, seconds }: Load): readonly string[] => [
@@ -35,6 +43,7 @@ const wrkCommand = (program: string, { port, mode, requests, connections, second
   '-t1',
   `-c${connections}`,
   `-d${seconds}s`,
+  '--timeout=10s',
   '-s',
   join(import.meta.dir, 'load.lua'),
   `http://127.0.0.1:${port}`,

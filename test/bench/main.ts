@@ -12,7 +12,8 @@ const main = async (options: Options): Promise<void> => {
   const folder = temporaryFolder()
   const found = environment()
   say(`${found.date}  ${found.machine}, ${found.system}, Bun ${found.bun}, ${found.generator}`)
-  say(`${connections} connections, ${found.pinned ? 'server and load on a core each' : 'nothing pinned'}, ${options.rounds} rounds of ${options.seconds} s, medians`)
+  const pinning = found.pinned ? 'server and load on a core each' : 'nothing pinned'
+  say(`${connections} connections, ${pinning}, ${options.rounds} rounds of ${options.seconds} s, medians`)
 
   const table = async (title: string, stage: Stage): Promise<readonly Line[]> => {
     say(tableHead(title))
@@ -25,7 +26,9 @@ const main = async (options: Options): Promise<void> => {
     return lines
   }
   const at = async (live: number) =>
-    await onStage(folder, live, {}, async (stage) => await table(`${live.toLocaleString('en')} live tokens of each kind`, stage))
+    await onStage(folder, live, {}, async (stage) => {
+      return await table(`${live.toLocaleString('en')} live tokens of each kind`, stage)
+    })
 
   const small = options.phases.includes('small') ? await at(few) : []
   const large = options.phases.includes('large') ? await at(options.many) : []
@@ -42,7 +45,8 @@ const main = async (options: Options): Promise<void> => {
           say(besideLine(reads))
           return { lines, reads }
         })
-  if (options.json) process.stdout.write(`${JSON.stringify({ ...found, options, small, large, slowDisk: onSlowDisk }, null, 2)}\n`)
+  const result = { ...found, options, small, large, slowDisk: onSlowDisk }
+  if (options.json) process.stdout.write(`${JSON.stringify(result, null, 2)}\n`)
 }
 
 const options = readOptions(process.argv.slice(2))

@@ -20,7 +20,7 @@ export type Options = {
 
 export const usage = `bun run bench [--quick] [--only NAME,…] [--at PHASE,…] [--seconds N] [--rounds N] [--json]
 
-  --quick     one minute: short rounds, and 50,000 tokens in the place of a million
+  --quick     about a minute: one short round each, and 50,000 tokens in the place of a million
   --only      of ${caseNames.join(', ')}
   --at        of ${phaseNames.join(', ')}
   --seconds   length of a round (3)
@@ -46,7 +46,7 @@ export const readOptions = (argv: readonly string[]): Options | null => {
     cases: chosen('--only', values.only, caseNames),
     phases: chosen('--at', values.at, phaseNames),
     seconds: wholeNumber('--seconds', values.seconds) ?? (values.quick ? 1 : 3),
-    rounds: wholeNumber('--rounds', values.rounds) ?? (values.quick ? 2 : 5),
+    rounds: wholeNumber('--rounds', values.rounds) ?? (values.quick ? 1 : 5),
     many: values.quick ? 50_000 : 1_000_000,
     json: values.json,
   }

@@ -10,8 +10,10 @@ export const connections = 32
 /** More than can be exchanged in a second, so that no round runs out of codes. */
 const codesPerSecond = 40_000
 
+type Measured = LoadResult & { readonly processorMicroseconds: number }
+
 /** Raw and ours in one round, one right after the other. */
-export type Round = { readonly raw: LoadResult; readonly ours: LoadResult; readonly residentBytes: number }
+export type Round = { readonly raw: Measured; readonly ours: Measured; readonly residentBytes: number }
 
 /** Where a phase runs: a filled file, the platform that serves it and the raw server beside it. */
 export type Stage = {
@@ -19,11 +21,6 @@ export type Stage = {
   readonly filled: Filled
   readonly platform: ServingProcess
   readonly raw: ServingProcess
-}
-
-const restart = async (server: ServingProcess, start: () => Promise<ServingProcess>): Promise<ServingProcess> => {
-  await server.stop()
-  return await start()
 }
 
 /** Fills a fresh file with so many live tokens and starts both servers. */
@@ -40,7 +37,10 @@ export const onStage = async <T>(
   let platform = await startPlatform(folder, database)
   const answers = join(folder, 'answers.json')
   await Bun.write(answers, JSON.stringify(await exampleAnswers(filled, platform.port)))
-  if (Object.keys(env).length > 0) platform = await restart(platform, async () => await startPlatform(folder, database, env))
+  if (Object.keys(env).length > 0) {
+    await platform.stop()
+    platform = await startPlatform(folder, database, env)
+  }
   const raw = await startRaw(folder, answers)
   try {
     return await play({ folder, filled, platform, raw })
@@ -52,11 +52,11 @@ export const onStage = async <T>(
   }
 }
 
+/** Exchange and refresh share a path and the shape of their answer. */
 const exampleAnswers = async (filled: Filled, port: number) => {
-  const { me, token, refresh, resources } = filled.requests
-  const examples = [me, token, resources].map((texts) => texts[0] ?? '')
-  // The last one, which no round comes to.
-  return await Promise.all([...examples, refresh.at(-1) ?? ''].map(async (text) => await firstAnswer(port, text)))
+  const { me, token, resources } = filled.requests
+  const examples = [me, token, resources, await addCodes(filled, 1)].map((texts) => texts[0] ?? '')
+  return await Promise.all(examples.map(async (text) => await firstAnswer(port, text)))
 }
 
 const modes = {
@@ -67,14 +67,22 @@ const modes = {
   refresh: 'chain',
 } as const satisfies Record<CaseName, LoadMode>
 
+const warmUpSeconds = 3
+
+const measured = async (server: ServingProcess, load: Omit<Load, 'port'>): Promise<Measured> => {
+  const before = server.processorSeconds()
+  const result = await runLoad({ ...load, port: server.port })
+  return { ...result, processorMicroseconds: ((server.processorSeconds() - before) / result.requests) * 1e6 }
+}
+
 /** Rounds of one case, raw and ours in turn; the first one warms up and is not counted. */
 export const playCase = async (stage: Stage, name: CaseName, options: Options): Promise<readonly Round[]> => {
   const rounds: Round[] = []
   for (let number = 0; number <= options.rounds; number += 1) {
-    const seconds = number === 0 ? 1 : options.seconds
+    const seconds = number === 0 ? Math.min(warmUpSeconds, options.seconds) : options.seconds
     const load = await loadOf(stage, name, { number, seconds, rounds: options.rounds })
-    const raw = await runLoad({ ...load, mode: load.mode === 'once' ? 'cycle' : load.mode, port: stage.raw.port })
-    const ours = await runLoad({ ...load, port: stage.platform.port })
+    const raw = await measured(stage.raw, { ...load, mode: load.mode === 'once' ? 'cycle' : load.mode })
+    const ours = await measured(stage.platform, load)
     if (number > 0) rounds.push({ raw, ours, residentBytes: stage.platform.residentBytes() })
   }
   return rounds
@@ -99,7 +107,7 @@ const requestsOf = async (
 ): Promise<readonly string[]> => {
   if (name === 'exchange') return await addCodes(filled, codesPerSecond * round.seconds)
   if (name !== 'refresh') return filled.requests[name]
-  const share = Math.floor((filled.requests.refresh.length - 1) / (round.rounds + 1))
+  const share = Math.floor(filled.requests.refresh.length / (round.rounds + 1))
   return filled.requests.refresh.slice(round.number * share, (round.number + 1) * share)
 }
 

@@ -19,6 +19,8 @@ export type ServingProcess = {
   readonly port: number
   readonly pid: number
   residentBytes(): number
+  /** Processor time so far, of all its threads; Linux only. */
+  processorSeconds(): number
   stop(): Promise<void>
 }
 
@@ -44,6 +46,7 @@ export const startServing = async ({ command, log, env = {} }: StartOptions): Pr
     port: Number(new URL(JSON.parse(line).url).port),
     pid: child.pid,
     residentBytes: () => residentBytesOf(child.pid),
+    processorSeconds: () => processorSecondsOf(child.pid),
     stop: async () => {
       child.kill('SIGTERM')
       const code = await child.exited
@@ -70,8 +73,23 @@ const residentBytesOf = (pid: number): number => {
   return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(status, 'utf8'))?.[1] ?? Number.NaN) * 1024
 }
 
+/** User and system time, fields 14 and 15 of proc(5), in ticks of 10 ms; the name before them may hold spaces. */
+const processorSecondsOf = (pid: number): number => {
+  const stat = `/proc/${pid}/stat`
+  if (!existsSync(stat)) return Number.NaN
+  const text = readFileSync(stat, 'utf8')
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
 const program = join(import.meta.dir, '../../src/main.ts')
 const plenty = '1000000/1'
+const limits = {
+  RATE_LIMIT_TOKEN: plenty,
+  RATE_LIMIT_READ: plenty,
+  RATE_LIMIT_WRITE: plenty,
+  RATE_LIMIT_ADDRESS: plenty,
+} as const
 
 /** The server as users run it. The limits are on and count every call; they are only too high to be reached. */
 export const startPlatform = async (
@@ -82,7 +100,7 @@ export const startPlatform = async (
   await startServing({
     command: [process.execPath, program, 'serve', '--json', '--port', '0', '--database', database],
     log: join(folder, 'server.log'),
-    env: { RATE_LIMIT_TOKEN: plenty, RATE_LIMIT_READ: plenty, RATE_LIMIT_WRITE: plenty, RATE_LIMIT_ADDRESS: plenty, ...env },
+    env: { ...limits, ...env },
   })
 
 export const startRaw = async (folder: string, answers: string): Promise<ServingProcess> =>

@@ -1,13 +1,13 @@
 import { argv } from 'node:process'
 
 /**
- * What there is to lose: Bun.serve alone. A GET is answered with a constant, a POST once its body was read and parsed. The answers,
- * with all their headers, are those that the platform gave to the same requests.
+ * What there is to lose: Bun.serve alone. A GET is answered with a constant, a POST once its body was read and parsed.
+ * The answers, with all their headers, are those that the platform gave to the same requests.
  */
 const [, , file = ''] = argv
 const answers: readonly (readonly [path: string, answer: { body: string; headers: Record<string, string> }])[] =
   await Bun.file(file).json()
-const byPath = new Map(answers.map(([path, { body, headers }]) => [path, { body, init: { headers: new Headers(headers) } }]))
+const byPath = new Map(answers.map(([path, { body, headers }]) => [path, { body, init: { headers } }]))
 
 const server = Bun.serve({
   hostname: '127.0.0.1',

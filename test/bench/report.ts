@@ -14,6 +14,9 @@ export type Line = {
   readonly p50Ms: number
   readonly p99Ms: number
   readonly residentMegabytes: number
+  /** Processor time per request, which other programs on the machine change less than the rate. */
+  readonly processorMicroseconds: number
+  readonly rawProcessorMicroseconds: number
 }
 
 const titles = {
@@ -32,6 +35,8 @@ export const lineOf = (name: CaseName, rounds: readonly Round[]): Line => ({
   p50Ms: rounded(median(rounds.map(({ ours }) => ours.p50Ms))),
   p99Ms: rounded(median(rounds.map(({ ours }) => ours.p99Ms))),
   residentMegabytes: Math.round(Math.max(...rounds.map(({ residentBytes }) => residentBytes)) / 1e6),
+  processorMicroseconds: rounded(median(rounds.map(({ ours }) => ours.processorMicroseconds))),
+  rawProcessorMicroseconds: rounded(median(rounds.map(({ raw }) => raw.processorMicroseconds))),
 })
 
 export const median = (values: readonly number[]): number => {
@@ -43,12 +48,12 @@ export const median = (values: readonly number[]): number => {
 
 const rounded = (value: number): number => Math.round(value * 100) / 100
 
-const columns = [22, 10, 10, 8, 9, 9, 10] as const
+const columns = [16, 11, 9, 7, 8, 8, 11, 9, 9] as const
 const row = (cells: readonly string[]): string =>
   cells.map((cell, index) => (index === 0 ? cell.padEnd(columns[0]) : cell.padStart(columns[index] ?? 10))).join('')
 
 export const tableHead = (title: string): string =>
-  `\n${title}\n${row(['', 'raw req/s', 'req/s', 'ratio', 'p50 ms', 'p99 ms', 'memory MB'])}`
+  `\n${title}\n${row(['', 'raw req/s', 'req/s', 'ratio', 'p50 ms', 'p99 ms', 'memory MB', 'CPU µs', 'raw µs'])}`
 
 export const tableLine = (line: Line): string =>
   row([
@@ -59,6 +64,8 @@ export const tableLine = (line: Line): string =>
     line.p50Ms.toFixed(2),
     line.p99Ms.toFixed(2),
     String(line.residentMegabytes),
+    line.processorMicroseconds.toFixed(1),
+    line.rawProcessorMicroseconds.toFixed(1),
   ])
 
 /** How the ratios changed from the small file to the large one. */

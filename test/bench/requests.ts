@@ -25,10 +25,15 @@ export const firstAnswer = async (port: number, text: string) => {
   const [head = '', body = ''] = text.split('\r\n\r\n')
   const [line = '', ...fields] = head.split('\r\n')
   const [method = '', path = ''] = line.split(' ')
-  const headers = new Headers(fields.map((field): [string, string] => [field.slice(0, field.indexOf(':')), field.slice(field.indexOf(':') + 2)]))
+  const headers = new Headers(fields.map(nameAndValue))
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, ...(body === '' ? {} : { body }) })
   if (!response.ok) throw new Error(`${method} ${path} was answered with ${response.status}: ${await response.text()}`)
   for (const name of ['date', 'content-length']) response.headers.delete(name)
   const answer = { body: await response.text(), headers: Object.fromEntries(response.headers) }
   return [path, answer] as const
+}
+
+const nameAndValue = (field: string): [string, string] => {
+  const colon = field.indexOf(':')
+  return [field.slice(0, colon), field.slice(colon + 2)]
 }
