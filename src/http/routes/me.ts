@@ -19,7 +19,7 @@ export const meRoute = (door: Door) =>
         slug: caller.app.slug,
         environment: caller.environment,
         status: 'active' as const,
-        scope: caller.scopes,
+        scope: caller.scope,
         expiresAt: wireTime(caller.expiresAt),
         createdAt: wireTime(caller.app.createdAt),
       }

@@ -1,5 +1,6 @@
 import type { App, Client } from '../../../db/database.ts'
 import type { Environment } from '../../domain/environment.ts'
+import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
 
 /** An app as its owner and the operator see it. */
 export type AppRecord = {
@@ -7,7 +8,7 @@ export type AppRecord = {
   readonly slug: string
   readonly name: string
   readonly status: App['status']
-  readonly scopes: readonly string[]
+  readonly scopes: readonly ScopeName[]
   readonly ownerId: string
   readonly clientIds: Readonly<Record<Environment, string>>
   readonly createdAt: number
@@ -23,7 +24,7 @@ export const appRecord = (app: App, clients: readonly Client[]): AppRecord => ({
   slug: app.slug,
   name: app.name,
   status: app.status,
-  scopes: app.scopes.split(' '),
+  scopes: parseStoredScope(app.scopes),
   ownerId: app.ownerId,
   clientIds: { development: clientIdOf(clients, 'development'), production: clientIdOf(clients, 'production') },
   createdAt: app.createdAt,

@@ -1,5 +1,6 @@
 import { refuse } from '../../domain/errors.ts'
 import type { ResourceKind, ResourceStatus } from '../../domain/resource.ts'
+import type { ScopeName } from '../../domain/scope.ts'
 import { isSlug } from '../../domain/slug.ts'
 import type { Page, PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
@@ -16,7 +17,7 @@ type ResourceItem = {
 }
 
 /** The scope that reading each kind takes (contract section 4). */
-export const scopeToRead = { site: 'site:read', store: 'store:read' } as const satisfies Record<ResourceKind, string>
+export const scopeToRead = { site: 'site:read', store: 'store:read' } as const satisfies Record<ResourceKind, ScopeName>
 
 /**
  * The signed-in user's own websites or stores, by slug.
@@ -30,7 +31,7 @@ export const listResources = async (
 ): Promise<Page<ResourceItem>> => {
   if (page.cursor !== null && !isSlug(page.cursor)) throw refuse('invalid_request', { param: 'cursor' })
   const needed = scopeToRead[kind]
-  if (!caller.scopes.split(' ').includes(needed)) throw refuse('insufficient_scope', { details: { scope: needed } })
+  if (!caller.scopes.includes(needed)) throw refuse('insufficient_scope', { details: { scope: needed } })
   const q = platform.database.queries
   if (!(await q.installs.hasLive(caller.appId, caller.user.id))) throw refuse('install_required')
   const rows = await q.resources.list(caller.user.id, kind, page.cursor ?? '', page.limit + 1)

@@ -10,7 +10,8 @@ export type AppCaller = {
   readonly credentialId: string
   readonly clientId: string
   readonly environment: Environment
-  readonly scopes: string
+  /** As the store has them: this check is the hottest of all, and the scopes are only told. */
+  readonly scope: string
   readonly expiresAt: number
   readonly app: { readonly id: string; readonly name: string; readonly slug: string; readonly createdAt: number }
 }
@@ -26,7 +27,7 @@ export const authenticateAppToken = async (platform: Platform, text: string): Pr
     credentialId: row.credentialId,
     clientId: row.clientId,
     environment: row.environment,
-    scopes: row.scopes,
+    scope: row.scopes,
     expiresAt: row.expiresAt,
     app: { id: row.appId, name: row.appName, slug: row.appSlug, createdAt: row.appCreatedAt },
   }

@@ -1,3 +1,4 @@
+import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
 import { isUserAccessTokenLive } from '../../domain/user-access-token.ts'
 import type { Platform } from '../platform.ts'
 import { findAccessToken } from './find-token.ts'
@@ -8,7 +9,7 @@ export type UserCaller = {
   readonly grantId: string
   readonly appId: string
   readonly clientId: string
-  readonly scopes: string
+  readonly scopes: readonly ScopeName[]
   readonly expiresAt: number
   readonly user: {
     readonly id: string
@@ -28,7 +29,7 @@ export const authenticateUserToken = async (platform: Platform, text: string): P
     grantId: row.grantId,
     appId: row.appId,
     clientId: row.clientId,
-    scopes: row.scopes,
+    scopes: parseStoredScope(row.scopes),
     expiresAt: row.expiresAt,
     user: { id: row.userId, name: row.userName, email: row.userEmail, pictureUrl: row.userPictureUrl },
   }

@@ -1,4 +1,5 @@
 import type { App, Queries, Version } from '../../../db/database.ts'
+import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
 import type { VersionStatus } from '../../domain/version.ts'
 import { storedJson } from '../stored-json.ts'
 
@@ -11,7 +12,7 @@ export type VersionRecord = {
   readonly revision: number
   readonly notes: string | null
   readonly manifest: Readonly<Record<string, unknown>>
-  readonly scopes: readonly string[]
+  readonly scopes: readonly ScopeName[]
   readonly artifact: { readonly filename: string; readonly sizeBytes: number; readonly sha256: string } | null
   readonly current: { readonly development: boolean; readonly production: boolean }
   readonly rejection: { readonly message: string; readonly items: readonly RejectionItem[] } | null
@@ -32,7 +33,7 @@ export const versionRecord = (row: Version, app: Pick<App, 'developmentVersionId
   revision: row.revision,
   notes: row.notes,
   manifest: storedJson(row.manifest),
-  scopes: row.scopes === '' ? [] : row.scopes.split(' '),
+  scopes: parseStoredScope(row.scopes),
   artifact: artifactOf(row),
   current: { development: app.developmentVersionId === row.id, production: row.status === 'active' },
   rejection: row.rejection === null ? null : storedJson(row.rejection),

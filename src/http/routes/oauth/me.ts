@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { formatScope } from '../../../domain/scope.ts'
 import { requireCaller, userOf } from '../../bearer.ts'
 import { errorResponses } from '../../contract/errors.ts'
 import { userIdentity } from '../../contract/oauth.ts'
@@ -12,14 +13,13 @@ export const oauthMeRoute = (door: Door) =>
     `${contractPath}/oauth/me`,
     async ({ request }) => {
       const caller = userOf(await requireCaller(door, request, 'read'))
-      const scopes = caller.scopes.split(' ')
-      const { user } = caller
+      const { user, scopes } = caller
       return {
         id: user.id,
         appId: caller.appId,
         clientId: caller.clientId,
         grantId: caller.grantId,
-        scope: caller.scopes,
+        scope: formatScope(scopes),
         expiresAt: wireTime(caller.expiresAt),
         ...(scopes.includes('profile:read') ? { name: user.name, pictureUrl: user.pictureUrl } : {}),
         ...(scopes.includes('profile.email:read') ? { email: user.email } : {}),
