@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const made = new Set<string>()
-process.once('exit', () => {
+
+/** Removes what the tests so far have made. */
+export const removeTemporaryFolders = (): void => {
   for (const folder of made) rmSync(folder, { recursive: true, force: true })
-})
+  made.clear()
+}
 
 /** A private folder that is gone when the test run ends. */
 export const temporaryFolder = (): string => {
