@@ -1,14 +1,15 @@
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
-import { type CarriedOver, carryOver } from './carry-over.ts'
 import { type AuditEvent, DatabaseUnusable } from './database.ts'
-import { type EndedByRestore, endEverythingIssued } from './end-everything-issued.ts'
-import { applicationId, inspectSchema, migrate, type Migration } from './migrate.ts'
+import { inspectSchema, migrate, type Migration } from './migrate.ts'
 import { createQueries } from './queries/index.ts'
+import type { CarriedOver } from './restore/carry-over.ts'
+import { type EndedByRestore, endEverythingIssued } from './restore/end-everything-issued.ts'
+import { holdPredecessor, keepPredecessor, type Predecessor, readPredecessor } from './restore/predecessor.ts'
 import { connect, Connection } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
-import { canonicalPath, companionsOf, createPrivately, syncFolderOf } from './sqlite/private-file.ts'
+import { canonicalPath, createPrivately, syncFolderOf } from './sqlite/private-file.ts'
 import { takeServerLock } from './sqlite/server-lock.ts'
 
 type RestoreOptions = {
@@ -23,9 +24,6 @@ type RestoreOptions = {
   readonly progress: (step: RestoreStep) => void
 }
 export type RestoreStep = 'check' | 'copy' | 'end' | 'keep' | 'replace' | 'done'
-
-/** What could be learned from the database that is being replaced. */
-type Predecessor = 'read' | 'unreadable' | 'missing'
 
 export type RestoreFacts = {
   readonly predecessor: Predecessor
@@ -68,10 +66,10 @@ const restoreInto = async (database: string, options: RestoreOptions): Promise<R
     const connection = connect(copy, { synchronous: 'FULL', busyTimeoutMs: 1_000 })
     try {
       connection.value('PRAGMA main.journal_mode = DELETE') // one file, without companions that would have to be renamed with it
-      const held = hold(connection, database)
+      const held = holdPredecessor(connection, database)
       const settled = await settle(connection, held, options)
       options.progress('keep')
-      const keptAs = keep(database, held, settled.at)
+      const keptAs = keepPredecessor(database, held, settled.at)
       options.progress('replace')
       syncFile(copy)
       renameSync(copy, database)
@@ -137,34 +135,6 @@ const copyWhole = (backup: string, copy: string): void => {
   }
 }
 
-/**
- * Attaches the predecessor as `present` and keeps everyone else out of it until the connection closes: what it says to have
- * ended cannot change before it is replaced. Leaves it as one file, its WAL folded in.
- * @throws DatabaseUnusable ('busy') while another process uses it
- */
-const hold = (connection: Connection, database: string): Predecessor => {
-  if (!existsSync(database)) return 'missing'
-  try {
-    connection.run('ATTACH ? AS present', [database])
-    connection.value('PRAGMA present.locking_mode = EXCLUSIVE')
-    const isOurs = connection.value('PRAGMA present.application_id') === applicationId
-    if (isOurs && connection.value('PRAGMA present.journal_mode = DELETE') === 'delete') return 'read'
-    if (isOurs) throw inUse(database)
-  } catch (error) {
-    if (faultKind(error) === 'busy') throw inUse(database, error)
-    if (faultKind(error) !== 'state_unknown') throw error
-  }
-  letGo(connection)
-  return 'unreadable'
-}
-
-const inUse = (database: string, cause?: unknown) =>
-  new DatabaseUnusable('busy', `Another process is using ${database}: try again when it is done.`, { cause })
-
-const letGo = (connection: Connection): void => {
-  if (connection.value("SELECT count(*) FROM pragma_database_list WHERE name = 'present'") === 1) connection.run('DETACH present')
-}
-
 /** Makes the copy what it is to be, in one transaction. */
 const settle = async (connection: Connection, held: Predecessor, options: RestoreOptions) => {
   connection.run('BEGIN EXCLUSIVE')
@@ -180,39 +150,6 @@ const settle = async (connection: Connection, held: Predecessor, options: Restor
   await queries.audit.insert(options.event(at, facts))
   connection.run('COMMIT')
   return { ...facts, at }
-}
-
-/** Null when it cannot be read to the end; then nothing of it was taken. */
-const readPredecessor = (connection: Connection, now: number) => {
-  connection.run('SAVEPOINT predecessor')
-  try {
-    const carriedOver = carryOver(connection, now)
-    const clock = Number(connection.value("SELECT max(at) FROM present.watermarks WHERE name = 'clock'") ?? 0)
-    connection.run('RELEASE predecessor')
-    return { carriedOver, clock }
-  } catch (error) {
-    // A damaged page, or a schema that this program does not know; a full disk is another matter.
-    if (faultKind(error) === 'full' || !connection.inTransaction) throw error
-    connection.run('ROLLBACK TO predecessor')
-    connection.run('RELEASE predecessor')
-    return null
-  }
-}
-
-/**
- * Gives the predecessor a second name, so that it never is without one. Companions that could not be folded in must not
- * stay: SQLite would apply them to whatever has the name.
- */
-const keep = (database: string, held: Predecessor, at: number): string | null => {
-  const kept = `${database}.before-${new Date(at).toISOString().replaceAll(':', '-')}`
-  const { wal, shm } = companionsOf(database)
-  const companions = held === 'read' ? [] : [wal, `${database}-journal`].filter((path) => existsSync(path))
-  const names = [...(held === 'missing' ? [] : [database]), ...companions]
-  for (const name of names) linkSync(name, kept + name.slice(database.length))
-  syncFolderOf(database)
-  for (const companion of companions) rmSync(companion)
-  if (held !== 'read') rmSync(shm, { force: true })
-  return names.length === 0 ? null : kept
 }
 
 const syncFile = (file: string): void => {

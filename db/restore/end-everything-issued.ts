@@ -1,4 +1,4 @@
-import type { Connection } from './sqlite/connection.ts'
+import type { Connection } from '../sqlite/connection.ts'
 
 export type EndedByRestore = { readonly appTokens: number; readonly grants: number; readonly sessions: number }
 

@@ -1,4 +1,4 @@
-import type { Connection } from './sqlite/connection.ts'
+import type { Connection } from '../sqlite/connection.ts'
 
 /** How much of each was over, or taken away, in the predecessor and still in force in the backup. */
 export type CarriedOver = {
