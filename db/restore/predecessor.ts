@@ -1,0 +1,77 @@
+import { existsSync, linkSync, rmSync } from 'node:fs'
+import { DatabaseUnusable } from '../database.ts'
+import { applicationId } from '../migrate.ts'
+import type { Connection } from '../sqlite/connection.ts'
+import { faultKind } from '../sqlite/fault.ts'
+import { companionsOf, syncFolderOf } from '../sqlite/private-file.ts'
+import { type CarriedOver, carryOver } from './carry-over.ts'
+
+/** What could be learned from the database that is being replaced. */
+export type Predecessor = 'read' | 'unreadable' | 'missing'
+
+/**
+ * Attaches the predecessor as `present` and keeps everyone else out of it until the connection closes: what it says to have
+ * ended cannot change before it is replaced. Leaves it as one file, its WAL folded in.
+ * @throws DatabaseUnusable ('busy') while another process uses it
+ */
+export const holdPredecessor = (connection: Connection, database: string): Predecessor => {
+  if (!existsSync(database)) return 'missing'
+  try {
+    connection.run('ATTACH ? AS present', [database])
+    connection.value('PRAGMA present.locking_mode = EXCLUSIVE')
+    const isOurs = connection.value('PRAGMA present.application_id') === applicationId
+    if (isOurs && connection.value('PRAGMA present.journal_mode = DELETE') === 'delete') return 'read'
+    if (isOurs) throw inUse(database)
+  } catch (error) {
+    if (faultKind(error) === 'busy') throw inUse(database, error)
+    if (faultKind(error) !== 'state_unknown') throw error
+  }
+  letGo(connection)
+  return 'unreadable'
+}
+
+const inUse = (database: string, cause?: unknown) =>
+  new DatabaseUnusable('busy', `Another process is using ${database}: try again when it is done.`, { cause })
+
+const letGo = (connection: Connection): void => {
+  if (connection.value("SELECT count(*) FROM pragma_database_list WHERE name = 'present'") === 1) connection.run('DETACH present')
+}
+
+/**
+ * Carries over what the held predecessor says has ended, and gives its latest believed time. Null when it cannot be read to the
+ * end; then nothing of it was taken.
+ */
+export const readPredecessor = (
+  connection: Connection,
+  now: number,
+): { readonly carriedOver: CarriedOver; readonly clock: number } | null => {
+  connection.run('SAVEPOINT predecessor')
+  try {
+    const carriedOver = carryOver(connection, now)
+    const clock = Number(connection.value("SELECT max(at) FROM present.watermarks WHERE name = 'clock'") ?? 0)
+    connection.run('RELEASE predecessor')
+    return { carriedOver, clock }
+  } catch (error) {
+    // A damaged page, or a schema that this program does not know; a full disk is another matter.
+    if (faultKind(error) === 'full' || !connection.inTransaction) throw error
+    connection.run('ROLLBACK TO predecessor')
+    connection.run('RELEASE predecessor')
+    return null
+  }
+}
+
+/**
+ * Gives the predecessor a second name, so that it never is without one. Companions that could not be folded in must not
+ * stay: SQLite would apply them to whatever has the name.
+ */
+export const keepPredecessor = (database: string, held: Predecessor, at: number): string | null => {
+  const kept = `${database}.before-${new Date(at).toISOString().replaceAll(':', '-')}`
+  const { wal, shm } = companionsOf(database)
+  const companions = held === 'read' ? [] : [wal, `${database}-journal`].filter((path) => existsSync(path))
+  const names = [...(held === 'missing' ? [] : [database]), ...companions]
+  for (const name of names) linkSync(name, kept + name.slice(database.length))
+  syncFolderOf(database)
+  for (const companion of companions) rmSync(companion)
+  if (held !== 'read') rmSync(shm, { force: true })
+  return names.length === 0 ? null : kept
+}
