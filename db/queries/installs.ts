@@ -1,5 +1,5 @@
-import { and, eq, or, sql } from 'drizzle-orm'
-import { installs, resources } from '../tables/sqlite.ts'
+import { and, asc, eq, or, sql } from 'drizzle-orm'
+import { apps, installs, resources, users } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
 
 export type Install = typeof installs.$inferSelect
@@ -46,6 +46,22 @@ export const installQueries = (db: Connection) => {
           .innerJoin(resources, eq(resources.id, installs.resourceId))
           .where(eq(installs.id, id)),
       ),
+    /** Every install, of one app or of all (null), oldest first, with what a person calls its app, user and place. */
+    list: async (appId: string | null) =>
+      await db
+        .select({
+          install: installs,
+          kind: resources.kind,
+          resourceSlug: resources.slug,
+          app: apps.slug,
+          user: users.email,
+        })
+        .from(installs)
+        .innerJoin(resources, eq(resources.id, installs.resourceId))
+        .innerJoin(apps, eq(apps.id, installs.appId))
+        .innerJoin(users, eq(users.id, installs.userId))
+        .where(appId === null ? undefined : eq(installs.appId, appId))
+        .orderBy(asc(installs.id)),
     /** The install of an app on a website or store that is undecided or in use, if there is one; there are never two. */
     findOpen: async (appId: string, resourceId: string) => only(await open().execute({ appId, resourceId })),
     /** Whether the user has an approved and active install of the app, on any website or store. */

@@ -1,4 +1,4 @@
-import { count, eq } from 'drizzle-orm'
+import { asc, count, eq } from 'drizzle-orm'
 import { users } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
 
@@ -16,6 +16,8 @@ export const userQueries = (db: Connection) => {
     byId: async (id: string) => only(await byId().execute({ id })),
     /** `email` is normalised (lower case). */
     byEmail: async (email: string) => only(await byEmail().execute({ email })),
+    /** Everyone, by address. */
+    list: async (): Promise<User[]> => await db.select().from(users).orderBy(asc(users.email)),
     count: async () => (await total().execute())[0]?.total ?? 0,
     setStatus: async (id: string, status: User['status'], now: number) =>
       void (await db.update(users).set({ status, updatedAt: now }).where(eq(users.id, id))),

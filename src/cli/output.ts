@@ -2,6 +2,9 @@ import type { CommonFlags } from './operator-command.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
+/** The columns of a table: title, and the field under it; `clientIds.development` is a field of a field. */
+type Columns = Readonly<Record<string, string>>
+
 /** The answer of a command: one JSON value, or text for people. The only writer to stdout. */
 export const answer = (flags: CommonFlags, value: Fields, text: string): void => {
   process.stdout.write(flags.json === true ? `${JSON.stringify(value)}\n` : `${text}\n`)
@@ -12,7 +15,7 @@ export const answerRecord = (flags: CommonFlags, record: Fields): void => {
   answer(flags, wire, recordText(wire))
 }
 
-export const answerList = (flags: CommonFlags, records: readonly Fields[], columns: readonly string[]): void => {
+export const answerList = (flags: CommonFlags, records: readonly Fields[], columns: Columns): void => {
   const data = records.map(wireRecord)
   answer(flags, { data }, data.length === 0 ? 'None.' : tableText(data, columns))
 }
@@ -43,16 +46,16 @@ const fieldsOf = (record: Fields, prefix: string): readonly (readonly [name: str
 const isPlainObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-export const tableText = (records: readonly Fields[], columns: readonly string[]): string => {
-  const head = columns.map((column) => column.toUpperCase())
-  const rows = [head, ...records.map((record) => columns.map((column) => cellText(valueAt(record, column))))]
-  const widths = columns.map((_, index) => Math.max(...rows.map((row) => Bun.stringWidth(row[index] ?? ''))))
+export const tableText = (records: readonly Fields[], columns: Columns): string => {
+  const head = Object.keys(columns).map((title) => title.toUpperCase())
+  const paths = Object.values(columns)
+  const rows = [head, ...records.map((record) => paths.map((path) => cellText(valueAt(record, path))))]
+  const widths = head.map((_, index) => Math.max(...rows.map((row) => Bun.stringWidth(row[index] ?? ''))))
   const line = (row: readonly string[]) =>
     row.map((cell, index) => cell + ' '.repeat((widths[index] ?? 0) - Bun.stringWidth(cell))).join('  ').trimEnd()
   return rows.map(line).join('\n')
 }
 
-/** `clientIds.development` is a field of a field. */
 const valueAt = (record: Fields, path: string): unknown => {
   let value: unknown = record
   for (const name of path.split('.')) value = isPlainObject(value) ? value[name] : undefined

@@ -18,11 +18,16 @@ test('a record is one field per line, fields of fields by path', () => {
 })
 
 test('a table lines up what a terminal shows wide', () => {
-  expect(tableText([{ name: '日本', n: 1 }, { name: 'x', n: 22 }], ['name', 'n'])).toBe('NAME  N\n日本  1\nx     22')
+  expect(tableText([{ name: '日本', n: 1 }, { name: 'x', n: 22 }], { Name: 'name', N: 'n' })).toBe('NAME  N\n日本  1\nx     22')
+})
+
+test('a column has a title of its own, and may be a field of a field', () => {
+  const records = [{ actor: { id: 'ada' } }, { actor: null }]
+  expect(tableText(records, { 'Whose ID': 'actor.id' })).toBe('WHOSE ID\nada\n-')
 })
 
 test('text that others wrote cannot steer the terminal', () => {
   const hostile = 'a\u001b[2Jb\r\nc\u202ed\u009be'
   expect(recordText({ name: hostile })).toBe('name  a\ufffd[2Jb\ufffd\ufffdc\ufffdd\ufffde')
-  expect(tableText([{ name: hostile }], ['name'])).toBe('NAME\na\ufffd[2Jb\ufffd\ufffdc\ufffdd\ufffde')
+  expect(tableText([{ name: hostile }], { Name: 'name' })).toBe('NAME\na\ufffd[2Jb\ufffd\ufffdc\ufffdd\ufffde')
 })

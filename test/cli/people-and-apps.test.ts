@@ -76,6 +76,14 @@ describe('user', () => {
   })
 })
 
+test('user list has everyone by address, without a trace of their passwords', async () => {
+  const own = await openDesk()
+  const [grace, ada] = [await addUser(own, 'grace@example.com'), await addUser(own, 'ada@example.com')]
+  const { stdout } = await own.run(['user', 'list', '--json'])
+  expect(JSON.parse(stdout)).toEqual({ data: [ada, grace] })
+  expect(stdout).not.toMatch(/password|\$2/)
+})
+
 describe('app', () => {
   test('create answers with the app and one client ID per environment', async () => {
     const app = await addApp(desk, 'answers', 'store:read site:read site:read')
@@ -177,6 +185,8 @@ describe('redirect', () => {
     const added = await desk.json(['redirect', 'add', 'urls', '--environment', 'development', uri])
     expect(added).toEqual({ redirectUris: { development: [uri], production: [] } })
     expect(await desk.json(['redirect', 'add', 'urls', '--environment', 'development', uri])).toEqual(added)
+    expect(await desk.json(['redirect', 'list', 'urls'])).toEqual(added)
+    expect((await desk.run(['redirect', 'list', 'no-such-app'])).stderr).toBe('error: There is no app with this slug.\n')
     const removed = await desk.json(['redirect', 'remove', 'urls', '--environment', 'development', uri])
     expect(removed).toEqual({ redirectUris: { development: [], production: [] } })
   })
@@ -226,6 +236,18 @@ describe('install', () => {
     expect((await desk.json([...install, 'two'])).id).not.toBe(id)
   })
 
+  test('is found again by list, of all apps or of one', async () => {
+    await importLines(desk, [{ owner: 'ada@example.com', kind: 'store', name: 'Three', slug: 'three', status: 'draft' }])
+    await addApp(desk, 'shop')
+    const made = await desk.json(['install', 'create', 'shop', '--user', 'ada@example.com', '--kind', 'store', '--resource', 'three'])
+    const listed = { ...made, app: 'shop', user: 'ada@example.com' }
+    expect(await desk.json(['install', 'list', '--app', 'shop'])).toEqual({ data: [listed] })
+    expect((await desk.json(['install', 'list'])).data.at(-1)).toEqual(listed)
+    await addApp(desk, 'unused')
+    expect((await desk.json(['install', 'list', '--app', 'unused'])).data).toEqual([])
+    expect((await desk.run(['install', 'list', '--app', 'no-such-app'])).exitCode).toBe(1)
+  })
+
   test('needs a website or store that this user has', async () => {
     const { exitCode, stderr } = await desk.run([...install, 'no-such-site'])
     expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'error: This user has no such website or store.\n' })
@@ -234,6 +256,6 @@ describe('install', () => {
 
 test('text for people has the same facts, and no control characters that others wrote', async () => {
   const { stdout } = await desk.run(['app', 'list'])
-  expect(stdout).toMatch(/^SLUG +NAME +STATUS/)
+  expect(stdout).toMatch(/^SLUG +NAME +STATUS +DEVELOPMENT CLIENT ID +PRODUCTION CLIENT ID +SCOPES\n/)
   expect(stdout).toMatch(/^newsletter +Newsletter +active +apc_dev_/m)
 })

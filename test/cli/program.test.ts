@@ -5,13 +5,13 @@ import { deskAt, openDesk, run } from './support/run.ts'
 
 const commands = [
   'serve', 'dev', 'migrate', 'check', 'backup', 'restore', 'purge', 'seed',
-  'user', 'user create', 'user disable', 'user enable',
+  'user', 'user create', 'user disable', 'user enable', 'user list',
   'app', 'app create', 'app suspend', 'app activate', 'app list',
   'credential', 'credential create', 'credential rotate', 'credential revoke', 'credential list',
-  'redirect', 'redirect add', 'redirect remove',
-  'install', 'install create', 'install approve', 'install reject', 'install deactivate',
+  'redirect', 'redirect add', 'redirect remove', 'redirect list',
+  'install', 'install create', 'install approve', 'install reject', 'install deactivate', 'install list',
   'resource', 'resource import',
-  'version', 'version submit', 'version withdraw', 'version approve', 'version reject', 'version activate',
+  'version', 'version submit', 'version withdraw', 'version approve', 'version reject', 'version activate', 'version list',
   'audit', 'audit list',
 ] // prettier-ignore
 

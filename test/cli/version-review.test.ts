@@ -39,6 +39,15 @@ test('a draft is submitted, taken back, submitted again, approved and activated;
   expect(again.stderr).toContain('Its status is superseded.')
 })
 
+test('list has every version of an app as its steps answer with it, newest first', async () => {
+  const submitted = await desk.json(['version', 'submit', 'shop-insights', '0.1.0'])
+  expect(await desk.json(['version', 'list', 'shop-insights'])).toEqual({ data: [submitted] })
+  await desk.json(['version', 'withdraw', 'shop-insights', '0.1.0'])
+  const { stdout } = await desk.run(['version', 'list', 'newsletter'])
+  expect(stdout).toMatch(/^VERSION +STATUS +REVISION +SCOPES +IN DEVELOPMENT +IN PRODUCTION +CREATED +ID\n1\.4\.0 +/)
+  expect((await desk.run(['version', 'list', 'no-such-app'])).stderr).toBe('error: There is no app with this slug.\n')
+})
+
 test('a submitted version is rejected with a message and what there is to mend', async () => {
   const items = ['--item', 'manifest.support=No address.', '--item', 'notes=Say = what changed.']
   expect(await statusOf('1.3.0', 'reject', '--message', 'Not yet.', ...items)).toMatchObject({

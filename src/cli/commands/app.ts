@@ -54,5 +54,12 @@ const setStatus = async (slug: string, status: 'active' | 'suspended', flags: Co
 
 const list = async (flags: CommonFlags): Promise<void> => {
   const apps = await asOperator(flags, async ({ platform }) => await listApps(platform))
-  answerList(flags, apps, ['slug', 'name', 'status', 'clientIds.development', 'clientIds.production', 'scopes'])
+  answerList(flags, apps, {
+    Slug: 'slug',
+    Name: 'name',
+    Status: 'status',
+    'Development client ID': 'clientIds.development',
+    'Production client ID': 'clientIds.production',
+    Scopes: 'scopes',
+  })
 }

@@ -26,8 +26,16 @@ const list = async (flags: ListFlags): Promise<void> => {
     const since = flags.since === undefined ? 0 : startOf(flags.since, platform.clock.now())
     return await listAuditEvents(platform, { slug: flags.app ?? null, since, limit: flags.limit })
   })
-  const columns = ['at', 'action', 'outcome', 'reason', 'actor.kind', 'actor.id', 'target', 'requestId']
-  answerList(flags, events.map(eventRecord), columns)
+  answerList(flags, events.map(eventRecord), {
+    Time: 'at',
+    Action: 'action',
+    Outcome: 'outcome',
+    Reason: 'reason',
+    Actor: 'actor.kind',
+    'Actor ID': 'actor.id',
+    Target: 'target',
+    'Request ID': 'requestId',
+  })
 }
 
 const eventRecord = ({ actorKind, actorId, detail, ...event }: AuditEvent) => {

@@ -63,5 +63,13 @@ const revoke = async (credentialId: string, flags: CommonFlags): Promise<void> =
 
 const list = async (slug: string, flags: CommonFlags): Promise<void> => {
   const credentials = await asOperator(flags, async ({ platform }) => await listCredentials(platform, slug))
-  answerList(flags, credentials, ['id', 'environment', 'status', 'label', 'createdAt', 'expiresAt', 'lastUsedAt'])
+  answerList(flags, credentials, {
+    ID: 'id',
+    Environment: 'environment',
+    Status: 'status',
+    Label: 'label',
+    Created: 'createdAt',
+    Expires: 'expiresAt',
+    'Last used': 'lastUsedAt',
+  })
 }

@@ -2,16 +2,18 @@ import { type Command, Option } from 'commander'
 import type { InstallStep } from '../../domain/install.ts'
 import { createInstall } from '../../operations/installs/create-install.ts'
 import type { InstallRecord } from '../../operations/installs/install-record.ts'
+import { listInstalls } from '../../operations/installs/list-installs.ts'
 import { moveInstall } from '../../operations/installs/move-install.ts'
 import { asOperator } from '../open-platform.ts'
 import { type CommonFlags, operatorCommand } from '../operator-command.ts'
-import { answerRecord } from '../output.ts'
+import { answerList, answerRecord } from '../output.ts'
 
 type CreateFlags = CommonFlags & {
   readonly user: string
   readonly kind: 'website' | 'store'
   readonly resource: string
 }
+type ListFlags = CommonFlags & { readonly app?: string }
 
 /** A website is a site to the builder, and so in the store and in `resource import`. */
 const kindOfResource = { website: 'site', store: 'store' } as const
@@ -27,6 +29,9 @@ export const addInstallCommands = (program: Command): void => {
   operatorCommand(group, 'approve <id>', 'Approve a pending install and make it active.').action(move('approve'))
   operatorCommand(group, 'reject <id>', 'Reject a pending install.').action(move('reject'))
   operatorCommand(group, 'deactivate <id>', 'End an active install.').action(move('deactivate'))
+  operatorCommand(group, 'list', 'List every install with its ID, oldest first.')
+    .option('--app <slug>', 'only those of one app')
+    .action(list)
 }
 
 const create = async (slug: string, flags: CreateFlags): Promise<void> => {
@@ -46,5 +51,20 @@ const move = (step: InstallStep) => async (id: string, flags: CommonFlags) => {
   answerInstall(flags, install)
 }
 
-const answerInstall = (flags: CommonFlags, install: InstallRecord): void =>
-  answerRecord(flags, { ...install, kind: kindOfInstall[install.kind] })
+const list = async (flags: ListFlags): Promise<void> => {
+  const installs = await asOperator(flags, async ({ platform }) => await listInstalls(platform, flags.app ?? null))
+  answerList(flags, installs.map(withKind), {
+    ID: 'id',
+    App: 'app',
+    User: 'user',
+    Kind: 'kind',
+    Resource: 'resource',
+    Approval: 'approval',
+    State: 'state',
+    Created: 'createdAt',
+  })
+}
+
+const withKind = <T extends InstallRecord>(install: T) => ({ ...install, kind: kindOfInstall[install.kind] })
+
+const answerInstall = (flags: CommonFlags, install: InstallRecord): void => answerRecord(flags, withKind(install))

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Environment } from '../../domain/environment.ts'
 import { addRedirectUri, removeRedirectUri } from '../../operations/redirect-uris/change-redirect-uris.ts'
+import { listRedirectUris } from '../../operations/redirect-uris/list-redirect-uris.ts'
 import { asOperator } from '../open-platform.ts'
 import { type CommonFlags, environmentOption, operatorCommand } from '../operator-command.ts'
 import { answerRecord } from '../output.ts'
@@ -15,6 +16,7 @@ export const addRedirectCommands = (program: Command): void => {
   operatorCommand(group, 'remove <slug> <uri>', 'Take a redirect URI away; it is refused from then on.')
     .addOption(environmentOption())
     .action(change(removeRedirectUri))
+  operatorCommand(group, 'list <slug>', 'List the redirect URIs of an app.').action(list)
 }
 
 const change = (operation: typeof addRedirectUri) => async (slug: string, uri: string, flags: Flags) => {
@@ -25,3 +27,6 @@ const change = (operation: typeof addRedirectUri) => async (slug: string, uri: s
   )
   answerRecord(flags, left)
 }
+
+const list = async (slug: string, flags: CommonFlags): Promise<void> =>
+  answerRecord(flags, await asOperator(flags, async ({ platform }) => await listRedirectUris(platform, slug)))

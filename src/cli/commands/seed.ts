@@ -30,9 +30,15 @@ const seedText = ({ users, apps, installs }: DemoCredentials): string => {
   ])
   return [
     'Logins and secrets of the demo. They are shown this once.',
-    tableText(users, ['email', 'password', 'name', 'operator']),
-    tableText(clients, ['app', 'environment', 'clientId', 'clientSecret', 'redirectUri']),
-    tableText(installs, ['app', 'user', 'resource', 'approval', 'id']),
+    tableText(users, { Email: 'email', Password: 'password', Name: 'name', Operator: 'operator' }),
+    tableText(clients, {
+      App: 'app',
+      Environment: 'environment',
+      'Client ID': 'clientId',
+      'Client secret': 'clientSecret',
+      'Redirect URI': 'redirectUri',
+    }),
+    tableText(installs, { App: 'app', User: 'user', Resource: 'resource', Approval: 'approval', 'Install ID': 'id' }),
   ].join('\n\n')
 }
 

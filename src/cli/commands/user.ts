@@ -2,10 +2,11 @@ import type { Command } from 'commander'
 import type { User } from '../../../db/database.ts'
 import { generatedPassword, generatedPasswordBytes } from '../../domain/generated-password.ts'
 import { createUser } from '../../operations/users/create-user.ts'
+import { listUsers } from '../../operations/users/list-users.ts'
 import { setUserStatus } from '../../operations/users/set-user-status.ts'
 import { asOperator } from '../open-platform.ts'
 import { type CommonFlags, operatorCommand } from '../operator-command.ts'
-import { answerRecord } from '../output.ts'
+import { answerList, answerRecord } from '../output.ts'
 import { readPassword } from '../read-password.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -33,6 +34,7 @@ export const addUserCommands = (program: Command): void => {
   operatorCommand(group, 'enable <email>', 'Enable a disabled user: grants that have not expired work again.').action(
     async (email: string, flags: CommonFlags) => await setStatus(email, 'active', flags),
   )
+  operatorCommand(group, 'list', 'List every user.').action(list)
 }
 
 const create = async (flags: CreateFlags): Promise<void> => {
@@ -55,6 +57,18 @@ const setStatus = async (email: string, status: User['status'], flags: CommonFla
     async ({ platform, trace, actor }) => await setUserStatus(platform, trace, actor, { email, status }),
   )
   answerRecord(flags, userRecord(user))
+}
+
+const list = async (flags: CommonFlags): Promise<void> => {
+  const users = await asOperator(flags, async ({ platform }) => await listUsers(platform))
+  answerList(flags, users.map(userRecord), {
+    Email: 'email',
+    Name: 'name',
+    Status: 'status',
+    Operator: 'operator',
+    Created: 'createdAt',
+    ID: 'id',
+  })
 }
 
 /** A user without the hash of their password. */

@@ -1,10 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { VersionStep } from '../../domain/version.ts'
+import { listEveryVersion } from '../../operations/versions/list-every-version.ts'
 import { moveVersion, type VersionMove } from '../../operations/versions/move-version.ts'
 import type { RejectionItem } from '../../operations/versions/version-record.ts'
 import { asOperator } from '../open-platform.ts'
 import { type CommonFlags, operatorCommand } from '../operator-command.ts'
-import { answerRecord } from '../output.ts'
+import { answerList, answerRecord } from '../output.ts'
 
 type RejectFlags = CommonFlags & { readonly message: string; readonly item: readonly RejectionItem[] }
 
@@ -27,6 +28,7 @@ export const addVersionCommands = (program: Command): void => {
       const rejection = { message: flags.message, items: flags.item }
       await move(flags, { slug, version, step: 'reject', rejection })
     })
+  operatorCommand(group, 'list <slug>', 'List the versions of an app, newest first.').action(list)
 }
 
 const steps: readonly (readonly [step: Exclude<VersionStep, 'reject'>, description: string])[] = [
@@ -42,6 +44,20 @@ const move = async (flags: CommonFlags, step: VersionMove): Promise<void> => {
     async ({ platform, trace, actor }) => await moveVersion(platform, trace, actor, step),
   )
   answerRecord(flags, version)
+}
+
+const list = async (slug: string, flags: CommonFlags): Promise<void> => {
+  const versions = await asOperator(flags, async ({ platform }) => await listEveryVersion(platform, slug))
+  answerList(flags, versions, {
+    Version: 'version',
+    Status: 'status',
+    Revision: 'revision',
+    Scopes: 'scopes',
+    'In development': 'current.development',
+    'In production': 'current.production',
+    Created: 'createdAt',
+    ID: 'id',
+  })
 }
 
 const readItem = (text: string, before: readonly RejectionItem[]): readonly RejectionItem[] => {

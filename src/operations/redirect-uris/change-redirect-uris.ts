@@ -5,13 +5,13 @@ import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
+import { type RedirectUris, redirectUrisOf } from './list-redirect-uris.ts'
 
 type RedirectUriChange = {
   readonly slug: string
   readonly environment: Environment
   readonly uri: string
 }
-type RedirectUris = { readonly redirectUris: Readonly<Record<Environment, readonly string[]>> }
 
 /**
  * Registers a redirect URI for one environment of an app. Adding one that is there already changes nothing.
@@ -65,8 +65,6 @@ const changeRedirectUris = async (
         auditEvent(stamp, { actor, action, appId: app.id, environment, target: client.id, detail }),
       )
     }
-    const all = await q.redirectUris.listByApp(app.id)
-    const of = (wanted: Environment) => all.filter((row) => row.environment === wanted).map((row) => row.uri)
-    return done({ redirectUris: { development: of('development'), production: of('production') } })
+    return done(await redirectUrisOf(q, app.id))
   })
 }
