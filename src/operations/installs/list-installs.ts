@@ -3,7 +3,7 @@ import type { Platform } from '../platform.ts'
 import { type InstallRecord, installRecord } from './install-record.ts'
 
 /** An install with the slug of its app and the address of its user. */
-export type ListedInstall = InstallRecord & { readonly app: string; readonly user: string }
+type ListedInstall = InstallRecord & { readonly app: string; readonly user: string }
 
 /**
  * Every install there ever was, of one app or of all (null), oldest first.

@@ -14,6 +14,7 @@ export const listRedirectUris = async (platform: Platform, slug: string): Promis
   return await redirectUrisOf(q, (await findApp(q, slug)).id)
 }
 
+/** What is registered for an app, per environment, in the order of the text. */
 export const redirectUrisOf = async (q: Queries, appId: string): Promise<RedirectUris> => {
   const all = await q.redirectUris.listByApp(appId)
   const of = (wanted: Environment) => all.filter((row) => row.environment === wanted).map((row) => row.uri)
