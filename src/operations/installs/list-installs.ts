@@ -1,3 +1,4 @@
+import type { Queries } from '../../../db/database.ts'
 import { findApp } from '../apps/find-app.ts'
 import type { Platform } from '../platform.ts'
 import { type InstallRecord, installRecord } from './install-record.ts'
@@ -12,10 +13,13 @@ type ListedInstall = InstallRecord & { readonly app: string; readonly user: stri
 export const listInstalls = async (platform: Platform, slug: string | null): Promise<ListedInstall[]> => {
   const q = platform.database.queries
   const appId = slug === null ? null : (await findApp(q, slug)).id
-  const rows = await q.installs.list(appId)
-  return rows.map(({ install, kind, resourceSlug, app, user }) => ({
-    ...installRecord(install, kind, resourceSlug),
-    app,
-    user,
-  }))
+  return (await q.installs.list(appId)).map(listed)
 }
+
+type Row = Awaited<ReturnType<Queries['installs']['list']>>[number]
+
+const listed = ({ install, kind, resourceSlug, app, user }: Row): ListedInstall => ({
+  ...installRecord(install, kind, resourceSlug),
+  app,
+  user,
+})
