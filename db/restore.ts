@@ -91,7 +91,8 @@ const assertRestorable = ({ backup, file, migrations }: RestoreOptions): void =>
   if (present?.dev === found.dev && present.ino === found.ino) {
     throw new DatabaseUnusable('exists', `${backup} is the database itself.`)
   }
-  if (inspectSchema(backup, migrations) === 'empty') throw new DatabaseUnusable('foreign', `${backup} is empty: it is no backup.`)
+  if (inspectSchema(backup, migrations) === 'empty')
+    throw new DatabaseUnusable('foreign', `${backup} is empty: it is no backup.`)
   const connection = new Connection(backup, { readonly: true })
   try {
     const verdict = connection.value('PRAGMA integrity_check(1)')

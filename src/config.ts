@@ -196,7 +196,9 @@ const readRateLimit = (setting: Setting | null, policy: RateLimitPolicy, faults:
   const seconds = wholeNumber(second, 1, 86_400)
   if (count !== null && seconds !== null && more.length === 0) return { count, seconds }
   const { name } = setting
-  faults.push(`${name} must be count/seconds such as ${fallback.count}/${fallback.seconds}: 1 to 1000000 in 1 to 86400.`)
+  faults.push(
+    `${name} must be count/seconds such as ${fallback.count}/${fallback.seconds}: 1 to 1000000 in 1 to 86400.`,
+  )
   return fallback
 }
 
@@ -214,7 +216,9 @@ const readLifetimes = (find: Find, faults: Faults): Lifetimes => {
     if (setting === null) return maximumLifetimes[kind]
     const seconds = wholeNumber(setting.text, 1, maximumLifetimes[kind])
     if (seconds === null) {
-      faults.push(`${setting.name} must be whole seconds from 1 to ${maximumLifetimes[kind]}: it may shorten, not lengthen.`)
+      faults.push(
+        `${setting.name} must be whole seconds from 1 to ${maximumLifetimes[kind]}: it may shorten, not lengthen.`,
+      )
     }
     return seconds ?? maximumLifetimes[kind]
   }

@@ -50,7 +50,14 @@ test('the domain is pure: no packages but node:crypto, no promises, no clock, no
       if (!imported.startsWith('src/domain/') && imported !== 'node:crypto') faults.push(`${file} imports ${imported}`)
     }
     const code = (await text(file)).replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
-    for (const impurity of [/\bPromise\b/, /\basync\b/, /\bDate\.now\b/, /\bMath\.random\b/, /\bgetRandomValues\b/, /\bBun\./]) {
+    for (const impurity of [
+      /\bPromise\b/,
+      /\basync\b/,
+      /\bDate\.now\b/,
+      /\bMath\.random\b/,
+      /\bgetRandomValues\b/,
+      /\bBun\./,
+    ]) {
       if (impurity.test(code)) faults.push(`${file} uses ${impurity.source}`)
     }
   }

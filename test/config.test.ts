@@ -45,7 +45,16 @@ describe('settings', () => {
       RATE_LIMIT_TOKEN: 'canary',
       LIFETIME_CODE: 'canary',
     })
-    const names = ['HOST', 'PUBLIC_URL', 'PORT', 'DATABASE_URL', 'TRUSTED_PROXIES', 'RATE_LIMIT_TOKEN', 'RATE_LIMIT', 'LIFETIME_CODE']
+    const names = [
+      'HOST',
+      'PUBLIC_URL',
+      'PORT',
+      'DATABASE_URL',
+      'TRUSTED_PROXIES',
+      'RATE_LIMIT_TOKEN',
+      'RATE_LIMIT',
+      'LIFETIME_CODE',
+    ]
     expect(faults.map((fault) => fault.split(' ')[0] ?? '')).toEqual(names)
     expect(faults.join('\n')).not.toContain('canary')
   })
@@ -56,7 +65,12 @@ describe('settings', () => {
 
   test('an empty setting is a fault, not a default', () => {
     const faults = faultsOf({ PORT: '', PUBLIC_URL: ' ', RATE_LIMIT: '' }, { host: '' })
-    expect(faults.map((fault) => fault.replace(' is empty. Leave it out to use the default.', ''))).toEqual(['--host', 'PUBLIC_URL', 'PORT', 'RATE_LIMIT'])
+    expect(faults.map((fault) => fault.replace(' is empty. Leave it out to use the default.', ''))).toEqual([
+      '--host',
+      'PUBLIC_URL',
+      'PORT',
+      'RATE_LIMIT',
+    ])
   })
 
   test('a misspelt limit or lifetime is a fault', () => {
@@ -81,13 +95,19 @@ describe('settings', () => {
     expect(readDatabaseSetting({ database: url }, {})).toBe(path)
   })
 
-  test.each(['file:', 'file://host/a.db', 'file:a.db?mode=ro', 'file:a.db#x', ':memory:', 'data/', 'file:%ff', 'mysql://h/d'])(
-    'the database %p is refused',
-    (url) => {
-      expect(faultsOf({ DATABASE_URL: url })).toHaveLength(1)
-      expect(() => readDatabaseSetting({ database: url }, {})).toThrow(ConfigError)
-    },
-  )
+  test.each([
+    'file:',
+    'file://host/a.db',
+    'file:a.db?mode=ro',
+    'file:a.db#x',
+    ':memory:',
+    'data/',
+    'file:%ff',
+    'mysql://h/d',
+  ])('the database %p is refused', (url) => {
+    expect(faultsOf({ DATABASE_URL: url })).toHaveLength(1)
+    expect(() => readDatabaseSetting({ database: url }, {})).toThrow(ConfigError)
+  })
 
   test.each([
     ['https://apps.example.com', 'https://apps.example.com'],
@@ -98,12 +118,18 @@ describe('settings', () => {
     expect(readConfig({}, { PUBLIC_URL: url }).publicUrl).toBe(origin)
   })
 
-  test.each(['apps.example.com', 'ftp://a.b', 'https://a.b/c', 'https://a.b?c', 'https://a.b#c', 'https://u@a.b', 'https://a b', 'https://'])(
-    'the public URL %p is refused',
-    (url) => {
-      expect(faultsOf({ PUBLIC_URL: url })).toHaveLength(1)
-    },
-  )
+  test.each([
+    'apps.example.com',
+    'ftp://a.b',
+    'https://a.b/c',
+    'https://a.b?c',
+    'https://a.b#c',
+    'https://u@a.b',
+    'https://a b',
+    'https://',
+  ])('the public URL %p is refused', (url) => {
+    expect(faultsOf({ PUBLIC_URL: url })).toHaveLength(1)
+  })
 
   test('plain HTTP is warned about unless it stays on this machine', () => {
     expect(readConfig({}, { PUBLIC_URL: 'http://apps.example.com' }).warnings).toHaveLength(1)
@@ -117,9 +143,12 @@ describe('settings', () => {
     expect(rateLimits).toEqual({ ...defaultRateLimits, sign_in: { count: 3, seconds: 60 } })
   })
 
-  test.each(['3', '3/', '/60', '0/60', '3/0', '3/60/1', '-3/60', '3.5/60', '3/60s', '9999999/60'])('the limit %p is refused', (limit) => {
-    expect(faultsOf({ RATE_LIMIT_READ: limit })).toHaveLength(1)
-  })
+  test.each(['3', '3/', '/60', '0/60', '3/0', '3/60/1', '-3/60', '3.5/60', '3/60s', '9999999/60'])(
+    'the limit %p is refused',
+    (limit) => {
+      expect(faultsOf({ RATE_LIMIT_READ: limit })).toHaveLength(1)
+    },
+  )
 
   test('limits can be off, and are then still checked', () => {
     expect(readConfig({}, { RATE_LIMIT: 'off' }).rateLimits).toBeNull()

@@ -31,7 +31,10 @@ test('the walk in the README is the one that the demo prints, and every step of 
   expect(settings.length).toBe(6)
 
   const shell = Bun.spawn(['bash', '-c', `${settings.join('\n')}\n${walk}`], { stdout: 'pipe', stderr: 'pipe' })
-  const answers = (await new Response(shell.stdout).text()).trim().split('\n').map((line) => JSON.parse(line))
+  const answers = (await new Response(shell.stdout).text())
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
   expect(await shell.exited).toBe(0)
   const [app, first, second, rollback, user, resources, deadByRefresh, revoked, deadByRevocation] = answers
   expect(answers.length).toBe(9)
@@ -52,5 +55,6 @@ test('the walk in the README is the one that the demo prints, and every step of 
 
 test('every script that the README names exists', async () => {
   const { scripts } = await Bun.file(join(root, 'package.json')).json()
-  for (const [, script = ''] of readme.matchAll(/bun(?:@1\.4\.5)? run ([a-z]+)/g)) expect(Object.keys(scripts)).toContain(script)
+  for (const [, script = ''] of readme.matchAll(/bun(?:@1\.4\.5)? run ([a-z]+)/g))
+    expect(Object.keys(scripts)).toContain(script)
 })

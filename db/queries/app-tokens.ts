@@ -42,7 +42,12 @@ export const appTokenQueries = (db: Connection) => {
       .limit(givenLimit('limit'))
       .prepare(),
   )
-  const removeUpTo = lazily(() => db.delete(appTokens).where(lte(appTokens.key, given('key'))).prepare())
+  const removeUpTo = lazily(() =>
+    db
+      .delete(appTokens)
+      .where(lte(appTokens.key, given('key')))
+      .prepare(),
+  )
 
   const oldest = lazily(() =>
     db.select({ key: appTokens.key }).from(appTokens).orderBy(asc(appTokens.key)).limit(1).prepare(),

@@ -9,8 +9,20 @@ export type Client = typeof clients.$inferSelect
 export const appQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(apps).values(everyColumn(apps)).prepare())
   const insertClient = lazily(() => db.insert(clients).values(everyColumn(clients)).prepare())
-  const byId = lazily(() => db.select().from(apps).where(eq(apps.id, given('id'))).prepare())
-  const bySlug = lazily(() => db.select().from(apps).where(eq(apps.slug, given('slug'))).prepare())
+  const byId = lazily(() =>
+    db
+      .select()
+      .from(apps)
+      .where(eq(apps.id, given('id')))
+      .prepare(),
+  )
+  const bySlug = lazily(() =>
+    db
+      .select()
+      .from(apps)
+      .where(eq(apps.slug, given('slug')))
+      .prepare(),
+  )
   const byClient = lazily(() =>
     db
       .select({ app: apps, client: clients })

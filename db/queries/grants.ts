@@ -7,10 +7,7 @@ export type AuthorizationCode = typeof authorizationCodes.$inferSelect
 export type TokenPair = typeof tokenPairs.$inferSelect
 
 /** What a won exchange or refresh changes on its grant. */
-type GrantStep = Pick<
-  Grant,
-  'currentKey' | 'expiresAt' | 'retryKey' | 'retrySalt' | 'retryFingerprint' | 'retryUntil'
->
+type GrantStep = Pick<Grant, 'currentKey' | 'expiresAt' | 'retryKey' | 'retrySalt' | 'retryFingerprint' | 'retryUntil'>
 
 /** What a purge did to a family: nothing, as it has not expired or is gone; part of it; or all of it. */
 type PurgedFamily =
@@ -31,7 +28,13 @@ export const grantQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(grants).values(everyColumn(grants)).prepare())
   const insertCode = lazily(() => db.insert(authorizationCodes).values(everyColumn(authorizationCodes)).prepare())
   const insertPair = lazily(() => db.insert(tokenPairs).values(everyColumn(tokenPairs)).prepare())
-  const byId = lazily(() => db.select().from(grants).where(eq(grants.id, given('id'))).prepare())
+  const byId = lazily(() =>
+    db
+      .select()
+      .from(grants)
+      .where(eq(grants.id, given('id')))
+      .prepare(),
+  )
   const findCode = lazily(() =>
     db
       .select({ code: getTableColumns(authorizationCodes), grant: getTableColumns(grants), userStatus: users.status })
@@ -98,8 +101,18 @@ export const grantQueries = (db: Connection) => {
       .where(eq(tokenPairs.key, given('key')))
       .prepare(),
   )
-  const removeCode = lazily(() => db.delete(authorizationCodes).where(eq(authorizationCodes.key, given('key'))).prepare())
-  const remove = lazily(() => db.delete(grants).where(eq(grants.id, given('id'))).prepare())
+  const removeCode = lazily(() =>
+    db
+      .delete(authorizationCodes)
+      .where(eq(authorizationCodes.key, given('key')))
+      .prepare(),
+  )
+  const remove = lazily(() =>
+    db
+      .delete(grants)
+      .where(eq(grants.id, given('id')))
+      .prepare(),
+  )
   const noRetry = { retryKey: null, retrySalt: null, retryFingerprint: null, retryUntil: null } as const
 
   return {
@@ -164,7 +177,10 @@ export const grantQueries = (db: Connection) => {
       const pairs = keys.length
       if (pairs > 0) await db.delete(tokenPairs).where(inArray(tokenPairs.key, keys))
       if (pairs >= mostPairs) {
-        await db.update(grants).set({ currentKey: next, ...noRetry }).where(eq(grants.id, id))
+        await db
+          .update(grants)
+          .set({ currentKey: next, ...noRetry })
+          .where(eq(grants.id, id))
         return { kind: 'shortened', rows: pairs, pairs, clientId }
       }
       await removeCode().execute({ key: next })

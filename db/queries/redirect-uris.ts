@@ -7,7 +7,13 @@ type RedirectUri = typeof redirectUris.$inferSelect
 /** Registered redirect URIs; each belongs to one client. */
 export const redirectUriQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(redirectUris).values(everyColumn(redirectUris)).prepare())
-  const find = lazily(() => db.select().from(redirectUris).where(eq(redirectUris.uri, given('uri'))).prepare())
+  const find = lazily(() =>
+    db
+      .select()
+      .from(redirectUris)
+      .where(eq(redirectUris.uri, given('uri')))
+      .prepare(),
+  )
 
   return {
     insert: async (redirectUri: RedirectUri) => void (await insert().execute(redirectUri)),

@@ -7,8 +7,20 @@ export type User = typeof users.$inferSelect
 /** People; their address is stored normalised and is unique. */
 export const userQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(users).values(everyColumn(users)).prepare())
-  const byId = lazily(() => db.select().from(users).where(eq(users.id, given('id'))).prepare())
-  const byEmail = lazily(() => db.select().from(users).where(eq(users.email, given('email'))).prepare())
+  const byId = lazily(() =>
+    db
+      .select()
+      .from(users)
+      .where(eq(users.id, given('id')))
+      .prepare(),
+  )
+  const byEmail = lazily(() =>
+    db
+      .select()
+      .from(users)
+      .where(eq(users.email, given('email')))
+      .prepare(),
+  )
   const total = lazily(() => db.select({ total: count() }).from(users).prepare())
 
   return {

@@ -52,10 +52,19 @@ export const versionQueries = (db: Connection) => {
     byName: async (appId: string, version: string) => only(await byName().execute({ appId, version })),
     active: async (appId: string) => only(await active().execute({ appId })),
     nextNumber: async (appId: string) =>
-      ((await db.select({ last: max(versions.number) }).from(versions).where(eq(versions.appId, appId)))[0]?.last ??
-        0) + 1,
+      ((
+        await db
+          .select({ last: max(versions.number) })
+          .from(versions)
+          .where(eq(versions.appId, appId))
+      )[0]?.last ?? 0) + 1,
     /** Newest number first, below `beforeNumber`. */
-    list: async (appId: string, status: VersionStatus | null, beforeNumber: number, limit: number): Promise<Version[]> =>
+    list: async (
+      appId: string,
+      status: VersionStatus | null,
+      beforeNumber: number,
+      limit: number,
+    ): Promise<Version[]> =>
       await db
         .select()
         .from(versions)

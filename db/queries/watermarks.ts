@@ -8,5 +8,8 @@ type Name = (typeof watermarks.$inferSelect)['name']
 export const watermarkQueries = (db: Connection) => ({
   find: async (name: Name) => only(await db.select().from(watermarks).where(eq(watermarks.name, name)))?.at ?? null,
   set: async (name: Name, at: number) =>
-    void (await db.insert(watermarks).values({ name, at }).onConflictDoUpdate({ target: watermarks.name, set: { at } })),
+    void (await db
+      .insert(watermarks)
+      .values({ name, at })
+      .onConflictDoUpdate({ target: watermarks.name, set: { at } })),
 })

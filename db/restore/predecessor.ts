@@ -34,7 +34,8 @@ const inUse = (database: string, cause?: unknown) =>
   new DatabaseUnusable('busy', `Another process is using ${database}: try again when it is done.`, { cause })
 
 const letGo = (connection: Connection): void => {
-  if (connection.value("SELECT count(*) FROM pragma_database_list WHERE name = 'present'") === 1) connection.run('DETACH present')
+  if (connection.value("SELECT count(*) FROM pragma_database_list WHERE name = 'present'") === 1)
+    connection.run('DETACH present')
 }
 
 /**

@@ -47,9 +47,7 @@ const unavailable = (retryAfterSeconds: number) => refuse('unavailable', { retry
 /** A transaction awaited something other than its queries. It was rolled back; whoever wrote it must mend it. */
 export class TransactionOverdue extends Error {
   constructor() {
-    super(
-      'A transaction did not finish within one turn of the event loop: it awaits something other than its queries.',
-    )
+    super('A transaction did not finish within one turn of the event loop: it awaits something other than its queries.')
     this.name = 'TransactionOverdue'
   }
 }

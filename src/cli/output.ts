@@ -23,7 +23,10 @@ export const answerList = (flags: CommonFlags, records: readonly Fields[], colum
 /** A record as it looks outside: `at` and what ends in `At` are moments, RFC 3339 with milliseconds. */
 export const wireRecord = (record: Fields): Fields =>
   Object.fromEntries(
-    Object.entries(record).map(([name, value]) => [name, typeof value === 'number' && isTime(name) ? wireTime(value) : value]),
+    Object.entries(record).map(([name, value]) => [
+      name,
+      typeof value === 'number' && isTime(name) ? wireTime(value) : value,
+    ]),
   )
 
 const isTime = (name: string): boolean => name === 'at' || name.endsWith('At')
@@ -52,7 +55,10 @@ export const tableText = (records: readonly Fields[], columns: Columns): string 
   const rows = [head, ...records.map((record) => paths.map((path) => cellText(valueAt(record, path))))]
   const widths = head.map((_, index) => Math.max(...rows.map((row) => Bun.stringWidth(row[index] ?? ''))))
   const line = (row: readonly string[]) =>
-    row.map((cell, index) => cell + ' '.repeat((widths[index] ?? 0) - Bun.stringWidth(cell))).join('  ').trimEnd()
+    row
+      .map((cell, index) => cell + ' '.repeat((widths[index] ?? 0) - Bun.stringWidth(cell)))
+      .join('  ')
+      .trimEnd()
   return rows.map(line).join('\n')
 }
 

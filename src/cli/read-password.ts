@@ -17,7 +17,9 @@ export const readPassword = async (): Promise<string> => {
     if (length > mostBytes) break
   }
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks)).replace(/\r?\n$/, '')
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+      .decode(Buffer.concat(chunks))
+      .replace(/\r?\n$/, '')
   } catch {
     throw new CommandFailed(['The password is not UTF-8.'])
   }

@@ -35,9 +35,7 @@ export const readApiVersion = (
     const supported = versions.filter(({ status }) => status !== 'retired').map(({ name }) => name)
     return { kind: 'unsupported', supported }
   }
-  return version.status === 'retired'
-    ? { kind: 'retired', sunsetAt: version.sunsetAt }
-    : { kind: 'served', version }
+  return version.status === 'retired' ? { kind: 'retired', sunsetAt: version.sunsetAt } : { kind: 'served', version }
 }
 
 /** Headers of a deprecated version from the first day of the overlap (RFC 9745, RFC 8594). */

@@ -42,11 +42,7 @@ export const retryWindowMs = 60_000
  * What becomes of a presented code or refresh token. Deciding changes nothing: the step that spends the token is an
  * update that holds only while its key is still the current one.
  */
-export const decideContinuation = (
-  grant: GrantState,
-  presented: Presented,
-  nowMs: number,
-): ContinuationDecision => {
+export const decideContinuation = (grant: GrantState, presented: Presented, nowMs: number): ContinuationDecision => {
   if (grant.clientId !== presented.clientId) return { kind: 'refused' }
   if (grant.revokedAt !== null) return { kind: 'refused' }
   if (grant.currentKey === presented.key) {
@@ -58,11 +54,7 @@ export const decideContinuation = (
 }
 
 /** Only the immediate predecessor, only the same request, only while the window is open. */
-const retrySaltFor = (
-  grant: GrantState,
-  presented: Presented,
-  nowMs: number,
-): Uint8Array | null => {
+const retrySaltFor = (grant: GrantState, presented: Presented, nowMs: number): Uint8Array | null => {
   if (grant.retryKey !== presented.key || grant.retryUntil === null || nowMs >= grant.retryUntil) return null
   if (presented.fingerprint === null || grant.retryFingerprint === null) return null
   return sameHash(presented.fingerprint, grant.retryFingerprint) ? grant.retrySalt : null

@@ -9,18 +9,7 @@ declare const rowKeyBrand: unique symbol
 export const rowKeyLength = 22
 
 /** Prefixes of record IDs (contract section 2); nothing has `evt_` yet, it is reserved. */
-type RecordPrefix =
-  | 'app_'
-  | 'crd_'
-  | 'usr_'
-  | 'grt_'
-  | 'ver_'
-  | 'ins_'
-  | 'rbk_'
-  | 'aud_'
-  | 'evt_'
-  | 'req_'
-  | 'res_'
+type RecordPrefix = 'app_' | 'crd_' | 'usr_' | 'grt_' | 'ver_' | 'ins_' | 'rbk_' | 'aud_' | 'evt_' | 'req_' | 'res_'
 
 /** The largest number of 128 bits; a greater text of the same length is no UUID. */
 const highestRowKey = encodeBase62(new Uint8Array(16).fill(0xff), rowKeyLength)

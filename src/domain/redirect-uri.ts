@@ -1,15 +1,7 @@
 /** Why a redirect URI cannot be registered, for a program and for a person. */
 type RedirectUriFault = { readonly code: RedirectUriFaultCode; readonly message: string }
 export type RedirectUriFaultCode =
-  | 'too_long'
-  | 'characters'
-  | 'scheme'
-  | 'fragment'
-  | 'user_info'
-  | 'wildcard'
-  | 'host'
-  | 'form'
-  | 'reserved_parameter'
+  'too_long' | 'characters' | 'scheme' | 'fragment' | 'user_info' | 'wildcard' | 'host' | 'form' | 'reserved_parameter'
 
 type Rule = readonly [code: RedirectUriFaultCode, message: string, isBroken: (text: string) => boolean]
 

@@ -33,7 +33,8 @@ const catalogued = new Set(entries.map(([name]) => name))
 const isScopeName = (name: string): name is ScopeName => catalogued.has(name)
 const sortedNames: readonly ScopeName[] = [...catalogued].filter(isScopeName).toSorted()
 /** Sorted and each once: picked from the few there are, which is faster than sorting. */
-const ordered = (scopes: readonly ScopeName[]): readonly ScopeName[] => sortedNames.filter((name) => scopes.includes(name))
+const ordered = (scopes: readonly ScopeName[]): readonly ScopeName[] =>
+  sortedNames.filter((name) => scopes.includes(name))
 
 /**
  * Reads a scope string (RFC 6749 section 3.3): names that exist and can be issued, sorted, each once. Only a space
@@ -66,5 +67,8 @@ const isIssuable = (name: ScopeName): boolean => {
   return availability !== 'planned' && availability !== 'restricted'
 }
 const namesFor = (caller: ScopeCaller) =>
-  entries.filter(([, entry]) => entry.callers.includes(caller)).map(([name]) => name).filter(isScopeName)
+  entries
+    .filter(([, entry]) => entry.callers.includes(caller))
+    .map(([name]) => name)
+    .filter(isScopeName)
 const scopesByCaller = { app: namesFor('app'), user: namesFor('user') } as const

@@ -1,5 +1,6 @@
 // RFC 3339 section 5.6; the offset must be there, a leap second is not taken.
-const form = /^(\d{4})-(\d\d)-(\d\d)[Tt ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
+const form =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 
 /** The moment in epoch milliseconds that an RFC 3339 text names; null for any other text and for days that do not exist. */
 export const parseTimestamp = (text: string): number | null => {

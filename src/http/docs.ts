@@ -49,8 +49,12 @@ const scripts = 'text/javascript; charset=utf-8'
 
 const unchanging = 'public, max-age=3600'
 
-const asset = (content: Bun.BunFile | string, type: string, cacheControl: string, headers: Readonly<Record<string, string>> = {}): Response =>
-  new Response(content, { headers: { 'content-type': type, 'cache-control': cacheControl, ...headers } })
+const asset = (
+  content: Bun.BunFile | string,
+  type: string,
+  cacheControl: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response => new Response(content, { headers: { 'content-type': type, 'cache-control': cacheControl, ...headers } })
 
 /** `/openapi.json`, made of all routes of the app when it is first asked for, and `/docs`, a page that shows it. */
 export const docsRoutes = (): Elysia => {
@@ -69,7 +73,8 @@ export const docsRoutes = (): Elysia => {
     )
     .get(
       '/docs',
-      async () => asset(docsPage, 'text/html; charset=utf-8', 'no-cache', { 'content-security-policy': contentSecurityPolicy }),
+      async () =>
+        asset(docsPage, 'text/html; charset=utf-8', 'no-cache', { 'content-security-policy': contentSecurityPolicy }),
       hidden,
     )
     .get('/docs/swagger-ui.css', async () => asset(Bun.file(stylesheet), 'text/css; charset=utf-8', unchanging), hidden)

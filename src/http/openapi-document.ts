@@ -43,7 +43,9 @@ const withoutOwnParameters = (route: DocumentedRoute) => {
 }
 
 const withOwnParameters = (paths: JsonObject, routes: readonly DocumentedRoute[]): JsonObject => {
-  const own = new Map(routes.map(({ method, path, hooks }) => [`${method.toLowerCase()} ${path}`, hooks.detail?.parameters]))
+  const own = new Map(
+    routes.map(({ method, path, hooks }) => [`${method.toLowerCase()} ${path}`, hooks.detail?.parameters]),
+  )
   return mapObject(paths, (item, path) =>
     mapObject(item, (operation, method) => {
       const parameters = [...listIn(operation, 'parameters'), ...(own.get(`${method} ${path}`) ?? [])]
@@ -53,7 +55,9 @@ const withOwnParameters = (paths: JsonObject, routes: readonly DocumentedRoute[]
 }
 
 const cleanPath = (item: JsonObject): JsonObject =>
-  Object.fromEntries(methods.flatMap((method) => (method in item ? [[method, cleanOperation(objectIn(item, method))]] : [])))
+  Object.fromEntries(
+    methods.flatMap((method) => (method in item ? [[method, cleanOperation(objectIn(item, method))]] : [])),
+  )
 
 const cleanOperation = (operation: JsonObject): JsonObject => {
   const { parameters, requestBody, responses, ...rest } = operation
@@ -108,4 +112,6 @@ const listIn = (container: JsonObject, key: string): readonly JsonObject[] => {
 }
 
 const mapObject = (object: JsonObject, change: (value: JsonObject, key: string) => JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, isJsonObject(value) ? change(value, key) : value]))
+  Object.fromEntries(
+    Object.entries(object).map(([key, value]) => [key, isJsonObject(value) ? change(value, key) : value]),
+  )

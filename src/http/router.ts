@@ -16,7 +16,10 @@ export type Router<T> = { find(method: string, path: string): RouteMatch<T> }
  * Finds routes before Elysia does, to tell 404 from 405 and to know the pattern. Paths are compared as they were sent: no
  * second spelling, with a trailing or doubled slash or an escaped letter, leads to a route.
  */
-export const createRouter = <T>(listed: readonly ListedRoute[], bind: (method: string, pattern: string) => T): Router<T> => {
+export const createRouter = <T>(
+  listed: readonly ListedRoute[],
+  bind: (method: string, pattern: string) => T,
+): Router<T> => {
   const resources = new Map<string, Resource<T>>()
   for (const { method, path } of listed) {
     const resource = resources.get(path) ?? { pattern: path, routes: new Map<string, T>(), allow: '' }

@@ -6,14 +6,7 @@ import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Random } from '../runtime/random.ts'
 import type { RouteTally } from '../runtime/request-tally.ts'
-import {
-  type BodyRule,
-  checkApiVersion,
-  checkBody,
-  checkHost,
-  checkSingleHeaders,
-  jsonBodies,
-} from './admission.ts'
+import { type BodyRule, checkApiVersion, checkBody, checkHost, checkSingleHeaders, jsonBodies } from './admission.ts'
 import { createClientAddressReader } from './client-address.ts'
 import { errorResponse } from './envelope.ts'
 import { type RateLimiter, rateLimitField } from './rate-limit.ts'

@@ -13,7 +13,12 @@ export const purgeJob = (platform: Platform, purged: (kind: string, rows: number
   periodMs: 60_000,
   run: async (stopped) => {
     const requestId = recordId('req_', platform.random.uuid(platform.clock.now()))
-    const removed = await purgeAll(platform, { requestId, address: 'local' }, async () => await Bun.sleep(pauseMs), stopped)
+    const removed = await purgeAll(
+      platform,
+      { requestId, address: 'local' },
+      async () => await Bun.sleep(pauseMs),
+      stopped,
+    )
     for (const kind of purgeKinds) if (removed[kind] > 0) purged(kind, removed[kind])
   },
 })

@@ -6,8 +6,7 @@ import type { PlatformError } from '../domain/errors.ts'
  * family) commits with it, and only then is the error thrown.
  */
 export type Decision<T> =
-  | { readonly kind: 'done'; readonly value: T }
-  | { readonly kind: 'refused'; readonly error: PlatformError }
+  { readonly kind: 'done'; readonly value: T } | { readonly kind: 'refused'; readonly error: PlatformError }
 
 /** The work succeeded with this value. */
 export const done = <T>(value: T): Decision<T> => ({ kind: 'done', value })

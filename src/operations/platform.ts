@@ -11,13 +11,7 @@ type TokenObserver = {
   reused(kind: TokenKind): void
 }
 export type TokenKind =
-  | 'client_secret'
-  | 'app_token'
-  | 'user_tokens'
-  | 'authorization_code'
-  | 'refresh_token'
-  | 'session'
-  | 'unknown'
+  'client_secret' | 'app_token' | 'user_tokens' | 'authorization_code' | 'refresh_token' | 'session' | 'unknown'
 
 /** All that an operation needs from outside: the store, time, chance, and the settings that bear on a decision. */
 export type Platform = {

@@ -11,7 +11,14 @@ const deepest = 4
 const frames = 8
 
 /** Errors whose messages are the engine's or the store's own sentences; what they quote is blanked all the same. */
-const ownMessages = new Set(['TypeError', 'ReferenceError', 'RangeError', 'SQLiteError', 'DatabaseUnusable', 'PlatformError'])
+const ownMessages = new Set([
+  'TypeError',
+  'ReferenceError',
+  'RangeError',
+  'SQLiteError',
+  'DatabaseUnusable',
+  'PlatformError',
+])
 
 const word = /^[A-Za-z0-9_.]{1,60}$/
 

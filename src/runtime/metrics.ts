@@ -65,7 +65,12 @@ export const createMetrics = (store: () => StoreFigures): Metrics => {
   total(registry, 'database_commits_total', 'Commits made for them.', () => store().commits)
   gauge(registry, 'database_bytes', 'Size of the database file.', () => store().databaseBytes)
   gauge(registry, 'database_wal_bytes', 'Size of the write-ahead log.', () => store().walBytes)
-  gauge(registry, 'purge_lag_seconds', 'How long the oldest expired row has waited for the purge.', () => purgeLagSeconds)
+  gauge(
+    registry,
+    'purge_lag_seconds',
+    'How long the oldest expired row has waited for the purge.',
+    () => purgeLagSeconds,
+  )
   gauge(registry, 'process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss())
   gauge(registry, 'process_heap_bytes', 'Memory in use by JavaScript.', () => process.memoryUsage().heapUsed)
   total(registry, 'process_cpu_seconds_total', 'Processor time, user and system.', () => {

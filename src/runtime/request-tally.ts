@@ -65,4 +65,5 @@ const renderHistogram = ({ labels, buckets, sum }: Cell): readonly string[] => {
 
 const sumOf = (buckets: Float64Array): number => buckets.reduce((sum, count) => sum + count, 0)
 
-const escape = (label: string): string => label.replaceAll(/[\\"\n]/g, (character) => (character === '\n' ? '\\n' : `\\${character}`))
+const escape = (label: string): string =>
+  label.replaceAll(/[\\"\n]/g, (character) => (character === '\n' ? '\\n' : `\\${character}`))

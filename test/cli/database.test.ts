@@ -24,7 +24,10 @@ test('seed fills an empty database, shows every login and secret once, and they 
   const demo = await desk.json(['seed'])
   expect(demo.users).toHaveLength(2)
   expect(demo.apps).toHaveLength(2)
-  expect(demo.installs.map((install: { approval: string }) => install.approval).toSorted()).toEqual(['approved', 'pending'])
+  expect(demo.installs.map((install: { approval: string }) => install.approval).toSorted()).toEqual([
+    'approved',
+    'pending',
+  ])
   const server = await startServer({ database: desk.file })
   for (const { email, password } of demo.users) {
     expect((await call(server.url, 'POST', '~/api/session', { body: { email, password } })).status).toBe(200)
@@ -142,7 +145,9 @@ test('no secret and no password is ever in a file of the database or on stderr',
   )
   await addApp(desk)
   const { clientSecret } = await addCredential(desk)
-  const twice = await desk.run(['user', 'create', '--email', 'ada@example.com', '--name', 'Ada', '--password-stdin'], { stdin: password })
+  const twice = await desk.run(['user', 'create', '--email', 'ada@example.com', '--name', 'Ada', '--password-stdin'], {
+    stdin: password,
+  })
   expect(created.stdout + created.stderr + twice.stdout + twice.stderr).not.toContain('canary')
   for (const name of readdirSync(desk.folder)) {
     const content = readFileSync(join(desk.folder, name), 'latin1')

@@ -18,7 +18,15 @@ test('a record is one field per line, fields of fields by path', () => {
 })
 
 test('a table lines up what a terminal shows wide', () => {
-  expect(tableText([{ name: '日本', n: 1 }, { name: 'x', n: 22 }], { Name: 'name', N: 'n' })).toBe('NAME  N\n日本  1\nx     22')
+  expect(
+    tableText(
+      [
+        { name: '日本', n: 1 },
+        { name: 'x', n: 22 },
+      ],
+      { Name: 'name', N: 'n' },
+    ),
+  ).toBe('NAME  N\n日本  1\nx     22')
 })
 
 test('a column has a title of its own, and may be a field of a field', () => {

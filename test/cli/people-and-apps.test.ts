@@ -12,7 +12,9 @@ beforeAll(async () => {
 
 const actionsOf = async (target: string): Promise<string[]> => {
   const { data } = await desk.json(['audit', 'list', '--limit', '10000'])
-  return data.filter((event: { target: string }) => event.target === target).map((event: { action: string }) => event.action)
+  return data
+    .filter((event: { target: string }) => event.target === target)
+    .map((event: { action: string }) => event.action)
 }
 
 const createUser = (email: string, name: string) =>
@@ -39,7 +41,16 @@ describe('user', () => {
   })
 
   test('create prints a generated password once, and only then', async () => {
-    const user = await desk.json(['user', 'create', '--email', 'gen@example.com', '--name', 'G', '--generate-password', '--operator'])
+    const user = await desk.json([
+      'user',
+      'create',
+      '--email',
+      'gen@example.com',
+      '--name',
+      'G',
+      '--generate-password',
+      '--operator',
+    ])
     expect(user.password).toMatch(/^[0-9A-Za-z]{22}$/)
     expect(user.operator).toBe(true)
     expect((await desk.run(['audit', 'list', '--json'])).stdout).not.toContain(user.password)
@@ -136,7 +147,15 @@ describe('app', () => {
 describe('credential', () => {
   test('create shows the secret once; list never does', async () => {
     await addApp(desk, 'secrets')
-    const made = await desk.json(['credential', 'create', 'secrets', '--environment', 'production', '--label', 'Server'])
+    const made = await desk.json([
+      'credential',
+      'create',
+      'secrets',
+      '--environment',
+      'production',
+      '--label',
+      'Server',
+    ])
     expect(made).toEqual({
       id: expect.stringMatching(/^crd_[0-9a-f]{32}$/),
       clientId: expect.stringMatching(/^apc_live_/),
@@ -162,7 +181,11 @@ describe('credential', () => {
     expect(second.clientSecret).toMatch(/^aps_dev_/)
     expect(second.clientSecret).not.toBe(first.clientSecret)
     const third = await desk.run(['credential', 'rotate', first.clientId, '--json'])
-    expect(third).toEqual({ exitCode: 1, stdout: '', stderr: 'error: This environment already has two live secrets.\n' })
+    expect(third).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: 'error: This environment already has two live secrets.\n',
+    })
     const [old] = (await desk.json(['credential', 'list', 'rotate'])).data
     expect(Date.parse(old.expiresAt) - Date.parse(second.createdAt)).toBe(3_600_000)
   })
@@ -186,7 +209,9 @@ describe('redirect', () => {
     expect(added).toEqual({ redirectUris: { development: [uri], production: [] } })
     expect(await desk.json(['redirect', 'add', 'urls', '--environment', 'development', uri])).toEqual(added)
     expect(await desk.json(['redirect', 'list', 'urls'])).toEqual(added)
-    expect((await desk.run(['redirect', 'list', 'no-such-app'])).stderr).toBe('error: There is no app with this slug.\n')
+    expect((await desk.run(['redirect', 'list', 'no-such-app'])).stderr).toBe(
+      'error: There is no app with this slug.\n',
+    )
     const removed = await desk.json(['redirect', 'remove', 'urls', '--environment', 'development', uri])
     expect(removed).toEqual({ redirectUris: { development: [], production: [] } })
   })
@@ -202,7 +227,15 @@ describe('redirect', () => {
       'myapp:/cb',
       'https://taken.example/cb',
     ]) {
-      const { exitCode, stdout } = await desk.run(['redirect', 'add', 'newsletter', '--environment', 'production', uri, '--json'])
+      const { exitCode, stdout } = await desk.run([
+        'redirect',
+        'add',
+        'newsletter',
+        '--environment',
+        'production',
+        uri,
+        '--json',
+      ])
       expect({ uri, exitCode, stdout }).toEqual({ uri, exitCode: 1, stdout: '' })
     }
   })
@@ -225,7 +258,10 @@ describe('install', () => {
       stdout: '',
       stderr: 'error: Only an install that is pending and inactive can do this.\n',
     })
-    expect(await desk.json(['install', 'deactivate', made.id])).toMatchObject({ approval: 'approved', state: 'inactive' })
+    expect(await desk.json(['install', 'deactivate', made.id])).toMatchObject({
+      approval: 'approved',
+      state: 'inactive',
+    })
     expect(await actionsOf(made.id)).toEqual(['install.created', 'install.approved', 'install.deactivated'])
   })
 
@@ -237,9 +273,21 @@ describe('install', () => {
   })
 
   test('is found again by list, of all apps or of one', async () => {
-    await importLines(desk, [{ owner: 'ada@example.com', kind: 'store', name: 'Three', slug: 'three', status: 'draft' }])
+    await importLines(desk, [
+      { owner: 'ada@example.com', kind: 'store', name: 'Three', slug: 'three', status: 'draft' },
+    ])
     await addApp(desk, 'shop')
-    const made = await desk.json(['install', 'create', 'shop', '--user', 'ada@example.com', '--kind', 'store', '--resource', 'three'])
+    const made = await desk.json([
+      'install',
+      'create',
+      'shop',
+      '--user',
+      'ada@example.com',
+      '--kind',
+      'store',
+      '--resource',
+      'three',
+    ])
     const listed = { ...made, app: 'shop', user: 'ada@example.com' }
     expect(await desk.json(['install', 'list', '--app', 'shop'])).toEqual({ data: [listed] })
     expect((await desk.json(['install', 'list'])).data.at(-1)).toEqual(listed)

@@ -25,7 +25,8 @@ test('every command explains itself with --help, on stdout, and exits 0', async 
 
 test('the help of the program names every command', async () => {
   const { stdout } = await run(['--help'])
-  for (const command of commands.filter((name) => !name.includes(' '))) expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
+  for (const command of commands.filter((name) => !name.includes(' ')))
+    expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
 })
 
 test('--version tells the version', async () => {
@@ -49,7 +50,10 @@ test('a wrong call exits 2, says what is wrong on stderr and nothing on stdout',
     [['credential', 'create', 'newsletter', '--environment', 'staging'], /development, production/],
     [['credential', 'rotate', 'apc_dev_x', '--grace-hours', '169'], /0 to 168/],
     [['credential', 'rotate', 'apc_dev_x', '--grace-hours', '1.5'], /whole number/],
-    [['install', 'create', 'newsletter', '--user', 'a@example.com', '--resource', 'r', '--kind', 'site'], /website, store/],
+    [
+      ['install', 'create', 'newsletter', '--user', 'a@example.com', '--resource', 'r', '--kind', 'site'],
+      /website, store/,
+    ],
     [['version', 'reject', 'newsletter', '1.0.0'], /--message/],
     [['version', 'reject', 'newsletter', '1.0.0', '--message', 'm', '--item', 'no equals sign'], /path=message/],
     [['audit', 'list', '--limit', '0'], /1 to 10000/],
@@ -57,7 +61,10 @@ test('a wrong call exits 2, says what is wrong on stderr and nothing on stdout',
     [['audit', 'list', '--since', 'yesterday'], /24h/],
     [['audit', 'list', '--since', '2026-02-30T00:00:00Z'], /24h/],
     [['user', 'create', '--email', 'a@example.com', '--name', 'N'], /--password-stdin/],
-    [['user', 'create', '--email', 'a@example.com', '--name', 'N', '--password-stdin', '--generate-password'], /one of/],
+    [
+      ['user', 'create', '--email', 'a@example.com', '--name', 'N', '--password-stdin', '--generate-password'],
+      /one of/,
+    ],
   ]
   for (const [words, says] of wrong) {
     const { exitCode, stdout, stderr } = await desk.run(words.length > 2 ? [...words, '--json'] : words)
@@ -69,7 +76,15 @@ test('a wrong call exits 2, says what is wrong on stderr and nothing on stdout',
 test('wrong settings are all named at once, and nothing starts', async () => {
   const folder = temporaryFolder()
   const env = { PORT: 'many', LIFETIME_CODE: '301', RATE_LIMIT: 'perhaps', RATE_LIMIT_TOKN: '1/1' }
-  for (const words of [['app', 'list'], ['migrate'], ['seed'], ['check'], ['backup', 'x'], ['restore', 'x'], ['serve']]) {
+  for (const words of [
+    ['app', 'list'],
+    ['migrate'],
+    ['seed'],
+    ['check'],
+    ['backup', 'x'],
+    ['restore', 'x'],
+    ['serve'],
+  ]) {
     const { exitCode, stdout, stderr } = await run(words, { env, cwd: folder })
     expect({ words, exitCode, stdout }).toEqual({ words, exitCode: 2, stdout: '' })
     for (const name of Object.keys(env)) expect(stderr).toContain(`error: ${name} `)
@@ -87,7 +102,13 @@ test('a flag wins over the environment', async () => {
 
 test('a command on a database that is not there exits 1, says so in one line and creates nothing', async () => {
   const desk = deskAt(join(temporaryFolder(), 'data', 'app-platform.db'))
-  for (const words of [['app', 'list'], ['check'], ['backup', join(desk.folder, 'copy.db')], ['audit', 'list'], ['purge']]) {
+  for (const words of [
+    ['app', 'list'],
+    ['check'],
+    ['backup', join(desk.folder, 'copy.db')],
+    ['audit', 'list'],
+    ['purge'],
+  ]) {
     const { exitCode, stdout, stderr } = await desk.run([...words, '--json'])
     expect({ words, exitCode, stdout }).toEqual({ words, exitCode: 1, stdout: '' })
     expect(stderr).toMatch(/^error: There is no database at [^\n]+\n$/)

@@ -42,7 +42,10 @@ const countStored = async (at: Desk = desk): Promise<number> => {
 }
 
 test('lines create and update resources, told apart by owner, kind and slug', async () => {
-  expect(await importLines(desk, [site('upsert'), site('upsert', { kind: 'store' })])).toEqual({ created: 2, updated: 0 })
+  expect(await importLines(desk, [site('upsert'), site('upsert', { kind: 'store' })])).toEqual({
+    created: 2,
+    updated: 0,
+  })
   const again = [site('upsert', { name: 'Renamed', status: 'archived' }), site('upsert-2')]
   expect(await importLines(desk, again)).toEqual({ created: 1, updated: 1 })
   expect(await stored('site', 'upsert')).toMatchObject({ name: 'Renamed', status: 'archived', publishedAt: null })
@@ -100,7 +103,11 @@ const wrongLines: readonly (readonly [name: string, line: string | Uint8Array, s
 for (const [name, line, says] of wrongLines) {
   test(`a line with ${name} is named, and nothing is stored`, async () => {
     const before = await countStored()
-    const stdin = Buffer.concat([Buffer.from(`${JSON.stringify(site(`new-${before}`))}\n\n`), Buffer.from(line), Buffer.from('\n')])
+    const stdin = Buffer.concat([
+      Buffer.from(`${JSON.stringify(site(`new-${before}`))}\n\n`),
+      Buffer.from(line),
+      Buffer.from('\n'),
+    ])
     const { exitCode, stdout, stderr } = await desk.run(['resource', 'import', '-', '--json'], { stdin })
     expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 1, stdout: '', stderr: `error: line 3: ${says}\n` })
     expect(await countStored()).toBe(before)
@@ -133,7 +140,9 @@ test('a hundred thousand lines are stored beside a running server, which goes on
   const progress = { ended: false }
   const importing = large.json(['resource', 'import', file]).finally(() => (progress.ended = true))
   while (!progress.ended) {
-    const { status } = await call(server.url, 'POST', '/token', { body: { clientId, clientSecret, scope: 'site:read' } })
+    const { status } = await call(server.url, 'POST', '/token', {
+      body: { clientId, clientSecret, scope: 'site:read' },
+    })
     expect(status).toBe(200)
   }
   expect(await importing).toEqual({ created: 100_000, updated: 0 })
@@ -162,5 +171,9 @@ test('one event tells of the whole import', async () => {
   await addUser(lone)
   await importLines(lone, [site('a'), site('b')])
   const { data } = await lone.json(['audit', 'list'])
-  expect(data.at(-1)).toMatchObject({ action: 'resources.imported', outcome: 'done', detail: { created: 2, updated: 0 } })
+  expect(data.at(-1)).toMatchObject({
+    action: 'resources.imported',
+    outcome: 'done',
+    detail: { created: 2, updated: 0 },
+  })
 })

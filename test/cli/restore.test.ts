@@ -5,7 +5,18 @@ import { join } from 'node:path'
 import { openAsOperator } from '../support/operator.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addApp, addUser, appToken, authorize, createWorld, exchange, grantTokens, refresh, signIn, type World } from '../support/world.ts'
+import {
+  addApp,
+  addUser,
+  appToken,
+  authorize,
+  createWorld,
+  exchange,
+  grantTokens,
+  refresh,
+  signIn,
+  type World,
+} from '../support/world.ts'
 import { call, codeOf } from '../support/call.ts'
 import { type Desk, addUser as addUserAtDesk, deskAt, isoTime, openDesk } from './support/run.ts'
 import { restoreAt } from './support/restore-at.ts'
@@ -52,7 +63,9 @@ test('a restore puts the backup in place, keeps what was there under a dated nam
   expect(emailsIn(restored.keptAs)).toEqual(['first@example.com', 'second@example.com'])
   for (const path of [desk.file, restored.keptAs]) expect(statSync(path).mode & 0o777).toBe(0o600)
   const names = readdirSync(desk.folder).filter((name) => !/-(wal|shm)$/.test(name))
-  expect(names.toSorted()).toEqual(['app-platform.db', restored.keptAs.split('/').at(-1), 'app-platform.db.lock', 'backup'].toSorted())
+  expect(names.toSorted()).toEqual(
+    ['app-platform.db', restored.keptAs.split('/').at(-1), 'app-platform.db.lock', 'backup'].toSorted(),
+  )
   expect((await desk.run(['check'])).exitCode).toBe(0)
   expect(readdirSync(join(backup, '..'))).toEqual(['copy.db'])
 })
@@ -151,11 +164,22 @@ const endedAfterBackup = async () => {
 test('what had ended since the backup stays ended', async () => {
   const { desk, backup, app, other, gone, install } = await endedAfterBackup()
   const restored = await desk.json(['restore', backup])
-  expect(restored.carriedOver).toEqual({ credentials: 2, apps: 1, users: 1, passwords: 0, installs: 1, redirectUris: 1 })
+  expect(restored.carriedOver).toEqual({
+    credentials: 2,
+    apps: 1,
+    users: 1,
+    passwords: 0,
+    installs: 1,
+    redirectUris: 1,
+  })
   const { data: credentials } = await desk.json(['credential', 'list', app.slug])
   expect(credentials).toHaveLength(2)
   expect(credentials[0]).toMatchObject({ environment: 'development', status: 'ended' })
-  expect(credentials[1]).toMatchObject({ environment: 'production', status: 'live', expiresAt: expect.stringMatching(isoTime) })
+  expect(credentials[1]).toMatchObject({
+    environment: 'production',
+    status: 'live',
+    expiresAt: expect.stringMatching(isoTime),
+  })
   const { data: apps } = await desk.json(['app', 'list'])
   expect(apps.find(({ slug }: { slug: string }) => slug === other.slug).status).toBe('suspended')
   expect((await desk.run(['install', 'deactivate', install])).exitCode).toBe(1)
@@ -173,7 +197,9 @@ test('a password that was changed since the backup is the one that counts', asyn
   database.close()
   expect((await desk.json(['restore', backup])).carriedOver.passwords).toBe(1)
   const after = new Database(desk.file, { readonly: true })
-  expect(after.query("SELECT password_hash FROM users WHERE email = 'first@example.com'").values()).toEqual([['changed']])
+  expect(after.query("SELECT password_hash FROM users WHERE email = 'first@example.com'").values()).toEqual([
+    ['changed'],
+  ])
   after.close()
 })
 
@@ -326,7 +352,10 @@ test('killed at any moment, a restore leaves the old database or the new one', a
   const sound: readonly string[][] = [['first@example.com'], ['first@example.com', 'second@example.com']]
   for (let waitMs = 60; waitMs <= 320; waitMs += 20) {
     const script = join(import.meta.dir, 'support/restore-until.ts')
-    const child = Bun.spawn([process.execPath, script, desk.file, backup, 'never'], { stdout: 'ignore', stderr: 'ignore' })
+    const child = Bun.spawn([process.execPath, script, desk.file, backup, 'never'], {
+      stdout: 'ignore',
+      stderr: 'ignore',
+    })
     await Bun.sleep(waitMs)
     child.kill('SIGKILL')
     await child.exited

@@ -13,10 +13,16 @@ const statusOf = async (version: string, step: string, ...more: string[]) =>
   await desk.json(['version', step, 'newsletter', version, ...more])
 
 test('a draft is submitted, taken back, submitted again, approved and activated; the one before it is superseded', async () => {
-  expect(await statusOf('1.4.0', 'submit')).toMatchObject({ status: 'submitted', submittedAt: expect.stringMatching(isoTime) })
+  expect(await statusOf('1.4.0', 'submit')).toMatchObject({
+    status: 'submitted',
+    submittedAt: expect.stringMatching(isoTime),
+  })
   expect(await statusOf('1.4.0', 'withdraw')).toMatchObject({ status: 'draft', submittedAt: null })
   expect(await statusOf('1.4.0', 'submit')).toMatchObject({ status: 'submitted' })
-  expect(await statusOf('1.4.0', 'approve')).toMatchObject({ status: 'approved', reviewedAt: expect.stringMatching(isoTime) })
+  expect(await statusOf('1.4.0', 'approve')).toMatchObject({
+    status: 'approved',
+    reviewedAt: expect.stringMatching(isoTime),
+  })
   expect(await statusOf('1.4.0', 'activate')).toEqual({
     id: expect.stringMatching(/^ver_[0-9a-f]{32}$/),
     number: 6,

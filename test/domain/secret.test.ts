@@ -201,7 +201,9 @@ describe('derived chance', () => {
   const salt = new Uint8Array(16).fill(5)
 
   test('is the HMAC-SHA-256 of salt and label under the presented secret', () => {
-    const expected = createHmac('sha256', 'apur_x').update(Buffer.concat([salt, Buffer.from('access')])).digest('hex')
+    const expected = createHmac('sha256', 'apur_x')
+      .update(Buffer.concat([salt, Buffer.from('access')]))
+      .digest('hex')
     expect(Buffer.from(deriveSecretRandom('apur_x', salt, 'access')).toString('hex')).toBe(expected)
   })
 

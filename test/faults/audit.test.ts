@@ -38,7 +38,13 @@ beforeAll(async () => {
 })
 afterAll(async () => await endWorld(world))
 
-const send = async (method: string, path: string, body?: unknown, token?: string, headers: Record<string, string> = {}) =>
+const send = async (
+  method: string,
+  path: string,
+  body?: unknown,
+  token?: string,
+  headers: Record<string, string> = {},
+) =>
   await call(world.server.url, method, path, {
     headers,
     ...(body === undefined ? {} : { body }),
@@ -186,8 +192,14 @@ describe('every refused credential leaves exactly the row that tells it', () => 
     for (const [credentials, row] of refusedClients(world.app)) {
       const asked = [
         ['app_token.issue', await send('POST', '/token', { ...credentials, scope: 'site:read' })],
-        ['authorization_code.exchange', await send('POST', '/oauth/token', { ...exchangeBody(world.app, 'apco_x'), ...credentials })],
-        ['refresh_token.rotate', await send('POST', '/oauth/token', { ...refreshBody(world.app, 'apur_x'), ...credentials })],
+        [
+          'authorization_code.exchange',
+          await send('POST', '/oauth/token', { ...exchangeBody(world.app, 'apco_x'), ...credentials }),
+        ],
+        [
+          'refresh_token.rotate',
+          await send('POST', '/oauth/token', { ...refreshBody(world.app, 'apur_x'), ...credentials }),
+        ],
         ['token.revoke', await send('POST', '/oauth/revoke', { ...credentials, token: 'apat_x' })],
       ] as const
       for (const [action, answer] of asked) {
@@ -203,10 +215,22 @@ describe('every refused credential leaves exactly the row that tells it', () => 
     const { code, grantId } = await freshCode()
     const body = exchangeBody(world.app, code)
     const tries = [
-      [{ ...body, code: wrongSecret(code) }, { ...byApp(world.app), target: null }],
-      [{ ...body, codeVerifier: 'x'.repeat(43) }, { ...byApp(world.app), target: grantId }],
-      [{ ...body, redirectUri: 'https://elsewhere.example/' }, { ...byApp(world.app), target: grantId }],
-      [{ ...body, ...other.development }, { ...byApp(other), target: null }],
+      [
+        { ...body, code: wrongSecret(code) },
+        { ...byApp(world.app), target: null },
+      ],
+      [
+        { ...body, codeVerifier: 'x'.repeat(43) },
+        { ...byApp(world.app), target: grantId },
+      ],
+      [
+        { ...body, redirectUri: 'https://elsewhere.example/' },
+        { ...byApp(world.app), target: grantId },
+      ],
+      [
+        { ...body, ...other.development },
+        { ...byApp(other), target: null },
+      ],
     ] as const
     for (const [tried, row] of tries) {
       const answer = await send('POST', '/oauth/token', tried)
@@ -241,7 +265,9 @@ describe('every refused credential leaves exactly the row that tells it', () => 
     for (const [token, row] of tries) {
       const answer = await send('GET', '/me', undefined, token)
       expect(codeOf(answer)).toBe('invalid_token')
-      expect(await told(answer)).toEqual([{ ...byNobody, ...row, action: 'bearer.check', ...refusedWith('invalid_token') }])
+      expect(await told(answer)).toEqual([
+        { ...byNobody, ...row, action: 'bearer.check', ...refusedWith('invalid_token') },
+      ])
     }
     const basic = await send('GET', '/oauth/me', undefined, undefined, { Authorization: 'Basic dTpw' })
     expect(await told(basic)).toEqual([
@@ -260,7 +286,13 @@ describe('every refused credential leaves exactly the row that tells it', () => 
     ])
     const over = await signIn(world.server.url, world.user)
     await send('DELETE', '~/api/session', undefined, over)
-    const row = { ...byNobody, ...nowhere, action: 'bearer.check', target: world.user.id, ...refusedWith('login_required') }
+    const row = {
+      ...byNobody,
+      ...nowhere,
+      action: 'bearer.check',
+      target: world.user.id,
+      ...refusedWith('login_required'),
+    }
     expect(await told(await send('POST', '/oauth/authorize', authorizeBody(world.app), over))).toEqual([row])
     const cookie = { Cookie: `session=${over}`, 'Sec-Fetch-Site': 'same-origin' }
     expect(await told(await send('GET', '~/api/session', undefined, undefined, cookie))).toEqual([row])
@@ -277,7 +309,9 @@ describe('every refused credential leaves exactly the row that tells it', () => 
     const target = await credentialOf(token)
     await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })
     const asleep = await send('POST', '/token', { ...app.development, scope: 'site:read' })
-    expect(await told(asleep)).toEqual([{ ...byApp(app), action: 'app_token.issue', target, ...refusedWith('app_inactive') }])
+    expect(await told(asleep)).toEqual([
+      { ...byApp(app), action: 'app_token.issue', target, ...refusedWith('app_inactive') },
+    ])
   })
 })
 
@@ -362,8 +396,20 @@ describe('operators', () => {
       expect(actions).toContain(action)
     }
     const expected = (await allEvents()).slice(-1000).map(({ requestId, action }) => `${requestId} ${action}`)
-    expect(data.map((event: { requestId: string; action: string }) => `${event.requestId} ${event.action}`)).toEqual(expected)
-    const ofApp = await runProgram(['audit', 'list', '--app', world.app.slug, '--limit', '1000', '--json', '--database', world.server.database])
+    expect(data.map((event: { requestId: string; action: string }) => `${event.requestId} ${event.action}`)).toEqual(
+      expected,
+    )
+    const ofApp = await runProgram([
+      'audit',
+      'list',
+      '--app',
+      world.app.slug,
+      '--limit',
+      '1000',
+      '--json',
+      '--database',
+      world.server.database,
+    ])
     const apps = new Set(JSON.parse(ofApp.stdout).data.map((event: { appId: string }) => event.appId))
     expect(apps).toEqual(new Set([world.app.id]))
   })

@@ -82,7 +82,9 @@ const live = async (world: World, session: string, managing: string, story: Stor
     const exchangeKey = `kill-${next()}`
     const body = exchangeBody(app, code)
     story.current = null
-    let tokens: Tokens = (await post({ kind: 'exchange', body, key: exchangeKey }, '/oauth/token', body, undefined, exchangeKey)).body
+    let tokens: Tokens = (
+      await post({ kind: 'exchange', body, key: exchangeKey }, '/oauth/token', body, undefined, exchangeKey)
+    ).body
     story.spentCodes.push(code)
     story.current = tokens
     for (let turn = 0; turn < 3; turn += 1) {
@@ -151,7 +153,10 @@ const expectUnheard = async (world: World, managing: string, { unheard, current 
       const first = await again('/oauth/token', unheard.body, unheard.key)
       const second = await again('/oauth/token', unheard.body, unheard.key)
       expect(first.status).toBe(200)
-      expect([second.body.accessToken, second.body.refreshToken]).toEqual([first.body.accessToken, first.body.refreshToken])
+      expect([second.body.accessToken, second.body.refreshToken]).toEqual([
+        first.body.accessToken,
+        first.body.refreshToken,
+      ])
       expect(await statusOf(world, '/oauth/me', first.body.accessToken)).toBe(200)
       if (current !== null) expect(await statusOf(world, '/oauth/me', current.accessToken)).toBe(401)
       return

@@ -28,7 +28,11 @@ const ask = async (method: string, path: string, request: Parameters<typeof call
 }
 
 /** Sends bytes as they are. */
-const sendRaw = async (path: string, body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}): Promise<void> => {
+const sendRaw = async (
+  path: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+): Promise<void> => {
   const response = await fetch(`${world.server.url}/api/app-platform${path}`, {
     method: 'POST',
     body,
@@ -43,7 +47,12 @@ const playWell = async (): Promise<void> => {
   const { platform, app } = world
   for (const credentials of [app.development, app.production]) plant('a client secret', credentials.clientSecret)
   const password = plant('a password', 'Canary pässword/+ &="quoted" 4711')
-  const { email } = await createUser(platform, trace, operator, { email: 'canary@example.com', name: 'Canary', password, isOperator: false })
+  const { email } = await createUser(platform, trace, operator, {
+    email: 'canary@example.com',
+    name: 'Canary',
+    password,
+    isOperator: false,
+  })
   const signedIn = await ask('POST', '~/api/session', { body: { email, password } })
   const session = plant('a session token', signedIn.body.sessionToken)
   await ask('GET', '~/api/session', { headers: { Cookie: `session=${session}`, 'Sec-Fetch-Site': 'same-origin' } })
@@ -54,7 +63,13 @@ const playWell = async (): Promise<void> => {
   const consent = { ...authorizeBody(app), codeChallenge: challengeOf(verifier) }
   const { body } = await ask('POST', '/oauth/authorize', { token: session, body: consent })
   const code = plant('an authorization code', body.code)
-  const exchanging = { grantType: 'authorization_code', ...app.development, code, redirectUri: app.redirectUri, codeVerifier: verifier }
+  const exchanging = {
+    grantType: 'authorization_code',
+    ...app.development,
+    code,
+    redirectUri: app.redirectUri,
+    codeVerifier: verifier,
+  }
   const key = plant('an idempotency key of an exchange', 'canary-key-exchange-0815')
   const first = await ask('POST', '/oauth/token', { body: exchanging, headers: { 'Idempotency-Key': key } })
   await ask('POST', '/oauth/token', { body: exchanging, headers: { 'Idempotency-Key': key } })
@@ -101,30 +116,51 @@ const playBadly = async (): Promise<void> => {
   await ask('POST', '/token', { body: stray })
   const exchanging = { grantType: 'authorization_code', ...app.development, redirectUri: app.redirectUri }
   await ask('POST', '/oauth/token', { body: { ...exchanging, code: wrongCode, codeVerifier: wrongVerifier } })
-  await ask('POST', '/oauth/token', { body: { ...exchanging, grantType: stray, code: wrongCode, codeVerifier: wrongVerifier } })
+  await ask('POST', '/oauth/token', {
+    body: { ...exchanging, grantType: stray, code: wrongCode, codeVerifier: wrongVerifier },
+  })
   await ask('POST', '/oauth/token', { body: { ...exchanging, code: wrongCode } })
   await ask('POST', '/oauth/revoke', { body: { clientId, clientSecret: stray, token: wrongCode } })
   await ask('POST', '/oauth/revoke', { body: { ...app.development, token: stray, tokenTypeHint: stray } })
   const session = await signIn(world.server.url, world.user)
   for (const field of ['clientId', 'redirectUri', 'scope', 'codeChallenge', 'codeChallengeMethod', 'consent']) {
-    await ask('POST', '/oauth/authorize', { token: session, body: { ...authorizeBody(app), state: stray, [field]: stray } })
+    await ask('POST', '/oauth/authorize', {
+      token: session,
+      body: { ...authorizeBody(app), state: stray, [field]: stray },
+    })
   }
   await ask('POST', '/oauth/revoke', { token: session, body: { grantId: stray } })
   const token = await appToken(world.server.url, app.development)
   await ask('POST', '/versions', { token, body: { version: stray } })
   await ask('POST', '/versions', { token, body: { version: '3.0.0', status: stray } })
   await ask('POST', '/versions', { token, body: { version: '3.0.0', scopes: [stray] } })
-  await ask('POST', '/versions', { token, body: { version: '3.0.0', artifact: { filename: 'a', contentBase64: stray } } })
+  await ask('POST', '/versions', {
+    token,
+    body: { version: '3.0.0', artifact: { filename: 'a', contentBase64: stray } },
+  })
   await ask('POST', '/versions/rollback', { token, body: { version: stray } })
   await ask('POST', '/versions/rollback', { token, body: { environment: stray } })
   for (const path of ['/me', '/oauth/me', '/versions', '/resources', `/${stray}`, `/me/${stray}`, `~/${stray}`]) {
     await ask('GET', path, { token: stray })
-    await ask('GET', path, { token, query: { access_token: stray, cursor: stray, limit: stray, kind: stray, status: stray } })
+    await ask('GET', path, {
+      token,
+      query: { access_token: stray, cursor: stray, limit: stray, kind: stray, status: stray },
+    })
     await ask('GET', path, { headers: { Authorization: stray, 'X-Service-Api-Version': stray } })
-    await ask('GET', path, { headers: { Cookie: `session=${stray}`, Origin: stray, 'X-Forwarded-For': stray, 'X-Request-Id': stray } })
+    await ask('GET', path, {
+      headers: { Cookie: `session=${stray}`, Origin: stray, 'X-Forwarded-For': stray, 'X-Request-Id': stray },
+    })
     await ask('PUT', path, { token: stray, body: { stray } })
   }
-  for (const header of ['Idempotency-Key', 'Origin', 'Referer', 'User-Agent', 'Accept', 'X-Request-Id', 'Traceparent']) {
+  for (const header of [
+    'Idempotency-Key',
+    'Origin',
+    'Referer',
+    'User-Agent',
+    'Accept',
+    'X-Request-Id',
+    'Traceparent',
+  ]) {
     await ask('POST', '/versions', { token, body: { version: '4.0.0' }, headers: { [header]: `${stray},${stray}` } })
   }
   await sendRaw('/token', `{"clientId":"${clientId}","clientSecret":"${stray}"`)
@@ -139,7 +175,15 @@ const playBadly = async (): Promise<void> => {
 /** What operators see of it on their terminals and in their files. */
 const playOperator = async (): Promise<void> => {
   const database = ['--database', world.server.database]
-  const made = await runProgram(['credential', 'create', (await addApp(world.platform, world.user)).slug, '--environment', 'development', '--json', ...database])
+  const made = await runProgram([
+    'credential',
+    'create',
+    (await addApp(world.platform, world.user)).slug,
+    '--environment',
+    'development',
+    '--json',
+    ...database,
+  ])
   expect(made.code).toBe(0)
   plant('a secret made on the command line', JSON.parse(made.stdout).clientSecret)
   printed.push(made.stderr)
@@ -175,7 +219,12 @@ const text = (name: string, content: string): Haystack => ({ name, content: Buff
 describe('a secret is in no place but the answer that gave it', () => {
   test('the search finds what is there: each canary in a haystack made of its forms', () => {
     for (const { value } of canaries) {
-      const forms = [value, Buffer.from(`xy${value}z`).toString('base64'), Buffer.from(value).toString('hex'), encodeURIComponent(value)]
+      const forms = [
+        value,
+        Buffer.from(`xy${value}z`).toString('base64'),
+        Buffer.from(value).toString('hex'),
+        encodeURIComponent(value),
+      ]
       for (const form of forms) {
         expect(findCanaries([{ name: 'it', value }], [text('hay', `..${form}..`)])).toEqual(['it is in hay'])
       }
@@ -218,7 +267,9 @@ describe('a secret is in no place but the answer that gave it', () => {
     plant('a last session', await signIn(url, world.user))
     expect(await world.server.stop()).toBe(0)
     const { database } = world.server
-    expect(findCanaries(canaries, [...file(database), ...file(`${database}-wal`), text('log', world.server.log())])).toEqual([])
+    expect(
+      findCanaries(canaries, [...file(database), ...file(`${database}-wal`), text('log', world.server.log())]),
+    ).toEqual([])
   })
 })
 
@@ -252,7 +303,10 @@ const listedFields = new Set([
 ])
 
 test('every log line is one JSON object with listed fields only, and every answer has its line', () => {
-  const lines = world.server.log().split('\n').filter((line) => line !== '')
+  const lines = world.server
+    .log()
+    .split('\n')
+    .filter((line) => line !== '')
   const parsed = lines.map((line) => JSON.parse(line))
   const fields = new Set(parsed.flatMap((line) => Object.keys(line)))
   expect([...fields.difference(listedFields)]).toEqual([])
@@ -298,7 +352,9 @@ describe('a refusal tells nothing of why', () => {
     oneAnswer(await Promise.all(pairs.map(async (pair) => await post('/token', { ...pair, scope: 'site:read' }))))
     oneAnswer(
       await Promise.all(
-        pairs.map(async (pair) => await post('/oauth/token', { grantType: 'refresh_token', ...pair, refreshToken: 'x' })),
+        pairs.map(
+          async (pair) => await post('/oauth/token', { grantType: 'refresh_token', ...pair, refreshToken: 'x' }),
+        ),
       ),
     )
   })
@@ -307,7 +363,13 @@ describe('a refusal tells nothing of why', () => {
     const { app, server } = asking
     const session = await signIn(server.url, asking.user)
     const consent = await post('/oauth/authorize', authorizeBody(app), session)
-    const right = { grantType: 'authorization_code', ...app.development, code: consent.body.code, redirectUri: app.redirectUri, codeVerifier: 'v'.repeat(43) }
+    const right = {
+      grantType: 'authorization_code',
+      ...app.development,
+      code: consent.body.code,
+      redirectUri: app.redirectUri,
+      codeVerifier: 'v'.repeat(43),
+    }
     const spent = await grantTokens(asking)
     const renewing = { grantType: 'refresh_token', ...app.development }
     await post('/oauth/token', { ...renewing, refreshToken: spent.refreshToken })
@@ -330,7 +392,11 @@ describe('a refusal tells nothing of why', () => {
     await post('/oauth/revoke', {}, token)
     const over = await signIn(server.url, user)
     await call(server.url, 'DELETE', '~/api/session', { token: over })
-    oneAnswer(await Promise.all([token, spoil(token), 'x', over, 'x'.repeat(4_000)].map(async (each) => await get('/me', each))))
+    oneAnswer(
+      await Promise.all(
+        [token, spoil(token), 'x', over, 'x'.repeat(4_000)].map(async (each) => await get('/me', each)),
+      ),
+    )
     oneAnswer(await Promise.all([over, spoil(over), 'x'].map(async (each) => await get('~/api/session', each))))
     oneAnswer([
       await post('~/api/session', { email: user.email, password: 'wrong password here' }),

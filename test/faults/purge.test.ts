@@ -89,7 +89,12 @@ const purge = async (platform: Platform, file: string): Promise<{ removed: Purge
       close: async () => await platform.database.close(),
     },
   }
-  const removed = await purgeAll(watched, trace, async () => {}, () => false)
+  const removed = await purgeAll(
+    watched,
+    trace,
+    async () => {},
+    () => false,
+  )
   return { removed, largest }
 }
 
@@ -104,7 +109,12 @@ type Lived = {
 }
 
 /** One of everything, through the operations. */
-const liveAWhile = async (platform: Platform, app: AppInWorld, user: Login, key: string | null = null): Promise<Lived> => {
+const liveAWhile = async (
+  platform: Platform,
+  app: AppInWorld,
+  user: Login,
+  key: string | null = null,
+): Promise<Lived> => {
   const issued = await issueAppToken(platform, trace, { ...app.development, scope: 'site:read' })
   const { sessionToken } = await signInPlatform(platform, trace, user)
   const session = await authenticateSession(platform, sessionToken)
@@ -151,7 +161,15 @@ describe('a purge', () => {
       for (let index = 0; index < 700; index += 1) {
         const key = rowKey(platform.random.uuid(then))
         const hash = hashSecret(mintSecret({ kind: 'session', key, random: platform.random.bytes(32) }))
-        const session = { key, hash, userId: user.id, createdAt: then, expiresAt: then + 12 * hour, endedAt: null, address: 'local' }
+        const session = {
+          key,
+          hash,
+          userId: user.id,
+          createdAt: then,
+          expiresAt: then + 12 * hour,
+          endedAt: null,
+          address: 'local',
+        }
         await q.sessions.insert(session)
         // Different callers may well choose the same key.
         const name = { principal: `crd_${index}`, method: 'POST', path: '/versions', key: 'retry-1' }
@@ -160,7 +178,8 @@ describe('a purge', () => {
       for (let index = 0; index < 3; index += 1) {
         const sha256 = platform.random.bytes(32)
         await q.artifacts.insert({ sha256, sizeBytes: 10, createdAt: then })
-        for (let position = 0; position < 40; position += 1) await q.artifacts.insertChunk({ sha256, position, data: sha256 })
+        for (let position = 0; position < 40; position += 1)
+          await q.artifacts.insertChunk({ sha256, position, data: sha256 })
       }
     })
     let last = ''
@@ -261,26 +280,39 @@ describe('a purge', () => {
     ['code', 5 * 60_000],
     ['code', 29 * day],
     ['refresh token', 29 * day],
-  ] as const)('keeps a spent %s while its family may live: it is known as reuse after %d ms and many purges', async (kind, age) => {
-    const { platform, file, pass } = await platformAt()
-    const user = await addUser(platform)
-    const app = await addApp(platform, user)
-    const lived = await liveAWhile(platform, app, user)
-    pass(age)
-    await purge(platform, file)
-    const current = await refreshWith(platform, app, lived.refreshToken)
-    await purge(platform, file)
-    const again =
-      kind === 'code'
-        ? exchangeCode(platform, trace, { ...app.development, code: lived.code, redirectUri: app.redirectUri, codeVerifier }, null)
-        : refreshWith(platform, app, lived.spentRefreshToken)
+  ] as const)(
+    'keeps a spent %s while its family may live: it is known as reuse after %d ms and many purges',
+    async (kind, age) => {
+      const { platform, file, pass } = await platformAt()
+      const user = await addUser(platform)
+      const app = await addApp(platform, user)
+      const lived = await liveAWhile(platform, app, user)
+      pass(age)
+      await purge(platform, file)
+      const current = await refreshWith(platform, app, lived.refreshToken)
+      await purge(platform, file)
+      const again =
+        kind === 'code'
+          ? exchangeCode(
+              platform,
+              trace,
+              { ...app.development, code: lived.code, redirectUri: app.redirectUri, codeVerifier },
+              null,
+            )
+          : refreshWith(platform, app, lived.spentRefreshToken)
 
-    expect(await again.then(() => 'issued', (error: unknown) => String(error))).toContain('not valid for this request')
-    expect(await authenticateUserToken(platform, current.accessToken)).toBeNull()
-    const events = await platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 10_000 })
-    expect(events.at(-1)?.action).toBe('grant.reuse_detected')
-    await platform.database.close()
-  })
+      expect(
+        await again.then(
+          () => 'issued',
+          (error: unknown) => String(error),
+        ),
+      ).toContain('not valid for this request')
+      expect(await authenticateUserToken(platform, current.accessToken)).toBeNull()
+      const events = await platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 10_000 })
+      expect(events.at(-1)?.action).toBe('grant.reuse_detected')
+      await platform.database.close()
+    },
+  )
 
   test('leaves an access token alone that outlives its refresh token, when settings made it so', async () => {
     const { platform: usual, file, pass } = await platformAt()
@@ -388,12 +420,19 @@ describe('beside a running server', () => {
       while (purging.now) {
         const askedAt = performance.now()
         statuses.add((await call(server.url, 'GET', '/me', { token })).status)
-        statuses.add((await call(server.url, 'POST', '/token', { body: { ...app.development, scope: 'site:read' } })).status)
+        statuses.add(
+          (await call(server.url, 'POST', '/token', { body: { ...app.development, scope: 'site:read' } })).status,
+        )
         took.push(performance.now() - askedAt)
         await Bun.sleep(2)
       }
     })()
-    await purgeAll(platform, trace, async () => await Bun.sleep(0), () => false)
+    await purgeAll(
+      platform,
+      trace,
+      async () => await Bun.sleep(0),
+      () => false,
+    )
     purging.now = false
     await using
 
@@ -404,7 +443,8 @@ describe('beside a running server', () => {
     const session = await signIn(server.url, user)
     expect((await exchange(server.url, app, await authorize(server.url, session, app))).status).toBe(200)
     const slowest = took.toSorted((a, b) => b - a)
-    if (manyRows > 50_000) console.log(`p99 ${slowest[Math.floor(slowest.length / 100)]} ms of ${slowest.length} rounds`)
+    if (manyRows > 50_000)
+      console.log(`p99 ${slowest[Math.floor(slowest.length / 100)]} ms of ${slowest.length} rounds`)
   }, 600_000)
 })
 
@@ -416,7 +456,15 @@ test('two purges beside each other remove each row once', async () => {
   pass(2 * hour)
   const beside: Platform = { ...(await openAsOperator(file)), clock: platform.clock }
   const results = await Promise.all(
-    [platform, beside].map(async (each) => await purgeAll(each, trace, async () => await Bun.sleep(0), () => false)),
+    [platform, beside].map(
+      async (each) =>
+        await purgeAll(
+          each,
+          trace,
+          async () => await Bun.sleep(0),
+          () => false,
+        ),
+    ),
   )
   await beside.database.close()
   await platform.database.close()

@@ -139,7 +139,14 @@ test('the store itself moves a grant on only from the key that is current, and n
   const tokens = await grantTokens(world)
   const { database } = world.platform
   const grant = await grantOf(tokens.grantId)
-  const step = { currentKey: 'n'.repeat(22), expiresAt: 0, retryKey: null, retrySalt: null, retryFingerprint: null, retryUntil: null }
+  const step = {
+    currentKey: 'n'.repeat(22),
+    expiresAt: 0,
+    retryKey: null,
+    retrySalt: null,
+    retryFingerprint: null,
+    retryUntil: null,
+  }
   const moves = await database.transaction(async (q) => [
     await q.grants.advance(tokens.grantId, 'x'.repeat(22), step),
     await q.grants.advance(tokens.grantId, grant?.currentKey ?? '', step),
@@ -238,7 +245,8 @@ describe('versions', () => {
     app = await addApp(world.platform, world.user)
     token = await appToken(world.server.url, app.development)
   })
-  const rows = async () => await world.platform.database.queries.versions.list(app.id, null, Number.MAX_SAFE_INTEGER, 500)
+  const rows = async () =>
+    await world.platform.database.queries.versions.list(app.id, null, Number.MAX_SAFE_INTEGER, 500)
   const upload = async (version: string, key?: string, more: Record<string, unknown> = {}) =>
     await send('/versions', { version, ...more }, key, token)
 
@@ -383,12 +391,15 @@ describe('rollbacks', () => {
     const other = (await call(world.server.url, 'GET', '/versions', { token })).body.data.find(
       (version: Json) => version.id !== current,
     )
-    const answers = await together(200, async () =>
-      await send('/versions/rollback', { versionId: other.id }, 'roll-back-once', token),
+    const answers = await together(
+      200,
+      async () => await send('/versions/rollback', { versionId: other.id }, 'roll-back-once', token),
     )
     world = await crash(world)
 
-    expect(Object.keys(tally(answers)).filter((kind) => kind !== '200' && kind !== 'idempotency_in_progress')).toEqual([])
+    expect(Object.keys(tally(answers)).filter((kind) => kind !== '200' && kind !== 'idempotency_in_progress')).toEqual(
+      [],
+    )
     expect(new Set(answers.filter(({ status }) => status === 200).map(({ text }) => text)).size).toBe(1)
     expect(await ledger('development')).toHaveLength(before + 1)
   })
@@ -402,11 +413,17 @@ describe('rollbacks', () => {
       }
     }
     await Promise.all([
-      ...fresh.map(async (version) =>
-        await moveVersion(world.platform, trace, operator, { slug: app.slug, version, step: 'activate', rejection: null }),
+      ...fresh.map(
+        async (version) =>
+          await moveVersion(world.platform, trace, operator, {
+            slug: app.slug,
+            version,
+            step: 'activate',
+            rejection: null,
+          }),
       ),
-      ...names.map(async (version) =>
-        await send('/versions/rollback', { environment: 'production', version }, undefined, token),
+      ...names.map(
+        async (version) => await send('/versions/rollback', { environment: 'production', version }, undefined, token),
       ),
     ])
     const { body } = await call(world.server.url, 'GET', '/versions', { token })
@@ -430,7 +447,10 @@ describe('client secrets', () => {
           : rotateCredential(platform, trace, operator, { clientId, graceHours: index % 4 === 1 ? 0 : 24 })
       return await made.then(
         (record) => ({ record, refusal: null }),
-        (error: unknown) => ({ record: null, refusal: error instanceof Error && 'code' in error ? error.code : 'other' }),
+        (error: unknown) => ({
+          record: null,
+          refusal: error instanceof Error && 'code' in error ? error.code : 'other',
+        }),
       )
     })
     await Promise.all(beside.map(async ({ database }) => await database.close()))
@@ -438,9 +458,9 @@ describe('client secrets', () => {
 
     const made = attempts.flatMap(({ record }) => (record === null ? [] : [record]))
     expect(made.length).toBeGreaterThan(0)
-    expect([...new Set(attempts.flatMap(({ refusal }) => refusal ?? []))].filter((code) => code !== 'unavailable')).toEqual([
-      'too_many_secrets',
-    ])
+    expect(
+      [...new Set(attempts.flatMap(({ refusal }) => refusal ?? []))].filter((code) => code !== 'unavailable'),
+    ).toEqual(['too_many_secrets'])
     const listed = (await listCredentials(world.platform, app.slug)).filter((row) => row.clientId === clientId)
     const live = listed.filter(({ status }) => status === 'live').map(({ id }) => id)
     expect(live.length).toBeLessThanOrEqual(2)
@@ -469,10 +489,12 @@ describe('client secrets', () => {
 })
 
 test('200 parallel sign-ins are each a session of their own, there after a crash, or told to come back', async () => {
-  const answers = await together(200, async () =>
-    await call(world.server.url, 'POST', '~/api/session', {
-      body: { email: world.user.email, password: world.user.password },
-    }),
+  const answers = await together(
+    200,
+    async () =>
+      await call(world.server.url, 'POST', '~/api/session', {
+        body: { email: world.user.email, password: world.user.password },
+      }),
   )
   world = await crash(world)
 
@@ -480,7 +502,9 @@ test('200 parallel sign-ins are each a session of their own, there after a crash
   const turnedAway = answers.filter(({ status }) => status !== 200)
   expect(made.length).toBeGreaterThan(0)
   expect(new Set(made.map(({ body }) => body.sessionToken)).size).toBe(made.length)
-  expect(turnedAway.filter((answer) => codeOf(answer) !== 'unavailable' || !answer.headers.has('retry-after'))).toEqual([])
+  expect(turnedAway.filter((answer) => codeOf(answer) !== 'unavailable' || !answer.headers.has('retry-after'))).toEqual(
+    [],
+  )
   const states = await Promise.all(
     made.map(async ({ body }) => await call(world.server.url, 'GET', '~/api/session', { token: body.sessionToken })),
   )

@@ -1,6 +1,16 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { type Answer, call, codeOf } from '../support/call.ts'
 import { eventually, together } from '../support/crash.ts'
@@ -32,7 +42,7 @@ const expectUnavailable = (answer: Answer) => {
 
 describe('a file that is lost under the running server', () => {
   const losses: Record<string, (file: string) => void> = {
-    'deleted': (file) => {
+    deleted: (file) => {
       for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true })
     },
     'moved away': (file) => renameSync(file, `${file}.moved`),
@@ -45,40 +55,46 @@ describe('a file that is lost under the running server', () => {
     'left without the lock that keeps other servers out': (file) => rmSync(`${file}.lock`),
   }
 
-  test.each(Object.keys(losses))('because it was %s stops all writes and readiness, and no token is ever let through wrongly', async (loss) => {
-    const world = await createWorld()
-    const token = await appToken(world.server.url, world.app.development)
-    const tokens = await grantTokens(world)
-    const ended = await appToken(world.server.url, world.app.development)
-    await call(world.server.url, 'POST', '/oauth/revoke', { token: ended, body: {} })
-    expect((await ready(world)).status).toBe(200)
-    const acknowledged = new Set<string>()
-    losses[loss]?.(world.server.database)
+  test.each(Object.keys(losses))(
+    'because it was %s stops all writes and readiness, and no token is ever let through wrongly',
+    async (loss) => {
+      const world = await createWorld()
+      const token = await appToken(world.server.url, world.app.development)
+      const tokens = await grantTokens(world)
+      const ended = await appToken(world.server.url, world.app.development)
+      await call(world.server.url, 'POST', '/oauth/revoke', { token: ended, body: {} })
+      expect((await ready(world)).status).toBe(200)
+      const acknowledged = new Set<string>()
+      losses[loss]?.(world.server.database)
 
-    // Whatever still answers as done must be in a file that has its name; see the last lines.
-    const race = together(20, async () => await issue(world))
-    for (const answer of await race) {
-      if (answer.status === 200) acknowledged.add(answer.body.accessToken)
-      else expectUnavailable(answer)
-    }
-    const unready = await eventually(async () => await ready(world), ({ status }) => status === 503)
-    expectUnavailable(unready)
-    expectUnavailable(await issue(world))
-    expectUnavailable(await refresh(world.server.url, world.app, tokens.refreshToken))
-    const revoked = await call(world.server.url, 'POST', '/oauth/revoke', {
-      body: { ...world.app.development, token: tokens.refreshToken },
-    })
-    expectUnavailable(revoked)
-    expect((await call(world.server.url, 'GET', '~/healthz')).status).toBe(200)
-    expect(await me(world, ended)).toBe(401)
-    expect(await me(world, `${token.slice(0, -1)}${token.endsWith('x') ? 'y' : 'x'}`)).toBe(401)
-    expect([200, 503]).toContain(await me(world, token))
-    expect(acknowledged.size).toBe(0)
+      // Whatever still answers as done must be in a file that has its name; see the last lines.
+      const race = together(20, async () => await issue(world))
+      for (const answer of await race) {
+        if (answer.status === 200) acknowledged.add(answer.body.accessToken)
+        else expectUnavailable(answer)
+      }
+      const unready = await eventually(
+        async () => await ready(world),
+        ({ status }) => status === 503,
+      )
+      expectUnavailable(unready)
+      expectUnavailable(await issue(world))
+      expectUnavailable(await refresh(world.server.url, world.app, tokens.refreshToken))
+      const revoked = await call(world.server.url, 'POST', '/oauth/revoke', {
+        body: { ...world.app.development, token: tokens.refreshToken },
+      })
+      expectUnavailable(revoked)
+      expect((await call(world.server.url, 'GET', '~/healthz')).status).toBe(200)
+      expect(await me(world, ended)).toBe(401)
+      expect(await me(world, `${token.slice(0, -1)}${token.endsWith('x') ? 'y' : 'x'}`)).toBe(401)
+      expect([200, 503]).toContain(await me(world, token))
+      expect(acknowledged.size).toBe(0)
 
-    await world.platform.database.close().catch(() => {})
-    expect(await world.server.stop()).not.toBe(0)
-    expect(world.server.log()).toContain('"event":"database.stopped"')
-  })
+      await world.platform.database.close().catch(() => {})
+      expect(await world.server.stop()).not.toBe(0)
+      expect(world.server.log()).toContain('"event":"database.stopped"')
+    },
+  )
 })
 
 const serve = async (file: string, under: readonly string[] = []) =>
@@ -90,7 +106,10 @@ const madeOnce = async (): Promise<string> => {
   return file
 }
 
-const expectPlainRefusal = ({ code, stdout, stderr }: Awaited<ReturnType<typeof serve>>, ...words: readonly string[]) => {
+const expectPlainRefusal = (
+  { code, stdout, stderr }: Awaited<ReturnType<typeof serve>>,
+  ...words: readonly string[]
+) => {
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr.trim().split('\n')).toHaveLength(1)
   for (const word of words) expect(stderr).toContain(word)
@@ -171,7 +190,9 @@ describe('files and folders', () => {
 /** A small disk of its own, for who may mount one. */
 const mountSmallDisk = (): string | null => {
   const folder = temporaryFolder()
-  const mounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=3m,mode=700', 'tmpfs', folder], { stderr: 'ignore' })
+  const mounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=3m,mode=700', 'tmpfs', folder], {
+    stderr: 'ignore',
+  })
   return mounted.exitCode === 0 ? folder : null
 }
 const unmount = (folder: string) => Bun.spawnSync(['umount', '-l', folder], { stderr: 'ignore' })
@@ -192,71 +213,92 @@ const onSmallDisk = async (work: (folder: string) => Promise<void>) => {
 }
 
 describe('a full disk', () => {
-  test.skipIf(!maySmallDisk)('stops writes and no reads, loses nothing acknowledged, and is over when there is room (needs root, to mount a small disk)', async () => {
-    await onSmallDisk(async (folder) => {
-      const world = await createWorld({ database: join(folder, 'app-platform.db') })
-      const token = await appToken(world.server.url, world.app.development)
-      const grant = await grantTokens(world)
-      const managing = await appToken(world.server.url, world.app.development)
-      const ballast = join(folder, 'ballast')
-      const acknowledged: string[] = [token]
-      const versions: string[] = []
-      writeFileSync(ballast, Buffer.alloc(700_000))
+  test.skipIf(!maySmallDisk)(
+    'stops writes and no reads, loses nothing acknowledged, and is over when there is room (needs root, to mount a small disk)',
+    async () => {
+      await onSmallDisk(async (folder) => {
+        const world = await createWorld({ database: join(folder, 'app-platform.db') })
+        const token = await appToken(world.server.url, world.app.development)
+        const grant = await grantTokens(world)
+        const managing = await appToken(world.server.url, world.app.development)
+        const ballast = join(folder, 'ballast')
+        const acknowledged: string[] = [token]
+        const versions: string[] = []
+        writeFileSync(ballast, Buffer.alloc(700_000))
 
-      let refused: Answer | null = null
-      for (let index = 0; refused === null && index < 400; index += 1) {
-        const manifest = { filler: 'x'.repeat(20_000) }
-        const [made, issued] = await Promise.all([
-          call(world.server.url, 'POST', '/versions', { token: managing, body: { version: `1.0.${index}`, manifest } }),
-          issue(world),
-        ])
-        if (made.status === 201) versions.push(made.body.version)
-        if (issued.status === 200) acknowledged.push(issued.body.accessToken)
-        refused = [made, issued].find(({ status }) => status >= 400) ?? null
-      }
-      if (refused === null) throw new Error('the disk never was full')
-      expectUnavailable(refused)
-      expect((await ready(world)).status).toBe(503)
-      expect(await me(world, token)).toBe(200)
-      expect((await call(world.server.url, 'GET', '/oauth/me', { token: grant.accessToken })).status).toBe(200)
+        let refused: Answer | null = null
+        for (let index = 0; refused === null && index < 400; index += 1) {
+          const manifest = { filler: 'x'.repeat(20_000) }
+          const [made, issued] = await Promise.all([
+            call(world.server.url, 'POST', '/versions', {
+              token: managing,
+              body: { version: `1.0.${index}`, manifest },
+            }),
+            issue(world),
+          ])
+          if (made.status === 201) versions.push(made.body.version)
+          if (issued.status === 200) acknowledged.push(issued.body.accessToken)
+          refused = [made, issued].find(({ status }) => status >= 400) ?? null
+        }
+        if (refused === null) throw new Error('the disk never was full')
+        expectUnavailable(refused)
+        expect((await ready(world)).status).toBe(503)
+        expect(await me(world, token)).toBe(200)
+        expect((await call(world.server.url, 'GET', '/oauth/me', { token: grant.accessToken })).status).toBe(200)
 
-      rmSync(ballast)
-      expect((await eventually(async () => await ready(world), ({ status }) => status === 200)).status).toBe(200)
-      const after = await issue(world)
-      expect(after.status).toBe(200)
-      acknowledged.push(after.body.accessToken)
-      await world.server.kill()
-      const server = await startServer({ database: world.server.database })
-      const again: World = { ...world, server }
-      expect(new Set(await Promise.all(acknowledged.map(async (each) => await me(again, each))))).toEqual(new Set([200]))
-      const found = await Promise.all(
-        versions.map(async (version) => await world.platform.database.queries.versions.byName(world.app.id, version)),
-      )
-      expect(found).not.toContain(null)
-      expect(await world.platform.database.check()).toEqual([])
-      await endWorld(again)
-    })
-  })
+        rmSync(ballast)
+        expect(
+          (
+            await eventually(
+              async () => await ready(world),
+              ({ status }) => status === 200,
+            )
+          ).status,
+        ).toBe(200)
+        const after = await issue(world)
+        expect(after.status).toBe(200)
+        acknowledged.push(after.body.accessToken)
+        await world.server.kill()
+        const server = await startServer({ database: world.server.database })
+        const again: World = { ...world, server }
+        expect(new Set(await Promise.all(acknowledged.map(async (each) => await me(again, each))))).toEqual(
+          new Set([200]),
+        )
+        const found = await Promise.all(
+          versions.map(async (version) => await world.platform.database.queries.versions.byName(world.app.id, version)),
+        )
+        expect(found).not.toContain(null)
+        expect(await world.platform.database.check()).toEqual([])
+        await endWorld(again)
+      })
+    },
+  )
 
-  test.skipIf(!maySmallDisk)('that stays full does not keep the server from stopping, nor the next one from what was acknowledged', async () => {
-    await onSmallDisk(async (folder) => {
-      const world = await createWorld({ database: join(folder, 'app-platform.db') })
-      const token = await appToken(world.server.url, world.app.development)
-      await world.platform.database.close()
-      const ballast = join(folder, 'ballast')
-      writeFileSync(ballast, '')
-      const room = Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}`, 'bs=4096'], { stderr: 'ignore' })
-      expect(room.exitCode).not.toBe(0)
-      const refused = await eventually(async () => await issue(world), ({ status }) => status === 503)
-      expectUnavailable(refused)
-      await world.server.stop()
-      rmSync(ballast)
+  test.skipIf(!maySmallDisk)(
+    'that stays full does not keep the server from stopping, nor the next one from what was acknowledged',
+    async () => {
+      await onSmallDisk(async (folder) => {
+        const world = await createWorld({ database: join(folder, 'app-platform.db') })
+        const token = await appToken(world.server.url, world.app.development)
+        await world.platform.database.close()
+        const ballast = join(folder, 'ballast')
+        writeFileSync(ballast, '')
+        const room = Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}`, 'bs=4096'], { stderr: 'ignore' })
+        expect(room.exitCode).not.toBe(0)
+        const refused = await eventually(
+          async () => await issue(world),
+          ({ status }) => status === 503,
+        )
+        expectUnavailable(refused)
+        await world.server.stop()
+        rmSync(ballast)
 
-      const server = await startServer({ database: world.server.database })
-      expect((await call(server.url, 'GET', '/me', { token })).status).toBe(200)
-      expect(await server.stop()).toBe(0)
-    })
-  })
+        const server = await startServer({ database: world.server.database })
+        expect((await call(server.url, 'GET', '/me', { token })).status).toBe(200)
+        expect(await server.stop()).toBe(0)
+      })
+    },
+  )
 })
 
 describe('a lock that another process holds', () => {
@@ -321,7 +363,9 @@ describe('a lock that another process holds', () => {
 
 test('a backup beside a loaded server is one private, sound file with what was acknowledged before it began', async () => {
   const world = await createWorld()
-  const before = await Promise.all(Array.from({ length: 20 }, async () => await appToken(world.server.url, world.app.development)))
+  const before = await Promise.all(
+    Array.from({ length: 20 }, async () => await appToken(world.server.url, world.app.development)),
+  )
   const folder = join(temporaryFolder(), 'backups')
   mkdirSync(folder, { mode: 0o700 })
   const file = join(folder, 'copy.db')
@@ -330,7 +374,12 @@ test('a backup beside a loaded server is one private, sound file with what was a
   expect(code).toBe(0)
   expect(new Set((await load).map(({ status }) => status))).toEqual(new Set([200]))
   const copy = new Database(file, { readonly: true })
-  const kept = new Set(copy.query<{ key: string }, []>('SELECT key FROM app_tokens').all().map(({ key }) => key))
+  const kept = new Set(
+    copy
+      .query<{ key: string }, []>('SELECT key FROM app_tokens')
+      .all()
+      .map(({ key }) => key),
+  )
   copy.close()
 
   expect(before.map((token) => token.slice(5, 27)).filter((key) => !kept.has(key))).toEqual([])

@@ -33,7 +33,18 @@ describe('the version header', () => {
     })
   }
 
-  for (const value of ['2026-07', '2027-01', '2026-8', '2026-08-01', 'v2026-08', '2026', '*', 'latest', '2026-08,', '"2026-08"']) {
+  for (const value of [
+    '2026-07',
+    '2027-01',
+    '2026-8',
+    '2026-08-01',
+    'v2026-08',
+    '2026',
+    '*',
+    'latest',
+    '2026-08,',
+    '"2026-08"',
+  ]) {
     test(`must be exactly the version served: ${value} is refused and not replaced by another`, async () => {
       const answer = await send(url, 'GET', '/me', { headers: { 'X-Service-Api-Version': value } })
       expectRefusal(answer, 'api_version_unsupported')
@@ -63,7 +74,12 @@ describe('the version header', () => {
 })
 
 describe('every answer under the contract carries the version that was served', () => {
-  const cases: readonly (readonly [status: number, method: string, path: string, headers: Readonly<Record<string, string>>])[] = [
+  const cases: readonly (readonly [
+    status: number,
+    method: string,
+    path: string,
+    headers: Readonly<Record<string, string>>,
+  ])[] = [
     [404, 'GET', '/nothing', {}],
     [404, 'GET', '', {}],
     [405, 'DELETE', '/me', {}],

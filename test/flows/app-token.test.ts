@@ -40,13 +40,30 @@ describe('POST /token', () => {
     }
   })
 
-  for (const scope of ['', ' ', 'nothing', 'site:read nothing', 'SITE:READ', 'site:read,store:read', 'site:read\tstore:read', 'constructor', 'site:read\u00a0store:read', 'x'.repeat(2000)]) {
+  for (const scope of [
+    '',
+    ' ',
+    'nothing',
+    'site:read nothing',
+    'SITE:READ',
+    'site:read,store:read',
+    'site:read\tstore:read',
+    'constructor',
+    'site:read\u00a0store:read',
+    'x'.repeat(2000),
+  ]) {
     test(`refuses the scope ${JSON.stringify(scope.slice(0, 30))}, which names nothing`, async () => {
       expectRefusal(await issue({ ...world.app.development, scope }), 'invalid_scope', 'scope')
     })
   }
 
-  for (const scope of ['store.products:read', 'store.orders:read', 'customers:read', 'site:read customers:read', 'profile:read customers:read']) {
+  for (const scope of [
+    'store.products:read',
+    'store.orders:read',
+    'customers:read',
+    'site:read customers:read',
+    'profile:read customers:read',
+  ]) {
     test(`refuses ${scope}: planned or restricted, which is told first`, async () => {
       expectRefusal(await issue({ ...world.app.development, scope }), 'scope_not_available', 'scope')
     })
@@ -61,7 +78,11 @@ describe('POST /token', () => {
   test('refuses a scope that the app has not registered', async () => {
     const app = await addApp(world.platform, world.user, 'site:read')
     expectRefusal(await issue({ ...app.development, scope: 'store:read' }), 'scope_not_allowed', 'scope')
-    expectRefusal(await issue({ ...app.development, scope: 'site:read site.content:write' }), 'scope_not_allowed', 'scope')
+    expectRefusal(
+      await issue({ ...app.development, scope: 'site:read site.content:write' }),
+      'scope_not_allowed',
+      'scope',
+    )
     expect((await issue({ ...app.development, scope: 'site:read' })).status).toBe(200)
   })
 
@@ -102,7 +123,9 @@ describe('POST /token', () => {
     const { slug } = app
     const input = { slug, environment: 'development', label: 'second' } as const
     const second = await createCredential(world.platform, trace, operator, input)
-    expect((await issue({ clientId: second.clientId, clientSecret: second.clientSecret, scope: 'site:read' })).status).toBe(200)
+    expect(
+      (await issue({ clientId: second.clientId, clientSecret: second.clientSecret, scope: 'site:read' })).status,
+    ).toBe(200)
     const used = async () =>
       (await listCredentials(world.platform, slug)).filter(({ lastUsedAt }) => lastUsedAt !== null).map(({ id }) => id)
     expect(await used()).toEqual([second.id])

@@ -2,7 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { addRedirectUri, removeRedirectUri } from '../../src/operations/redirect-uris/change-redirect-uris.ts'
 import { call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
-import { addApp, appToken, authorizeBody, createWorld, endWorld, exchangeBody, grantTokens, signIn, type World } from '../support/world.ts'
+import {
+  addApp,
+  appToken,
+  authorizeBody,
+  createWorld,
+  endWorld,
+  exchangeBody,
+  grantTokens,
+  signIn,
+  type World,
+} from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { send } from './support/send.ts'
 
@@ -45,7 +55,16 @@ describe('POST /oauth/authorize', () => {
     expect(codes.size).toBe(3)
   })
 
-  for (const state of ['a&code=forged#x', '%41%00', ' +=?/\\"\'<script>', 'ünïcode 🔑 \u{10FFFF}', '\n\r\t\u0001', '?', '\u202Erlo', 'x'.repeat(2048)]) {
+  for (const state of [
+    'a&code=forged#x',
+    '%41%00',
+    ' +=?/\\"\'<script>',
+    'ünïcode 🔑 \u{10FFFF}',
+    '\n\r\t\u0001',
+    '?',
+    '\u202Erlo',
+    'x'.repeat(2048),
+  ]) {
     test(`echoes the state ${JSON.stringify(state.slice(0, 24))} exactly`, async () => {
       const { status, body } = await ask({ state })
       expect(status).toBe(200)
@@ -76,7 +95,17 @@ describe('POST /oauth/authorize', () => {
   })
 
   const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
-  for (const codeChallenge of [challenge.slice(1), `${challenge}A`, `${challenge}=`, challenge.replace('-', '+'), challenge.replace('-', '/'), challenge.replace('E', 'é'), ` ${challenge.slice(1)}`, 'x'.repeat(128), `${challenge}\n`]) {
+  for (const codeChallenge of [
+    challenge.slice(1),
+    `${challenge}A`,
+    `${challenge}=`,
+    challenge.replace('-', '+'),
+    challenge.replace('-', '/'),
+    challenge.replace('E', 'é'),
+    ` ${challenge.slice(1)}`,
+    'x'.repeat(128),
+    `${challenge}\n`,
+  ]) {
     test(`takes no challenge such as ${JSON.stringify(codeChallenge.slice(0, 48))}`, async () => {
       expectRefusal(await ask({ codeChallenge }), 'invalid_request', 'codeChallenge')
     })
@@ -93,7 +122,8 @@ describe('POST /oauth/authorize', () => {
   })
 
   test('refuses scopes that do not exist, cannot be issued or are not registered', async () => {
-    for (const scope of ['nothing', ' ', 'site:read nothing']) expectRefusal(await ask({ scope }), 'invalid_scope', 'scope')
+    for (const scope of ['nothing', ' ', 'site:read nothing'])
+      expectRefusal(await ask({ scope }), 'invalid_scope', 'scope')
     expectRefusal(await ask({ scope: 'site:read customers:read' }), 'scope_not_available', 'scope')
     const app = await addApp(world.platform, world.user, 'site:read')
     const body = { ...authorizeBody(app), scope: 'site:read store:read' }
@@ -101,7 +131,11 @@ describe('POST /oauth/authorize', () => {
   })
 
   test('sends nobody anywhere with a refusal', async () => {
-    for (const answer of [await ask({ consent: false }), await ask({ redirectUri: 'https://evil.example/' }), await ask({ scope: 'nothing' })]) {
+    for (const answer of [
+      await ask({ consent: false }),
+      await ask({ redirectUri: 'https://evil.example/' }),
+      await ask({ scope: 'nothing' }),
+    ]) {
       expect(answer.headers.get('location')).toBeNull()
       expect(answer.text).not.toContain('redirectTo')
       expect(answer.text).not.toContain('https://')
@@ -184,7 +218,15 @@ describe('the caller is the signed-in user', () => {
   })
 
   test('and not by cookie alone', async () => {
-    const others = ['http://evil.example', 'null', `${publicUrl()}/`, publicUrl().replace('http:', 'https:'), url, `${publicUrl()}.evil.example`, '']
+    const others = [
+      'http://evil.example',
+      'null',
+      `${publicUrl()}/`,
+      publicUrl().replace('http:', 'https:'),
+      url,
+      `${publicUrl()}.evil.example`,
+      '',
+    ]
     expectRefusal(await byCookie({}), 'origin_not_allowed')
     for (const Origin of others) expectRefusal(await byCookie({ Origin }), 'origin_not_allowed')
     for (const site of ['cross-site', 'same-site', 'none', '']) {
@@ -194,7 +236,14 @@ describe('the caller is the signed-in user', () => {
 
   test('and not by a cookie that is dead, doubled or of another name', async () => {
     const proof = { 'Sec-Fetch-Site': 'same-origin' }
-    const dead = ['session=', 'session=x', `session=${session}x`, `session=${session}; session=${session}`, `Session=${session}`, `__Host-session=${session}`]
+    const dead = [
+      'session=',
+      'session=x',
+      `session=${session}x`,
+      `session=${session}; session=${session}`,
+      `Session=${session}`,
+      `__Host-session=${session}`,
+    ]
     for (const cookie of dead) {
       const answer = await byCookie(proof, cookie)
       expectRefusal(answer, 'login_required')
@@ -205,7 +254,10 @@ describe('the caller is the signed-in user', () => {
 
   test('and a live token of another kind is forbidden', async () => {
     for (const token of [await appToken(url, world.app.development), (await grantTokens(world)).accessToken]) {
-      expectRefusal(await call(url, 'POST', '/oauth/authorize', { token, body: authorizeBody(world.app) }), 'token_type_not_allowed')
+      expectRefusal(
+        await call(url, 'POST', '/oauth/authorize', { token, body: authorizeBody(world.app) }),
+        'token_type_not_allowed',
+      )
     }
   })
 
@@ -218,5 +270,8 @@ describe('the caller is the signed-in user', () => {
 test('a refused authorization leaves no code behind that would work', async () => {
   const refused = await ask({ consent: false })
   expectRefusal(refused, 'consent_required')
-  expectRefusal(await call(url, 'POST', '/oauth/token', { body: exchangeBody(world.app, refused.body.code ?? 'apco_none') }), 'invalid_grant')
+  expectRefusal(
+    await call(url, 'POST', '/oauth/token', { body: exchangeBody(world.app, refused.body.code ?? 'apco_none') }),
+    'invalid_grant',
+  )
 })

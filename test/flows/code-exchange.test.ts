@@ -1,6 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { call } from '../support/call.ts'
-import { addApp, type AppInWorld, authorize, authorizeBody, createWorld, endWorld, exchange, exchangeBody, refresh, signIn, verifier, type World } from '../support/world.ts'
+import {
+  addApp,
+  type AppInWorld,
+  authorize,
+  authorizeBody,
+  createWorld,
+  endWorld,
+  exchange,
+  exchangeBody,
+  refresh,
+  signIn,
+  verifier,
+  type World,
+} from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 
 let world: World
@@ -48,8 +61,17 @@ describe('exchanging a code', () => {
       expiresAt: expect.stringMatching(/Z$/),
     }
     expect(await meOf('site:read')).toEqual({ ...always, scope: 'site:read' })
-    expect(await meOf('profile:read')).toEqual({ ...always, scope: 'profile:read', name: 'Ada Example', pictureUrl: null })
-    expect(await meOf('profile.email:read')).toEqual({ ...always, scope: 'profile.email:read', email: world.user.email })
+    expect(await meOf('profile:read')).toEqual({
+      ...always,
+      scope: 'profile:read',
+      name: 'Ada Example',
+      pictureUrl: null,
+    })
+    expect(await meOf('profile.email:read')).toEqual({
+      ...always,
+      scope: 'profile.email:read',
+      email: world.user.email,
+    })
   })
 
   test('works in production with the production credentials and URI, and in no mixture of the two', async () => {
@@ -102,7 +124,14 @@ describe('exchanging a code', () => {
   })
 
   test('a wrong grant type is told before anything that is missing for the right ones', async () => {
-    for (const grantType of ['client_credentials', 'password', 'AUTHORIZATION_CODE', 'authorization_code ', 'urn:x', 'toString']) {
+    for (const grantType of [
+      'client_credentials',
+      'password',
+      'AUTHORIZATION_CODE',
+      'authorization_code ',
+      'urn:x',
+      'toString',
+    ]) {
       expectRefusal(await present({ ...world.app.development, grantType }), 'unsupported_grant_type', 'grantType')
     }
   })
@@ -180,7 +209,10 @@ describe('an exchange with an Idempotency-Key', () => {
 
   test('of a wrong request first burns nothing: the right one under the same key still works', async () => {
     const body = exchangeBody(world.app, await freshCode())
-    expectRefusal(await present({ ...body, codeVerifier: 'x'.repeat(43) }, { 'Idempotency-Key': 'k1' }), 'invalid_grant')
+    expectRefusal(
+      await present({ ...body, codeVerifier: 'x'.repeat(43) }, { 'Idempotency-Key': 'k1' }),
+      'invalid_grant',
+    )
     expect((await present(body, { 'Idempotency-Key': 'k1' })).status).toBe(200)
   })
 })

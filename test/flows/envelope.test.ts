@@ -13,7 +13,18 @@ beforeAll(async () => {
 afterAll(async () => await endWorld(world))
 
 describe('the one envelope', () => {
-  for (const path of ['~/', '~/nothing', '~/api', '~/api/session/', '~/favicon.ico', '/nothing', '/me/', '//me', '/%6de', '/ME']) {
+  for (const path of [
+    '~/',
+    '~/nothing',
+    '~/api',
+    '~/api/session/',
+    '~/favicon.ico',
+    '/nothing',
+    '/me/',
+    '//me',
+    '/%6de',
+    '/ME',
+  ]) {
     test(`answers ${path}, which is no route`, async () => {
       expectRefusal(await send(url, 'GET', path), 'route_not_found')
       expectRefusal(await send(url, 'POST', path, { body: 'not json' }), 'route_not_found')
@@ -43,7 +54,14 @@ describe('the one envelope', () => {
     })
   }
 
-  for (const type of ['', 'text/json', 'application/json; charset=latin1', 'application/jsonp', 'multipart/form-data', 'application/json-patch+json']) {
+  for (const type of [
+    '',
+    'text/json',
+    'application/json; charset=latin1',
+    'application/jsonp',
+    'multipart/form-data',
+    'application/json-patch+json',
+  ]) {
     test(`answers the media type ${type === '' ? 'that is missing' : type}`, async () => {
       const lines = [`POST ${contractPath}/token HTTP/1.1`, 'X-Service-Api-Version: 2026-08', 'Content-Length: 2']
       const typed = type === '' ? lines : [...lines, `Content-Type: ${type}`]
@@ -53,7 +71,10 @@ describe('the one envelope', () => {
 
   for (const type of ['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset=UTF-8']) {
     test(`lets the media type ${type} through`, async () => {
-      expectRefusal(await send(url, 'POST', '/token', { body: '{}', headers: { 'Content-Type': type } }), 'invalid_request')
+      expectRefusal(
+        await send(url, 'POST', '/token', { body: '{}', headers: { 'Content-Type': type } }),
+        'invalid_request',
+      )
     })
   }
 
@@ -66,7 +87,9 @@ describe('the one envelope', () => {
       await send(url, 'GET', `~/${canary}`),
       await send(url, 'GET', `/${canary}?${canary}=${canary}`),
       await send(url, 'POST', '/token', { body: canary }),
-      await send(url, 'POST', '/token', { body: `{"clientId":"${canary}","clientSecret":"${canary}","scope":"${canary}"}` }),
+      await send(url, 'POST', '/token', {
+        body: `{"clientId":"${canary}","clientSecret":"${canary}","scope":"${canary}"}`,
+      }),
       await send(url, 'POST', '/token', { body: JSON.stringify({ ...world.app.development, scope: canary }) }),
       await send(url, 'GET', '/me', { token: canary }),
       await send(url, 'GET', '/me', { headers: { 'X-Service-Api-Version': canary, 'X-Request-Id': canary } }),
@@ -80,7 +103,14 @@ describe('the one envelope', () => {
       await send(url, 'POST', '/oauth/token', { body: `{"grantType":"${canary}","clientId":"a","clientSecret":"b"}` }),
       await send(url, 'POST', '/oauth/authorize', {
         token: session,
-        body: JSON.stringify({ clientId: canary, redirectUri: canary, scope: canary, state: canary, codeChallenge: canary, codeChallengeMethod: canary }),
+        body: JSON.stringify({
+          clientId: canary,
+          redirectUri: canary,
+          scope: canary,
+          state: canary,
+          codeChallenge: canary,
+          codeChallengeMethod: canary,
+        }),
       }),
       await send(url, 'POST', '~/api/session', { body: `{"email":"${canary}","password":"${canary}"}` }),
     ]
@@ -94,7 +124,17 @@ describe('the one envelope', () => {
 describe('the request ID', () => {
   test('is minted here for every answer, good or bad, and never twice', async () => {
     const ids = new Set<string>()
-    const paths = ['/me', '/nothing', '~/', '~/healthz', '~/metrics', '~/docs', '~/openapi.json', '~/docs/start.js', '~/api/session']
+    const paths = [
+      '/me',
+      '/nothing',
+      '~/',
+      '~/healthz',
+      '~/metrics',
+      '~/docs',
+      '~/openapi.json',
+      '~/docs/start.js',
+      '~/api/session',
+    ]
     for (const path of [...paths, ...paths]) {
       const id = (await send(url, 'GET', path)).headers.get('x-request-id') ?? ''
       expect(id).toMatch(/^req_[0-9a-f]{32}$/)
@@ -132,7 +172,9 @@ describe('every answer of the contract', () => {
       await send(url, 'POST', '/versions', { token, body: '{"version":"1.0.0"}' }),
       await send(url, 'POST', '/token', { body: JSON.stringify({ ...world.app.development, scope: 'site:read' }) }),
       await send(url, 'GET', '/nothing'),
-      await send(url, 'POST', '~/api/session', { body: JSON.stringify({ email: world.user.email, password: world.user.password }) }),
+      await send(url, 'POST', '~/api/session', {
+        body: JSON.stringify({ email: world.user.email, password: world.user.password }),
+      }),
     ]) {
       expect(answer.headers.get('cache-control')).toBe('no-store')
     }

@@ -10,15 +10,34 @@ import { createCredential } from '../../src/operations/credentials/create-creden
 import { moveVersion } from '../../src/operations/versions/move-version.ts'
 import { type Answer, call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
-import { addApp, appToken, authorizeBody, createWorld, endWorld, exchangeBody, grantTokens, refreshBody, signIn, type World } from '../support/world.ts'
+import {
+  addApp,
+  appToken,
+  authorizeBody,
+  createWorld,
+  endWorld,
+  exchangeBody,
+  grantTokens,
+  refreshBody,
+  signIn,
+  type World,
+} from '../support/world.ts'
 import { expectEnvelope } from './support/expect-refusal.ts'
 import { send } from './support/send.ts'
 
 let world: World
 let url: string
-let tokens: { readonly app: string; readonly live: string; readonly user: string; readonly profile: string; readonly session: string }
+let tokens: {
+  readonly app: string
+  readonly live: string
+  readonly user: string
+  readonly profile: string
+  readonly session: string
+}
 beforeAll(async () => {
-  world = await createWorld({ env: { RATE_LIMIT: 'on', RATE_LIMIT_SIGN_IN: '2/600', RATE_LIMIT_ADDRESS: '100000/600' } })
+  world = await createWorld({
+    env: { RATE_LIMIT: 'on', RATE_LIMIT_SIGN_IN: '2/600', RATE_LIMIT_ADDRESS: '100000/600' },
+  })
   url = world.server.url
   tokens = {
     app: await appToken(url, world.app.development),
@@ -30,12 +49,22 @@ beforeAll(async () => {
 })
 afterAll(async () => await endWorld(world))
 
-const issue = async (change: object) => await call(url, 'POST', '/token', { body: { ...world.app.development, scope: 'site:read', ...change } })
-const ask = async (change: object) => await call(url, 'POST', '/oauth/authorize', { token: tokens.session, body: { ...authorizeBody(world.app), ...change } })
+const issue = async (change: object) =>
+  await call(url, 'POST', '/token', { body: { ...world.app.development, scope: 'site:read', ...change } })
+const ask = async (change: object) =>
+  await call(url, 'POST', '/oauth/authorize', {
+    token: tokens.session,
+    body: { ...authorizeBody(world.app), ...change },
+  })
 const upload = async (body: object, key?: string) =>
-  await call(url, 'POST', '/versions', { token: tokens.app, body, ...(key === undefined ? {} : { headers: { 'Idempotency-Key': key } }) })
+  await call(url, 'POST', '/versions', {
+    token: tokens.app,
+    body,
+    ...(key === undefined ? {} : { headers: { 'Idempotency-Key': key } }),
+  })
 const rollBack = async (body: object) => await call(url, 'POST', '/versions/rollback', { token: tokens.app, body })
-const asked = async (version: string) => await send(url, 'GET', '/me', { headers: { 'X-Service-Api-Version': version } })
+const asked = async (version: string) =>
+  await send(url, 'GET', '/me', { headers: { 'X-Service-Api-Version': version } })
 
 /** How each code comes about; each gives the answer that carries it. */
 const causes: Readonly<Record<ErrorCode, () => Promise<Answer | ErrorCode>>> = {
@@ -54,7 +83,8 @@ const causes: Readonly<Record<ErrorCode, () => Promise<Answer | ErrorCode>>> = {
   invalid_grant: async () => await call(url, 'POST', '/oauth/token', { body: refreshBody(world.app, 'apur_wrong') }),
   invalid_token: async () => await call(url, 'GET', '/me', { token: 'apat_wrong' }),
   login_required: async () => await call(url, 'POST', '/oauth/authorize', { body: authorizeBody(world.app) }),
-  invalid_login: async () => await call(url, 'POST', '~/api/session', { body: { email: world.user.email, password: 'wrong' } }),
+  invalid_login: async () =>
+    await call(url, 'POST', '~/api/session', { body: { email: world.user.email, password: 'wrong' } }),
   consent_required: async () => await ask({ consent: false }),
   scope_not_allowed: async () => await issue({ scope: 'profile:read' }),
   scope_not_available: async () => await issue({ scope: 'customers:read' }),
@@ -75,10 +105,12 @@ const causes: Readonly<Record<ErrorCode, () => Promise<Answer | ErrorCode>>> = {
     const app = await addApp(world.platform, world.user)
     return await call(url, 'POST', '/oauth/revoke', { body: { ...app.development, token: tokens.user } })
   },
-  origin_not_allowed: async () => await send(url, 'GET', '~/api/session', { headers: { Cookie: `session=${tokens.session}` } }),
+  origin_not_allowed: async () =>
+    await send(url, 'GET', '~/api/session', { headers: { Cookie: `session=${tokens.session}` } }),
   route_not_found: async () => await call(url, 'GET', '/nothing'),
   version_not_found: async () => await rollBack({ version: '9.9.9' }),
-  grant_not_found: async () => await call(url, 'POST', '/oauth/revoke', { token: tokens.session, body: { grantId: 'grt_x' } }),
+  grant_not_found: async () =>
+    await call(url, 'POST', '/oauth/revoke', { token: tokens.session, body: { grantId: 'grt_x' } }),
   method_not_allowed: async () => await call(url, 'DELETE', '/me'),
   version_locked: async () => {
     await upload({ version: '2.0.0' })
@@ -109,21 +141,26 @@ const causes: Readonly<Record<ErrorCode, () => Promise<Answer | ErrorCode>>> = {
   },
   // No version is retired yet.
   api_version_retired: async () => {
-    const versions: readonly ApiVersion[] = [{ name: '2026-08', status: 'retired', deprecatedAt: 0, sunsetAt: Date.UTC(2028, 0) }]
+    const versions: readonly ApiVersion[] = [
+      { name: '2026-08', status: 'retired', deprecatedAt: 0, sunsetAt: Date.UTC(2028, 0) },
+    ]
     const request = new Request('http://localhost/', { headers: { 'X-Service-Api-Version': '2026-08' } })
     const refusal = checkApiVersion(request, versions)
     expect(refusal?.facts.details).toEqual({ sunsetAt: '2028-01-01T00:00:00.000Z' })
     return refusal?.code ?? 'internal_error'
   },
   payload_too_large: async () => await send(url, 'POST', '/token', { body: `{"a":"${'x'.repeat(65_536)}"}` }),
-  unsupported_media_type: async () => await send(url, 'POST', '/token', { body: '{}', headers: { 'Content-Type': 'text/plain' } }),
+  unsupported_media_type: async () =>
+    await send(url, 'POST', '/token', { body: '{}', headers: { 'Content-Type': 'text/plain' } }),
   idempotency_key_reused: async () => {
     await upload({ version: '6.0.0' }, 'reused')
     return await upload({ version: '6.0.1' }, 'reused')
   },
   rate_limited: async () => {
     const signInAs = { email: 'x@example.com', password: 'x' }
-    const tries = await Promise.all([1, 2, 3].map(async () => await call(url, 'POST', '~/api/session', { body: signInAs })))
+    const tries = await Promise.all(
+      [1, 2, 3].map(async () => await call(url, 'POST', '~/api/session', { body: signInAs })),
+    )
     return tries.find(({ status }) => status === 429) ?? 'internal_error'
   },
   internal_error: async () => {

@@ -6,7 +6,9 @@ import { expectRefusal } from './support/expect-refusal.ts'
 let world: World
 let url: string
 beforeAll(async () => {
-  world = await createWorld({ env: { LIFETIME_CODE: '2', LIFETIME_APP_TOKEN: '1', LIFETIME_ACCESS_TOKEN: '1', LIFETIME_REFRESH_TOKEN: '2' } })
+  world = await createWorld({
+    env: { LIFETIME_CODE: '2', LIFETIME_APP_TOKEN: '1', LIFETIME_ACCESS_TOKEN: '1', LIFETIME_REFRESH_TOKEN: '2' },
+  })
   url = world.server.url
 })
 afterAll(async () => await endWorld(world))

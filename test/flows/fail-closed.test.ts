@@ -73,19 +73,35 @@ const uses = {
   me: async ({ appToken: token }) => await call(url, 'GET', '/me', { token }),
   liveMe: async ({ liveToken: token }) => await call(url, 'GET', '/me', { token }),
   listVersions: async ({ appToken: token }) => await call(url, 'GET', '/versions', { token }),
-  createVersion: async ({ appToken: token }) => await call(url, 'POST', '/versions', { token, body: { version: '1.0.0' } }),
-  rollBack: async ({ appToken: token }) => await call(url, 'POST', '/versions/rollback', { token, body: { dryRun: true } }),
+  createVersion: async ({ appToken: token }) =>
+    await call(url, 'POST', '/versions', { token, body: { version: '1.0.0' } }),
+  rollBack: async ({ appToken: token }) =>
+    await call(url, 'POST', '/versions/rollback', { token, body: { dryRun: true } }),
   whoIs: async ({ tokens }) => await call(url, 'GET', '/oauth/me', { token: tokens.accessToken }),
   resources: async ({ tokens }) => await call(url, 'GET', '/resources?kind=site', { token: tokens.accessToken }),
   session: async ({ session: token }) => await call(url, 'GET', '~/api/session', { token }),
-  authorize: async ({ session: token, app }) => await call(url, 'POST', '/oauth/authorize', { token, body: authorizeBody(app) }),
+  authorize: async ({ session: token, app }) =>
+    await call(url, 'POST', '/oauth/authorize', { token, body: authorizeBody(app) }),
   issue: async ({ app }) => await call(url, 'POST', '/token', { body: { ...app.development, scope: 'site:read' } }),
-  refresh: async ({ app, tokens }) => await call(url, 'POST', '/oauth/token', { body: refreshBody(app, tokens.refreshToken) }),
+  refresh: async ({ app, tokens }) =>
+    await call(url, 'POST', '/oauth/token', { body: refreshBody(app, tokens.refreshToken) }),
   exchange: async ({ app, code }) => await call(url, 'POST', '/oauth/token', { body: exchangeBody(app, code) }),
 } as const satisfies Record<string, (scene: Scene) => Promise<Answer>>
 type Use = keyof typeof uses
 /** What works on a whole scene: all but a rollback without versions. The last two spend what they use. */
-const working = ['me', 'liveMe', 'listVersions', 'createVersion', 'whoIs', 'resources', 'session', 'authorize', 'issue', 'exchange', 'refresh'] as const
+const working = [
+  'me',
+  'liveMe',
+  'listVersions',
+  'createVersion',
+  'whoIs',
+  'resources',
+  'session',
+  'authorize',
+  'issue',
+  'exchange',
+  'refresh',
+] as const
 
 const expectRefused = async (scene: Scene, refused: Partial<Record<Use, ErrorCode>>): Promise<void> => {
   for (const use of useNames) {
@@ -94,7 +110,8 @@ const expectRefused = async (scene: Scene, refused: Partial<Record<Use, ErrorCod
   }
 }
 const expectWorking = async (scene: Scene, names: readonly Use[]): Promise<void> => {
-  for (const use of names) expect([use, (await uses[use](scene)).status]).toEqual([use, use === 'createVersion' ? 201 : 200])
+  for (const use of names)
+    expect([use, (await uses[use](scene)).status]).toEqual([use, use === 'createVersion' ? 201 : 200])
 }
 const useNames: readonly Use[] = [...working, 'rollBack']
 
@@ -141,8 +158,17 @@ describe('the next call is refused', () => {
     const scene = await createScene()
     await setUser(scene, 'disabled')
     const refused = { session: 'login_required', authorize: 'login_required' } as const
-    await expectRefused(scene, { ...refused, whoIs: 'invalid_token', resources: 'invalid_token', exchange: 'invalid_grant', refresh: 'invalid_grant' })
-    expectRefusal(await call(url, 'POST', '~/api/session', { body: { email: scene.user.email, password: scene.user.password } }), 'invalid_login')
+    await expectRefused(scene, {
+      ...refused,
+      whoIs: 'invalid_token',
+      resources: 'invalid_token',
+      exchange: 'invalid_grant',
+      refresh: 'invalid_grant',
+    })
+    expectRefusal(
+      await call(url, 'POST', '~/api/session', { body: { email: scene.user.email, password: scene.user.password } }),
+      'invalid_login',
+    )
     await expectWorking(scene, ['me', 'listVersions', 'issue'])
     await setUser(scene, 'active')
     await expectRefused(scene, refused)
@@ -152,7 +178,12 @@ describe('the next call is refused', () => {
   test('when the credential is revoked: its app tokens end, grants do not, the other environment does not', async () => {
     const scene = await createScene()
     await revokeCredential(world.platform, trace, operator, await developmentCredential(scene))
-    await expectRefused(scene, { ...appDead, issue: 'invalid_client', exchange: 'invalid_client', refresh: 'invalid_client' })
+    await expectRefused(scene, {
+      ...appDead,
+      issue: 'invalid_client',
+      exchange: 'invalid_client',
+      refresh: 'invalid_client',
+    })
     await expectWorking(scene, ['liveMe', 'whoIs', 'resources', 'session', 'authorize'])
   })
 
@@ -162,7 +193,9 @@ describe('the next call is refused', () => {
     const input = { clientId: scene.app.development.clientId, graceHours: 24 }
     const { clientId, clientSecret } = await rotateCredential(world.platform, trace, operator, input)
     await expectWorking(scene, ['me', 'issue'])
-    await world.platform.database.transaction(async (q) => await q.credentials.setExpiry(old, world.platform.clock.now()))
+    await world.platform.database.transaction(
+      async (q) => await q.credentials.setExpiry(old, world.platform.clock.now()),
+    )
     await expectRefused(scene, { ...appDead, issue: 'invalid_client', refresh: 'invalid_client' })
     const rotated = { ...scene, app: { ...scene.app, development: { clientId, clientSecret } } }
     await expectWorking(rotated, ['issue', 'whoIs', 'exchange', 'refresh'])
@@ -172,7 +205,12 @@ describe('the next call is refused', () => {
     const scene = await createScene()
     const input = { clientId: scene.app.development.clientId, graceHours: 0 }
     await rotateCredential(world.platform, trace, operator, input)
-    await expectRefused(scene, { ...appDead, issue: 'invalid_client', exchange: 'invalid_client', refresh: 'invalid_client' })
+    await expectRefused(scene, {
+      ...appDead,
+      issue: 'invalid_client',
+      exchange: 'invalid_client',
+      refresh: 'invalid_client',
+    })
   })
 
   test('when the grant is revoked: other grants of the same user and app go on', async () => {

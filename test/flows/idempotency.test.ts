@@ -21,7 +21,8 @@ const shop = async (): Promise<Shop> => {
 }
 const post = async (path: string, { token }: Pick<Shop, 'token'>, key: string, body: object) =>
   await call(url, 'POST', path, { token, body, headers: { 'Idempotency-Key': key } })
-const create = async (caller: Pick<Shop, 'token'>, key: string, body: object) => await post('/versions', caller, key, body)
+const create = async (caller: Pick<Shop, 'token'>, key: string, body: object) =>
+  await post('/versions', caller, key, body)
 const versionsOf = async ({ token }: Shop) => (await call(url, 'GET', '/versions', { token })).body.data
 
 describe('the same request under the same key', () => {
@@ -47,7 +48,12 @@ describe('the same request under the same key', () => {
   test('gets the answer of then, whatever has happened since', async () => {
     const caller = await shop()
     const first = await create(caller, 'one', { version: '1.0.0' })
-    await moveVersion(world.platform, trace, operator, { slug: caller.app.slug, version: '1.0.0', step: 'submit', rejection: null })
+    await moveVersion(world.platform, trace, operator, {
+      slug: caller.app.slug,
+      version: '1.0.0',
+      step: 'submit',
+      rejection: null,
+    })
     expect(await create(caller, 'one', { version: '1.0.0' })).toMatchObject({ status: 201, body: first.body })
     expectRefusal(await create(caller, 'two', { version: '1.0.0' }), 'version_locked')
   })
@@ -82,7 +88,11 @@ describe('the same request under the same key', () => {
 test('another body under a key that was used is refused', async () => {
   const caller = await shop()
   await create(caller, 'one', { version: '1.0.0' })
-  for (const body of [{ version: '1.0.1' }, { version: '1.0.0', notes: '' }, { version: '1.0.0', manifest: { a: 1 } }]) {
+  for (const body of [
+    { version: '1.0.1' },
+    { version: '1.0.0', notes: '' },
+    { version: '1.0.0', manifest: { a: 1 } },
+  ]) {
     const answer = await create(caller, 'one', body)
     expectRefusal(answer, 'idempotency_key_reused')
     expect(answer.headers.get('idempotent-replayed')).toBeNull()
@@ -107,7 +117,10 @@ describe('a key belongs to one credential, method and path', () => {
     const input = { slug: caller.app.slug, environment: 'development', label: null } as const
     const { clientId, clientSecret } = await createCredential(world.platform, trace, operator, input)
     const otherCredential = { token: await appToken(url, { clientId, clientSecret }) }
-    expect(await create(otherCredential, 'one', { version: '1.0.0' })).toMatchObject({ status: 200, body: { revision: 2 } })
+    expect(await create(otherCredential, 'one', { version: '1.0.0' })).toMatchObject({
+      status: 200,
+      body: { revision: 2 },
+    })
   })
 })
 
@@ -115,7 +128,12 @@ describe('what is kept', () => {
   test('is a refusal by permission or state as well', async () => {
     const caller = await shop()
     await create(caller, 'one', { version: '1.0.0' })
-    await moveVersion(world.platform, trace, operator, { slug: caller.app.slug, version: '1.0.0', step: 'submit', rejection: null })
+    await moveVersion(world.platform, trace, operator, {
+      slug: caller.app.slug,
+      version: '1.0.0',
+      step: 'submit',
+      rejection: null,
+    })
     const cases = [
       ['/versions', { version: '1.0.0', notes: 'x' }, 'version_locked'],
       ['/versions', { version: '2.0.0', publish: true }, 'activation_not_allowed'],
@@ -179,7 +197,10 @@ describe('a key', () => {
     const { development } = world.app
     const body = { ...development, scope: 'site:read' }
     const headers = { 'Idempotency-Key': 'one' }
-    const [first, again] = [await call(url, 'POST', '/token', { body, headers }), await call(url, 'POST', '/token', { body, headers })]
+    const [first, again] = [
+      await call(url, 'POST', '/token', { body, headers }),
+      await call(url, 'POST', '/token', { body, headers }),
+    ]
     expect(first.body.accessToken).not.toBe(again.body.accessToken)
     expect(again.headers.get('idempotent-replayed')).toBeNull()
   })

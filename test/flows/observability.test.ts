@@ -1,7 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createRequire } from 'node:module'
 import { call } from '../support/call.ts'
-import { appToken, authorize, createWorld, endWorld, exchange, exchangeBody, grantTokens, refresh, signIn, type World } from '../support/world.ts'
+import {
+  appToken,
+  authorize,
+  createWorld,
+  endWorld,
+  exchange,
+  exchangeBody,
+  grantTokens,
+  refresh,
+  signIn,
+  type World,
+} from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { send } from './support/send.ts'
 
@@ -40,7 +51,8 @@ describe('whoever watches the server', () => {
     const answer = await send(url, 'GET', '~/metrics')
     expect(answer.headers.get('content-type')).toStartWith('text/plain; version=0.0.4')
     const lines = answer.text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
-    for (const line of lines) expect(line).toMatch(/^[a-zA-Z_:][a-zA-Z0-9_:]*(?:\{[^{}]*\})? (?:[0-9.e+-]+|NaN|[+-]?Inf)(?: \d+)?$/)
+    for (const line of lines)
+      expect(line).toMatch(/^[a-zA-Z_:][a-zA-Z0-9_:]*(?:\{[^{}]*\})? (?:[0-9.e+-]+|NaN|[+-]?Inf)(?: \d+)?$/)
   })
 
   test('counts tokens issued, refused and reused by kind', async () => {
@@ -52,7 +64,9 @@ describe('whoever watches the server', () => {
     await refresh(url, world.app, first.refreshToken)
     await refresh(url, world.app, first.refreshToken)
     const after = await metrics()
-    const names = [...after.matchAll(/^# TYPE (\S*(?:issued|refused|reused)\S*) counter$/gm)].map(([, name = '']) => name)
+    const names = [...after.matchAll(/^# TYPE (\S*(?:issued|refused|reused)\S*) counter$/gm)].map(
+      ([, name = '']) => name,
+    )
     expect(names.length).toBe(3)
     for (const name of names) expect([name, sumOf(after, name) > sumOf(before, name)]).toEqual([name, true])
   })
@@ -62,10 +76,21 @@ describe('whoever watches the server', () => {
     await send(url, 'GET', `/${canary}`)
     await send(url, 'GET', `~/${canary}`)
     await send(url, 'GET', `/me?${canary}=1`, { token: canary, headers: { 'X-Request-Id': canary } })
-    await send(url, 'POST', '/token', { body: JSON.stringify({ clientId: canary, clientSecret: canary, scope: canary }) })
+    await send(url, 'POST', '/token', {
+      body: JSON.stringify({ clientId: canary, clientSecret: canary, scope: canary }),
+    })
     const { accessToken, refreshToken, grantId } = await grantTokens(world)
     const text = await metrics()
-    const never = [canary, accessToken, refreshToken, grantId, world.user.id, world.user.email, world.app.development.clientId, world.app.id]
+    const never = [
+      canary,
+      accessToken,
+      refreshToken,
+      grantId,
+      world.user.id,
+      world.user.email,
+      world.app.development.clientId,
+      world.app.id,
+    ]
     for (const value of never) expect(text).not.toContain(value)
   })
 
@@ -85,7 +110,11 @@ test('the log tells each request in one line of JSON, by IDs and never by values
   const me = await call(url, 'GET', '/oauth/me', { token: tokens.accessToken })
   const requestId = me.headers.get('x-request-id') ?? ''
   while (!world.server.log().includes(requestId)) await Bun.sleep(20)
-  const lines = world.server.log().trim().split('\n').map((line) => JSON.parse(line))
+  const lines = world.server
+    .log()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
   const [told, ...more] = lines.filter((line) => line.requestId === requestId)
   expect(more).toEqual([])
   expect(told).toMatchObject({
@@ -97,7 +126,15 @@ test('the log tells each request in one line of JSON, by IDs and never by values
     clientId: world.app.development.clientId,
     grantId: tokens.grantId,
   })
-  for (const secret of [session, code, verifier, tokens.accessToken, tokens.refreshToken, world.user.password, world.user.email]) {
+  for (const secret of [
+    session,
+    code,
+    verifier,
+    tokens.accessToken,
+    tokens.refreshToken,
+    world.user.password,
+    world.user.email,
+  ]) {
     expect(world.server.log()).not.toContain(secret)
   }
 })

@@ -4,7 +4,17 @@ import Ajv from 'ajv'
 import { join } from 'node:path'
 import { isErrorCode, statusOf } from '../../src/domain/errors.ts'
 import { type Answer, call, type Json } from '../support/call.ts'
-import { appToken, authorizeBody, createWorld, endWorld, exchangeBody, grantTokens, refreshBody, signIn, type World } from '../support/world.ts'
+import {
+  appToken,
+  authorizeBody,
+  createWorld,
+  endWorld,
+  exchangeBody,
+  grantTokens,
+  refreshBody,
+  signIn,
+  type World,
+} from '../support/world.ts'
 import { contractRoutes } from './support/contract-routes.ts'
 import { contractPath, send } from './support/send.ts'
 
@@ -24,11 +34,18 @@ afterAll(async () => await endWorld(world))
 type Operation = { readonly name: string; readonly path: string; readonly method: string; readonly told: Json }
 const operations = (): readonly Operation[] =>
   Object.entries<Json>(document.paths).flatMap(([path, item]) =>
-    Object.entries<Json>(item).map(([method, told]) => ({ name: `${method.toUpperCase()} ${path}`, path, method, told })),
+    Object.entries<Json>(item).map(([method, told]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      path,
+      method,
+      told,
+    })),
   )
 const schemasOf = ({ told }: Operation): readonly (readonly [place: string, schema: Json])[] => [
   ...(told.parameters ?? []).map((parameter: Json) => [`parameter ${parameter.name}`, parameter]),
-  ...Object.entries<Json>(told.requestBody?.content ?? {}).map(([type, media]) => [`body ${type}`, media.schema] as const),
+  ...Object.entries<Json>(told.requestBody?.content ?? {}).map(
+    ([type, media]) => [`body ${type}`, media.schema] as const,
+  ),
   ...Object.entries<Json>(told.responses).flatMap(([status, response]) =>
     Object.entries<Json>(response.content ?? {}).map(([type, media]) => [`${status} ${type}`, media.schema] as const),
   ),
@@ -51,9 +68,20 @@ describe('the document', () => {
   })
 
   test('has every endpoint of the contract and every one beside it', () => {
-    const beside = ['POST /api/session', 'GET /api/session', 'DELETE /api/session', 'GET /healthz', 'GET /readyz', 'GET /metrics']
+    const beside = [
+      'POST /api/session',
+      'GET /api/session',
+      'DELETE /api/session',
+      'GET /healthz',
+      'GET /readyz',
+      'GET /metrics',
+    ]
     const inContract = contractRoutes.map(({ method, path }) => `${method} ${contractPath}${path.split('?')[0]}`)
-    expect(operations().map(({ name }) => name).toSorted()).toEqual([...inContract, ...beside].toSorted())
+    expect(
+      operations()
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual([...inContract, ...beside].toSorted())
     const ids = operations().map(({ told }) => told.operationId)
     expect(new Set(ids).size).toBe(ids.length)
   })
@@ -69,7 +97,8 @@ describe('the document', () => {
     for (const operation of operations()) {
       for (const [place, schema] of schemasOf(operation)) {
         if (place.startsWith('parameter')) visit(`${operation.name} ${place}`, schema)
-        for (const [name, child] of Object.entries<Json>(schema.properties ?? {})) visit(`${operation.name} ${place} ${name}`, child)
+        for (const [name, child] of Object.entries<Json>(schema.properties ?? {}))
+          visit(`${operation.name} ${place} ${name}`, child)
       }
     }
     expect(faults).toEqual([])
@@ -144,7 +173,10 @@ test('every answer of a long walk is one that the document promises', async () =
   await walk('POST', '~/api/session', { body: { email: user.email, password: user.password } })
   await walk('POST', '~/api/session', { body: { email: user.email, password: 'wrong' } })
   await walk('POST', '~/api/session', { body: {} })
-  await walk('POST', '~/api/session', { body: { email: user.email, password: 'x' }, headers: { Origin: 'https://evil.example' } })
+  await walk('POST', '~/api/session', {
+    body: { email: user.email, password: 'x' },
+    headers: { Origin: 'https://evil.example' },
+  })
   for (const method of ['GET', 'DELETE']) {
     await walk(method, '~/api/session')
     await walk(method, '~/api/session', { token })
@@ -154,7 +186,8 @@ test('every answer of a long walk is one that the document promises', async () =
   await walk('DELETE', '~/api/session', { token: await signIn(url, user) })
 
   await walk('POST', '/token', { body: { ...app.development, scope: 'site:read' } })
-  for (const scope of ['', 'nothing', 'customers:read', 'profile:read']) await walk('POST', '/token', { body: { ...app.development, scope } })
+  for (const scope of ['', 'nothing', 'customers:read', 'profile:read'])
+    await walk('POST', '/token', { body: { ...app.development, scope } })
   await walk('POST', '/token', { body: { clientId: 'x', clientSecret: 'x', scope: 'x' } })
   for (const bearer of [token, live, session, profile, 'x']) {
     await walk('GET', '/me', { token: bearer })
@@ -164,18 +197,41 @@ test('every answer of a long walk is one that the document promises', async () =
     await walk('GET', '/versions?limit=0', { token: bearer })
     await walk('POST', '/versions/rollback', { token: bearer, body: { version: '9.9.9' } })
     await walk('POST', '/oauth/authorize', { token: bearer, body: authorizeBody(app) })
-    await walk('POST', '/oauth/revoke', { token: bearer === profile ? 'x' : bearer, body: { grantId: bearer === session ? 'x' : '' } })
+    await walk('POST', '/oauth/revoke', {
+      token: bearer === profile ? 'x' : bearer,
+      body: { grantId: bearer === session ? 'x' : '' },
+    })
   }
-  const upload = { version: '1.0.0', notes: 'x', manifest: { a: [1] }, scopes: ['site:read'], artifact: { filename: 'a', contentBase64: 'aGk=' } }
+  const upload = {
+    version: '1.0.0',
+    notes: 'x',
+    manifest: { a: [1] },
+    scopes: ['site:read'],
+    artifact: { filename: 'a', contentBase64: 'aGk=' },
+  }
   const writer = await appToken(url, app.development)
   await walk('POST', '/versions', { token: writer, body: upload, headers: { 'Idempotency-Key': 'one' } })
   await walk('POST', '/versions', { token: writer, body: { version: '1.0.0' }, headers: { 'Idempotency-Key': 'one' } })
-  for (const change of [{}, { version: '2.0.0' }, { version: 'x' }, { submit: 1 }, { scopes: ['x'] }, { scopes: ['customers:read'] }]) {
+  for (const change of [
+    {},
+    { version: '2.0.0' },
+    { version: 'x' },
+    { submit: 1 },
+    { scopes: ['x'] },
+    { scopes: ['customers:read'] },
+  ]) {
     await walk('POST', '/versions', { token: writer, body: { ...upload, ...change } })
   }
   await walk('GET', '/versions', { token: writer })
   await walk('GET', '/versions?limit=1&status=draft', { token: writer })
-  for (const body of [{ dryRun: true }, {}, {}, { version: '1.0.0' }, { environment: 'production', version: '2.0.0' }, { dryRun: 1 }]) {
+  for (const body of [
+    { dryRun: true },
+    {},
+    {},
+    { version: '1.0.0' },
+    { environment: 'production', version: '2.0.0' },
+    { dryRun: 1 },
+  ]) {
     await walk('POST', '/versions/rollback', { token: writer, body })
   }
 
@@ -194,13 +250,20 @@ test('every answer of a long walk is one that the document promises', async () =
   await walk('POST', '/oauth/authorize', { headers: { Cookie: `session=${session}` }, body: authorizeBody(app) })
   const { body } = await walk('POST', '/oauth/token', { body: exchangeBody(app, code) })
   const refreshed = (await walk('POST', '/oauth/token', { body: refreshBody(app, body.refreshToken) })).body
-  for (const change of [{ grantType: 'x' }, { clientSecret: 'x' }, { scope: 'x' }, { refreshToken: 'x' }, { refreshToken: 5 }]) {
+  for (const change of [
+    { grantType: 'x' },
+    { clientSecret: 'x' },
+    { scope: 'x' },
+    { refreshToken: 'x' },
+    { refreshToken: 5 },
+  ]) {
     await walk('POST', '/oauth/token', { body: { ...refreshBody(app, refreshed.refreshToken), ...change } })
   }
   await walk('GET', '/oauth/me', { token: refreshed.accessToken })
   for (const kind of ['site', 'store']) await walk('GET', `/resources?kind=${kind}`, { token: refreshed.accessToken })
   await walk('POST', '/oauth/revoke', { body: { ...app.development, token: refreshed.refreshToken } })
-  for (const refused of [{}, app.development, { ...app.development, clientSecret: 'x', token: 'x' }]) await walk('POST', '/oauth/revoke', { body: refused })
+  for (const refused of [{}, app.development, { ...app.development, clientSecret: 'x', token: 'x' }])
+    await walk('POST', '/oauth/revoke', { body: refused })
   await walk('POST', '/oauth/revoke', { headers: { Cookie: 'session=x' }, body: {} })
   await walk('POST', '/oauth/revoke', { headers: { Cookie: `session=${session}` }, body: {} })
   await walk('POST', '/oauth/revoke', { token: session, body: { grantId: body.grantId } })

@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, test } from 'bun:test'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
 import { operator, trace } from '../support/operator.ts'
-import { addApp, appToken, authorizeBody, createWorld, endWorld, grantTokens, signIn, type World } from '../support/world.ts'
+import {
+  addApp,
+  appToken,
+  authorizeBody,
+  createWorld,
+  endWorld,
+  grantTokens,
+  signIn,
+  type World,
+} from '../support/world.ts'
 import { bearerRoutes } from './support/contract-routes.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { send } from './support/send.ts'
@@ -30,7 +39,10 @@ describe('the order of checks: route, size and type, version, credential, body, 
 
   test('size and type are told before the version', async () => {
     const unversioned = { 'X-Service-Api-Version': 'x' }
-    expectRefusal(await send(url, 'POST', '/token', { headers: unversioned, body: 'x'.repeat(70_000) }), 'payload_too_large')
+    expectRefusal(
+      await send(url, 'POST', '/token', { headers: unversioned, body: 'x'.repeat(70_000) }),
+      'payload_too_large',
+    )
     const typed = { ...unversioned, 'Content-Type': 'text/plain' }
     expectRefusal(await send(url, 'POST', '/token', { headers: typed, body: '{}' }), 'unsupported_media_type')
   })
@@ -58,14 +70,29 @@ describe('the order of checks: route, size and type, version, credential, body, 
 
   test('a malformed body or query is told before a permission that is missing', async () => {
     expectRefusal(await send(url, 'POST', '/versions', { token: tokens.user, body: '{' }), 'invalid_json')
-    expectRefusal(await send(url, 'POST', '/versions', { token: tokens.user, body: '{}' }), 'invalid_request', 'version')
-    expectRefusal(await send(url, 'POST', '/versions', { token: tokens.live, body: '{"version":"x"}' }), 'invalid_request', 'version')
-    expectRefusal(await send(url, 'POST', '/versions/rollback', { token: tokens.live, body: '{"dryRun":1}' }), 'invalid_request')
+    expectRefusal(
+      await send(url, 'POST', '/versions', { token: tokens.user, body: '{}' }),
+      'invalid_request',
+      'version',
+    )
+    expectRefusal(
+      await send(url, 'POST', '/versions', { token: tokens.live, body: '{"version":"x"}' }),
+      'invalid_request',
+      'version',
+    )
+    expectRefusal(
+      await send(url, 'POST', '/versions/rollback', { token: tokens.live, body: '{"dryRun":1}' }),
+      'invalid_request',
+    )
     expectRefusal(await send(url, 'GET', '/versions?limit=0', { token: tokens.live }), 'invalid_request', 'limit')
     expectRefusal(await send(url, 'GET', '/versions?status=x', { token: tokens.user }), 'invalid_request', 'status')
     expectRefusal(await send(url, 'GET', '/resources', { token: tokens.app }), 'invalid_request', 'kind')
     const named = JSON.stringify({ version: '1.0', status: 'active' })
-    expectRefusal(await send(url, 'POST', '/versions', { token: tokens.app, body: named }), 'invalid_request', 'version')
+    expectRefusal(
+      await send(url, 'POST', '/versions', { token: tokens.app, body: named }),
+      'invalid_request',
+      'version',
+    )
     const sum = JSON.stringify({
       version: '1.0.0',
       publish: true,
@@ -77,7 +104,10 @@ describe('the order of checks: route, size and type, version, credential, body, 
 
   test('a permission is told before an object that is missing', async () => {
     const body = JSON.stringify({ version: '9.9.9' })
-    expectRefusal(await send(url, 'POST', '/versions/rollback', { token: tokens.live, body }), 'development_credentials_required')
+    expectRefusal(
+      await send(url, 'POST', '/versions/rollback', { token: tokens.live, body }),
+      'development_credentials_required',
+    )
     expectRefusal(await send(url, 'POST', '/versions/rollback', { token: tokens.user, body }), 'token_type_not_allowed')
   })
 
@@ -91,7 +121,10 @@ describe('the order of checks: route, size and type, version, credential, body, 
     expectRefusal(await issue('customers:read'), 'scope_not_available')
     expectRefusal(await issue('site:read'), 'app_inactive')
     const authorize = async (change: object) =>
-      await send(url, 'POST', '/oauth/authorize', { token: tokens.session, body: JSON.stringify({ ...authorizeBody(app), ...change }) })
+      await send(url, 'POST', '/oauth/authorize', {
+        token: tokens.session,
+        body: JSON.stringify({ ...authorizeBody(app), ...change }),
+      })
     expectRefusal(await authorize({ redirectUri: 'https://elsewhere.example/' }), 'invalid_redirect_uri')
     expectRefusal(await authorize({ codeChallengeMethod: 'plain' }), 'unsupported_code_challenge_method')
     expectRefusal(await authorize({ scope: 'nothing' }), 'invalid_scope')

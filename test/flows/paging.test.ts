@@ -19,7 +19,8 @@ beforeAll(async () => {
     const slug = `site-${String((count * 7) % 44).padStart(2, '0')}`
     const times = { createdAt: now, updatedAt: now, publishedAt: null }
     await platform.database.transaction(
-      async (q) => await q.resources.insert({ id, ownerId: user.id, kind: 'site', name: slug, slug, status: 'draft', ...times }),
+      async (q) =>
+        await q.resources.insert({ id, ownerId: user.id, kind: 'site', name: slug, slug, status: 'draft', ...times }),
     )
   }
   const app = await appToken(url, world.app.development)
@@ -71,7 +72,21 @@ describe('a list', () => {
     expect(numbers).toEqual(Array.from({ length: 20 }, (_, index) => 45 - index))
   })
 
-  for (const limit of ['0', '-1', '101', '1000', '1.5', '1e1', '0x10', ' 5', '05', '', 'all', '٣', '99999999999999999999']) {
+  for (const limit of [
+    '0',
+    '-1',
+    '101',
+    '1000',
+    '1.5',
+    '1e1',
+    '0x10',
+    ' 5',
+    '05',
+    '',
+    'all',
+    '٣',
+    '99999999999999999999',
+  ]) {
     test(`refuses the limit "${limit}"`, async () => {
       for (const list of lists) {
         expectRefusal(await pageOf(list, `limit=${encodeURIComponent(limit)}`), 'invalid_request', 'limit')
@@ -79,8 +94,29 @@ describe('a list', () => {
     })
   }
 
-  const badCursors = ['', 'x', '*', '=', 'null', '0', 'AAAA', 'a'.repeat(5000), forged(''), forged('5'), forged("' OR 1=1 --"), '%FF', '%00']
-  for (const cursor of [...badCursors, forged('versions 0'), forged('versions -1'), forged('versions 5 5'), forged('site ../..'), `${forged('versions 5')}=`]) {
+  const badCursors = [
+    '',
+    'x',
+    '*',
+    '=',
+    'null',
+    '0',
+    'AAAA',
+    'a'.repeat(5000),
+    forged(''),
+    forged('5'),
+    forged("' OR 1=1 --"),
+    '%FF',
+    '%00',
+  ]
+  for (const cursor of [
+    ...badCursors,
+    forged('versions 0'),
+    forged('versions -1'),
+    forged('versions 5 5'),
+    forged('site ../..'),
+    `${forged('versions 5')}=`,
+  ]) {
     test(`refuses the cursor ${cursor.slice(0, 40)}`, async () => {
       for (const list of lists) expectRefusal(await pageOf(list, `cursor=${cursor}`), 'invalid_request', 'cursor')
     })

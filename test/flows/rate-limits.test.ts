@@ -1,6 +1,16 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { type Answer, call } from '../support/call.ts'
-import { addApp, appToken, authorizeBody, createWorld, endWorld, exchange, authorize, signIn, type World } from '../support/world.ts'
+import {
+  addApp,
+  appToken,
+  authorizeBody,
+  createWorld,
+  endWorld,
+  exchange,
+  authorize,
+  signIn,
+  type World,
+} from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 
 /** Limits that only these tests reach, unless they set them lower; behind a proxy, so that addresses can be chosen. */
@@ -71,7 +81,11 @@ describe('each limit counts by its own key', () => {
     const world = await limited({ RATE_LIMIT_READ: '2/600', RATE_LIMIT_WRITE: '1/600' })
     const { url } = world.server
     const other = await addApp(world.platform, world.user)
-    const [one, two, theirs] = [await appToken(url, world.app.development), await appToken(url, world.app.production), await appToken(url, other.development)]
+    const [one, two, theirs] = [
+      await appToken(url, world.app.development),
+      await appToken(url, world.app.production),
+      await appToken(url, other.development),
+    ]
     await call(url, 'GET', '/me', { token: one })
     await call(url, 'GET', '/me', { token: two })
     expectLimited(await call(url, 'GET', '/me', { token: one }))
@@ -88,7 +102,10 @@ describe('each limit counts by its own key', () => {
     const world = await limited({ RATE_LIMIT_TOKEN: '3/600' })
     const { url } = world.server
     const issue = async (address: string, clientSecret = world.app.development.clientSecret) =>
-      await call(url, 'POST', '/token', { body: { ...world.app.development, clientSecret, scope: 'site:read' }, headers: from(address) })
+      await call(url, 'POST', '/token', {
+        body: { ...world.app.development, clientSecret, scope: 'site:read' },
+        headers: from(address),
+      })
     for (let count = 0; count < 3; count += 1) expectRefusal(await issue('203.0.113.9', 'wrong'), 'invalid_client')
     expectLimited(await issue('203.0.113.9', 'wrong'))
     expectLimited(await issue('203.0.113.9'))
@@ -105,7 +122,10 @@ describe('each limit counts by its own key', () => {
     const world = await limited({ RATE_LIMIT_FAILED: '2/600' })
     const { url } = world.server
     const issue = async (address: string, clientSecret: string) =>
-      await call(url, 'POST', '/token', { body: { ...world.app.development, clientSecret, scope: 'site:read' }, headers: from(address) })
+      await call(url, 'POST', '/token', {
+        body: { ...world.app.development, clientSecret, scope: 'site:read' },
+        headers: from(address),
+      })
     const { clientSecret } = world.app.development
     expect((await issue('203.0.113.9', clientSecret)).status).toBe(200)
     expectRefusal(await issue('203.0.113.9', 'wrong'), 'invalid_client')
@@ -119,7 +139,8 @@ describe('each limit counts by its own key', () => {
     const world = await limited({ RATE_LIMIT_FAILED: '2/600' })
     const { url } = world.server
     const token = await appToken(url, world.app.development)
-    const guess = async (address: string) => await call(url, 'GET', '/me', { token: 'apat_guess', headers: from(address) })
+    const guess = async (address: string) =>
+      await call(url, 'GET', '/me', { token: 'apat_guess', headers: from(address) })
     expectRefusal(await guess('203.0.113.9'), 'invalid_token')
     expectRefusal(await guess('203.0.113.9'), 'invalid_token')
     expectLimited(await guess('203.0.113.9'))
@@ -131,7 +152,8 @@ describe('each limit counts by its own key', () => {
     const world = await limited({ RATE_LIMIT_AUTHORIZE: '2/600' })
     const { url } = world.server
     const [one, two] = [await signIn(url, world.user), await signIn(url, world.user)]
-    const ask = async (token: string) => await call(url, 'POST', '/oauth/authorize', { token, body: authorizeBody(world.app) })
+    const ask = async (token: string) =>
+      await call(url, 'POST', '/oauth/authorize', { token, body: authorizeBody(world.app) })
     expect((await ask(one)).status).toBe(200)
     expect((await ask(two)).status).toBe(200)
     expectLimited(await ask(one))
@@ -142,10 +164,17 @@ describe('each limit counts by its own key', () => {
     const world = await limited({ RATE_LIMIT_ADDRESS: '3/600' })
     const { url } = world.server
     const knock = async (address: string, path = '/me') => await call(url, 'GET', path, { headers: from(address) })
-    for (const path of ['/me', '/nothing', '~/healthz']) expect((await knock('2001:db8:1:2::1', path)).status).not.toBe(429)
+    for (const path of ['/me', '/nothing', '~/healthz'])
+      expect((await knock('2001:db8:1:2::1', path)).status).not.toBe(429)
     expectLimited(await knock('2001:db8:1:2:ffff::2'))
     expectRefusal(await knock('2001:db8:1:3::1'), 'invalid_token')
-    expectRefusal(await call(url, 'POST', '/token', { headers: { ...from('2001:db8:1:2::1'), 'X-Service-Api-Version': 'x' }, body: {} }), 'api_version_unsupported')
+    expectRefusal(
+      await call(url, 'POST', '/token', {
+        headers: { ...from('2001:db8:1:2::1'), 'X-Service-Api-Version': 'x' },
+        body: {},
+      }),
+      'api_version_unsupported',
+    )
   })
 
   test('failed sign-ins by account and address: an attacker does not lock the owner out', async () => {
@@ -154,7 +183,8 @@ describe('each limit counts by its own key', () => {
     const { email, password } = world.user
     const tryIn = async (address: string, login: object = {}) =>
       await call(url, 'POST', '~/api/session', { body: { email, password, ...login }, headers: from(address) })
-    for (let count = 0; count < 3; count += 1) expectRefusal(await tryIn('203.0.113.9', { password: 'wrong' }), 'invalid_login')
+    for (let count = 0; count < 3; count += 1)
+      expectRefusal(await tryIn('203.0.113.9', { password: 'wrong' }), 'invalid_login')
     expectLimited(await tryIn('203.0.113.9', { password: 'wrong' }))
     expectLimited(await tryIn('203.0.113.9'))
     expectLimited(await tryIn('203.0.113.9', { email: email.toUpperCase() }))

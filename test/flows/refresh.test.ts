@@ -1,7 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { call } from '../support/call.ts'
-import { addApp, type AppInWorld, authorize, createWorld, endWorld, exchangeBody, grantTokens, refresh, refreshBody, signIn, type World } from '../support/world.ts'
+import {
+  addApp,
+  type AppInWorld,
+  authorize,
+  createWorld,
+  endWorld,
+  exchangeBody,
+  grantTokens,
+  refresh,
+  refreshBody,
+  signIn,
+  type World,
+} from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 
 let world: World
@@ -15,7 +27,10 @@ beforeAll(async () => {
 afterAll(async () => await endWorld(world))
 
 const present = async (body: object, key?: string) =>
-  await call(url, 'POST', '/oauth/token', { body, ...(key === undefined ? {} : { headers: { 'Idempotency-Key': key } }) })
+  await call(url, 'POST', '/oauth/token', {
+    body,
+    ...(key === undefined ? {} : { headers: { 'Idempotency-Key': key } }),
+  })
 const whoIs = async (token: string) => (await call(url, 'GET', '/oauth/me', { token })).status
 
 describe('a refresh', () => {
@@ -63,7 +78,10 @@ describe('a refresh', () => {
     for (const credentials of wrong) {
       expectRefusal(await present({ ...refreshBody(world.app, first.refreshToken), ...credentials }), 'invalid_grant')
     }
-    expectRefusal(await present({ ...refreshBody(world.app, first.refreshToken), clientSecret: 'wrong' }), 'invalid_client')
+    expectRefusal(
+      await present({ ...refreshBody(world.app, first.refreshToken), clientSecret: 'wrong' }),
+      'invalid_client',
+    )
     const second = (await refresh(url, world.app, first.refreshToken)).body
     for (const credentials of wrong) {
       expectRefusal(await present({ ...refreshBody(world.app, first.refreshToken), ...credentials }), 'invalid_grant')
@@ -76,10 +94,20 @@ describe('a refresh', () => {
     const tokens = await grantTokens(world)
     const last = tokens.refreshToken.at(-1) === 'a' ? 'b' : 'a'
     const twin = tokens.accessToken.replace('apua_', 'apur_')
-    for (const wrong of [tokens.accessToken, twin, `${tokens.refreshToken.slice(0, -1)}${last}`, `${tokens.refreshToken} `, 'x']) {
+    for (const wrong of [
+      tokens.accessToken,
+      twin,
+      `${tokens.refreshToken.slice(0, -1)}${last}`,
+      `${tokens.refreshToken} `,
+      'x',
+    ]) {
       expectRefusal(await refresh(url, world.app, wrong), 'invalid_grant')
     }
-    expectRefusal(await present({ ...refreshBody(world.app, ''), refreshToken: undefined }), 'invalid_request', 'refreshToken')
+    expectRefusal(
+      await present({ ...refreshBody(world.app, ''), refreshToken: undefined }),
+      'invalid_request',
+      'refreshToken',
+    )
     expect((await refresh(url, world.app, tokens.refreshToken)).status).toBe(200)
   })
 })
@@ -91,14 +119,25 @@ describe('the scope of a refresh', () => {
     expect(narrow.body.scope).toBe('profile:read site:read')
     const me = (await call(url, 'GET', '/oauth/me', { token: narrow.body.accessToken })).body
     expect(me).not.toHaveProperty('email')
-    expectRefusal(await call(url, 'GET', '/resources?kind=store', { token: narrow.body.accessToken }), 'insufficient_scope')
+    expectRefusal(
+      await call(url, 'GET', '/resources?kind=store', { token: narrow.body.accessToken }),
+      'insufficient_scope',
+    )
     const wide = await refresh(url, world.app, narrow.body.refreshToken)
     expect(wide.body.scope).toBe('profile.email:read profile:read site:read store:read')
   })
 
   test('never widens, and what it refuses it does not spend', async () => {
     const { refreshToken, accessToken } = await grantTokens(world, 'site:read')
-    for (const scope of ['site:read store:read', 'profile:read', 'nothing', ' ', '', 'customers:read', 'site.content:write']) {
+    for (const scope of [
+      'site:read store:read',
+      'profile:read',
+      'nothing',
+      ' ',
+      '',
+      'customers:read',
+      'site.content:write',
+    ]) {
       expectRefusal(await present({ ...refreshBody(world.app, refreshToken), scope }), 'invalid_scope', 'scope')
     }
     expect(await whoIs(accessToken)).toBe(200)
@@ -119,7 +158,11 @@ describe('a refresh with an Idempotency-Key', () => {
     expect((await refresh(url, world.app, answers[0]?.body.refreshToken)).status).toBe(200)
   })
 
-  const second = { another_key: ['other', {}], another_body: ['once', { scope: 'site:read' }], no_key: [undefined, {}] } as const
+  const second = {
+    another_key: ['other', {}],
+    another_body: ['once', { scope: 'site:read' }],
+    no_key: [undefined, {}],
+  } as const
   for (const [what, [key, change]] of Object.entries(second)) {
     test(`is reuse with ${what.replace('_', ' ')}`, async () => {
       const body = refreshBody(world.app, (await grantTokens(world)).refreshToken)
@@ -148,7 +191,10 @@ describe('a refresh with an Idempotency-Key', () => {
   test('is over even when that refresh token was presented in vain', async () => {
     const body = refreshBody(world.app, (await grantTokens(world)).refreshToken)
     const first = await present(body, 'once')
-    expectRefusal(await present({ ...refreshBody(world.app, first.body.refreshToken), scope: 'nothing' }), 'invalid_scope')
+    expectRefusal(
+      await present({ ...refreshBody(world.app, first.body.refreshToken), scope: 'nothing' }),
+      'invalid_scope',
+    )
     expectRefusal(await present(body, 'once'), 'invalid_grant')
   })
 

@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { call } from '../support/call.ts'
-import { addUser, authorize, createWorld, endWorld, exchange, grantTokens, installApp, signIn, type World } from '../support/world.ts'
+import {
+  addUser,
+  authorize,
+  createWorld,
+  endWorld,
+  exchange,
+  grantTokens,
+  installApp,
+  signIn,
+  type World,
+} from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 
 let world: World
@@ -20,13 +30,39 @@ describe('GET /resources', () => {
       const { accessToken } = await grantTokens(world)
       const { status, body } = await list(`?kind=${kind}`, accessToken)
       expect(status).toBe(200)
-      const item = { name: `My ${kind}`, slug: `my-${kind}`, status: 'published', createdAt: time, updatedAt: time, publishedAt: time }
+      const item = {
+        name: `My ${kind}`,
+        slug: `my-${kind}`,
+        status: 'published',
+        createdAt: time,
+        updatedAt: time,
+        publishedAt: time,
+      }
       expect(body).toEqual({ kind, data: [item], nextCursor: null })
-      expect(Object.keys(body.data[0]).toSorted()).toEqual(['createdAt', 'name', 'publishedAt', 'slug', 'status', 'updatedAt'])
+      expect(Object.keys(body.data[0]).toSorted()).toEqual([
+        'createdAt',
+        'name',
+        'publishedAt',
+        'slug',
+        'status',
+        'updatedAt',
+      ])
     })
   }
 
-  for (const query of ['', '?', '?kind=', '?kind=page', '?kind=sites', '?kind=SITE', '?kind=site%00', '?kind=site%20', '?kind=constructor', '?kind[]=site', '?Kind=site']) {
+  for (const query of [
+    '',
+    '?',
+    '?kind=',
+    '?kind=page',
+    '?kind=sites',
+    '?kind=SITE',
+    '?kind=site%00',
+    '?kind=site%20',
+    '?kind=constructor',
+    '?kind[]=site',
+    '?Kind=site',
+  ]) {
     test(`refuses ${query === '' ? 'no query' : query} and says what it takes`, async () => {
       const { accessToken } = await grantTokens(world)
       const answer = await list(query, accessToken)
@@ -47,7 +83,15 @@ describe('GET /resources', () => {
       const now = world.platform.clock.now()
       const times = { createdAt: now, updatedAt: now, publishedAt: null }
       const id = `evt_${'b'.repeat(32)}`
-      await q.resources.insert({ id, ownerId: bob.id, kind: 'site', name: 'Secret', slug: 'secret', status: 'draft', ...times })
+      await q.resources.insert({
+        id,
+        ownerId: bob.id,
+        kind: 'site',
+        name: 'Secret',
+        slug: 'secret',
+        status: 'draft',
+        ...times,
+      })
     })
     const { accessToken } = await grantTokens(world)
     for (const query of ['?kind=site', `?kind=site&owner=${bob.id}`, `?kind=site&userId=${bob.id}&limit=100`]) {

@@ -2,7 +2,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
 import { call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
-import { addApp, addUser, type AppInWorld, appToken, authorize, createWorld, endWorld, exchange, grantTokens, refresh, signIn, type World } from '../support/world.ts'
+import {
+  addApp,
+  addUser,
+  type AppInWorld,
+  appToken,
+  authorize,
+  createWorld,
+  endWorld,
+  exchange,
+  grantTokens,
+  refresh,
+  signIn,
+  type World,
+} from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { send } from './support/send.ts'
 
@@ -60,7 +73,13 @@ describe('an app revokes', () => {
     const tokens = await grantTokens(world)
     const last = tokens.accessToken.at(-1) === 'a' ? 'b' : 'a'
     await byApp(tokens.accessToken)
-    for (const token of [tokens.accessToken, tokens.refreshToken, 'nothing', `${tokens.accessToken.slice(0, -1)}${last}`, 'apat_x']) {
+    for (const token of [
+      tokens.accessToken,
+      tokens.refreshToken,
+      'nothing',
+      `${tokens.accessToken.slice(0, -1)}${last}`,
+      'apat_x',
+    ]) {
       expect(await byApp(token)).toMatchObject(revoked)
     }
     expect((await revoke({ ...world.app.development, token: 'x', tokenTypeHint: 'something_else' })).status).toBe(200)
@@ -151,7 +170,12 @@ describe('a user revokes', () => {
 })
 
 test('nobody at all is told to identify', async () => {
-  for (const body of [{}, { token: 'x' }, { grantId: 'grt_x' }, { clientId: world.app.development.clientId, token: 'x' }]) {
+  for (const body of [
+    {},
+    { token: 'x' },
+    { grantId: 'grt_x' },
+    { clientId: world.app.development.clientId, token: 'x' },
+  ]) {
     expectRefusal(await revoke(body), 'invalid_client')
   }
   expectRefusal(await revoke(world.app.development), 'invalid_request', 'token')

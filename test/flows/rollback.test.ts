@@ -29,12 +29,15 @@ const shelf = async (versions: readonly string[], live: readonly string[] = []):
   }
   return { app, token, ids }
 }
-const rollBack = async ({ token }: Shelf, body: object) => await call(url, 'POST', '/versions/rollback', { token, body })
+const rollBack = async ({ token }: Shelf, body: object) =>
+  await call(url, 'POST', '/versions/rollback', { token, body })
 const stateOf = async ({ token }: Shelf) => (await call(url, 'GET', '/versions', { token })).body
 const ledgerOf = ({ app }: Shelf) => {
   using database = new Database(world.server.database, { readonly: true })
   return database
-    .query<Record<string, unknown>, [string]>('SELECT environment, from_version_id, to_version_id, reason FROM rollbacks WHERE app_id = ? ORDER BY id')
+    .query<Record<string, unknown>, [string]>(
+      'SELECT environment, from_version_id, to_version_id, reason FROM rollbacks WHERE app_id = ? ORDER BY id',
+    )
     .all(app.id)
 }
 const time = expect.stringMatching(/^\d{4}-.*Z$/)
@@ -65,7 +68,10 @@ describe('a rollback in development', () => {
 
   test('goes to any version by ID or name, up or down, whatever its status', async () => {
     const shop = await shelf(['1.0.0', '2.0.0', '3.0.0'], ['1.0.0'])
-    expect((await rollBack(shop, { version: '1.0.0' })).body.version).toMatchObject({ version: '1.0.0', status: 'active' })
+    expect((await rollBack(shop, { version: '1.0.0' })).body.version).toMatchObject({
+      version: '1.0.0',
+      status: 'active',
+    })
     expect((await rollBack(shop, { versionId: shop.ids['3.0.0'] })).body.rollback.fromVersionId).toBe(shop.ids['1.0.0'])
     expect((await stateOf(shop)).current).toEqual({ development: shop.ids['3.0.0'], production: shop.ids['1.0.0'] })
   })
@@ -87,7 +93,12 @@ describe('a rollback in development', () => {
 
   test('knows no version that is not there', async () => {
     const shop = await shelf(['1.0.0', '2.0.0'])
-    for (const body of [{ version: '9.9.9' }, { version: 'x' }, { versionId: `ver_${'0'.repeat(32)}` }, { versionId: 'x' }]) {
+    for (const body of [
+      { version: '9.9.9' },
+      { version: 'x' },
+      { versionId: `ver_${'0'.repeat(32)}` },
+      { versionId: 'x' },
+    ]) {
       expectRefusal(await rollBack(shop, body), 'version_not_found')
       expectRefusal(await rollBack(shop, { ...body, environment: 'production' }), 'version_not_found')
     }
@@ -95,7 +106,11 @@ describe('a rollback in development', () => {
 
   test('has one target', async () => {
     const shop = await shelf(['1.0.0', '2.0.0'])
-    expectRefusal(await rollBack(shop, { version: '1.0.0', versionId: shop.ids['1.0.0'] }), 'invalid_request', 'version')
+    expectRefusal(
+      await rollBack(shop, { version: '1.0.0', versionId: shop.ids['1.0.0'] }),
+      'invalid_request',
+      'version',
+    )
   })
 
   test('has a reason of at most 1000 characters', async () => {
@@ -113,12 +128,22 @@ describe('a rollback in production', () => {
     const shop = await shelf(all, live)
     const { body } = await rollBack(shop, { environment: 'production' })
     expect(body).toMatchObject({
-      rollback: { environment: 'production', fromVersionId: shop.ids['4.0.0'], toVersionId: shop.ids['2.0.0'], dryRun: false },
+      rollback: {
+        environment: 'production',
+        fromVersionId: shop.ids['4.0.0'],
+        toVersionId: shop.ids['2.0.0'],
+        dryRun: false,
+      },
       version: { version: '2.0.0', status: 'active', current: { development: false, production: true } },
       distributionChanged: true,
     })
     const { data, current } = await stateOf(shop)
-    expect(data.map(({ status }: { status: string }) => status)).toEqual(['superseded', 'draft', 'active', 'superseded'])
+    expect(data.map(({ status }: { status: string }) => status)).toEqual([
+      'superseded',
+      'draft',
+      'active',
+      'superseded',
+    ])
     expect(current).toEqual({ development: shop.ids['4.0.0'], production: shop.ids['2.0.0'] })
   })
 
@@ -136,8 +161,16 @@ describe('a rollback in production', () => {
     const answer = await rollBack(shop, { environment: 'production', version: '3.0.0' })
     expectRefusal(answer, 'version_not_eligible')
     expect(answer.body.error.details).toEqual({ status: 'draft' })
-    for (const [step, status] of [['submit', 'submitted'], ['approve', 'approved']] as const) {
-      await moveVersion(world.platform, trace, operator, { slug: shop.app.slug, version: '3.0.0', step, rejection: null })
+    for (const [step, status] of [
+      ['submit', 'submitted'],
+      ['approve', 'approved'],
+    ] as const) {
+      await moveVersion(world.platform, trace, operator, {
+        slug: shop.app.slug,
+        version: '3.0.0',
+        step,
+        rejection: null,
+      })
       for (const dryRun of [true, false]) {
         const refused = await rollBack(shop, { environment: 'production', version: '3.0.0', dryRun })
         expectRefusal(refused, 'version_not_eligible')
@@ -151,8 +184,14 @@ describe('a rollback in production', () => {
 
   test('needs a live version to come from', async () => {
     expectRefusal(await rollBack(await shelf(['1.0.0', '2.0.0']), { environment: 'production' }), 'no_previous_version')
-    expectRefusal(await rollBack(await shelf(['1.0.0', '2.0.0']), { environment: 'production', version: '1.0.0' }), 'version_not_eligible')
-    expectRefusal(await rollBack(await shelf(['1.0.0'], ['1.0.0']), { environment: 'production' }), 'no_previous_version')
+    expectRefusal(
+      await rollBack(await shelf(['1.0.0', '2.0.0']), { environment: 'production', version: '1.0.0' }),
+      'version_not_eligible',
+    )
+    expectRefusal(
+      await rollBack(await shelf(['1.0.0'], ['1.0.0']), { environment: 'production' }),
+      'no_previous_version',
+    )
   })
 })
 

@@ -44,7 +44,10 @@ describe('signing in', () => {
       const told = await send(secure.server.url, 'GET', '~/api/session', { headers: { Cookie: cookie, ...proof } })
       expect(told.status).toBe(200)
       const plain = cookie.replace('__Host-', '')
-      expectRefusal(await send(secure.server.url, 'GET', '~/api/session', { headers: { Cookie: plain, ...proof } }), 'login_required')
+      expectRefusal(
+        await send(secure.server.url, 'GET', '~/api/session', { headers: { Cookie: plain, ...proof } }),
+        'login_required',
+      )
     } finally {
       await endWorld(secure)
     }
@@ -73,7 +76,10 @@ describe('signing in', () => {
       told.add(JSON.stringify(rest))
     }
     expect(told.size).toBe(1)
-    expectRefusal(await send(url, 'POST', '~/api/session', { body: String.raw`{"email":"a","password":"a\u0000"}` }), 'invalid_json')
+    expectRefusal(
+      await send(url, 'POST', '~/api/session', { body: String.raw`{"email":"a","password":"a\u0000"}` }),
+      'invalid_json',
+    )
   })
 
   test('is not possible from a page of another origin', async () => {
@@ -97,7 +103,9 @@ describe('the session', () => {
     }
     expect((await call(url, 'GET', '~/api/session', { token })).body).toEqual(told)
     const Cookie = `session=${token}`
-    expect((await send(url, 'GET', '~/api/session', { headers: { Cookie, 'Sec-Fetch-Site': 'same-origin' } })).body).toEqual(told)
+    expect(
+      (await send(url, 'GET', '~/api/session', { headers: { Cookie, 'Sec-Fetch-Site': 'same-origin' } })).body,
+    ).toEqual(told)
     expectRefusal(await send(url, 'GET', '~/api/session', { headers: { Cookie } }), 'origin_not_allowed')
   })
 
@@ -111,7 +119,9 @@ describe('the session', () => {
     expect((await call(url, 'GET', '~/api/session', { token: two })).status).toBe(200)
     const headers = { Cookie: `session=${two}` }
     expectRefusal(await send(url, 'DELETE', '~/api/session', { headers }), 'origin_not_allowed')
-    expect((await send(url, 'DELETE', '~/api/session', { headers: { ...headers, Origin: publicUrl() } })).status).toBe(204)
+    expect((await send(url, 'DELETE', '~/api/session', { headers: { ...headers, Origin: publicUrl() } })).status).toBe(
+      204,
+    )
     expectRefusal(await call(url, 'GET', '~/api/session', { token: two }), 'login_required')
   })
 

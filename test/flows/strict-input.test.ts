@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Answer } from '../support/call.ts'
-import { appToken, authorizeBody, createWorld, endWorld, exchangeBody, grantTokens, refreshBody, signIn, type World } from '../support/world.ts'
+import {
+  appToken,
+  authorizeBody,
+  createWorld,
+  endWorld,
+  exchangeBody,
+  grantTokens,
+  refreshBody,
+  signIn,
+  type World,
+} from '../support/world.ts'
 import { bodyRoutes } from './support/contract-routes.ts'
 import { expectEnvelope, expectRefusal } from './support/expect-refusal.ts'
 import { chunked, contractPath, send, sendLines } from './support/send.ts'
@@ -91,7 +101,11 @@ for (const { path } of bodyRoutes) {
 }
 
 test('a body that claims to be too large is refused before it is sent', async () => {
-  const lines = [`POST ${contractPath}/token HTTP/1.1`, 'X-Service-Api-Version: 2026-08', 'Content-Type: application/json']
+  const lines = [
+    `POST ${contractPath}/token HTTP/1.1`,
+    'X-Service-Api-Version: 2026-08',
+    'Content-Type: application/json',
+  ]
   expectRefusal(await sendLines(url, [...lines, 'Content-Length: 99999999999']), 'payload_too_large')
 })
 
@@ -103,26 +117,56 @@ const allBut = (...right: readonly Kind[]) => anything.filter((kind) => !right.i
 const string = allBut('a string')
 
 /** Every field of every body with what it must not be. */
-const fields = (): readonly (readonly [path: string, whole: object, wrong: Readonly<Record<string, readonly Kind[]>>])[] => [
-  ['/token', { ...world.app.development, scope: 'site:read' }, { clientId: string, clientSecret: string, scope: string }],
+const fields = (): readonly (readonly [
+  path: string,
+  whole: object,
+  wrong: Readonly<Record<string, readonly Kind[]>>,
+])[] => [
+  [
+    '/token',
+    { ...world.app.development, scope: 'site:read' },
+    { clientId: string, clientSecret: string, scope: string },
+  ],
   [
     '/versions',
     { version: '5.0.0', artifact: { filename: 'a', contentBase64: 'aGVsbG8=' } },
     { version: string, notes: string, manifest: allBut('an object'), scopes: anything, artifact: anything },
   ],
-  ['/versions/rollback', {}, { versionId: string, version: string, environment: anything, reason: string, dryRun: allBut('true') }],
+  [
+    '/versions/rollback',
+    {},
+    { versionId: string, version: string, environment: anything, reason: string, dryRun: allBut('true') },
+  ],
   [
     '/oauth/authorize',
     authorizeBody(world.app),
-    { clientId: string, redirectUri: string, scope: string, state: string, codeChallenge: string, codeChallengeMethod: string },
+    {
+      clientId: string,
+      redirectUri: string,
+      scope: string,
+      state: string,
+      codeChallenge: string,
+      codeChallengeMethod: string,
+    },
   ],
   [
     '/oauth/token',
     exchangeBody(world.app, 'apco_x'),
-    { grantType: string, clientId: string, clientSecret: string, code: string, redirectUri: string, codeVerifier: string },
+    {
+      grantType: string,
+      clientId: string,
+      clientSecret: string,
+      code: string,
+      redirectUri: string,
+      codeVerifier: string,
+    },
   ],
   ['/oauth/token', refreshBody(world.app, 'apur_x'), { refreshToken: string, scope: string }],
-  ['/oauth/revoke', { ...world.app.development, token: 'x' }, { clientId: string, clientSecret: string, token: string, tokenTypeHint: string, grantId: string }],
+  [
+    '/oauth/revoke',
+    { ...world.app.development, token: 'x' },
+    { clientId: string, clientSecret: string, token: string, tokenTypeHint: string, grantId: string },
+  ],
   ['~/api/session', { email: 'a@example.com', password: 'x' }, { email: string, password: string }],
 ]
 
@@ -154,7 +198,10 @@ test('the field at fault is named', async () => {
       }
     }
   }
-  const nested = await post('/versions', JSON.stringify({ version: '1.0.0', artifact: { filename: 5, contentBase64: 'aGVsbG8=' } }))
+  const nested = await post(
+    '/versions',
+    JSON.stringify({ version: '1.0.0', artifact: { filename: 5, contentBase64: 'aGVsbG8=' } }),
+  )
   expectRefusal(nested, 'invalid_request', 'artifact.filename')
 })
 
@@ -180,7 +227,10 @@ test('every field that is needed is missed, and an empty one is as good as missi
 test('fields that the contract does not know are ignored', async () => {
   const extra = { unknown: 1, toString: 'x', constructor: null, nested: { a: [1] } }
   const token = await post('/token', JSON.stringify({ ...world.app.development, scope: 'site:read', ...extra }))
-  expect([token.status, Object.keys(token.body).toSorted()]).toEqual([200, ['accessToken', 'environment', 'expiresIn', 'scope', 'tokenType']])
+  expect([token.status, Object.keys(token.body).toSorted()]).toEqual([
+    200,
+    ['accessToken', 'environment', 'expiresIn', 'scope', 'tokenType'],
+  ])
   expect((await post('/versions', JSON.stringify({ version: '7.0.0', ...extra }))).status).toBe(201)
   expect((await post('/oauth/authorize', JSON.stringify({ ...authorizeBody(world.app), ...extra }))).status).toBe(200)
   expect((await post('/versions/rollback', JSON.stringify({ version: '7.0.0', ...extra }))).status).toBe(409)
@@ -200,10 +250,16 @@ describe('a header that means one thing comes once', () => {
     expectRefusal(await sendLines(url, [...start('GET', '/me'), header, 'Authorization: Bearer x']), 'invalid_request')
   })
   test('Content-Type', async () => {
-    expectRefusal(await sendLines(url, [...start('POST', '/token'), ...bodied, 'Content-Type: application/json'], '{}'), 'invalid_request')
+    expectRefusal(
+      await sendLines(url, [...start('POST', '/token'), ...bodied, 'Content-Type: application/json'], '{}'),
+      'invalid_request',
+    )
   })
   test('Content-Length', async () => {
-    expectRefusal(await sendLines(url, [...start('POST', '/token'), ...bodied, 'Content-Length: 2'], '{}'), 'invalid_request')
+    expectRefusal(
+      await sendLines(url, [...start('POST', '/token'), ...bodied, 'Content-Length: 2'], '{}'),
+      'invalid_request',
+    )
   })
   test('Host', async () => {
     expectRefusal(await sendLines(url, [...start('GET', '/me'), 'Host: elsewhere.example']), 'invalid_request')
@@ -241,12 +297,20 @@ describe('a query parameter comes once', () => {
 describe('a token of 64 KB', () => {
   const huge = 'a'.repeat(64_000)
   test('in a body is as wrong as any other', async () => {
-    expectRefusal(await post('/token', JSON.stringify({ ...world.app.development, clientSecret: huge, scope: 'site:read' })), 'invalid_client')
-    expectRefusal(await post('/token', JSON.stringify({ ...world.app.development, clientId: huge, scope: 'site:read' })), 'invalid_client')
+    expectRefusal(
+      await post('/token', JSON.stringify({ ...world.app.development, clientSecret: huge, scope: 'site:read' })),
+      'invalid_client',
+    )
+    expectRefusal(
+      await post('/token', JSON.stringify({ ...world.app.development, clientId: huge, scope: 'site:read' })),
+      'invalid_client',
+    )
     expectRefusal(await post('/token', JSON.stringify({ ...world.app.development, scope: huge })), 'invalid_scope')
     expectRefusal(await post('/oauth/token', JSON.stringify(refreshBody(world.app, huge))), 'invalid_grant')
     expectRefusal(await post('/oauth/token', JSON.stringify(exchangeBody(world.app, huge))), 'invalid_grant')
-    expect((await post('/oauth/revoke', JSON.stringify({ ...world.app.development, token: huge }))).body).toEqual({ revoked: true })
+    expect((await post('/oauth/revoke', JSON.stringify({ ...world.app.development, token: huge }))).body).toEqual({
+      revoked: true,
+    })
   })
   test('in a header is as wrong as any other', async () => {
     expectRefusal(await send(url, 'GET', '/me', { token: huge }), 'invalid_token')

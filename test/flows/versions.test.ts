@@ -61,10 +61,26 @@ describe('creating a version', () => {
   test('keeps notes, manifest, scopes and artifact as they were sent', async () => {
     const shop = await workshop()
     const bytes = new Uint8Array([0, 255, 1, 254, 10, 13])
-    const manifest = { name: 'N', deep: { list: [1, 'a', null, { b: 1.5 }] }, when: '2026-08-01', constructor: 'x', '': 0 }
-    const artifact = { filename: 'app v1 (ü).tar.gz', contentBase64: Buffer.from(bytes).toString('base64'), sha256: sha256(bytes) }
+    const manifest = {
+      name: 'N',
+      deep: { list: [1, 'a', null, { b: 1.5 }] },
+      when: '2026-08-01',
+      constructor: 'x',
+      '': 0,
+    }
+    const artifact = {
+      filename: 'app v1 (ü).tar.gz',
+      contentBase64: Buffer.from(bytes).toString('base64'),
+      sha256: sha256(bytes),
+    }
     const notes = 'Zeile 1\n\u{1F680}'
-    const { body } = await upload(shop, { version: '1.0.0-rc.1+build.5', notes, manifest, scopes: ['store:read', 'site:read', 'site:read'], artifact })
+    const { body } = await upload(shop, {
+      version: '1.0.0-rc.1+build.5',
+      notes,
+      manifest,
+      scopes: ['store:read', 'site:read', 'site:read'],
+      artifact,
+    })
     expect(body).toMatchObject({ version: '1.0.0-rc.1+build.5', notes, manifest, scopes: ['site:read', 'store:read'] })
     expect(body.artifact).toEqual({ filename: artifact.filename, sizeBytes: 6, sha256: artifact.sha256 })
     expect((await list(shop)).data).toEqual([body])
@@ -72,11 +88,20 @@ describe('creating a version', () => {
 
   test('again under the same name, while it is a draft, replaces all of it and moves no head', async () => {
     const shop = await workshop()
-    const first = (await upload(shop, { version: '1.0.0', notes: 'one', manifest: { a: 1 }, scopes: ['site:read'] })).body
+    const first = (await upload(shop, { version: '1.0.0', notes: 'one', manifest: { a: 1 }, scopes: ['site:read'] }))
+      .body
     const second = (await upload(shop, { version: '2.0.0' })).body
     const { status, body } = await upload(shop, { version: '1.0.0', manifest: { b: 2 } })
     expect(status).toBe(200)
-    expect(body).toEqual({ ...first, revision: 2, notes: null, manifest: { b: 2 }, scopes: [], updatedAt: time, current: { development: false, production: false } })
+    expect(body).toEqual({
+      ...first,
+      revision: 2,
+      notes: null,
+      manifest: { b: 2 },
+      scopes: [],
+      updatedAt: time,
+      current: { development: false, production: false },
+    })
     expect((await list(shop)).current).toEqual({ development: second.id, production: null })
   })
 
@@ -108,7 +133,10 @@ describe('creating a version', () => {
     expectRefusal(await upload(shop, { version: '1.0.0' }), 'version_locked')
     await upload(shop, { version: '3.0.0' })
     await move(shop, '3.0.0', 'submit', 'withdraw')
-    expect(await upload(shop, { version: '3.0.0' })).toMatchObject({ status: 200, body: { revision: 2, status: 'draft' } })
+    expect(await upload(shop, { version: '3.0.0' })).toMatchObject({
+      status: 200,
+      body: { revision: 2, status: 'draft' },
+    })
   })
 
   for (const field of ['status', 'activate', 'publish', 'submit']) {
@@ -121,7 +149,25 @@ describe('creating a version', () => {
     })
   }
 
-  for (const version of ['1', '1.0', 'v1.0.0', '1.0.0.0', '01.0.0', '1.0.0-', '1.0.0-01', '1.0.0+', ' 1.0.0', '1.0.0 ', '1.0.0\n', '1.0.0-ä', '', `1.0.0-${'a'.repeat(59)}`, '1.0.-1', 'latest', '१.0.0']) {
+  for (const version of [
+    '1',
+    '1.0',
+    'v1.0.0',
+    '1.0.0.0',
+    '01.0.0',
+    '1.0.0-',
+    '1.0.0-01',
+    '1.0.0+',
+    ' 1.0.0',
+    '1.0.0 ',
+    '1.0.0\n',
+    '1.0.0-ä',
+    '',
+    `1.0.0-${'a'.repeat(59)}`,
+    '1.0.-1',
+    'latest',
+    '१.0.0',
+  ]) {
     test(`refuses ${JSON.stringify(version)}, which is no semantic version`, async () => {
       expectRefusal(await upload(await workshop(), { version }), 'invalid_request', 'version')
     })
@@ -137,8 +183,16 @@ describe('creating a version', () => {
       const answer = await upload(shop, { version: '1.0.0', scopes })
       expect([scopes, answer.status, answer.body.error.param?.slice(0, 6)]).toEqual([scopes, 400, 'scopes'])
     }
-    expectRefusal(await upload(shop, { version: '1.0.0', scopes: ['site:read', 'customers:read'] }), 'scope_not_available', 'scopes')
-    expectRefusal(await upload(shop, { version: '1.0.0', scopes: ['site:read', 'store:read'] }), 'scope_not_allowed', 'scopes')
+    expectRefusal(
+      await upload(shop, { version: '1.0.0', scopes: ['site:read', 'customers:read'] }),
+      'scope_not_available',
+      'scopes',
+    )
+    expectRefusal(
+      await upload(shop, { version: '1.0.0', scopes: ['site:read', 'store:read'] }),
+      'scope_not_allowed',
+      'scopes',
+    )
     expect((await upload(shop, { version: '1.0.0', scopes: ['site:read'] })).status).toBe(201)
   })
 })
@@ -147,15 +201,34 @@ const withArtifact = async (shop: Workshop, artifact: object, version = '1.0.0')
   await upload(shop, { version, artifact })
 
 describe('an artifact', () => {
-  for (const contentBase64 of ['aGVsbG8', 'aGVsbG8==', 'aGVsb G8=', 'aGVsbG8=\n', 'aGVsbG9=', 'a-_b', '====', 'äöüß', 'aGVsbG8=aGVsbG8=', 'data:;base64,aGVsbG8=']) {
+  for (const contentBase64 of [
+    'aGVsbG8',
+    'aGVsbG8==',
+    'aGVsb G8=',
+    'aGVsbG8=\n',
+    'aGVsbG9=',
+    'a-_b',
+    '====',
+    'äöüß',
+    'aGVsbG8=aGVsbG8=',
+    'data:;base64,aGVsbG8=',
+  ]) {
     test(`comes in strict base64, not as ${JSON.stringify(contentBase64)}`, async () => {
-      expectRefusal(await withArtifact(await workshop(), { filename: 'a', contentBase64 }), 'invalid_request', 'artifact.contentBase64')
+      expectRefusal(
+        await withArtifact(await workshop(), { filename: 'a', contentBase64 }),
+        'invalid_request',
+        'artifact.contentBase64',
+      )
     })
   }
 
   for (const filename of ['', 'a/b', 'a\\b', '../a', 'a\nb', 'a\u007fb', 'x'.repeat(256)]) {
     test(`has a name without a path, not ${JSON.stringify(filename.slice(0, 20))}`, async () => {
-      expectRefusal(await withArtifact(await workshop(), { filename, contentBase64: 'aGVsbG8=' }), 'invalid_request', 'artifact.filename')
+      expectRefusal(
+        await withArtifact(await workshop(), { filename, contentBase64: 'aGVsbG8=' }),
+        'invalid_request',
+        'artifact.filename',
+      )
     })
   }
 
@@ -163,8 +236,16 @@ describe('an artifact', () => {
     const shop = await workshop()
     const sum = sha256(Buffer.from('hello'))
     const hello = { filename: 'a', contentBase64: 'aGVsbG8=' }
-    expectRefusal(await withArtifact(shop, { ...hello, sha256: sha256(Buffer.from('other')) }), 'checksum_mismatch', 'artifact.sha256')
-    expectRefusal(await withArtifact(shop, { ...hello, sha256: sum.toUpperCase() }), 'invalid_request', 'artifact.sha256')
+    expectRefusal(
+      await withArtifact(shop, { ...hello, sha256: sha256(Buffer.from('other')) }),
+      'checksum_mismatch',
+      'artifact.sha256',
+    )
+    expectRefusal(
+      await withArtifact(shop, { ...hello, sha256: sum.toUpperCase() }),
+      'invalid_request',
+      'artifact.sha256',
+    )
     expectRefusal(await withArtifact(shop, { ...hello, sha256: '' }), 'invalid_request', 'artifact.sha256')
     expect((await withArtifact(shop, { ...hello, sha256: sum })).status).toBe(201)
   })
@@ -175,7 +256,10 @@ describe('an artifact', () => {
     const beyond = { filename: 'a', contentBase64: bytes.toString('base64') }
     expectRefusal(await withArtifact(shop, beyond), 'payload_too_large')
     const within = await withArtifact(shop, { filename: 'a', contentBase64: bytes.subarray(1).toString('base64') })
-    expect(within).toMatchObject({ status: 201, body: { artifact: { sizeBytes: 10 * 1024 * 1024, sha256: sha256(bytes.subarray(1)) } } })
+    expect(within).toMatchObject({
+      status: 201,
+      body: { artifact: { sizeBytes: 10 * 1024 * 1024, sha256: sha256(bytes.subarray(1)) } },
+    })
   })
 
   test('is stored once, however often and by whomever it is uploaded, and comes back whole', async () => {
@@ -220,7 +304,8 @@ describe('listing versions', () => {
     ])
     expect(nextCursor).toBeNull()
     expect(current).toEqual({ development: data[0].id, production: data[2].id })
-    for (const query of ['?status=draft', '?limit=1', '?status=rejected']) expect((await list(shop, query)).current).toEqual(current)
+    for (const query of ['?status=draft', '?limit=1', '?status=rejected'])
+      expect((await list(shop, query)).current).toEqual(current)
   })
 
   test('filters by every status', async () => {
@@ -256,7 +341,10 @@ describe('versions are for development credentials of their own app', () => {
   test('and not for production credentials or users', async () => {
     const live = await appToken(url, world.app.production)
     const { accessToken } = await grantTokens(world)
-    for (const [token, code] of [[live, 'development_credentials_required'], [accessToken, 'token_type_not_allowed']] as const) {
+    for (const [token, code] of [
+      [live, 'development_credentials_required'],
+      [accessToken, 'token_type_not_allowed'],
+    ] as const) {
       expectRefusal(await call(url, 'GET', '/versions', { token }), code)
       expectRefusal(await call(url, 'POST', '/versions', { token, body: { version: '1.0.0' } }), code)
       expectRefusal(await call(url, 'POST', '/versions/rollback', { token, body: {} }), code)

@@ -32,8 +32,18 @@ describe('what a bearer route tells a caller without a live token (RFC 6750)', (
     })
 
     test(`${method} ${path}: that the one it came with is dead`, async () => {
-      for (const token of ['x', 'apat_x', `apua_${'0'.repeat(71)}`, `apus_${'0'.repeat(71)}`, 'ä', `apat_${'a'.repeat(5000)}`]) {
-        const answer = await send(url, method, path, { ...body, headers: { Authorization: `Bearer ${encodeURI(token)}` } })
+      for (const token of [
+        'x',
+        'apat_x',
+        `apua_${'0'.repeat(71)}`,
+        `apus_${'0'.repeat(71)}`,
+        'ä',
+        `apat_${'a'.repeat(5000)}`,
+      ]) {
+        const answer = await send(url, method, path, {
+          ...body,
+          headers: { Authorization: `Bearer ${encodeURI(token)}` },
+        })
         expectRefusal(answer, code)
         expect(challengeOf(answer)).toBe(caller === 'session' ? 'Bearer' : 'Bearer error="invalid_token"')
       }
@@ -43,7 +53,10 @@ describe('what a bearer route tells a caller without a live token (RFC 6750)', (
 
 test('a missing scope is named in the challenge', async () => {
   const { accessToken } = await grantTokens(world, 'profile:read')
-  for (const [kind, scope] of [['site', 'site:read'], ['store', 'store:read']]) {
+  for (const [kind, scope] of [
+    ['site', 'site:read'],
+    ['store', 'store:read'],
+  ]) {
     const answer = await send(url, 'GET', `/resources?kind=${kind}`, { token: accessToken })
     expectRefusal(answer, 'insufficient_scope')
     expect(challengeOf(answer)).toBe(`Bearer error="insufficient_scope", scope="${scope}"`)
@@ -56,7 +69,14 @@ test('the scheme is read in any case, and a live token of another kind is forbid
   const session = await signIn(url, world.user)
   expect((await send(url, 'GET', '/me', { headers: { Authorization: `bearer ${app}` } })).status).toBe(200)
   expect((await send(url, 'GET', '/me', { headers: { Authorization: `BEARER ${app}` } })).status).toBe(200)
-  for (const [path, token] of [['/me', accessToken], ['/me', session], ['/oauth/me', app], ['/oauth/me', session], ['/resources?kind=site', app], ['/versions', accessToken]]) {
+  for (const [path, token] of [
+    ['/me', accessToken],
+    ['/me', session],
+    ['/oauth/me', app],
+    ['/oauth/me', session],
+    ['/resources?kind=site', app],
+    ['/versions', accessToken],
+  ]) {
     const answer = await send(url, 'GET', path ?? '', { token: token ?? '' })
     expectRefusal(answer, 'token_type_not_allowed')
     expect(challengeOf(answer)).toBeNull()

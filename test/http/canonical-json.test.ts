@@ -9,6 +9,16 @@ test('neither spacing nor the order of keys matters, at any depth', () => {
 })
 
 test('the order of a list, a value, its type, and a field more or less matter', () => {
-  const texts = ['{"a":[1,2]}', '{"a":[2,1]}', '{"a":[1,"2"]}', '{"a":[1,2],"b":null}', '{"a":{"0":1,"1":2}}', '{"a":[1,2,null]}', '{}', '[]', 'null']
+  const texts = [
+    '{"a":[1,2]}',
+    '{"a":[2,1]}',
+    '{"a":[1,"2"]}',
+    '{"a":[1,2],"b":null}',
+    '{"a":{"0":1,"1":2}}',
+    '{"a":[1,2,null]}',
+    '{}',
+    '[]',
+    'null',
+  ]
   expect(new Set(texts.map((text) => canonicalJson(JSON.parse(text)))).size).toBe(texts.length)
 })

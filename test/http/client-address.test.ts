@@ -5,7 +5,8 @@ import { createClientAddressReader } from '../../src/http/client-address.ts'
 
 const trusted = ['10.0.0.0/8', 'fd00::/8'].map(parseIpNetwork).filter((network) => network !== null)
 const read = createClientAddressReader(trusted)
-const addressOf = (peer: string | undefined, forwardedFor: string | null): string => read(peer, () => forwardedFor).address
+const addressOf = (peer: string | undefined, forwardedFor: string | null): string =>
+  read(peer, () => forwardedFor).address
 
 describe('a request comes from', () => {
   test('its peer, whatever it claims', () => {
@@ -49,7 +50,9 @@ describe('a request comes from', () => {
   })
 
   test('an address or nothing, whatever the header holds', () => {
-    assert(property(string({ unit: 'binary' }), (header) => expect(addressOf('10.0.0.1', header)).toMatch(/^[0-9a-f.:]+$/)))
+    assert(
+      property(string({ unit: 'binary' }), (header) => expect(addressOf('10.0.0.1', header)).toMatch(/^[0-9a-f.:]+$/)),
+    )
     expect(addressOf('10.0.0.1', '10.0.0.2,'.repeat(100_000))).toBe('10.0.0.1')
   })
 

@@ -62,6 +62,8 @@ describe('the document', () => {
   })
 
   test('is the same every time', async () => {
-    expect(await (await server.call('/openapi.json')).text()).toBe(await (await startTestServer().call('/openapi.json')).text())
+    expect(await (await server.call('/openapi.json')).text()).toBe(
+      await (await startTestServer().call('/openapi.json')).text(),
+    )
   })
 })

@@ -11,7 +11,8 @@ const limited = (count = 3, seconds = 60) => {
     seed: 42,
   })
   const take = (key = 'ada') => limiter.take('read', key)
-  const takeAllowed = (attempts: number, key = 'ada') => Array.from({ length: attempts }, () => take(key)).filter(({ allowed }) => allowed).length
+  const takeAllowed = (attempts: number, key = 'ada') =>
+    Array.from({ length: attempts }, () => take(key)).filter(({ allowed }) => allowed).length
   return { time, limiter, take, takeAllowed }
 }
 
@@ -66,7 +67,8 @@ describe('a limit', () => {
 
   test('can be asked without spending', () => {
     const { limiter, takeAllowed } = limited()
-    for (let asked = 0; asked < 10; asked += 1) expect(limiter.peek('read', 'ada')).toMatchObject({ allowed: true, remaining: 3 })
+    for (let asked = 0; asked < 10; asked += 1)
+      expect(limiter.peek('read', 'ada')).toMatchObject({ allowed: true, remaining: 3 })
     takeAllowed(3)
     expect(limiter.peek('read', 'ada')).toMatchObject({ allowed: false, remaining: 0, resetSeconds: 20 })
   })

@@ -37,16 +37,42 @@ describe('a route is found', () => {
     expect(found(method, path)).toBe(route)
   })
 
-  test.each(['', '//', '/me/', '//me', '/me//', '/ME', '/m%65', '/me#x', '/apps', '/apps/', '/apps/x/', '/apps//secrets', '/apps/%zz', '/apps/%ff', '/apps/%', '/files', 'me', '*', '/__proto__', '/constructor'])(
-    'for no other spelling: %p',
-    (path) => {
-      expect(found('GET', path)).toBe('not_found')
-    },
-  )
+  test.each([
+    '',
+    '//',
+    '/me/',
+    '//me',
+    '/me//',
+    '/ME',
+    '/m%65',
+    '/me#x',
+    '/apps',
+    '/apps/',
+    '/apps/x/',
+    '/apps//secrets',
+    '/apps/%zz',
+    '/apps/%ff',
+    '/apps/%',
+    '/files',
+    'me',
+    '*',
+    '/__proto__',
+    '/constructor',
+  ])('for no other spelling: %p', (path) => {
+    expect(found('GET', path)).toBe('not_found')
+  })
 
   test('only by its methods, and tells which those are', () => {
-    expect(router.find('PUT', '/me')).toEqual({ kind: 'method_not_allowed', allow: 'DELETE, GET, HEAD, POST', pattern: '/me' })
-    expect(router.find('OPTIONS', '/apps/x/secrets')).toEqual({ kind: 'method_not_allowed', allow: 'POST', pattern: '/apps/:id/secrets' })
+    expect(router.find('PUT', '/me')).toEqual({
+      kind: 'method_not_allowed',
+      allow: 'DELETE, GET, HEAD, POST',
+      pattern: '/me',
+    })
+    expect(router.find('OPTIONS', '/apps/x/secrets')).toEqual({
+      kind: 'method_not_allowed',
+      allow: 'POST',
+      pattern: '/apps/:id/secrets',
+    })
     expect(found('HEAD', '/apps/x/secrets')).toBe('method_not_allowed')
   })
 })

@@ -114,7 +114,13 @@ describe('the server', () => {
     const server = startTestServer()
     const paths = ['/plain', '/things/1', '/nowhere', '/things/2', '/']
     const answer = await sendRaw(server.port, paths.map(get).join(''), (text) => text.endsWith('home'))
-    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 200', 'HTTP/1.1 200'])
+    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual([
+      'HTTP/1.1 200',
+      'HTTP/1.1 200',
+      'HTTP/1.1 404',
+      'HTTP/1.1 200',
+      'HTTP/1.1 200',
+    ])
   })
 
   test('answers a body of any announced size itself, with the envelope, and keeps none of it', async () => {
@@ -135,7 +141,10 @@ describe('the server', () => {
   test('answers an endless body as soon as it is too long', async () => {
     const server = startTestServer()
     const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`
-    const answer = await rawAnswer(server.port, post('/api/app-platform/echo', 'Transfer-Encoding: chunked', chunk.repeat(8)))
+    const answer = await rawAnswer(
+      server.port,
+      post('/api/app-platform/echo', 'Transfer-Encoding: chunked', chunk.repeat(8)),
+    )
     expect(answer.status).toBe(413)
   })
 })
@@ -148,7 +157,11 @@ describe('without us, Bun answers', () => {
     ['more than 200 headers', `GET /plain HTTP/1.1\r\nHost: a\r\n${'X: y\r\n'.repeat(250)}\r\n`, 431],
     ['no Host in HTTP/1.1', 'GET /plain HTTP/1.1\r\n\r\n', 400],
     ['two lengths', 'POST /plain HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 400],
-    ['a length and chunks', 'POST /plain HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 400],
+    [
+      'a length and chunks',
+      'POST /plain HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+    ],
     ['a length that is no number', 'POST /plain HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n', 400],
     ['a header with NUL', 'GET /plain HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n', 400],
     ['a header with a space in its name', 'GET /plain HTTP/1.1\r\nHost: a\r\nX Y: z\r\n\r\n', 400],
@@ -159,7 +172,9 @@ describe('without us, Bun answers', () => {
     ['a method in small letters', 'get /plain HTTP/1.1\r\nHost: a\r\n\r\n', 0],
   ])('%s, and closes the connection', async (_, request, status) => {
     const answer = await sendRaw(server.port, request, () => false)
-    expect(answer.replace(/(?<=^HTTP\/1\.1 \d{3}) [A-Za-z ]+/, '')).toBe(status === 0 ? '' : `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)
+    expect(answer.replace(/(?<=^HTTP\/1\.1 \d{3}) [A-Za-z ]+/, '')).toBe(
+      status === 0 ? '' : `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`,
+    )
     expect((await server.call('/plain')).status).toBe(200)
   })
 })

@@ -21,7 +21,9 @@ const challenge = async (code: string, headers: Record<string, string> = {}) =>
   (await server.call(`/refuses/${code}`, { headers })).headers.get('www-authenticate')
 const fill = (length: number) => `{"count":1,"free":{},"x":"${'x'.repeat(length)}"}`
 const lineOf = (response: { readonly headers: Headers }) =>
-  server.logged().find((line) => line['requestId'] === response.headers.get('x-request-id') && line['event'] === 'http.answered')
+  server
+    .logged()
+    .find((line) => line['requestId'] === response.headers.get('x-request-id') && line['event'] === 'http.answered')
 
 describe('every answer', () => {
   const calls: readonly [string, string, RequestInit, number][] = [
@@ -67,17 +69,25 @@ describe('every answer', () => {
 
   test.each(calls)('leaves one line in the log: %s %s', async (_, path, init, status) => {
     const response = await server.call(path, init)
-    expect(lineOf(response)).toMatchObject({ level: 'info', status, method: init.method ?? 'GET', address: '127.0.0.1' })
+    expect(lineOf(response)).toMatchObject({
+      level: 'info',
+      status,
+      method: init.method ?? 'GET',
+      address: '127.0.0.1',
+    })
   })
 
-  test.each(calls.filter(([, , , status]) => status >= 400))('has the one body when it is an error: %s %s', async (_, path, init) => {
-    const response = await server.call(path, init)
-    const body = await jsonOf(response)
-    expect(response.headers.get('content-type')).toBe('application/json')
-    expect(Object.keys(body)).toEqual(['error'])
-    expect(body.error).toMatchObject({ code: expect.any(String), message: expect.any(String) })
-    expect(body.error.requestId).toBe(response.headers.get('x-request-id'))
-  })
+  test.each(calls.filter(([, , , status]) => status >= 400))(
+    'has the one body when it is an error: %s %s',
+    async (_, path, init) => {
+      const response = await server.call(path, init)
+      const body = await jsonOf(response)
+      expect(response.headers.get('content-type')).toBe('application/json')
+      expect(Object.keys(body)).toEqual(['error'])
+      expect(body.error).toMatchObject({ code: expect.any(String), message: expect.any(String) })
+      expect(body.error.requestId).toBe(response.headers.get('x-request-id'))
+    },
+  )
 
   test('is forbidden to be stored about a session', async () => {
     expect((await server.call('/api/session')).headers.get('cache-control')).toBe('no-store')
@@ -97,11 +107,14 @@ describe('a request ID of the caller', () => {
     expect(lineOf(response)).toMatchObject({ clientRequestId: 'mine-1' })
   })
 
-  test.each(['x'.repeat(129), 'with space', 'ü'])('is not even logged when it is not short printable ASCII: %p', async (id) => {
-    const response = await raw(['GET /plain HTTP/1.1', 'Host: a', `X-Request-Id: ${id}`])
-    expect(response.status).toBe(200)
-    expect(lineOf(response)).not.toHaveProperty('clientRequestId')
-  })
+  test.each(['x'.repeat(129), 'with space', 'ü'])(
+    'is not even logged when it is not short printable ASCII: %p',
+    async (id) => {
+      const response = await raw(['GET /plain HTTP/1.1', 'Host: a', `X-Request-Id: ${id}`])
+      expect(response.status).toBe(200)
+      expect(lineOf(response)).not.toHaveProperty('clientRequestId')
+    },
+  )
 
   test('is withheld from the log when it looks like a secret', async () => {
     const response = await server.call('/plain', { headers: { 'X-Request-Id': 'apat_canary' } })
@@ -110,15 +123,23 @@ describe('a request ID of the caller', () => {
 })
 
 describe('a route', () => {
-  test.each(['/plain/', '//plain', '/PLAIN', '/pl%61in', '/things/', '/things/%zz', '/things/%ff', '/things/a/b', '/plain%00', '/plain%2f'])(
-    'has one spelling: %p is 404',
-    async (path) => {
-      const response = await raw([`GET ${path} HTTP/1.1`, 'Host: a'])
-      expect(response.status).toBe(404)
-      expect(JSON.parse(response.body).error.code).toBe('route_not_found')
-      expect(lineOf(response)).toMatchObject({ route: 'unmatched' })
-    },
-  )
+  test.each([
+    '/plain/',
+    '//plain',
+    '/PLAIN',
+    '/pl%61in',
+    '/things/',
+    '/things/%zz',
+    '/things/%ff',
+    '/things/a/b',
+    '/plain%00',
+    '/plain%2f',
+  ])('has one spelling: %p is 404', async (path) => {
+    const response = await raw([`GET ${path} HTTP/1.1`, 'Host: a'])
+    expect(response.status).toBe(404)
+    expect(JSON.parse(response.body).error.code).toBe('route_not_found')
+    expect(lineOf(response)).toMatchObject({ route: 'unmatched' })
+  })
 
   test('is logged and counted by its pattern, never by its path', async () => {
     const response = await server.call('/things/canary-id?canary-query=1')
@@ -177,7 +198,8 @@ describe('the checks come in order', () => {
 
   test('the version before the limit, the limit before the body', async () => {
     const { call } = startTestServer({ rateLimits: { address: { count: 1, seconds: 60 } } })
-    const send = async (headers: Record<string, string>) => await codeOf(await call(echo, { method: 'POST', headers, body: '{' }))
+    const send = async (headers: Record<string, string>) =>
+      await codeOf(await call(echo, { method: 'POST', headers, body: '{' }))
     expect(await send(json)).toBe('invalid_json')
     expect(await send({ 'Content-Type': 'application/json' })).toBe('api_version_missing')
     expect(await send(json)).toBe('rate_limited')
@@ -185,22 +207,31 @@ describe('the checks come in order', () => {
 })
 
 describe('a body', () => {
-  test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"', 'application/json ;  charset=UTF-8'])(
-    'is taken as %p',
-    async (type) => {
-      expect((await post('{"count":1}', { ...version, 'Content-Type': type })).status).toBe(200)
-    },
-  )
+  test.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'Application/JSON;charset="UTF-8"',
+    'application/json ;  charset=UTF-8',
+  ])('is taken as %p', async (type) => {
+    expect((await post('{"count":1}', { ...version, 'Content-Type': type })).status).toBe(200)
+  })
 
-  test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/problem+json', 'application/json; charset=latin1', 'application/jsonp', 'json', 'application/json; x=y'])(
-    'is not taken as %p',
-    async (type) => {
-      expect((await post('{"count":1}', { ...version, 'Content-Type': type })).status).toBe(415)
-    },
-  )
+  test.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/problem+json',
+    'application/json; charset=latin1',
+    'application/jsonp',
+    'json',
+    'application/json; x=y',
+  ])('is not taken as %p', async (type) => {
+    expect((await post('{"count":1}', { ...version, 'Content-Type': type })).status).toBe(415)
+  })
 
   test('is wanted as JSON also where there is none', async () => {
-    expect((await raw([`POST ${echo} HTTP/1.1`, 'Host: a', 'X-Service-Api-Version: 2026-08', 'Content-Length: 0'])).status).toBe(415)
+    expect(
+      (await raw([`POST ${echo} HTTP/1.1`, 'Host: a', 'X-Service-Api-Version: 2026-08', 'Content-Length: 0'])).status,
+    ).toBe(415)
     expect(await codeOf(await post(''))).toBe('invalid_json')
   })
 
@@ -229,15 +260,55 @@ describe('a header that means one thing may come once', () => {
   test.each([
     ['Host', ['GET /plain HTTP/1.1', 'Host: a', 'Host: b']],
     ['Host', ['GET /plain HTTP/1.1', 'Host: a', 'Host: a']],
-    ['Content-Type', [`POST ${echo} HTTP/1.1`, 'Host: a', 'Content-Length: 0', 'Content-Type: application/json', 'Content-Type: application/json']],
-    ['Content-Length', [`POST ${echo} HTTP/1.1`, 'Host: a', 'Content-Length: 0', 'Content-Length: 0', 'Content-Type: application/json']],
-    ['Idempotency-Key', [`POST ${echo} HTTP/1.1`, 'Host: a', 'X-Service-Api-Version: 2026-08', 'Content-Type: application/json', 'Content-Length: 0', 'Idempotency-Key: a', 'Idempotency-Key: a']],
-    ['Origin', [`POST ${echo} HTTP/1.1`, 'Host: a', 'X-Service-Api-Version: 2026-08', 'Content-Type: application/json', 'Content-Length: 0', 'Origin: http://a', 'Origin: http://b']],
-    ['Sec-Fetch-Site', ['DELETE /plain HTTP/1.1', 'Host: a', 'Sec-Fetch-Site: cross-site', 'Sec-Fetch-Site: same-origin']],
+    [
+      'Content-Type',
+      [
+        `POST ${echo} HTTP/1.1`,
+        'Host: a',
+        'Content-Length: 0',
+        'Content-Type: application/json',
+        'Content-Type: application/json',
+      ],
+    ],
+    [
+      'Content-Length',
+      [`POST ${echo} HTTP/1.1`, 'Host: a', 'Content-Length: 0', 'Content-Length: 0', 'Content-Type: application/json'],
+    ],
+    [
+      'Idempotency-Key',
+      [
+        `POST ${echo} HTTP/1.1`,
+        'Host: a',
+        'X-Service-Api-Version: 2026-08',
+        'Content-Type: application/json',
+        'Content-Length: 0',
+        'Idempotency-Key: a',
+        'Idempotency-Key: a',
+      ],
+    ],
+    [
+      'Origin',
+      [
+        `POST ${echo} HTTP/1.1`,
+        'Host: a',
+        'X-Service-Api-Version: 2026-08',
+        'Content-Type: application/json',
+        'Content-Length: 0',
+        'Origin: http://a',
+        'Origin: http://b',
+      ],
+    ],
+    [
+      'Sec-Fetch-Site',
+      ['DELETE /plain HTTP/1.1', 'Host: a', 'Sec-Fetch-Site: cross-site', 'Sec-Fetch-Site: same-origin'],
+    ],
   ])('%s', async (name, lines) => {
     const response = await raw(lines)
     expect(response.status).toBe(400)
-    expect(JSON.parse(response.body).error).toMatchObject({ code: 'invalid_request', message: expect.stringContaining(name) })
+    expect(JSON.parse(response.body).error).toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining(name),
+    })
   })
 
   test('Authorization', async () => {
@@ -247,14 +318,20 @@ describe('a header that means one thing may come once', () => {
 
   test('X-Service-Api-Version', async () => {
     const response = await get(['X-Service-Api-Version: 2026-08'])
-    expect(JSON.parse(response.body).error).toMatchObject({ code: 'api_version_unsupported', details: { supported: ['2026-08'] } })
+    expect(JSON.parse(response.body).error).toMatchObject({
+      code: 'api_version_unsupported',
+      details: { supported: ['2026-08'] },
+    })
   })
 
-  test.each(['', 'a b', 'a/b', 'user@a', 'a,b', 'a:b', 'a?b', '[::1', 'a:123456'])('and a Host must be one: %p', async (host) => {
-    const response = await raw(['GET /plain HTTP/1.1', `Host: ${host}`])
-    expect(response.status).toBe(400)
-    expect(JSON.parse(response.body).error.code).toBe('invalid_request')
-  })
+  test.each(['', 'a b', 'a/b', 'user@a', 'a,b', 'a:b', 'a?b', '[::1', 'a:123456'])(
+    'and a Host must be one: %p',
+    async (host) => {
+      const response = await raw(['GET /plain HTTP/1.1', `Host: ${host}`])
+      expect(response.status).toBe(400)
+      expect(JSON.parse(response.body).error.code).toBe('invalid_request')
+    },
+  )
 
   test('and no Host is none, also in HTTP/1.0', async () => {
     expect((await raw(['GET /plain HTTP/1.0'])).status).toBe(400)
@@ -263,12 +340,18 @@ describe('a header that means one thing may come once', () => {
 })
 
 describe('a version', () => {
-  test.each(['2026-07', '2026-08 ', 'v2026-08', '2026-08, 2026-08', 'latest', '*', ''])('other than ours is refused: %p', async (asked) => {
-    const response = await raw([`GET ${me} HTTP/1.1`, 'Host: a', `X-Service-Api-Version: ${asked}`])
-    if (asked.trim() === '2026-08') return expect(response.status).toBe(200)
-    expect(JSON.parse(response.body).error).toMatchObject({ code: 'api_version_unsupported', details: { supported: ['2026-08'] } })
-    expect(response.headers.get('x-service-api-version')).toBe('2026-08')
-  })
+  test.each(['2026-07', '2026-08 ', 'v2026-08', '2026-08, 2026-08', 'latest', '*', ''])(
+    'other than ours is refused: %p',
+    async (asked) => {
+      const response = await raw([`GET ${me} HTTP/1.1`, 'Host: a', `X-Service-Api-Version: ${asked}`])
+      if (asked.trim() === '2026-08') return expect(response.status).toBe(200)
+      expect(JSON.parse(response.body).error).toMatchObject({
+        code: 'api_version_unsupported',
+        details: { supported: ['2026-08'] },
+      })
+      expect(response.headers.get('x-service-api-version')).toBe('2026-08')
+    },
+  )
 
   test('in its overlap is announced as such on every answer of the contract, errors too', async () => {
     const deprecatedAt = Date.UTC(2027, 1, 1)
@@ -291,20 +374,25 @@ describe('a version', () => {
 })
 
 describe('a failure', () => {
-  test.each(['/throws', '/throws-text', '/rejects', '/broken-answer'])('of ours says nothing about itself: %p', async (path) => {
-    const response = await server.call(path)
-    const text = await response.text()
-    expect(response.status).toBe(500)
-    expect(JSON.parse(text).error).toEqual({
-      code: 'internal_error',
-      message: 'Something went wrong on our side.',
-      requestId: response.headers.get('x-request-id'),
-    })
-  })
+  test.each(['/throws', '/throws-text', '/rejects', '/broken-answer'])(
+    'of ours says nothing about itself: %p',
+    async (path) => {
+      const response = await server.call(path)
+      const text = await response.text()
+      expect(response.status).toBe(500)
+      expect(JSON.parse(text).error).toEqual({
+        code: 'internal_error',
+        message: 'Something went wrong on our side.',
+        requestId: response.headers.get('x-request-id'),
+      })
+    },
+  )
 
   test('is logged under the ID that the caller got, without what it quotes', async () => {
     const response = await server.call('/rejects')
-    const line = server.logged().find((each) => each['event'] === 'http.failed' && each['requestId'] === response.headers.get('x-request-id'))
+    const line = server
+      .logged()
+      .find((each) => each['event'] === 'http.failed' && each['requestId'] === response.headers.get('x-request-id'))
     expect(line).toMatchObject({ level: 'error', cause: { name: 'TypeError', message: '"…" is bad' } })
     expect(JSON.stringify(server.logged())).not.toContain(canary)
   })
@@ -338,7 +426,9 @@ describe('a failure', () => {
 
   test('that is a refusal tells its facts', async () => {
     const response = await server.call('/refuses/invalid_token')
-    expect(await jsonOf(response)).toMatchObject({ error: { code: 'invalid_token', param: 'token', details: { kind: 'app' } } })
+    expect(await jsonOf(response)).toMatchObject({
+      error: { code: 'invalid_token', param: 'token', details: { kind: 'app' } },
+    })
     expect(lineOf(response)).toMatchObject({ errorCode: 'invalid_token', status: 401 })
     expect((await server.call('/refuses/rate_limited')).headers.get('retry-after')).toBe('8')
   })
@@ -348,7 +438,9 @@ describe('a failure', () => {
     expect(await challenge('invalid_token')).toBe('Bearer')
     expect(await challenge('invalid_token', token)).toBe('Bearer error="invalid_token"')
     expect(await challenge('login_required', token)).toBe('Bearer')
-    expect(await challenge('insufficient_scope', token)).toBe('Bearer error="insufficient_scope", scope="a:read b:read"')
+    expect(await challenge('insufficient_scope', token)).toBe(
+      'Bearer error="insufficient_scope", scope="a:read b:read"',
+    )
     expect(await challenge('bad_scope', token)).toBe('Bearer error="insufficient_scope"')
     expect(await challenge('invalid_client')).toBeNull()
   })
@@ -379,7 +471,10 @@ describe('the limit of an address', () => {
   })
 
   test('counts by the address that a trusted proxy saw', async () => {
-    const { call } = startTestServer({ rateLimits: { address: { count: 1, seconds: 60 } }, trustedProxies: ['127.0.0.1'] })
+    const { call } = startTestServer({
+      rateLimits: { address: { count: 1, seconds: 60 } },
+      trustedProxies: ['127.0.0.1'],
+    })
     const from = async (address: string) => (await call('/address', { headers: { 'X-Forwarded-For': address } })).status
     expect(await from('203.0.113.1')).toBe(200)
     expect(await from('203.0.113.1')).toBe(429)

@@ -97,11 +97,46 @@ describe('a body is read', () => {
 
 describe('JSON is refused', () => {
   test.each([
-    '{"a":1,"a":1}', '{"a":1,"\\u0061":2}', '[{"b":{"a":1,"c":2,"a":3}}]', '{"":1,"":2}', '{"a":{},"b":1,"a":{"x":1}}',
-    '{"__proto__":1}', '[[{"a":{"__proto__":{}}}]]', '{"__proto\\u005f_":1}',
-    '"\\u0000"', '{"\\u0000":1}', '["\\ud800"]', '"\\udc00"', '{"\\ud83d":1}', '"\\ud83d\\ud83d\\ude00"',
-    '1e999', '[-1e999]', '{"a":1,}', "{'a':1}", '{a:1}', '[1,]', '[1 2]', '01', '+1', '.5', 'NaN', 'undefined', '{} {}', '{"a":1', '"a', '"\\', '"\\"', '\\',
-    '[}', '{]', ':', '//\n1', '{"a"::1}', '{:}', '{"a":1}:', '\u00a01',
+    '{"a":1,"a":1}',
+    '{"a":1,"\\u0061":2}',
+    '[{"b":{"a":1,"c":2,"a":3}}]',
+    '{"":1,"":2}',
+    '{"a":{},"b":1,"a":{"x":1}}',
+    '{"__proto__":1}',
+    '[[{"a":{"__proto__":{}}}]]',
+    '{"__proto\\u005f_":1}',
+    '"\\u0000"',
+    '{"\\u0000":1}',
+    '["\\ud800"]',
+    '"\\udc00"',
+    '{"\\ud83d":1}',
+    '"\\ud83d\\ud83d\\ude00"',
+    '1e999',
+    '[-1e999]',
+    '{"a":1,}',
+    "{'a':1}",
+    '{a:1}',
+    '[1,]',
+    '[1 2]',
+    '01',
+    '+1',
+    '.5',
+    'NaN',
+    'undefined',
+    '{} {}',
+    '{"a":1',
+    '"a',
+    '"\\',
+    '"\\"',
+    '\\',
+    '[}',
+    '{]',
+    ':',
+    '//\n1',
+    '{"a"::1}',
+    '{:}',
+    '{"a":1}:',
+    '\u00a01',
   ])('%p', (text) => {
     expect(refuses(text)).toBe(true)
   })
@@ -117,8 +152,21 @@ describe('JSON is refused', () => {
 
 describe('JSON is accepted', () => {
   test.each([
-    '{"a":{"a":{"a":1}}}', '[{"a":1},{"a":2}]', '{"a":"b:c","d":":"}', '{"a\\"b":1,"a":2}', '{"a\\\\":1,"b":2}', '"\\\\\\""', '"\\ud83d\\ude00"',
-    '{"constructor":1,"toString":2,"hasOwnProperty":3}', '{"proto":1}', '"__proto__"', '{"1":1,"0":2}', ' [ ] ', '-0', '1e308', '"\u007f\u2028"',
+    '{"a":{"a":{"a":1}}}',
+    '[{"a":1},{"a":2}]',
+    '{"a":"b:c","d":":"}',
+    '{"a\\"b":1,"a":2}',
+    '{"a\\\\":1,"b":2}',
+    '"\\\\\\""',
+    '"\\ud83d\\ude00"',
+    '{"constructor":1,"toString":2,"hasOwnProperty":3}',
+    '{"proto":1}',
+    '"__proto__"',
+    '{"1":1,"0":2}',
+    ' [ ] ',
+    '-0',
+    '1e308',
+    '"\u007f\u2028"',
   ])('%p', (text) => {
     expect(refuses(text)).toBe(false)
   })
@@ -159,6 +207,8 @@ describe('JSON is accepted', () => {
 
   test('of an artifact of megabytes', () => {
     const artifact = 'QUJD'.repeat(3_500_000)
-    expect(parseStrictJson(`{"artifact":{"contentBase64":"${artifact}"}}`)).toEqual({ artifact: { contentBase64: artifact } })
+    expect(parseStrictJson(`{"artifact":{"contentBase64":"${artifact}"}}`)).toEqual({
+      artifact: { contentBase64: artifact },
+    })
   })
 })

@@ -18,7 +18,9 @@ describe('the cause of a failure is logged', () => {
   })
 
   test("with the engine's own message, its quotes and long words blanked", () => {
-    const { message } = describeCause(new TypeError(`"hunter2" is not 'hunter2' or \`hunter2\`, nor ${'x'.repeat(77)}.`))
+    const { message } = describeCause(
+      new TypeError(`"hunter2" is not 'hunter2' or \`hunter2\`, nor ${'x'.repeat(77)}.`),
+    )
     expect(message).toBe(`"…" is not '…' or \`…\`, nor ….`)
   })
 

@@ -6,7 +6,14 @@ const failure = (code: string) => Object.assign(new Error(code), { code })
 
 /** Something to write to: takes `room` bytes at a time, and throws what it was told to. */
 const target = () => {
-  const state = { text: '', calls: 0, pauses: 0, room: Number.POSITIVE_INFINITY, fault: '', whilePaused: () => undefined }
+  const state = {
+    text: '',
+    calls: 0,
+    pauses: 0,
+    room: Number.POSITIVE_INFINITY,
+    fault: '',
+    whilePaused: () => undefined,
+  }
   const writer = createLogWriter({
     write: (bytes) => {
       state.calls += 1

@@ -74,7 +74,8 @@ describe('metrics', () => {
     const { metrics } = made()
     metrics.route('GET', '/a"b\\c\nd').answered(200, 1)
     const text = await metrics.render()
-    const line = /^(?:# (?:HELP|TYPE) [a-z_]+ .+|[a-z_]+(?:\{(?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)+\})? (?:\d|NaN|\+Inf).*)?$/
+    const line =
+      /^(?:# (?:HELP|TYPE) [a-z_]+ .+|[a-z_]+(?:\{(?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)+\})? (?:\d|NaN|\+Inf).*)?$/
     expect(text.split('\n').filter((each) => !line.test(each))).toEqual([])
     expect(text).toContain(String.raw`route="/a\"b\\c\nd"`)
     expect(metrics.contentType).toStartWith('text/plain')

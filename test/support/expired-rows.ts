@@ -45,7 +45,9 @@ export const countRows = (file: string, ...tables: readonly string[]): Record<st
 export const countExpiredAppTokens = (file: string, now: number): number => {
   const database = new Database(file, { readonly: true })
   try {
-    const count = database.query<{ total: number }, [number]>('SELECT count(*) AS total FROM app_tokens WHERE expires_at <= ?')
+    const count = database.query<{ total: number }, [number]>(
+      'SELECT count(*) AS total FROM app_tokens WHERE expires_at <= ?',
+    )
     return count.get(now)?.total ?? 0
   } finally {
     database.close()

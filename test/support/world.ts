@@ -34,18 +34,19 @@ export const addUser = async (platform: Platform, name = 'Ada Example'): Promise
   const { id } = await createUser(platform, trace, operator, { email, name, password, isOperator: false })
   const now = platform.clock.now()
   for (const kind of ['site', 'store'] as const) {
-    await platform.database.transaction(async (q) =>
-      await q.resources.insert({
-        id: fresh(`res-${id}`),
-        ownerId: id,
-        kind,
-        name: `My ${kind}`,
-        slug: `my-${kind}`,
-        status: 'published',
-        createdAt: now,
-        updatedAt: now,
-        publishedAt: now,
-      }),
+    await platform.database.transaction(
+      async (q) =>
+        await q.resources.insert({
+          id: fresh(`res-${id}`),
+          ownerId: id,
+          kind,
+          name: `My ${kind}`,
+          slug: `my-${kind}`,
+          status: 'published',
+          createdAt: now,
+          updatedAt: now,
+          publishedAt: now,
+        }),
     )
   }
   return { email, password, id }
@@ -56,7 +57,11 @@ export const addApp = async (platform: Platform, owner: Login, scopes = appScope
   const slug = fresh('app')
   const app = await createApp(platform, trace, operator, { ownerEmail: owner.email, name: 'Newsletter', slug, scopes })
   const secretIn = async (environment: 'development' | 'production') => {
-    const { clientId, clientSecret } = await createCredential(platform, trace, operator, { slug, environment, label: null })
+    const { clientId, clientSecret } = await createCredential(platform, trace, operator, {
+      slug,
+      environment,
+      label: null,
+    })
     return { clientId, clientSecret }
   }
   const redirectUri = `https://${slug}.example/dev/callback`

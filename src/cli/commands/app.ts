@@ -39,7 +39,8 @@ const create = async (flags: CreateFlags): Promise<void> => {
   const { owner, name, slug, scopes } = flags
   const app = await asOperator(
     flags,
-    async ({ platform, trace, actor }) => await createApp(platform, trace, actor, { ownerEmail: owner, name, slug, scopes }),
+    async ({ platform, trace, actor }) =>
+      await createApp(platform, trace, actor, { ownerEmail: owner, name, slug, scopes }),
   )
   answerRecord(flags, app)
 }

@@ -13,10 +13,16 @@ type Since = { readonly kind: 'at'; readonly epochMs: number } | { readonly kind
 type ListFlags = CommonFlags & { readonly app?: string; readonly since?: Since; readonly limit: number }
 
 export const addAuditCommands = (program: Command): void => {
-  const group = program.command('audit').description('What happened: who did what to what, from where, with what outcome.')
+  const group = program
+    .command('audit')
+    .description('What happened: who did what to what, from where, with what outcome.')
   operatorCommand(group, 'list', 'List the latest events, oldest first, issued tokens among them.')
     .option('--app <slug>', 'only those of one app')
-    .option('--since <time>', 'only those since a time such as 2026-08-01T12:00:00Z, or since 30m, 24h or 7d ago', readSince)
+    .option(
+      '--since <time>',
+      'only those since a time such as 2026-08-01T12:00:00Z, or since 30m, 24h or 7d ago',
+      readSince,
+    )
     .option('--limit <number>', 'how many at most, 1 to 10000', wholeNumber(1, 10_000), 100)
     .action(list)
 }

@@ -9,7 +9,11 @@ import { answer } from '../output.ts'
 type BackupFlags = CommonFlags & { readonly force?: boolean }
 
 export const addBackupCommand = (program: Command): void => {
-  operatorCommand(program, 'backup <file>', 'Copy the database into one private file, beside a running server or without one.')
+  operatorCommand(
+    program,
+    'backup <file>',
+    'Copy the database into one private file, beside a running server or without one.',
+  )
     .option('--force', 'replace the file if it exists')
     .action(backup)
 }

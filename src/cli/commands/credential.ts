@@ -29,9 +29,11 @@ export const addCredentialCommands = (program: Command): void => {
       usualGrace,
     )
     .action(rotate)
-  operatorCommand(group, 'revoke <credentialId>', 'End a client secret now, and the app tokens it minted with it.').action(
-    revoke,
-  )
+  operatorCommand(
+    group,
+    'revoke <credentialId>',
+    'End a client secret now, and the app tokens it minted with it.',
+  ).action(revoke)
   operatorCommand(group, 'list <slug>', 'List the credentials of an app, without their secrets.').action(list)
 }
 

@@ -6,9 +6,11 @@ import { type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answer } from '../output.ts'
 
 export const addMigrateCommand = (program: Command): void => {
-  operatorCommand(program, 'migrate', 'Create the database, or bring its schema up to date. serve does so by itself.').action(
-    migrate,
-  )
+  operatorCommand(
+    program,
+    'migrate',
+    'Create the database, or bring its schema up to date. serve does so by itself.',
+  ).action(migrate)
 }
 
 const migrate = async (flags: CommonFlags): Promise<void> => {

@@ -15,7 +15,12 @@ const purge = async (flags: CommonFlags): Promise<void> => {
   const removed = await asOperator(flags, async ({ platform, trace }) => {
     let interrupted = false
     process.once('SIGINT', () => (interrupted = true))
-    return await purgeAll(platform, trace, async () => await Bun.sleep(pauseMs), () => interrupted)
+    return await purgeAll(
+      platform,
+      trace,
+      async () => await Bun.sleep(pauseMs),
+      () => interrupted,
+    )
   })
   answerRecord(flags, {
     appTokens: removed.app_tokens,

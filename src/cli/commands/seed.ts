@@ -5,7 +5,11 @@ import { type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answer, tableText } from '../output.ts'
 
 export const addSeedCommand = (program: Command): void => {
-  operatorCommand(program, 'seed', 'Fill an empty database with a demo and print its logins and credentials, this once.')
+  operatorCommand(
+    program,
+    'seed',
+    'Fill an empty database with a demo and print its logins and credentials, this once.',
+  )
     .addHelpText(
       'after',
       '\nTwo users with websites and stores, two apps, versions in every status, one approved and one pending install.' +
@@ -15,11 +19,9 @@ export const addSeedCommand = (program: Command): void => {
 }
 
 const seed = async (flags: CommonFlags): Promise<void> => {
-  const demo = await asOperator(
-    flags,
-    async ({ platform, trace, actor }) => await seedDemo(platform, trace, actor),
-    { migrate: true },
-  )
+  const demo = await asOperator(flags, async ({ platform, trace, actor }) => await seedDemo(platform, trace, actor), {
+    migrate: true,
+  })
   answer(flags, demo, seedText(demo))
 }
 

@@ -45,7 +45,12 @@ const create = async (flags: CreateFlags): Promise<void> => {
   const { email, name } = flags
   const record = await asOperator(flags, async ({ platform, trace, actor }) => {
     const password = typed ?? generatedPassword(platform.random.bytes(generatedPasswordBytes))
-    const user = await createUser(platform, trace, actor, { email, name, password, isOperator: flags.operator === true })
+    const user = await createUser(platform, trace, actor, {
+      email,
+      name,
+      password,
+      isOperator: flags.operator === true,
+    })
     return typed === null ? { ...userRecord(user), password } : userRecord(user)
   })
   answerRecord(flags, record)

@@ -18,7 +18,8 @@ export const addVersionCommands = (program: Command): void => {
   const group = program.command('version').description('Versions of apps and their review.').addHelpText('after', life)
   for (const [step, description] of steps) {
     operatorCommand(group, `${step} <slug> <version>`, description).action(
-      async (slug: string, version: string, flags: CommonFlags) => await move(flags, { slug, version, step, rejection: null }),
+      async (slug: string, version: string, flags: CommonFlags) =>
+        await move(flags, { slug, version, step, rejection: null }),
     )
   }
   operatorCommand(group, 'reject <slug> <version>', 'Reject a submitted version for good, saying why.')

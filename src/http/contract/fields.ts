@@ -40,7 +40,5 @@ export const pageQuery = {
   limit: Type.Optional(
     Type.String({ description: 'How many items at most: 1 to 100, by default 20.', examples: ['20'] }),
   ),
-  cursor: Type.Optional(
-    Type.String({ description: 'The nextCursor of the page before.', examples: ['MTI'] }),
-  ),
+  cursor: Type.Optional(Type.String({ description: 'The nextCursor of the page before.', examples: ['MTI'] })),
 }

@@ -116,7 +116,10 @@ export const versionUpload = Type.Object({
           description: 'Name of the file, without a path.',
           examples: ['app.tar.gz'],
         }),
-        contentBase64: Type.String({ description: 'The file in base64, at most 10 MiB decoded.', examples: ['aGVsbG8='] }),
+        contentBase64: Type.String({
+          description: 'The file in base64, at most 10 MiB decoded.',
+          examples: ['aGVsbG8='],
+        }),
         sha256: Type.Optional(
           Type.String({
             pattern: '^[0-9a-f]{64}$',
@@ -136,7 +139,11 @@ export const versionUpload = Type.Object({
 
 export const rollbackRequest = Type.Object({
   versionId: Type.Optional(
-    Type.String({ minLength: 1, description: 'The target, by ID.', examples: ['ver_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d'] }),
+    Type.String({
+      minLength: 1,
+      description: 'The target, by ID.',
+      examples: ['ver_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d'],
+    }),
   ),
   version: Type.Optional(
     Type.String({ minLength: 1, maxLength: 64, description: 'The target, by version.', examples: ['1.3.0'] }),
@@ -145,7 +152,9 @@ export const rollbackRequest = Type.Object({
   reason: Type.Optional(
     Type.String({ maxLength: 1000, description: 'Why, for the ledger.', examples: ['1.4.0 crashes'] }),
   ),
-  dryRun: Type.Optional(Type.Boolean({ description: 'Tells what would happen and changes nothing.', examples: [true] })),
+  dryRun: Type.Optional(
+    Type.Boolean({ description: 'Tells what would happen and changes nothing.', examples: [true] }),
+  ),
 })
 export const rollbackResponse = Type.Object(
   {

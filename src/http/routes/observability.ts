@@ -52,7 +52,8 @@ export const observabilityRoutes = (door: Door) =>
         detail: plainDetails({
           id: 'readMetrics',
           summary: 'Figures for Prometheus',
-          description: 'Counts and latencies by route and status, tokens, transactions, purge lag, sizes. Keep it off the open internet.',
+          description:
+            'Counts and latencies by route and status, tokens, transactions, purge lag, sizes. Keep it off the open internet.',
           tag: 'Operations',
           callers: ['none'],
         }),

@@ -11,40 +11,43 @@ import { wireTime, wireTimeOrNull } from '../wire.ts'
 import { operationDetails } from './operation-details.ts'
 import { contractPath } from './paths.ts'
 
-const isKind = (text: string | undefined): text is ResourceKind => text !== undefined && Object.hasOwn(scopeToRead, text)
+const isKind = (text: string | undefined): text is ResourceKind =>
+  text !== undefined && Object.hasOwn(scopeToRead, text)
 
 export const resourcesRoute = (door: Door) =>
-  new Elysia().derive(async ({ request }) => ({ caller: await requireCaller(door, request, 'read') })).get(
-    `${contractPath}/resources`,
-    async ({ caller, query, request }) => {
-      refuseRepeated(request, Object.keys(query))
-      const { kind } = query
-      if (!isKind(kind)) {
-        throw refuse('invalid_request', { param: 'kind', details: { allowed: Object.keys(scopeToRead) } })
-      }
-      const asked = pageRequest(kind, query)
-      const page = await listResources(door.platform, userOf(caller), kind, asked)
-      const data = page.data.map((item) => ({
-        ...item,
-        createdAt: wireTime(item.createdAt),
-        updatedAt: wireTime(item.updatedAt),
-        publishedAt: wireTimeOrNull(item.publishedAt),
-      }))
-      return { kind, data, nextCursor: wireCursor(kind, page.nextCursor) }
-    },
-    {
-      query: resourceListQuery,
-      response: {
-        200: resourceList,
-        ...errorResponses('invalid_token', 'token_type_not_allowed', 'insufficient_scope', 'install_required'),
+  new Elysia()
+    .derive(async ({ request }) => ({ caller: await requireCaller(door, request, 'read') }))
+    .get(
+      `${contractPath}/resources`,
+      async ({ caller, query, request }) => {
+        refuseRepeated(request, Object.keys(query))
+        const { kind } = query
+        if (!isKind(kind)) {
+          throw refuse('invalid_request', { param: 'kind', details: { allowed: Object.keys(scopeToRead) } })
+        }
+        const asked = pageRequest(kind, query)
+        const page = await listResources(door.platform, userOf(caller), kind, asked)
+        const data = page.data.map((item) => ({
+          ...item,
+          createdAt: wireTime(item.createdAt),
+          updatedAt: wireTime(item.updatedAt),
+          publishedAt: wireTimeOrNull(item.publishedAt),
+        }))
+        return { kind, data, nextCursor: wireCursor(kind, page.nextCursor) }
       },
-      detail: operationDetails({
-        id: 'listResources',
-        summary: 'List builder resources of the signed-in user (preview)',
-        description:
-          'Needs an approved, active install of the app by this user, and the scope of the kind. An item has no content, orders, customer or payment data.',
-        tag: 'Resources',
-        callers: ['userToken'],
-      }),
-    },
-  )
+      {
+        query: resourceListQuery,
+        response: {
+          200: resourceList,
+          ...errorResponses('invalid_token', 'token_type_not_allowed', 'insufficient_scope', 'install_required'),
+        },
+        detail: operationDetails({
+          id: 'listResources',
+          summary: 'List builder resources of the signed-in user (preview)',
+          description:
+            'Needs an approved, active install of the app by this user, and the scope of the kind. An item has no content, orders, customer or payment data.',
+          tag: 'Resources',
+          callers: ['userToken'],
+        }),
+      },
+    )

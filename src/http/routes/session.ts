@@ -24,8 +24,11 @@ const start = (door: Door) =>
     async ({ body, request, set }) => {
       const context = contextOf(request)
       if (isForeign(door, request)) throw refuse('origin_not_allowed')
-      const signedIn = await withSignInLimit(door, context, body.email, async () =>
-        await signIn(door.platform, traceOf(context), body),
+      const signedIn = await withSignInLimit(
+        door,
+        context,
+        body.email,
+        async () => await signIn(door.platform, traceOf(context), body),
       )
       context.notes.userId = signedIn.user.id
       door.platform.observe.issued('session')
@@ -49,7 +52,9 @@ const start = (door: Door) =>
 const isForeign = (door: Door, request: Request): boolean => {
   const site = request.headers.get('sec-fetch-site')
   const origin = request.headers.get('origin')
-  return site === null ? origin !== null && origin !== door.platform.publicUrl : site !== 'same-origin' && site !== 'none'
+  return site === null
+    ? origin !== null && origin !== door.platform.publicUrl
+    : site !== 'same-origin' && site !== 'none'
 }
 
 const tell = (door: Door) =>
@@ -62,7 +67,10 @@ const tell = (door: Door) =>
         user: { id: session.user.id, name: session.user.name, email: session.user.email },
       }),
       {
-        response: { 200: sessionResponse, ...plainErrorResponses('login_required', 'token_type_not_allowed', 'origin_not_allowed') },
+        response: {
+          200: sessionResponse,
+          ...plainErrorResponses('login_required', 'token_type_not_allowed', 'origin_not_allowed'),
+        },
         detail: plainDetails({
           id: 'readSession',
           summary: 'Who is signed in',
@@ -80,7 +88,10 @@ const tell = (door: Door) =>
         set.status = 204
       },
       {
-        response: { 204: Type.Void({ description: 'The session is over.' }), ...plainErrorResponses('login_required', 'token_type_not_allowed', 'origin_not_allowed') },
+        response: {
+          204: Type.Void({ description: 'The session is over.' }),
+          ...plainErrorResponses('login_required', 'token_type_not_allowed', 'origin_not_allowed'),
+        },
         detail: plainDetails({
           id: 'signOut',
           summary: 'End the session',

@@ -14,8 +14,12 @@ export const tokenRoute = (door: Door) =>
     `${contractPath}/token`,
     async ({ body, request }) => {
       const context = contextOf(request)
-      const issued = await withClientLimits(door, context, body.clientId, 'client_secret', async () =>
-        await issueAppToken(door.platform, traceOf(context), body),
+      const issued = await withClientLimits(
+        door,
+        context,
+        body.clientId,
+        'client_secret',
+        async () => await issueAppToken(door.platform, traceOf(context), body),
       )
       context.notes.appId = issued.appId
       context.notes.clientId = body.clientId

@@ -37,27 +37,33 @@ const developmentOf = (bearer: BearerCaller): AppCaller => {
 export const versionRoutes = (door: Door) => new Elysia().use(list(door)).use(create(door)).use(rollBack(door))
 
 const list = (door: Door) =>
-  new Elysia().derive(async ({ request }) => ({ bearer: await requireCaller(door, request, 'read') })).get(
-    path,
-    async ({ bearer, query, request }) => {
-      refuseRepeated(request, Object.keys(query))
-      const asked = pageRequest('versions', query)
-      const { app } = developmentOf(bearer)
-      const page = await listVersions(door.platform, app.id, query.status ?? null, asked)
-      return { data: page.data.map(wireVersion), nextCursor: wireCursor('versions', page.nextCursor), current: page.current }
-    },
-    {
-      query: versionListQuery,
-      response: { 200: versionList, ...errorResponses(...callerErrors) },
-      detail: operationDetails({
-        id: 'listVersions',
-        summary: "List the calling app's versions",
-        description: "Newest number first. Another app's versions do not exist for the caller.",
-        tag: 'Versions',
-        callers: ['appToken'],
-      }),
-    },
-  )
+  new Elysia()
+    .derive(async ({ request }) => ({ bearer: await requireCaller(door, request, 'read') }))
+    .get(
+      path,
+      async ({ bearer, query, request }) => {
+        refuseRepeated(request, Object.keys(query))
+        const asked = pageRequest('versions', query)
+        const { app } = developmentOf(bearer)
+        const page = await listVersions(door.platform, app.id, query.status ?? null, asked)
+        return {
+          data: page.data.map(wireVersion),
+          nextCursor: wireCursor('versions', page.nextCursor),
+          current: page.current,
+        }
+      },
+      {
+        query: versionListQuery,
+        response: { 200: versionList, ...errorResponses(...callerErrors) },
+        detail: operationDetails({
+          id: 'listVersions',
+          summary: "List the calling app's versions",
+          description: "Newest number first. Another app's versions do not exist for the caller.",
+          tag: 'Versions',
+          callers: ['appToken'],
+        }),
+      },
+    )
 
 const create = (door: Door) =>
   new Elysia()

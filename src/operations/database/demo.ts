@@ -10,12 +10,33 @@ const publishedAt = '2026-03-14T09:00:00.000Z'
 
 /** In the form that `resource import` takes. */
 export const demoResources = [
-  { owner: 'ada@example.com', kind: 'site', name: 'Ada on Engines', slug: 'ada-on-engines', status: 'published', publishedAt },
+  {
+    owner: 'ada@example.com',
+    kind: 'site',
+    name: 'Ada on Engines',
+    slug: 'ada-on-engines',
+    status: 'published',
+    publishedAt,
+  },
   { owner: 'ada@example.com', kind: 'store', name: 'Punched Cards', slug: 'punched-cards', status: 'draft' },
-  { owner: 'grace@example.com', kind: 'site', name: 'Garden Journal', slug: 'garden-journal', status: 'published', publishedAt },
+  {
+    owner: 'grace@example.com',
+    kind: 'site',
+    name: 'Garden Journal',
+    slug: 'garden-journal',
+    status: 'published',
+    publishedAt,
+  },
   { owner: 'grace@example.com', kind: 'site', name: 'Spring Fair', slug: 'spring-fair', status: 'draft' },
   { owner: 'grace@example.com', kind: 'site', name: 'Old Blog', slug: 'old-blog', status: 'archived', publishedAt },
-  { owner: 'grace@example.com', kind: 'store', name: 'Plant Shop', slug: 'plant-shop', status: 'published', publishedAt },
+  {
+    owner: 'grace@example.com',
+    kind: 'store',
+    name: 'Plant Shop',
+    slug: 'plant-shop',
+    status: 'published',
+    publishedAt,
+  },
   { owner: 'grace@example.com', kind: 'store', name: 'Seed Swap', slug: 'seed-swap', status: 'archived', publishedAt },
 ] as const
 

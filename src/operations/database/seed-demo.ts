@@ -75,7 +75,9 @@ export const seedDemo = async (platform: Platform, trace: Trace, actor: Actor): 
   for (const { app, user, kind, resource, approved } of demoInstalls) {
     const input = { slug: app, userEmail: user, kind, resourceSlug: resource }
     const created = await createInstall(platform, trace, actor, input)
-    const { id, approval } = approved ? await moveInstall(platform, trace, actor, { id: created.id, step: 'approve' }) : created
+    const { id, approval } = approved
+      ? await moveInstall(platform, trace, actor, { id: created.id, step: 'approve' })
+      : created
     installs.push({ id, app, user, resource, approval })
   }
   return { users, apps, installs }
@@ -92,7 +94,11 @@ const createClient = async (
   slug: string,
   environment: Environment,
 ): Promise<DemoClient> => {
-  const { clientId, clientSecret } = await createCredential(platform, trace, actor, { slug, environment, label: 'Demo' })
+  const { clientId, clientSecret } = await createCredential(platform, trace, actor, {
+    slug,
+    environment,
+    label: 'Demo',
+  })
   const redirectUri = `https://${slug}.example/${environment}/callback`
   await addRedirectUri(platform, trace, actor, { slug, environment, uri: redirectUri })
   return { clientId, clientSecret, redirectUri }
@@ -113,7 +119,8 @@ const createInStatus = async (
   const upload = { version, notes, manifest: { name: slug }, scopes: ['site:read'], artifact: null }
   await createVersion(platform, trace, caller, upload, null)
   for (const step of steps) {
-    const rejection = step === 'reject' ? { message: 'The manifest names no support address.', items: rejectedItems } : null
+    const rejection =
+      step === 'reject' ? { message: 'The manifest names no support address.', items: rejectedItems } : null
     await moveVersion(platform, trace, actor, { slug, version, step, rejection })
   }
 }

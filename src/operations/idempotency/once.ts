@@ -82,7 +82,9 @@ const repeated = async <T>(q: Queries, request: RepeatableRequest, now: number):
   if (kept === null || now >= kept.expiresAt) return null
   if (!sameHash(kept.bodyHash, request.bodyHash)) return refused(refuse('idempotency_key_reused'))
   const outcome = storedJson<KeptOutcome<T>>(kept.outcome)
-  return outcome.kind === 'done' ? done(outcome.value) : refused(refuse(outcome.code, { ...outcome.facts, replayed: true }))
+  return outcome.kind === 'done'
+    ? done(outcome.value)
+    : refused(refuse(outcome.code, { ...outcome.facts, replayed: true }))
 }
 
 /** 400, 401, 429 and 5xx are not kept: the same request may do better next time. */
@@ -90,6 +92,4 @@ const isKept = <T>(decision: Decision<T>): boolean =>
   decision.kind === 'done' || [403, 404, 409, 413, 422].includes(decision.error.status)
 
 const toKept = <T>(decision: Decision<T>): KeptOutcome<T> =>
-  decision.kind === 'done'
-    ? decision
-    : { kind: 'refused', code: decision.error.code, facts: decision.error.facts }
+  decision.kind === 'done' ? decision : { kind: 'refused', code: decision.error.code, facts: decision.error.facts }

@@ -2,7 +2,10 @@ import type { Install } from '../../../db/database.ts'
 import type { ResourceKind } from '../../domain/resource.ts'
 
 /** An install as operators and owners see it. */
-export type InstallRecord = Pick<Install, 'id' | 'appId' | 'userId' | 'approval' | 'state' | 'createdAt' | 'updatedAt'> & {
+export type InstallRecord = Pick<
+  Install,
+  'id' | 'appId' | 'userId' | 'approval' | 'state' | 'createdAt' | 'updatedAt'
+> & {
   readonly kind: ResourceKind
   readonly resource: string
 }

@@ -56,14 +56,11 @@ const changeRedirectUris = async (
     if (action === 'redirect_uri.added' && registered !== null && registered.clientId !== client.id) {
       return refused(badInput('uri', 'This redirect URI belongs to another app or environment.'))
     }
-    const changed =
-      action === 'redirect_uri.added' ? registered === null : await q.redirectUris.remove(uri, client.id)
+    const changed = action === 'redirect_uri.added' ? registered === null : await q.redirectUris.remove(uri, client.id)
     if (changed) {
       if (action === 'redirect_uri.added') await q.redirectUris.insert({ uri, clientId: client.id, createdAt: now })
       const detail = { host: URL.canParse(uri) ? new URL(uri).host : null }
-      await q.audit.insert(
-        auditEvent(stamp, { actor, action, appId: app.id, environment, target: client.id, detail }),
-      )
+      await q.audit.insert(auditEvent(stamp, { actor, action, appId: app.id, environment, target: client.id, detail }))
     }
     return done(await redirectUrisOf(q, app.id))
   })

@@ -57,7 +57,8 @@ export const importResources = async (
       }
     }
     const result = { created, updated: staged.length - created }
-    if (staged.length > 0) await q.audit.insert(auditEvent(stamp, { actor, action: 'resources.imported', detail: result }))
+    if (staged.length > 0)
+      await q.audit.insert(auditEvent(stamp, { actor, action: 'resources.imported', detail: result }))
     return done(result)
   })
 }

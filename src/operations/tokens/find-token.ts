@@ -31,7 +31,8 @@ const refreshHash = (row: PairRow) => row.pair.refreshHash
 const sessionHash = (row: SessionRow) => row.session.hash
 
 /** An app token with its credential, client and app. */
-export const findAppToken = async (q: Queries, text: string) => await find('appToken', text, q.appTokens.find, appTokenHash)
+export const findAppToken = async (q: Queries, text: string) =>
+  await find('appToken', text, q.appTokens.find, appTokenHash)
 
 /** A user access token with its grant, app and user. */
 export const findAccessToken = async (q: Queries, text: string) =>

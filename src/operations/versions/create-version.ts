@@ -3,7 +3,14 @@ import type { Queries, VersionContent } from '../../../db/database.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
-import { formatScope, isSubset, type ParsedScope, parseScope, parseStoredScope, type ScopeName } from '../../domain/scope.ts'
+import {
+  formatScope,
+  isSubset,
+  type ParsedScope,
+  parseScope,
+  parseStoredScope,
+  type ScopeName,
+} from '../../domain/scope.ts'
 import { isSemanticVersion } from '../../domain/semantic-version.ts'
 import { artifactLimits } from '../../domain/version.ts'
 import { storeArtifact } from '../artifacts/store-artifact.ts'
@@ -159,7 +166,10 @@ const permissionFault = ({ movedOnBy }: VersionUpload, asked: ParsedScope): Plat
 /** The SHA-256 of an artifact that is not too large and is what the uploader says it is. */
 const checkedSum = (artifact: NonNullable<VersionUpload['artifact']>): Uint8Array => {
   if (artifact.bytes.byteLength > artifactLimits.bytes) {
-    throw refuse('payload_too_large', { param: 'artifact.contentBase64', details: { maximumBytes: artifactLimits.bytes } })
+    throw refuse('payload_too_large', {
+      param: 'artifact.contentBase64',
+      details: { maximumBytes: artifactLimits.bytes },
+    })
   }
   const sum = createHash('sha256').update(artifact.bytes).digest()
   if (artifact.sha256 !== null && artifact.sha256 !== sum.toString('hex')) {

@@ -106,7 +106,8 @@ const targetVersion = async (
   from: Version | null,
 ): Promise<Version | PlatformError> => {
   if (target !== null) {
-    const named = 'id' in target ? await q.versions.byId(app.id, target.id) : await q.versions.byName(app.id, target.version)
+    const named =
+      'id' in target ? await q.versions.byId(app.id, target.id) : await q.versions.byName(app.id, target.version)
     return named ?? refuse('version_not_found', { param: 'id' in target ? 'versionId' : 'version' })
   }
   if (from === null) return refuse('no_previous_version')

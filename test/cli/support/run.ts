@@ -45,7 +45,8 @@ export const deskAt = (file: string): Desk => {
     json: async (words, options) => {
       const { exitCode, stdout, stderr } = await at([...words, '--json'], options)
       if (exitCode !== 0 || stderr !== '') throw new Error(`${words.join(' ')} exited ${exitCode}: ${stderr}`)
-      if (!stdout.endsWith('\n') || stdout.indexOf('\n') !== stdout.length - 1) throw new Error(`not one line: ${stdout}`)
+      if (!stdout.endsWith('\n') || stdout.indexOf('\n') !== stdout.length - 1)
+        throw new Error(`not one line: ${stdout}`)
       return JSON.parse(stdout)
     },
   }
@@ -61,10 +62,23 @@ export const openDesk = async (): Promise<Desk> => {
 export const password = 'correct horse battery'
 
 export const addUser = async (desk: Desk, email = 'ada@example.com'): Promise<Json> =>
-  await desk.json(['user', 'create', '--email', email, '--name', 'Ada Example', '--password-stdin'], { stdin: password })
+  await desk.json(['user', 'create', '--email', email, '--name', 'Ada Example', '--password-stdin'], {
+    stdin: password,
+  })
 
 export const addApp = async (desk: Desk, slug = 'newsletter', scopes = 'profile:read site:read'): Promise<Json> =>
-  await desk.json(['app', 'create', '--owner', 'ada@example.com', '--name', 'Newsletter', '--slug', slug, '--scopes', scopes])
+  await desk.json([
+    'app',
+    'create',
+    '--owner',
+    'ada@example.com',
+    '--name',
+    'Newsletter',
+    '--slug',
+    slug,
+    '--scopes',
+    scopes,
+  ])
 
 export const addCredential = async (desk: Desk, slug = 'newsletter', environment = 'development'): Promise<Json> =>
   await desk.json(['credential', 'create', slug, '--environment', environment])

@@ -52,13 +52,16 @@ const createTestApp = (log: Log, gate: Promise<void>, render: () => Promise<stri
     .get('/rejects', async () => await Promise.reject(new TypeError(`"${canary}" is bad`)))
     .get('/refuses/:code', async ({ params }) => {
       if (params.code === 'rate_limited') throw refuse('rate_limited', { retryAfterSeconds: 7.2 })
-      if (params.code === 'insufficient_scope') throw refuse('insufficient_scope', { details: { scope: 'a:read b:read' } })
+      if (params.code === 'insufficient_scope')
+        throw refuse('insufficient_scope', { details: { scope: 'a:read b:read' } })
       if (params.code === 'bad_scope') throw refuse('insufficient_scope', { details: { scope: 'a" b\r\nX: y' } })
       if (params.code === 'login_required') throw refuse('login_required')
       if (params.code === 'invalid_client') throw refuse('invalid_client')
       throw refuse('invalid_token', { param: 'token', details: { kind: 'app' } })
     })
-    .get('/broken-answer', async () => ({ count: Number('1.5') }), { response: { 200: Type.Object({ count: Type.Integer() }) } })
+    .get('/broken-answer', async () => ({ count: Number('1.5') }), {
+      response: { 200: Type.Object({ count: Type.Integer() }) },
+    })
     .get('/query', async ({ query }) => query.kind, { query: Type.Object({ kind: Type.String({ maxLength: 4 }) }) })
     .get('/waits', async () => {
       await gate
@@ -76,7 +79,9 @@ const createTestApp = (log: Log, gate: Promise<void>, render: () => Promise<stri
       new Elysia()
         .use(strictBody())
         .post('/api/app-platform/echo', async ({ body }) => body, { body: echo })
-        .post('/api/app-platform/large', async ({ body }) => ({ length: JSON.stringify(body).length }), { body: Type.Unknown() }),
+        .post('/api/app-platform/large', async ({ body }) => ({ length: JSON.stringify(body).length }), {
+          body: Type.Unknown(),
+        }),
     )
 
 const largeBodies: BodyRule = { limitBytes: 256 * 1024, mediaTypes: ['application/json'] }
@@ -133,4 +138,3 @@ export const startTestServer = (options: TestOptions = {}) => {
     call: async (path: string, init: RequestInit = {}) => await fetch(`${server.url}${path}`, init),
   }
 }
-

@@ -32,8 +32,12 @@ export const revokeRoute = (door: Door) =>
           if (clientId === undefined || clientSecret === undefined) throw refuse('invalid_client')
           if (token === undefined) throw refuse('invalid_request', { param: 'token' })
           const credentials = { clientId, clientSecret }
-          await withClientLimits(door, context, clientId, 'client_secret', async () =>
-            await revokeByClient(door.platform, trace, credentials, token),
+          await withClientLimits(
+            door,
+            context,
+            clientId,
+            'client_secret',
+            async () => await revokeByClient(door.platform, trace, credentials, token),
           )
         } else if (caller.kind === 'session') {
           if (body.grantId === undefined) throw refuse('invalid_request', { param: 'grantId' })

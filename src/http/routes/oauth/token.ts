@@ -80,8 +80,12 @@ const exchange: Issue = async (door, context, body, identity) => {
   const redirectUri = needed(body, 'redirectUri')
   const codeVerifier = needed(body, 'codeVerifier')
   const request = { clientId, clientSecret, code, redirectUri, codeVerifier }
-  return await withClientLimits(door, context, clientId, 'authorization_code', async () =>
-    await exchangeCode(door.platform, traceOf(context), request, identity),
+  return await withClientLimits(
+    door,
+    context,
+    clientId,
+    'authorization_code',
+    async () => await exchangeCode(door.platform, traceOf(context), request, identity),
   )
 }
 
@@ -89,8 +93,12 @@ const refresh: Issue = async (door, context, body, identity) => {
   const { clientId, clientSecret } = body
   const refreshToken = needed(body, 'refreshToken')
   const request = { clientId, clientSecret, refreshToken, scope: body.scope ?? null }
-  return await withClientLimits(door, context, clientId, 'refresh_token', async () =>
-    await refreshTokens(door.platform, traceOf(context), request, identity),
+  return await withClientLimits(
+    door,
+    context,
+    clientId,
+    'refresh_token',
+    async () => await refreshTokens(door.platform, traceOf(context), request, identity),
   )
 }
 
