@@ -19,7 +19,7 @@ const sentenceOf = (error: unknown): string => {
   if (error instanceof PlatformError) return error.message + stateIn(error)
   if (error instanceof DatabaseUnusable) return error.message
   const code = systemCodeOf(error)
-  if (code !== null) return fileFaults[code]
+  if (code !== null) return systemFaults[code]
   const { name, code: otherCode, message } = innermost(error)
   return `The command failed: ${[name, otherCode, message].filter((part) => part !== undefined).join(': ')}.`
 }
@@ -30,7 +30,7 @@ const stateIn = ({ facts }: PlatformError): string => {
   return typeof status === 'string' ? ` Its status is ${status}.` : ''
 }
 
-const fileFaults = {
+const systemFaults = {
   ENOENT: 'There is no such file or folder.',
   EACCES: 'The file or folder may not be read or written by this user.',
   EPERM: 'The file or folder may not be changed by this user.',
@@ -38,9 +38,12 @@ const fileFaults = {
   ENOTDIR: 'A part of the path is a file, not a folder.',
   ENOSPC: 'The disk is full.',
   EROFS: 'The file system is read-only.',
+  EADDRINUSE: 'The port is in use: another program listens there.',
+  EADDRNOTAVAIL: 'This machine has no such address to listen on.',
 } as const
-type SystemCode = keyof typeof fileFaults
-const isSystemCode = (code: unknown): code is SystemCode => typeof code === 'string' && Object.hasOwn(fileFaults, code)
+type SystemCode = keyof typeof systemFaults
+const isSystemCode = (code: unknown): code is SystemCode =>
+  typeof code === 'string' && Object.hasOwn(systemFaults, code)
 
 const systemCodeOf = (error: unknown): SystemCode | null =>
   error instanceof Error && 'code' in error && isSystemCode(error.code) ? error.code : null

@@ -41,6 +41,7 @@ export const startServer = (options: ServerOptions): RunningServer => {
     port: options.port,
     idleTimeout: idleSeconds,
     development: false,
+    reusePort: false, // said, since outside development Bun lets a second server share the port and half of the calls
     // Ours are the limits that count; Bun's own 413 would have no envelope. What is refused is never kept in memory.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch: (request, bun) => answer(request, bun.requestIP(request)?.address),

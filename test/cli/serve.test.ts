@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { startServer } from '../support/running-server.ts'
-import { openDesk } from './support/run.ts'
+import { openDesk, program } from './support/run.ts'
 
 setDefaultTimeout(30_000)
 
@@ -19,4 +19,37 @@ test('a second server on the same file exits 1 with one plain line', async () =>
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
   expect(stderr).toMatch(/^error: Another server is running on [^\n]+\.\n$/)
   expect(await server.stop()).toBe(0)
+})
+
+test('a port that is in use, on a file of its own, exits 1 with one plain line', async () => {
+  const server = await startServer()
+  const desk = await openDesk()
+  const { exitCode, stdout, stderr } = await desk.run(['serve', '--port', new URL(server.url).port, '--json'])
+  expect({ exitCode, stdout, stderr }).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: 'error: The port is in use: another program listens there.\n',
+  })
+  expect(await server.stop()).toBe(0)
+})
+
+/** What `serve` says of itself; the port it took is called 1. */
+const firstLine = async (words: readonly string[]): Promise<string> => {
+  const { file } = await openDesk()
+  const child = Bun.spawn([process.execPath, program, 'serve', '--port', '0', '--database', file, ...words], {
+    env: { PATH: process.env['PATH'] ?? '' },
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
+  const { value } = await child.stdout.getReader().read()
+  child.kill('SIGTERM')
+  expect(await child.exited).toBe(0)
+  return new TextDecoder().decode(value).replaceAll(/:\d+/g, ':1')
+}
+
+test('the first line says where clients reach the server and, when that is another place, where it listens', async () => {
+  expect(await firstLine([])).toBe('App Platform is at http://localhost:1\n')
+  const proxied = await firstLine(['--public-url', 'https://apps.example.com'])
+  expect(proxied).toBe('App Platform is at https://apps.example.com and listens on http://127.0.0.1:1\n')
+  expect(await firstLine(['--json', '--public-url', 'https://apps.example.com'])).toBe('{"url":"http://127.0.0.1:1"}\n')
 })

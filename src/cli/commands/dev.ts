@@ -5,7 +5,6 @@ import type { Command } from 'commander'
 import { readConfig } from '../../config.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { seedDemo } from '../../operations/database/seed-demo.ts'
-import { startPlatformServer } from '../../server.ts'
 import { demoText } from '../dev/demo-text.ts'
 import { serveUntil, signalToEnd } from './serve.ts'
 
@@ -27,7 +26,9 @@ export const addDevCommand = (program: Command): void => {
     .action(async (flags: DevFlags) => {
       const database = flags.database ?? temporaryDatabase()
       const signal = signalToEnd()
-      const server = await startPlatformServer(readConfig({ ...flags, database }))
+      const config = readConfig({ ...flags, database })
+      const { startPlatformServer } = await import('../../server.ts') // here, for no other command needs it
+      const server = await startPlatformServer(config)
       const { platform } = server
       const requestId = recordId('req_', platform.random.uuid(platform.clock.now()))
       const demo = await seedDemo(platform, { requestId, address: 'local' }, { kind: 'system' })

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { readConfig } from '../../config.ts'
-import { type PlatformServer, startPlatformServer } from '../../server.ts'
+import type { PlatformServer } from '../../server.ts'
 
 type ServeFlags = {
   readonly port?: string
@@ -24,6 +24,12 @@ export const serveUntil = async (signal: Promise<void>, server: PlatformServer):
   process.exit(healthy ? 0 : 1)
 }
 
+/** Where clients reach it and, when that is another place, where it listens. */
+const addressText = ({ url, publicUrl }: PlatformServer): string => {
+  const isSame = publicUrl === url || publicUrl === url.replace('127.0.0.1', 'localhost')
+  return `App Platform is at ${publicUrl}${isSame ? '' : ` and listens on ${url}`}`
+}
+
 export const addServeCommand = (program: Command): void => {
   program
     .command('serve')
@@ -35,8 +41,10 @@ export const addServeCommand = (program: Command): void => {
     .option('--json', 'print {"url":…} as the first line on stdout')
     .action(async (flags: ServeFlags) => {
       const signal = signalToEnd()
-      const server = await startPlatformServer(readConfig(flags))
-      const told = flags.json === true ? JSON.stringify({ url: server.url }) : `App Platform listens on ${server.url}`
+      const config = readConfig(flags)
+      const { startPlatformServer } = await import('../../server.ts') // here, for no other command needs it
+      const server = await startPlatformServer(config)
+      const told = flags.json === true ? JSON.stringify({ url: server.url }) : addressText(server)
       process.stdout.write(`${told}\n`)
       await serveUntil(signal, server)
     })
