@@ -10,7 +10,7 @@ const text = async (file: string) => await Bun.file(join(root, file)).text()
 /** What a file imports or starts as a thread: packages by name, our own files by path from the root. Types count as well. */
 const importsOf = async (file: string): Promise<string[]> => {
   const code = await text(file)
-  const imported = [...code.matchAll(/(?:from|import)\s+'([^']+)'/g)].map(([, name = '']) => name)
+  const imported = [...code.matchAll(/(?:from\s+|import\s+|import\()'([^']+)'/g)].map(([, name = '']) => name)
   const threads = [...code.matchAll(/'(?:\.\/)?([a-z-]+-worker\.ts)'/g)].map(([, name = '']) => `./${name}`)
   return [...imported, ...threads].map((name) => (name.startsWith('.') ? normalize(join(dirname(file), name)) : name))
 }
