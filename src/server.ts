@@ -47,7 +47,7 @@ export const startPlatformServer = async (config: Config): Promise<PlatformServe
   const limiter = createRateLimiter({
     limits: config.rateLimits,
     monotonicMs: systemTime.monotonic,
-    seed: new DataView(random.bytes(4).buffer).getUint32(0),
+    secret: random.bytes(32).toHex(),
   })
   for (const reason of config.warnings) log.warn('config.warning', { reason })
 
@@ -65,7 +65,7 @@ export const startPlatformServer = async (config: Config): Promise<PlatformServe
     ...config,
     createApp: (publicUrl) => {
       platform = { ...parts, publicUrl }
-      return createApp({ platform, limiter, log, metrics, draining: () => server.draining() })
+      return createApp({ platform, limiter, log, metrics, draining: () => server.draining(), signingIn: new Map() })
     },
     bodyRule,
     clock,

@@ -47,13 +47,13 @@ export const credentialQueries = (db: Connection) => {
         .orderBy(asc(credentials.id)),
     setExpiry: async (id: string, expiresAt: number) =>
       void (await db.update(credentials).set({ expiresAt }).where(eq(credentials.id, id))),
-    /** Ends the secret at once; false when it had already ended. */
+    /** Ends the secret at once, also one whose grace is over by a clock that may be wrong; false when it was revoked. */
     revoke: async (id: string, now: number) =>
       (
         await db
           .update(credentials)
           .set({ revokedAt: now })
-          .where(and(eq(credentials.id, id), isUnended(now)))
+          .where(and(eq(credentials.id, id), isNull(credentials.revokedAt)))
           .returning({ id: credentials.id })
       ).length === 1,
   }

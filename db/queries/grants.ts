@@ -159,7 +159,8 @@ export const grantQueries = (db: Connection) => {
         .limit(limit),
     /**
      * Removes an expired family from its newest token back to its code, at most `limit` rows, and at last the code and
-     * the grant. A family that does not fit is left shorter and takes another call.
+     * the grant. A family that does not fit is left shorter and takes another call; it is revoked in the same
+     * statement, since its current key now names a token that was spent.
      */
     purgeFamily: async (id: string, expiredBefore: number, limit: number): Promise<PurgedFamily> => {
       const grant = only(await byId().execute({ id }))
@@ -179,7 +180,7 @@ export const grantQueries = (db: Connection) => {
       if (pairs >= mostPairs) {
         await db
           .update(grants)
-          .set({ currentKey: next, ...noRetry })
+          .set({ currentKey: next, revokedAt: grant.revokedAt ?? expiredBefore, ...noRetry })
           .where(eq(grants.id, id))
         return { kind: 'shortened', rows: pairs, pairs, clientId }
       }

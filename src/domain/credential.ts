@@ -1,9 +1,15 @@
+import { clockToleranceMs } from './validity.ts'
+
 /** One client secret. Ends by revocation at once, or when the grace of a rotation is over (contract section 2). */
 type CredentialState = { readonly revokedAt: number | null; readonly expiresAt: number | null }
 
 /** Whether the secret works at this moment (epoch milliseconds), whatever its app is. */
 export const isCredentialLive = (credential: CredentialState, nowMs: number): boolean =>
-  credential.revokedAt === null && (credential.expiresAt === null || nowMs < credential.expiresAt)
+  credential.revokedAt === null && (credential.expiresAt === null || isInGrace(credential.expiresAt, nowMs))
+
+/** An end further off than any grace was set under a clock that has since been set back: doubt is a refusal. */
+const isInGrace = (endsAtMs: number, nowMs: number): boolean =>
+  nowMs < endsAtMs && endsAtMs - nowMs <= graceHours.maximum * 3_600_000 + clockToleranceMs
 
 /** Live secrets that one environment may have at the same time. */
 export const maximumLiveSecrets = 2

@@ -11,4 +11,6 @@ export type Door = {
   readonly metrics: Metrics
   /** Whether the server has begun to stop. */
   readonly draining: () => boolean
+  /** How many sign-ins of each address are being checked right now. */
+  readonly signingIn: Map<string, number>
 }

@@ -1,4 +1,5 @@
 import { PlatformError, refuse } from '../domain/errors.ts'
+import { environmentOfClientId } from '../domain/identifier.ts'
 import type { TokenKind } from '../operations/platform.ts'
 import type { Door } from './door.ts'
 import type { RateLimitPolicy, RateLimitState } from './rate-limit.ts'
@@ -44,20 +45,31 @@ export const withClientLimits = async <T>(
 ): Promise<T> => {
   takeShare(door, context, 'token', clientKey(context, clientId))
   hold(context, door.limiter.peek('failed', clientKey(context, clientId)))
+  const ofAddress = door.limiter.peek('failed', clientKey(context, ''))
+  if (!ofAddress.allowed && !(await isClient(door, clientId))) hold(context, ofAddress)
   try {
     return await call()
   } catch (error) {
     if (error instanceof PlatformError && error.status === 401) {
       door.platform.observe.refused(kind)
       takeFailure(door, context, clientId)
+      // Made-up client IDs are without number: they count together, and cost no real client at this address anything.
+      if (!(await isClient(door, clientId))) takeFailure(door, context, '')
     }
     throw error
   }
 }
 
+const isClient = async (door: Door, clientId: string): Promise<boolean> =>
+  environmentOfClientId(clientId) !== null && (await door.platform.database.queries.apps.byClient(clientId)) !== null
+
+/** Sign-ins of one address that may be checked at the same time: hashing is slow, and the line for it is everybody's. */
+const signInsAtOnce = 4
+
 /**
- * Runs a sign-in unless this account at this address has failed too often. The try is taken before and given back on
- * success, so that parallel guesses cannot pass together.
+ * Runs a sign-in unless this account at this address, or this address with made-up accounts, has failed too often. The
+ * try is taken before and given back on success, so that parallel guesses cannot pass together; and one address has
+ * few in the line for hashing at a time, so that it cannot fill the line for others.
  * @throws rate_limited, and what the call throws
  */
 export const withSignInLimit = async <T>(
@@ -67,16 +79,36 @@ export const withSignInLimit = async <T>(
   call: () => Promise<T>,
 ): Promise<T> => {
   const key = `${email.toLowerCase().slice(0, 254)} ${context.addressKey}`
+  const addressKey = `sign-in ${context.addressKey}`
   takeShare(door, context, 'sign_in', key)
+  hold(context, door.limiter.peek('failed', addressKey))
+  const waiting = door.signingIn.get(context.addressKey) ?? 0
+  if (waiting >= signInsAtOnce) {
+    door.limiter.giveBack('sign_in', key)
+    throw refuse('rate_limited', { retryAfterSeconds: 1 })
+  }
+  door.signingIn.set(context.addressKey, waiting + 1)
   try {
     const result = await call()
     door.limiter.giveBack('sign_in', key)
     return result
   } catch (error) {
-    if (error instanceof PlatformError && error.status === 401) door.platform.observe.refused('session')
-    else door.limiter.giveBack('sign_in', key)
+    if (error instanceof PlatformError && error.status === 401) {
+      door.platform.observe.refused('session')
+      hold(context, door.limiter.take('failed', addressKey))
+    } else {
+      door.limiter.giveBack('sign_in', key)
+    }
     throw error
+  } finally {
+    leave(door.signingIn, context.addressKey)
   }
+}
+
+const leave = (counts: Map<string, number>, key: string): void => {
+  const left = (counts.get(key) ?? 1) - 1
+  if (left > 0) counts.set(key, left)
+  else counts.delete(key)
 }
 
 /** A key of bounded length, whatever came as client ID. */

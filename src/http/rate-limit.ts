@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { RateLimit, RateLimitPolicy, RateLimits } from '../domain/rate-limits.ts'
 
 export type { RateLimitPolicy } from '../domain/rate-limits.ts'
@@ -26,8 +27,8 @@ const ways = 8
 const sets = 4096
 
 /**
- * One policy's memory: 32,768 keys in fixed arrays, whatever callers send. A key lives in one set of eight, chosen by a
- * seeded hash that callers cannot know; two of 32,768 live keys share one with a chance of one in 100,000.
+ * One policy's memory: 32,768 keys in fixed arrays, whatever callers send. A key lives in one set of eight and is known by
+ * 48 more bits, all from SHA-256 over a secret and the key: nobody can find another's place, or a key that poses as it.
  *
  * What is kept per key is one number (the generic cell rate algorithm): the moment at which its whole quota will be back.
  * A key that finds its set full takes the place of the one that owes least and *takes over its debt* (the rule of
@@ -35,19 +36,20 @@ const sets = 4096
  * that owe as much, and would then find that debt waiting. The price is paid only in a flood of more live keys than
  * there is room for, by newcomers, who start with the smallest debt in their set.
  */
-const createBuckets = (policy: RateLimitPolicy, { count, seconds }: RateLimit, seed: number) => {
+const createBuckets = (policy: RateLimitPolicy, { count, seconds }: RateLimit, secret: string) => {
   // Time is counted in units of 1/count ms: one request then costs as many units as the window
   // has milliseconds, and nothing is ever rounded.
   const cost = seconds * 1000
   const quota = cost * count
-  const fingerprints = new Uint32Array(sets * ways)
+  const fingerprints = new Float64Array(sets * ways)
   const backAt = new Float64Array(sets * ways)
   const wayUsed = new Uint8Array(sets * ways)
 
   /** The key's place, or the place that it would take over. */
   const locate = (key: string): { readonly place: number; readonly fingerprint: number } => {
-    const fingerprint = Bun.hash.xxHash32(key, seed)
-    const first = (fingerprint % sets) * ways
+    const digest = hash('sha256', secret + key, 'buffer')
+    const fingerprint = digest.readUIntLE(4, 6)
+    const first = (digest.readUInt32LE(0) % sets) * ways
     let least = first
     for (let place = first; place < first + ways; place += 1) {
       if (wayUsed[place] === 1 && fingerprints[place] === fingerprint) return { place, fingerprint }
@@ -105,18 +107,18 @@ const unlimited = (policy: RateLimitPolicy): RateLimitState => ({
   policyField: null,
 })
 
-/** Null limits are no limits. `monotonicMs` may start anywhere and must not go back; `seed` is a secret 32-bit number. */
+/** Null limits are no limits. `monotonicMs` may start anywhere and must not go back; `secret` is random text that nobody else knows. */
 export const createRateLimiter = (options: {
   readonly limits: RateLimits | null
   readonly monotonicMs: () => number
-  readonly seed: number
+  readonly secret: string
 }): RateLimiter => {
   const { limits } = options
   if (limits === null) {
     return { take: unlimited, peek: unlimited, giveBack: () => undefined }
   }
   const startedAt = options.monotonicMs()
-  const bucketsFor = (policy: RateLimitPolicy): Buckets => createBuckets(policy, limits[policy], options.seed)
+  const bucketsFor = (policy: RateLimitPolicy): Buckets => createBuckets(policy, limits[policy], options.secret)
   const policies: Readonly<Record<RateLimitPolicy, Buckets>> = {
     token: bucketsFor('token'),
     failed: bucketsFor('failed'),

@@ -13,7 +13,7 @@ type Pattern<T> = { readonly segments: readonly string[]; readonly resource: Res
 export type Router<T> = { find(method: string, path: string): RouteMatch<T> }
 
 /**
- * Finds routes before Elysia does, to tell 404 from 405 and to know the pattern. Paths are compared as they were sent: no
+ * Finds routes before Elysia does, to tell 404 from 405 and to know the pattern. Paths are compared undecoded: no
  * second spelling, with a trailing or doubled slash or an escaped letter, leads to a route.
  */
 export const createRouter = <T>(

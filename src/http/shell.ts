@@ -138,7 +138,10 @@ const admit = (
 const checkRate = ({ rateLimit }: RequestContext): PlatformError | null =>
   rateLimit === null || rateLimit.allowed ? null : refuse('rate_limited', { retryAfterSeconds: rateLimit.resetSeconds })
 
-/** The path as it was sent, undecoded. Bun gives only the path when it cannot make a URL of the Host header. */
+/**
+ * The path, undecoded but for dot segments, which Bun resolves before anyone sees them. Bun gives only the path when it
+ * cannot make a URL of the Host header.
+ */
 const pathOf = (url: string): string => {
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('//') + 2)
   const end = url.indexOf('?', start)

@@ -502,9 +502,8 @@ test('200 parallel sign-ins are each a session of their own, there after a crash
   const turnedAway = answers.filter(({ status }) => status !== 200)
   expect(made.length).toBeGreaterThan(0)
   expect(new Set(made.map(({ body }) => body.sessionToken)).size).toBe(made.length)
-  expect(turnedAway.filter((answer) => codeOf(answer) !== 'unavailable' || !answer.headers.has('retry-after'))).toEqual(
-    [],
-  )
+  const lawful = new Set(['unavailable', 'rate_limited']) // the line for hashing is full, or this address has enough in it
+  expect(turnedAway.filter((answer) => !lawful.has(codeOf(answer)) || !answer.headers.has('retry-after'))).toEqual([])
   const states = await Promise.all(
     made.map(async ({ body }) => await call(world.server.url, 'GET', '~/api/session', { token: body.sessionToken })),
   )

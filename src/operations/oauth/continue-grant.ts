@@ -4,6 +4,7 @@ import type { PlatformError } from '../../domain/errors.ts'
 import { decideContinuation, retryWindowMs } from '../../domain/grant.ts'
 import { type RowKey, rowKey } from '../../domain/identifier.ts'
 import { type ParsedSecret, sameHash, type SecretHash } from '../../domain/secret.ts'
+import { isValidAt } from '../../domain/validity.ts'
 import type { UserStatus } from '../../domain/user.ts'
 import { auditStamp } from '../audit/event.ts'
 import { authenticateClient, type ClientCredentials, presentClient, recordUse } from '../clients/authenticate-client.ts'
@@ -34,6 +35,7 @@ type Continuation<Found extends FoundSecret> = {
 type FoundSecret = {
   readonly hash: SecretHash
   readonly grant: Grant
+  readonly createdAt: number
   readonly expiresAt: number
   readonly userStatus: UserStatus
 }
@@ -69,7 +71,7 @@ export const continueGrant = async <Found extends FoundSecret>(
     const claim = {
       key: presented.key,
       clientId: client.clientId,
-      expired: now >= found.expiresAt,
+      expired: !isValidAt(found, now),
       userActive: found.userStatus === 'active',
       fingerprint: next.retry?.fingerprint ?? null,
     }

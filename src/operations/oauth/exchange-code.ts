@@ -32,9 +32,14 @@ export const exchangeCode = async (
     retryIdentity,
     find: async (q, key) => {
       const found = await q.grants.findCode(key)
-      return found === null ? null : { ...found, hash: found.code.hash, expiresAt: found.code.expiresAt }
+      if (found === null) return null
+      const { hash, redirectUri, expiresAt } = found.code
+      const registered = await q.redirectUris.find(redirectUri)
+      const isRegistered = registered?.clientId === found.grant.clientId
+      return { ...found, hash, createdAt: found.grant.createdAt, expiresAt, isRegistered }
     },
-    check: ({ code }) =>
+    check: ({ code, isRegistered }) =>
+      isRegistered &&
       redirectUriMatches(code.redirectUri, request.redirectUri) &&
       verifierMatches(request.codeVerifier, code.codeChallenge)
         ? null

@@ -33,7 +33,9 @@ export const refreshTokens = async (
     retryIdentity,
     find: async (q, key) => {
       const found = await q.grants.findPair(key)
-      return found === null ? null : { ...found, hash: found.pair.refreshHash, expiresAt: found.pair.refreshExpiresAt }
+      if (found === null) return null
+      const { refreshHash, createdAt, refreshExpiresAt } = found.pair
+      return { ...found, hash: refreshHash, createdAt, expiresAt: refreshExpiresAt }
     },
     check: ({ grant }) => {
       if (asked === null) return null

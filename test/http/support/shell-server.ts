@@ -120,7 +120,7 @@ export const startTestServer = (options: TestOptions = {}) => {
     limiter: createRateLimiter({
       limits: limits === null ? null : { ...defaultRateLimits, ...limits },
       monotonicMs: systemTime.monotonic,
-      seed: 1,
+      secret: 'a',
     }),
   })
   started.push(async () => {

@@ -1,3 +1,4 @@
+import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { refuse } from '../../../domain/errors.ts'
 import { revokeByClient, revokeByToken, revokeByUser } from '../../../operations/oauth/revoke.ts'
@@ -18,6 +19,15 @@ const callerOf = async (door: Door, request: Request): Promise<BearerCaller | nu
   return hasSessionCookie(door, request) ? await requireSession(door, request) : null
 }
 
+/** What only another caller would send: whoever sends both must not be told of a revocation that did not happen. */
+const refuseSecondCaller = (caller: BearerCaller, body: Static<typeof revokeRequest>): void => {
+  const foreign = ['clientId', 'clientSecret', 'token', ...(caller.kind === 'session' ? [] : ['grantId'])] as const
+  const param = foreign.find((field) => Object.hasOwn(body, field))
+  if (param !== undefined) {
+    throw refuse('invalid_request', { param, message: 'The caller is named twice: in a header and in the body.' })
+  }
+}
+
 export const revokeRoute = (door: Door) =>
   new Elysia()
     .derive(async ({ request }) => ({ caller: await callerOf(door, request) }))
@@ -27,6 +37,7 @@ export const revokeRoute = (door: Door) =>
       async ({ caller, body, request }) => {
         const context = contextOf(request)
         const trace = traceOf(context)
+        if (caller !== null) refuseSecondCaller(caller, body)
         if (caller === null) {
           const { clientId, clientSecret, token } = body
           if (clientId === undefined || clientSecret === undefined) throw refuse('invalid_client')

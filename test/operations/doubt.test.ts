@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { isCredentialLive } from '../../src/domain/credential.ts'
+import { challengeOf } from '../../src/domain/pkce.ts'
+import { listCredentials } from '../../src/operations/credentials/list-credentials.ts'
+import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
+import { rotateCredential } from '../../src/operations/credentials/rotate-credential.ts'
+import { authorize } from '../../src/operations/oauth/authorize.ts'
+import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
+import { refreshTokens } from '../../src/operations/oauth/refresh-tokens.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { removeRedirectUri } from '../../src/operations/redirect-uris/change-redirect-uris.ts'
+import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { authenticateSession } from '../../src/operations/tokens/authenticate-session.ts'
+import { authenticateUserToken } from '../../src/operations/tokens/authenticate-user-token.ts'
+import { openAsOperator, operator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, type AppInWorld, type Login, verifier } from '../support/world.ts'
+
+let platform: Platform
+let user: Login
+let app: AppInWorld
+
+beforeEach(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'doubt.db'))
+  user = await addUser(platform)
+  app = await addApp(platform, user)
+})
+afterEach(async () => await platform.database.close())
+
+const dayMs = 24 * 3_600_000
+const at = (offsetMs: number): Platform => ({
+  ...platform,
+  clock: { ...platform.clock, now: () => platform.clock.now() + offsetMs },
+})
+
+const codeAt = async (when: Platform): Promise<string> => {
+  const session = await authenticateSession(when, (await signIn(when, trace, user)).sessionToken)
+  if (session === null) throw new Error('not signed in')
+  const request = {
+    clientId: app.development.clientId,
+    redirectUri: app.redirectUri,
+    scope: 'profile:read',
+    state: 'x',
+    codeChallenge: challengeOf(verifier),
+    codeChallengeMethod: 'S256',
+  }
+  return (await authorize(when, trace, session, request, true)).code
+}
+const exchangeAt = async (when: Platform, code: string) =>
+  await exchangeCode(
+    when,
+    trace,
+    { ...app.development, code, redirectUri: app.redirectUri, codeVerifier: verifier },
+    null,
+  )
+const refreshAt = async (when: Platform, refreshToken: string) =>
+  await refreshTokens(when, trace, { ...app.development, refreshToken, scope: null }, null)
+const codeOf = async (answer: Promise<unknown>): Promise<unknown> =>
+  await answer.then(
+    () => 'done',
+    (error: { code: string }) => error.code,
+  )
+
+test('a code and a refresh token from under a clock that was ahead do not outlive their lifetimes', async () => {
+  const code = await codeAt(at(40 * dayMs))
+  expect(await codeOf(exchangeAt(platform, code))).toBe('invalid_grant')
+  const { refreshToken } = await exchangeAt(at(40 * dayMs), await codeAt(at(40 * dayMs)))
+  expect(await codeOf(refreshAt(platform, refreshToken))).toBe('invalid_grant')
+})
+
+test('a grace that was set under a clock that was ahead is no grace', async () => {
+  const { clientId } = app.development
+  await rotateCredential(at(40 * dayMs), trace, operator, { clientId, graceHours: 1 })
+  const [rotated] = await listCredentials(platform, app.slug)
+  expect(rotated?.status).toBe('ended')
+  expect(isCredentialLive({ revokedAt: null, expiresAt: 168 * 3_600_000 }, 0)).toBe(true)
+  expect(isCredentialLive({ revokedAt: null, expiresAt: 169 * 3_600_000 }, 0)).toBe(false)
+})
+
+test('revoking a secret holds whatever the clock says of its grace', async () => {
+  const { clientId } = app.development
+  await rotateCredential(platform, trace, operator, { clientId, graceHours: 24 })
+  const [rotated] = await listCredentials(platform, app.slug)
+  const revoked = await revokeCredential(at(2 * dayMs), trace, operator, rotated?.id ?? '')
+  expect(revoked.revokedAt).not.toBeNull()
+  expect((await listCredentials(platform, app.slug))[0]?.status).toBe('ended')
+})
+
+test('a code is worth nothing once its redirect URI has been taken away', async () => {
+  const code = await codeAt(platform)
+  const change = { slug: app.slug, environment: 'development' as const, uri: app.redirectUri }
+  await removeRedirectUri(platform, trace, operator, change)
+  expect(await codeOf(exchangeAt(platform, code))).toBe('invalid_grant')
+})
+
+test('a family that a purge has only shortened gives nothing of itself back', async () => {
+  let tokens = await exchangeAt(platform, await codeAt(platform))
+  const spent = [tokens]
+  for (let round = 0; round < 8; round += 1) {
+    tokens = await refreshAt(platform, tokens.refreshToken)
+    spent.push(tokens)
+  }
+  // Its last pair has expired while older ones have not: the lifetimes were shortened in between.
+  const { grantId } = tokens
+  const purged = await platform.database.transaction(
+    async (q) => await q.grants.purgeFamily(grantId, platform.clock.now() + 60 * dayMs, 6),
+  )
+  expect(purged.kind).toBe('shortened')
+  for (const { accessToken, refreshToken } of spent) {
+    expect(await authenticateUserToken(platform, accessToken)).toBeNull()
+    expect(await codeOf(refreshAt(platform, refreshToken))).toBe('invalid_grant')
+  }
+})
