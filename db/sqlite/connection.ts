@@ -13,6 +13,8 @@ export type Synchronous = 'NORMAL' | 'FULL'
 export class Connection extends Database {
   #statements = new Set<WeakRef<Statement<unknown, never>>>()
   #pruneAt = 1_000
+  /** Some statements were collected, and perhaps not finalized yet. */
+  #collected = false
 
   override prepare<Row, Bindings extends SQLQueryBindings | SQLQueryBindings[]>(sql: string, bindings?: Bindings) {
     const statement = super.prepare<Row, Bindings>(sql, bindings)
@@ -28,13 +30,23 @@ export class Connection extends Database {
   }
 
   override close(): void {
-    for (const statement of this.#statements) statement.deref()?.finalize()
+    for (const statement of this.#statements) {
+      const live = statement.deref()
+      if (live === undefined) this.#collected = true
+      else live.finalize()
+    }
     this.#statements.clear()
+    // What was collected is finalized only when it is swept; until then the file would stay half open.
+    if (this.#collected) Bun.gc(true)
     super.close()
   }
 
   #prune(): void {
-    for (const statement of this.#statements) if (!statement.deref()) this.#statements.delete(statement)
+    for (const statement of this.#statements) {
+      if (statement.deref() !== undefined) continue
+      this.#statements.delete(statement)
+      this.#collected = true
+    }
     this.#pruneAt = Math.max(1_000, this.#statements.size * 2)
   }
 }
