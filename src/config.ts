@@ -64,14 +64,6 @@ export const readConfig = (flags: ConfigFlags, env: Environment = process.env): 
   return Object.freeze(config)
 }
 
-/** The path alone, for commands that open the database and need no server. Throws ConfigError. */
-export const readDatabaseSetting = (flags: ConfigFlags, env: Environment = process.env): string => {
-  const faults: Faults = []
-  const path = readDatabasePath(finder(flags, env, faults)('DATABASE_URL', '--database', 'database'), faults)
-  if (faults.length > 0) throw new ConfigError(faults)
-  return path
-}
-
 const finder =
   (flags: ConfigFlags, env: Environment, faults: Faults) =>
   (variable: string, flag?: string, key?: keyof ConfigFlags): Setting | null => {

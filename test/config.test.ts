@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { ConfigError, readConfig, readDatabaseSetting } from '../src/config.ts'
+import { ConfigError, readConfig } from '../src/config.ts'
 import { maximumLifetimes } from '../src/domain/lifetimes.ts'
 import { defaultRateLimits } from '../src/domain/rate-limits.ts'
 
@@ -92,7 +92,7 @@ describe('settings', () => {
     ['/srv/a.db', '/srv/a.db'],
   ])('the database %p is the file %p', (url, path) => {
     expect(readConfig({}, { DATABASE_URL: url }).databasePath).toBe(path)
-    expect(readDatabaseSetting({ database: url }, {})).toBe(path)
+    expect(readConfig({ database: url }, {}).databasePath).toBe(path)
   })
 
   test.each([
@@ -106,7 +106,7 @@ describe('settings', () => {
     'mysql://h/d',
   ])('the database %p is refused', (url) => {
     expect(faultsOf({ DATABASE_URL: url })).toHaveLength(1)
-    expect(() => readDatabaseSetting({ database: url }, {})).toThrow(ConfigError)
+    expect(() => readConfig({ database: url }, {})).toThrow(ConfigError)
   })
 
   test.each([

@@ -12,6 +12,7 @@ import { errorResponse } from './envelope.ts'
 import { type RateLimiter, rateLimitField } from './rate-limit.ts'
 import { type RequestContext, rememberContext } from './request-context.ts'
 import { createRouter, type ListedRoute, type RouteMatch } from './router.ts'
+import { contractPath } from './routes/paths.ts'
 
 /** As much of an Elysia app as the shell needs. */
 export type RoutedApp = {
@@ -36,8 +37,6 @@ export type ShellOptions = {
 
 /** Answers one request; `peer` is the address of the other end of the connection. */
 export type Shell = (request: Request, peer: string | undefined) => Promise<Response>
-
-const contractPrefix = '/api/app-platform'
 
 type BoundRoute = { readonly pattern: string; readonly body: BodyRule; readonly tally: RouteTally }
 
@@ -149,7 +148,7 @@ const pathOf = (url: string): string => {
 }
 
 const isContract = (path: string): boolean =>
-  path.startsWith(contractPrefix) && (path.length === contractPrefix.length || path[contractPrefix.length] === '/')
+  path.startsWith(contractPath) && (path.length === contractPath.length || path[contractPath.length] === '/')
 
 const clientRequestIdOf = (request: Request): string | null => {
   const id = request.headers.get('x-request-id')

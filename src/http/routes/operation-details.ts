@@ -1,3 +1,5 @@
+import { currentApiVersion } from '../../domain/api-version.ts'
+
 /** What the document says of every contract endpoint, in one form. */
 
 const versionHeader = {
@@ -5,8 +7,8 @@ const versionHeader = {
   in: 'header',
   required: true,
   description: 'Version of the contract.',
-  schema: { type: 'string' as const, enum: ['2026-08'] },
-  example: '2026-08',
+  schema: { type: 'string' as const, enum: [currentApiVersion] },
+  example: currentApiVersion,
 }
 
 const idempotencyHeader = {
