@@ -55,16 +55,26 @@ const replay = (events: readonly DiskEvent[]): Verdict => {
 
 const countOf = (events: readonly DiskEvent[], matches: (event: DiskEvent) => boolean) => events.filter(matches).length
 
-test.skipIf(!traceable)('a power cut at any moment loses no acknowledged transaction and damages nothing', async () => {
-  const events = await recordWorkload('server')
-  // What the promise has to survive is in the recording: checkpoints, a WAL that started over, and an operator's
-  // commits beside.
+/** What the promise has to survive is in the recording: checkpoints, and a WAL that started over. */
+const tellsEnough = (events: readonly DiskEvent[]): boolean => {
   const databaseSyncs = countOf(events, (event) => event.kind === 'sync' && event.path.endsWith('.db'))
   const restarts = countOf(
     events,
     (event) => event.kind === 'write' && event.file.endsWith('-wal') && event.offset === 0,
   )
-  expect({ databaseSyncs: databaseSyncs > 2, restarts: restarts > 2 }).toEqual({ databaseSyncs: true, restarts: true })
+  return databaseSyncs > 2 && restarts > 2
+}
+
+/** How often the WAL starts over is up to the scheduler: records anew until there is enough to tell, ten times at most. */
+const recordTelling = async (): Promise<readonly DiskEvent[]> => {
+  let events = await recordWorkload('server')
+  for (let tries = 1; tries < 10 && !tellsEnough(events); tries += 1) events = await recordWorkload('server')
+  return events
+}
+
+test.skipIf(!traceable)('a power cut at any moment loses no acknowledged transaction and damages nothing', async () => {
+  const events = await recordTelling()
+  expect(tellsEnough(events)).toBe(true)
   expect(countOf(events, (event) => event.kind === 'acknowledge' && event.id.startsWith('s'))).toBe(150)
   expect(countOf(events, (event) => event.kind === 'acknowledge' && event.id.startsWith('o'))).toBe(12)
 
