@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, type SQL } from 'drizzle-orm'
+import { and, desc, eq, gte, lt, type SQL } from 'drizzle-orm'
 import { keyOfUuidTime, recordIdOfKey } from '../../src/domain/identifier.ts'
 import { appTokens, auditEvents, clients, credentials, grants, tokenPairs } from '../tables/sqlite.ts'
 import type { AppToken } from './app-tokens.ts'
@@ -55,6 +55,20 @@ export const auditQueries = (db: Connection) => {
         .flat()
         .toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
         .slice(-filter.limit),
+    /** Events of one app before the ID, newest first, of one action or of all (null). Issued tokens are not among them. */
+    pageOfApp: async (appId: string, action: string | null, beforeId: string, limit: number): Promise<AuditEvent[]> =>
+      await db
+        .select()
+        .from(auditEvents)
+        .where(
+          and(
+            eq(auditEvents.appId, appId),
+            lt(auditEvents.id, beforeId),
+            action === null ? undefined : eq(auditEvents.action, action),
+          ),
+        )
+        .orderBy(desc(auditEvents.id))
+        .limit(limit),
   }
 }
 

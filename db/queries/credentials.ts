@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, gt, isNull, or } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, gt, isNotNull, isNull, lt, lte, or } from 'drizzle-orm'
 import { apps, clients, credentials } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
 
@@ -6,6 +6,8 @@ export type Credential = typeof credentials.$inferSelect
 
 const isUnended = (now: number) =>
   and(isNull(credentials.revokedAt), or(isNull(credentials.expiresAt), gt(credentials.expiresAt, now)))
+
+const hasEnded = (now: number) => or(isNotNull(credentials.revokedAt), lte(credentials.expiresAt, now))
 
 /** Client secrets, which are never deleted. */
 export const credentialQueries = (db: Connection) => {
@@ -45,6 +47,15 @@ export const credentialQueries = (db: Connection) => {
         .from(credentials)
         .where(and(eq(credentials.clientId, clientId), isUnended(now)))
         .orderBy(asc(credentials.id)),
+    /** Secrets of an app that were revoked or whose grace is over, before the ID, newest first. */
+    endedOfApp: async (appId: string, now: number, beforeId: string, limit: number) =>
+      await db
+        .select({ credential: getTableColumns(credentials), environment: clients.environment })
+        .from(credentials)
+        .innerJoin(clients, eq(clients.id, credentials.clientId))
+        .where(and(eq(clients.appId, appId), lt(credentials.id, beforeId), hasEnded(now)))
+        .orderBy(desc(credentials.id))
+        .limit(limit),
     setExpiry: async (id: string, expiresAt: number) =>
       void (await db.update(credentials).set({ expiresAt }).where(eq(credentials.id, id))),
     /** Ends the secret at once, also one whose grace is over by a clock that may be wrong; false when it was revoked. */

@@ -1,4 +1,4 @@
-import { and, asc, eq, or, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, lt, or, sql } from 'drizzle-orm'
 import { apps, installs, resources, users } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
 
@@ -62,6 +62,29 @@ export const installQueries = (db: Connection) => {
         .innerJoin(users, eq(users.id, installs.userId))
         .where(appId === null ? undefined : eq(installs.appId, appId))
         .orderBy(asc(installs.id)),
+    /** Installs of an app before the ID, newest first, with nothing in them that tells who installed it or where. */
+    pageOfApp: async (appId: string, beforeId: string, limit: number) =>
+      await db
+        .select({
+          id: installs.id,
+          kind: resources.kind,
+          approval: installs.approval,
+          state: installs.state,
+          createdAt: installs.createdAt,
+          updatedAt: installs.updatedAt,
+        })
+        .from(installs)
+        .innerJoin(resources, eq(resources.id, installs.resourceId))
+        .where(and(eq(installs.appId, appId), lt(installs.id, beforeId)))
+        .orderBy(desc(installs.id))
+        .limit(limit),
+    /** How many installs of an app there are in each state. */
+    countsOfApp: async (appId: string) =>
+      await db
+        .select({ approval: installs.approval, state: installs.state, count: count() })
+        .from(installs)
+        .where(eq(installs.appId, appId))
+        .groupBy(installs.approval, installs.state),
     /** The install of an app on a website or store that is undecided or in use, if there is one; there are never two. */
     findOpen: async (appId: string, resourceId: string) => only(await open().execute({ appId, resourceId })),
     /** Whether the user has an approved and active install of the app, on any website or store. */

@@ -1,4 +1,4 @@
-import { and, asc, eq } from 'drizzle-orm'
+import { and, asc, count, eq } from 'drizzle-orm'
 import { clients, redirectUris } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
 
@@ -19,6 +19,8 @@ export const redirectUriQueries = (db: Connection) => {
     insert: async (redirectUri: RedirectUri) => void (await insert().execute(redirectUri)),
     /** Byte for byte: the key is compared as binary. */
     find: async (uri: string) => only(await find().execute({ uri })),
+    countOfClient: async (clientId: string) =>
+      (await db.select({ count: count() }).from(redirectUris).where(eq(redirectUris.clientId, clientId)))[0]?.count ?? 0,
     remove: async (uri: string, clientId: string) =>
       (
         await db
