@@ -1,4 +1,4 @@
-import { asc, eq } from 'drizzle-orm'
+import { and, asc, eq } from 'drizzle-orm'
 import { apps, clients } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
 
@@ -23,6 +23,13 @@ export const appQueries = (db: Connection) => {
       .where(eq(apps.slug, given('slug')))
       .prepare(),
   )
+  const ownedBySlug = lazily(() =>
+    db
+      .select()
+      .from(apps)
+      .where(and(eq(apps.slug, given('slug')), eq(apps.ownerId, given('ownerId'))))
+      .prepare(),
+  )
   const byClient = lazily(() =>
     db
       .select({ app: apps, client: clients })
@@ -37,6 +44,8 @@ export const appQueries = (db: Connection) => {
     insertClient: async (client: Client) => void (await insertClient().execute(client)),
     byId: async (id: string) => only(await byId().execute({ id })),
     bySlug: async (slug: string) => only(await bySlug().execute({ slug })),
+    /** The app of this slug, if it is this owner's; to everybody else it does not exist. */
+    ownedBySlug: async (ownerId: string, slug: string) => only(await ownedBySlug().execute({ ownerId, slug })),
     /** The app behind a client ID, with the client's environment. */
     byClient: async (clientId: string) => only(await byClient().execute({ clientId })),
     clientsOf: async (appId: string): Promise<Client[]> =>

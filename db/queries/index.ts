@@ -4,6 +4,7 @@ import { artifactQueries } from './artifacts.ts'
 import { auditQueries } from './audit.ts'
 import type { Connection } from './connection.ts'
 import { credentialQueries } from './credentials.ts'
+import { formTicketQueries } from './form-tickets.ts'
 import { grantQueries } from './grants.ts'
 import { idempotencyQueries } from './idempotency.ts'
 import { installQueries } from './installs.ts'
@@ -35,6 +36,7 @@ export const createQueries = (db: Connection) => ({
   artifacts: artifactQueries(db),
   audit: auditQueries(db),
   credentials: credentialQueries(db),
+  formTickets: formTicketQueries(db),
   grants: grantQueries(db),
   idempotency: idempotencyQueries(db),
   installs: installQueries(db),

@@ -36,6 +36,14 @@ export const sessions = sqliteTable('sessions', {
   expiresAt: integer('expires_at').notNull(),
   endedAt: integer('ended_at'),
   address: text().notNull(),
+  /** What the person would call the browser or program, such as "Firefox on Linux"; null when it did not say. */
+  agent: text(),
+})
+
+/** Forms that have acted, by the key inside their ticket; each acts once. */
+export const formTickets = sqliteTable('form_tickets', {
+  key: text().primaryKey(),
+  spentAt: integer('spent_at').notNull(),
 })
 
 /** Registered apps. `scopes` are sorted names with one space between, here and in every table below. */

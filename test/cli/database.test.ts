@@ -13,7 +13,7 @@ const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(
 
 test('migrate makes a private database in a private folder, and says what it applied', async () => {
   const desk = deskAt(join(temporaryFolder(), 'data', 'app-platform.db'))
-  expect(await desk.json(['migrate'])).toEqual({ database: desk.file, applied: ['initial'] })
+  expect(await desk.json(['migrate'])).toEqual({ database: desk.file, applied: ['initial', 'pages'] })
   expect(await desk.json(['migrate'])).toEqual({ database: desk.file, applied: [] })
   expect(modeOf(desk.folder)).toBe('700')
   expect(modeOf(desk.file)).toBe('600')
@@ -62,6 +62,7 @@ test('purge tells what it removed', async () => {
     appTokens: 0,
     sessions: 0,
     grants: 0,
+    formTickets: 0,
     retrySalts: 0,
     idempotencyKeys: 0,
     artifacts: 0,

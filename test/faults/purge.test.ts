@@ -146,7 +146,15 @@ const aliveIn = async (platform: Platform, lived: Lived) => ({
 })
 const allAlive = { app: true, session: true, user: true }
 const noneAlive = { app: false, session: false, user: false }
-const nothingRemoved = { app_tokens: 0, sessions: 0, grants: 0, retry_salts: 0, idempotency_keys: 0, artifacts: 0 }
+const nothingRemoved = {
+  app_tokens: 0,
+  sessions: 0,
+  form_tickets: 0,
+  grants: 0,
+  retry_salts: 0,
+  idempotency_keys: 0,
+  artifacts: 0,
+}
 
 describe('a purge', () => {
   test('removes all that is over, at most 500 rows per transaction, and nothing that is alive', async () => {
@@ -169,8 +177,10 @@ describe('a purge', () => {
           expiresAt: then + 12 * hour,
           endedAt: null,
           address: 'local',
+          agent: null,
         }
         await q.sessions.insert(session)
+        await q.formTickets.spend(session.key, then)
         // Different callers may well choose the same key.
         const name = { principal: `crd_${index}`, method: 'POST', path: '/versions', key: 'retry-1' }
         await q.idempotency.keep({ ...name, bodyHash: platform.random.bytes(32), outcome: '{}', expiresAt: then + day })
@@ -205,6 +215,7 @@ describe('a purge', () => {
     expect(removed).toEqual({
       app_tokens: 1_300 + 120,
       sessions: 700 + 120,
+      form_tickets: 700,
       grants: 120 * 4 + 600,
       retry_salts: 0,
       idempotency_keys: 700,

@@ -26,6 +26,7 @@ const purge = async (flags: CommonFlags): Promise<void> => {
     appTokens: removed.app_tokens,
     sessions: removed.sessions,
     grants: removed.grants,
+    formTickets: removed.form_tickets,
     retrySalts: removed.retry_salts,
     idempotencyKeys: removed.idempotency_keys,
     artifacts: removed.artifacts,

@@ -13,7 +13,15 @@ export const purgeAll = async (
   pause: () => Promise<void>,
   stopped: () => boolean,
 ): Promise<PurgeResult> => {
-  const removed = { app_tokens: 0, sessions: 0, grants: 0, retry_salts: 0, idempotency_keys: 0, artifacts: 0 }
+  const removed = {
+    app_tokens: 0,
+    sessions: 0,
+    form_tickets: 0,
+    grants: 0,
+    retry_salts: 0,
+    idempotency_keys: 0,
+    artifacts: 0,
+  }
   const cursor = { afterGrantId: '' }
   for (const kind of purgeKinds) {
     let finished = false

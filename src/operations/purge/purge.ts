@@ -13,7 +13,15 @@ const artifactGraceMs = 24 * 3600 * 1000
 const artifactsAtOnce = 1
 
 /** What a purge goes through, in this order. */
-export const purgeKinds = ['app_tokens', 'sessions', 'grants', 'retry_salts', 'idempotency_keys', 'artifacts'] as const
+export const purgeKinds = [
+  'app_tokens',
+  'sessions',
+  'form_tickets',
+  'grants',
+  'retry_salts',
+  'idempotency_keys',
+  'artifacts',
+] as const
 export type PurgeKind = (typeof purgeKinds)[number]
 
 /** Where the walk over all grants stands: the ID after which the next batch looks. */
@@ -49,6 +57,8 @@ const removeBatch = async (
       return await purgeAppTokens(q, stamp, keyOfUuidTime(before - maximumLifetimes.appToken * 1000))
     case 'sessions':
       return await q.sessions.purge(keyOfUuidTime(before - maximumLifetimes.session * 1000), purgeBatchRows)
+    case 'form_tickets': // a ticket lives no longer than the session that it is bound to
+      return await q.formTickets.purge(keyOfUuidTime(before - maximumLifetimes.session * 1000), purgeBatchRows)
     case 'retry_salts':
       return await q.grants.closeRetries(before, purgeBatchRows)
     case 'idempotency_keys':

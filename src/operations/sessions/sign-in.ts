@@ -50,6 +50,7 @@ export const signIn = async (
       expiresAt,
       endedAt: null,
       address: trace.address,
+      agent: null,
     })
     await q.audit.insert(auditEvent(stamp, { actor: { kind: 'user', id: current.id }, action: 'session.created' }))
     return done({ sessionToken, expiresAt, user: { id: current.id, name: current.name, email: current.email } })

@@ -1,0 +1,11 @@
+-- What pages for people need: forms that act only once, and sessions that a person can tell apart.
+
+CREATE TABLE form_tickets (
+  key TEXT PRIMARY KEY NOT NULL,
+  spent_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+ALTER TABLE sessions ADD COLUMN agent TEXT;
+
+-- The review queue: few at a time, however many versions there are.
+CREATE INDEX versions_submitted ON versions (submitted_at) WHERE status = 'submitted';

@@ -1,0 +1,86 @@
+import type { Database, Queries } from '../../db/database.ts'
+import { PlatformError, refuse } from '../domain/errors.ts'
+import type { RowKey } from '../domain/identifier.ts'
+import { type AuditStamp, auditEvent, auditStamp } from './audit/event.ts'
+import type { Platform, Trace } from './platform.ts'
+import type { SessionCaller } from './tokens/authenticate-session.ts'
+import { refusalIfEnded } from './tokens/refusal-if-ended.ts'
+
+type Authority = {
+  /** What else must hold: null when it does. */
+  readonly may?: (q: Queries) => Promise<PlatformError | null>
+  /** The ticket of the form that asks, where the form may act only once. */
+  readonly ticket?: RowKey
+}
+
+/**
+ * The platform as a signed-in user may use it: every transaction begins by checking, in itself, that the session still
+ * lives and that the user may, and spends the ticket of the form. So an operation that knows nothing of sessions is
+ * safe to call for a person: a sign-out or a lost right that has answered stops it, and of a form that is sent twice
+ * one call gets through. A refusal leaves its audit row and nothing else. What the operation itself refuses leaves the ticket spent.
+ * @throws from its transactions: login_required, idempotency_key_reused for a spent ticket, and what `may` gives
+ */
+export const actingAs = (
+  platform: Platform,
+  trace: Trace,
+  session: SessionCaller,
+  authority: Authority = {},
+): Platform => {
+  const store = platform.database
+  const transaction: Database['transaction'] = async (work) => {
+    const now = platform.clock.now()
+    const stamp = auditStamp(platform, trace, now)
+    const outcome = await store.transaction(async (q) => {
+      const refusal = await refusalOf(q, stamp, session, authority, now)
+      return refusal === null ? { kind: 'done' as const, value: await work(q) } : { kind: 'refused' as const, refusal }
+    })
+    if (outcome.kind === 'refused') throw outcome.refusal
+    return outcome.value
+  }
+  return { ...platform, database: withTransaction(store, transaction) }
+}
+
+const withTransaction = (store: Database, transaction: Database['transaction']): Database => ({
+  get queries() {
+    return store.queries
+  },
+  transaction,
+  health: () => store.health(),
+  statistics: () => store.statistics(),
+  check: async () => await store.check(),
+  backup: async (to, options) => await store.backup(to, options),
+  close: async () => await store.close(),
+})
+
+const refusalOf = async (
+  q: Queries,
+  stamp: AuditStamp,
+  session: SessionCaller,
+  { may, ticket }: Authority,
+  now: number,
+): Promise<PlatformError | null> => {
+  const ended = await refusalIfEnded(q, stamp, session, now)
+  if (ended !== null) return ended // has left its own row
+  const refusal = (await may?.(q)) ?? (ticket === undefined ? null : await spend(q, ticket, now))
+  if (refusal === null) return null
+  const actor = { kind: 'user', id: session.user.id } as const
+  await q.audit.insert(auditEvent(stamp, { actor, action: 'page.change', refusedWith: refusal.code }))
+  return refusal
+}
+
+const spend = async (q: Queries, ticket: RowKey, now: number): Promise<PlatformError | null> =>
+  (await q.formTickets.spend(ticket, now)) ? null : refuse('idempotency_key_reused', { message: sentTwice })
+
+const sentTwice = 'This form was sent before; nothing was done a second time.'
+
+/** The app of this slug is this user's; to everybody else it does not exist. */
+export const ownsApp =
+  (userId: string, slug: string) =>
+  async (q: Queries): Promise<PlatformError | null> =>
+    (await q.apps.ownedBySlug(userId, slug)) === null ? refuse('route_not_found') : null
+
+/** The user is an operator; to everybody else the desk does not exist. */
+export const isOperator =
+  (userId: string) =>
+  async (q: Queries): Promise<PlatformError | null> =>
+    (await q.users.byId(userId))?.isOperator === true ? null : refuse('route_not_found')

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { rowKey } from '../../src/domain/identifier.ts'
+import { actingAs, isOperator, ownsApp } from '../../src/operations/acting-as.ts'
+import { createApp } from '../../src/operations/apps/create-app.ts'
+import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { signOut } from '../../src/operations/sessions/sign-out.ts'
+import { authenticateSession, type SessionCaller } from '../../src/operations/tokens/authenticate-session.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { openAsOperator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, type Login } from '../support/world.ts'
+
+let platform: Platform
+let user: Login
+beforeAll(async () => {
+  platform = await openAsOperator(`${temporaryFolder()}/app-platform.db`)
+  user = await addUser(platform)
+})
+afterAll(async () => await platform.database.close())
+
+const sessionOf = async (login: Login): Promise<SessionCaller> => {
+  const { sessionToken } = await signIn(platform, trace, login)
+  const caller = await authenticateSession(platform, sessionToken)
+  if (caller === null) throw new Error('the session does not live')
+  return caller
+}
+const ticket = () => rowKey(platform.random.uuid(platform.clock.now()))
+const create = async (acting: Platform, slug: string) =>
+  await createApp(
+    acting,
+    trace,
+    { kind: 'user', id: user.id },
+    {
+      ownerEmail: user.email,
+      name: 'App',
+      slug,
+      scopes: 'site:read',
+    },
+  )
+const isThere = async (slug: string) => (await platform.database.queries.apps.bySlug(slug)) !== null
+const refusals = async () =>
+  (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1000 })).filter(
+    ({ outcome }) => outcome === 'refused',
+  )
+
+test('whoever may, does', async () => {
+  await create(actingAs(platform, trace, await sessionOf(user), { ticket: ticket() }), 'allowed')
+  expect(await isThere('allowed')).toBe(true)
+})
+
+test('a session that ended after it was read changes nothing, and leaves the row of its refusal', async () => {
+  const session = await sessionOf(user)
+  await signOut(platform, trace, session)
+  const before = (await refusals()).length
+  const attempt = create(actingAs(platform, trace, session), 'too-late')
+  await expect(attempt).rejects.toMatchObject({ code: 'login_required' })
+  expect(await isThere('too-late')).toBe(false)
+  expect((await refusals()).length).toBe(before + 1)
+})
+
+test('of 50 calls with one ticket one acts', async () => {
+  const session = await sessionOf(user)
+  const acting = actingAs(platform, trace, session, { ticket: ticket() })
+  const calls = await Promise.allSettled(Array.from({ length: 50 }, async (_, n) => await create(acting, `once-${n}`)))
+  expect(calls.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  const refused = calls.filter((call) => call.status === 'rejected')
+  expect(new Set(refused.map(({ reason }) => reason.code))).toEqual(new Set(['idempotency_key_reused']))
+})
+
+test("another user's app does not exist, and whoever is no operator has no desk", async () => {
+  const app = await addApp(platform, user)
+  const stranger = await addUser(platform, 'Mallory')
+  const session = await sessionOf(stranger)
+  for (const may of [ownsApp(stranger.id, app.slug), ownsApp(user.id, 'nowhere'), isOperator(stranger.id)]) {
+    const before = (await refusals()).length
+    await expect(create(actingAs(platform, trace, session, { may }), 'stolen')).rejects.toMatchObject({ status: 404 })
+    expect((await refusals()).length).toBe(before + 1)
+  }
+  expect(await isThere('stolen')).toBe(false)
+  expect(await platform.database.transaction(ownsApp(user.id, app.slug))).toBeNull()
+})
