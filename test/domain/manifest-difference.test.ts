@@ -1,0 +1,80 @@
+import { expect, test } from 'bun:test'
+import { assert, dictionary, jsonValue, property, string } from 'fast-check'
+import { manifestDifference } from '../../src/domain/manifest-difference.ts'
+
+const differences = (before: unknown, after: unknown) => [...manifestDifference(before, after)]
+const pathsOf = (value: unknown) => differences({}, value).map(({ path }) => path)
+
+test('the same manifest has no difference, in whatever order its keys stand', () => {
+  expect(differences({ a: 1, b: { c: [1, null] } }, { b: { c: [1, null] }, a: 1 })).toEqual([])
+  expect(differences({}, {})).toEqual([])
+})
+
+test('what is new, gone and other is told with its path and its values', () => {
+  const before = { name: 'Mail', permissions: ['read', 'write'], hosts: { api: 'a.example' }, old: { deep: true } }
+  const after = { name: 'Mail', permissions: ['read', 'admin', 'all'], hosts: { api: 'b.example', cdn: 'c.example' } }
+  expect(differences(before, after)).toEqual([
+    { kind: 'changed', path: 'permissions[1]', before: 'write', after: 'admin' },
+    { kind: 'added', path: 'permissions[2]', after: 'all' },
+    { kind: 'changed', path: 'hosts.api', before: 'a.example', after: 'b.example' },
+    { kind: 'added', path: 'hosts.cdn', after: 'c.example' },
+    { kind: 'removed', path: 'old', before: { deep: true } },
+  ])
+  expect(differences({ list: [1, [2], 3] }, { list: [1] })).toEqual([
+    { kind: 'removed', path: 'list[1]', before: [2] },
+    { kind: 'removed', path: 'list[2]', before: 3 },
+  ])
+})
+
+test('a value that changes its type is a change, also between an object, a list, null and nothing', () => {
+  for (const [before, after] of [
+    [{}, []],
+    [[], {}],
+    [null, {}],
+    [{}, null],
+    [1, '1'],
+    [false, null],
+    [0, false],
+  ]) {
+    expect(differences({ a: before }, { a: after })).toEqual([{ kind: 'changed', path: 'a', before, after }])
+  }
+  expect(differences({ a: null }, {})).toEqual([{ kind: 'removed', path: 'a', before: null }])
+})
+
+test('names that objects have by themselves are names like any other', () => {
+  const after: unknown = JSON.parse('{"__proto__":{"polluted":true},"toString":1,"constructor":{"prototype":2}}')
+  expect(differences({}, after).map(({ kind, path }) => `${kind} ${path}`)).toEqual([
+    'added __proto__',
+    'added toString',
+    'added constructor',
+  ])
+  expect(differences(after, {}).map(({ kind }) => kind)).toEqual(['removed', 'removed', 'removed'])
+  expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
+})
+
+test('no two places are written alike', () => {
+  expect(pathsOf({ 'a.b': 1 })).toEqual(['["a.b"]'])
+  expect(differences({ a: {} }, { a: { b: 1, '': 2, '0': 3, 'c"]': 4, ключ: 5 } }).map((c) => c.path)).toEqual([
+    'a["0"]',
+    'a.b',
+    'a[""]',
+    'a["c\\"]"]',
+    'a["ключ"]',
+  ])
+})
+
+test('no difference is missed: two manifests differ exactly when there is a change to see, and every change is one', () => {
+  const manifest = dictionary(string(), jsonValue({ noUnicodeString: false }))
+  assert(
+    property(manifest, manifest, (one, other) => {
+      const [before, after] = [one, other].map((value): unknown => JSON.parse(JSON.stringify(value)))
+      const changes = differences(before, after)
+      expect(changes.length === 0).toBe(Bun.deepEquals(before, after))
+      expect(new Set(changes.map(({ path }) => path)).size).toBe(changes.length)
+      expect(differences(after, after)).toEqual([])
+      // Seen from the other side, the same places differ.
+      const back = differences(after, before)
+      expect(back.map(({ path }) => path).toSorted()).toEqual(changes.map(({ path }) => path).toSorted())
+    }),
+  )
+})
