@@ -1,0 +1,7 @@
+/** Four browsers in which every pair of settings occurs: with `test.each(browserKinds)` a flow is seen in all of them. */
+export const browserKinds = [
+  { kind: 'JavaScript, desktop, light', javaScript: true, width: 'desktop', theme: 'light' },
+  { kind: 'JavaScript, phone, dark', javaScript: true, width: 'phone', theme: 'dark' },
+  { kind: 'no JavaScript, phone, light', javaScript: false, width: 'phone', theme: 'light' },
+  { kind: 'no JavaScript, desktop, dark', javaScript: false, width: 'desktop', theme: 'dark' },
+] as const
