@@ -9,3 +9,8 @@ ALTER TABLE sessions ADD COLUMN agent TEXT;
 
 -- The review queue: few at a time, however many versions there are.
 CREATE INDEX versions_submitted ON versions (submitted_at) WHERE status = 'submitted';
+
+-- What operators look at: versions that wait to go live, installs that wait to be decided, and who the operators are.
+CREATE INDEX versions_approved ON versions (reviewed_at) WHERE status = 'approved';
+CREATE INDEX installs_pending ON installs (id) WHERE approval = 'pending';
+CREATE INDEX users_operators ON users (id) WHERE is_operator = 1;
