@@ -14,3 +14,7 @@ CREATE INDEX versions_submitted ON versions (submitted_at) WHERE status = 'submi
 CREATE INDEX versions_approved ON versions (reviewed_at) WHERE status = 'approved';
 CREATE INDEX installs_pending ON installs (id) WHERE approval = 'pending';
 CREATE INDEX users_operators ON users (id) WHERE is_operator = 1;
+
+-- What developers look at: the events of one kind in an app's trail, and an app's installs from the newest on.
+CREATE INDEX audit_events_by_app_and_action ON audit_events (app_id, action, id) WHERE app_id IS NOT NULL;
+CREATE INDEX installs_by_app ON installs (app_id, id, approval, state);
