@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, isNull, lt, lte } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, lte, ne } from 'drizzle-orm'
 import { sessions, users } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
 
@@ -58,6 +58,48 @@ export const sessionQueries = (db: Connection) => {
         .update(sessions)
         .set({ endedAt: now })
         .where(and(eq(sessions.userId, userId), isNull(sessions.endedAt)))),
+    /** Ends one session if it is this user's; false when it is not or had already ended. */
+    endOfUser: async (userId: string, key: string, now: number) =>
+      (
+        await db
+          .update(sessions)
+          .set({ endedAt: now })
+          .where(and(eq(sessions.key, key), eq(sessions.userId, userId), isNull(sessions.endedAt)))
+          .returning({ key: sessions.key })
+      ).length === 1,
+    /** Ends the user's sessions but the one of the key; gives how many had not ended. */
+    endOthersOfUser: async (userId: string, key: string, now: number) =>
+      (
+        await db
+          .update(sessions)
+          .set({ endedAt: now })
+          .where(and(eq(sessions.userId, userId), ne(sessions.key, key), isNull(sessions.endedAt)))
+          .returning({ key: sessions.key })
+      ).length,
+    /** Sessions of the user that have neither ended nor expired, before the key, newest first. */
+    openOfUser: async (
+      userId: string,
+      page: { readonly now: number; readonly before: string; readonly limit: number },
+    ) =>
+      await db
+        .select({
+          key: sessions.key,
+          address: sessions.address,
+          agent: sessions.agent,
+          createdAt: sessions.createdAt,
+          expiresAt: sessions.expiresAt,
+        })
+        .from(sessions)
+        .where(
+          and(
+            eq(sessions.userId, userId),
+            lt(sessions.key, page.before),
+            isNull(sessions.endedAt),
+            gt(sessions.expiresAt, page.now),
+          ),
+        )
+        .orderBy(desc(sessions.key))
+        .limit(page.limit),
     /** Removes up to `limit` sessions minted before the key, oldest first; gives how many. */
     purge: async (before: string, limit: number) => {
       const rows = await expired().execute({ before, limit })

@@ -1,4 +1,4 @@
-import { asc, count, eq } from 'drizzle-orm'
+import { and, asc, count, eq } from 'drizzle-orm'
 import { users } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
 
@@ -33,5 +33,14 @@ export const userQueries = (db: Connection) => {
     count: async () => (await total().execute())[0]?.total ?? 0,
     setStatus: async (id: string, status: User['status'], now: number) =>
       void (await db.update(users).set({ status, updatedAt: now }).where(eq(users.id, id))),
+    /** Replaces the hash only while it is the one that was checked; false when the password has changed since. */
+    replacePassword: async (id: string, oldHash: string, newHash: string, now: number) =>
+      (
+        await db
+          .update(users)
+          .set({ passwordHash: newHash, updatedAt: now })
+          .where(and(eq(users.id, id), eq(users.passwordHash, oldHash)))
+          .returning({ id: users.id })
+      ).length === 1,
   }
 }

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { browserLabel } from '../../domain/browser-label.ts'
 import { refuse } from '../../domain/errors.ts'
 import { signIn } from '../../operations/sessions/sign-in.ts'
 import { signOut } from '../../operations/sessions/sign-out.ts'
@@ -28,7 +29,8 @@ const start = (door: Door) =>
         door,
         context,
         body.email,
-        async () => await signIn(door.platform, traceOf(context), body),
+        async () =>
+          await signIn(door.platform, traceOf(context), body, browserLabel(request.headers.get('user-agent'))),
       )
       context.notes.userId = signedIn.user.id
       door.platform.observe.issued('session')

@@ -1,11 +1,10 @@
 import { refuse } from '../../domain/errors.ts'
-import { rowKey } from '../../domain/identifier.ts'
 import { passwordFault } from '../../domain/password.ts'
-import { hashSecret, mintSecret } from '../../domain/secret.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
+import { mintSession } from './mint-session.ts'
 
 type SignedIn = {
   readonly sessionToken: string
@@ -15,13 +14,15 @@ type SignedIn = {
 
 /**
  * Signs a user in with a fresh session. An unknown address takes as long as a wrong password; the password is checked
- * outside the transaction, and the session is made only if that same password is still the user's.
+ * outside the transaction, and the session is made only if that same password is still the user's. `agent` is what the
+ * session will be called in the user's list.
  * @throws invalid_login
  */
 export const signIn = async (
   platform: Platform,
   trace: Trace,
   credentials: { readonly email: string; readonly password: string },
+  agent: string | null = null,
 ): Promise<SignedIn> => {
   const user = await findUser(platform.database.queries, credentials.email)
   const checkable = passwordFault(credentials.password) === null
@@ -29,10 +30,8 @@ export const signIn = async (
 
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
-  const key = rowKey(platform.random.uuid(now))
-  const sessionToken = mintSecret({ kind: 'session', key, random: platform.random.bytes(32) })
-  const hash = hashSecret(sessionToken)
-  const expiresAt = now + platform.lifetimes.session * 1000
+  const session = mintSession(platform, trace, now)
+  const { sessionToken, expiresAt } = session
 
   return await decide(platform.database, async (q) => {
     const current = user === null ? null : await q.users.byId(user.id)
@@ -42,16 +41,7 @@ export const signIn = async (
       await q.audit.insert(auditEvent(stamp, { actor, action: 'session.create', refusedWith: 'invalid_login' }))
       return refused(refuse('invalid_login'))
     }
-    await q.sessions.insert({
-      key,
-      hash,
-      userId: current.id,
-      createdAt: now,
-      expiresAt,
-      endedAt: null,
-      address: trace.address,
-      agent: null,
-    })
+    await q.sessions.insert(session.rowFor(current.id, agent))
     await q.audit.insert(auditEvent(stamp, { actor: { kind: 'user', id: current.id }, action: 'session.created' }))
     return done({ sessionToken, expiresAt, user: { id: current.id, name: current.name, email: current.email } })
   })

@@ -1,0 +1,24 @@
+import { auditEvent, auditStamp } from '../audit/event.ts'
+import { decide, done } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+import type { SessionCaller } from '../tokens/authenticate-session.ts'
+
+/**
+ * Ends one session of the caller by its key; it is refused from the answer on. False when the caller has no such
+ * session or it had ended before, which is told alike.
+ */
+export const endSession = async (
+  platform: Platform,
+  trace: Trace,
+  caller: SessionCaller,
+  key: string,
+): Promise<boolean> => {
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  const actor = { kind: 'user', id: caller.user.id } as const
+  return await decide(platform.database, async (q) => {
+    const ended = await q.sessions.endOfUser(caller.user.id, key, now)
+    if (ended) await q.audit.insert(auditEvent(stamp, { actor, action: 'session.ended', target: key }))
+    return done(ended)
+  })
+}

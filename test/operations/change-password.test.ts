@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Platform } from '../../src/operations/platform.ts'
+import { endSession } from '../../src/operations/sessions/end-session.ts'
+import { listSessions } from '../../src/operations/sessions/list-sessions.ts'
+import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { authenticateSession } from '../../src/operations/tokens/authenticate-session.ts'
+import { changePassword } from '../../src/operations/users/change-password.ts'
+import { openAsOperator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addUser, type Login } from '../support/world.ts'
+
+let platform: Platform
+let user: Login
+beforeEach(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'password.db'))
+  user = await addUser(platform)
+})
+afterEach(async () => await platform.database.close())
+
+const next = 'a much better password'
+const enter = async (password = user.password, agent: string | null = null) => {
+  const { sessionToken } = await signIn(platform, trace, { email: user.email, password }, agent)
+  const caller = await authenticateSession(platform, sessionToken)
+  if (caller === null) throw new Error('not signed in')
+  return { sessionToken, caller }
+}
+const works = async (sessionToken: string) => (await authenticateSession(platform, sessionToken)) !== null
+const storedHash = async () => (await platform.database.queries.users.byId(user.id))?.passwordHash
+const refusalOf = async (attempt: Promise<unknown>): Promise<unknown> =>
+  await attempt.then(
+    () => 'done',
+    ({ code, facts }: { code: string; facts: { param?: string } }) => `${code} ${facts.param}`,
+  )
+const events = async () =>
+  (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })).map(
+    ({ action, outcome, reason, actorId, target }) => ({ action, outcome, reason, actorId, target }),
+  )
+
+test('a changed password signs in, the old one no longer, and every session before it has ended', async () => {
+  const [other, here] = [await enter(), await enter(user.password, 'Firefox on Linux')]
+  const fresh = await changePassword(platform, trace, here.caller, { current: user.password, next, repeated: next })
+
+  expect([await works(other.sessionToken), await works(here.sessionToken)]).toEqual([false, false])
+  const caller = await authenticateSession(platform, fresh.sessionToken)
+  if (caller === null) throw new Error('the fresh session does not work')
+  expect(caller.expiresAt).toBe(fresh.expiresAt)
+  const { data } = await listSessions(platform, caller, { limit: 50, cursor: null })
+  expect(data).toMatchObject([{ isCurrent: true, agent: 'Firefox on Linux' }])
+
+  expect(await refusalOf(enter())).toStartWith('invalid_login')
+  expect(await works((await enter(next)).sessionToken)).toBe(true)
+  const told = { actorId: user.id, target: user.id }
+  expect(await events()).toContainEqual({ action: 'user.password_changed', outcome: 'done', reason: null, ...told })
+})
+
+test('a wrong current password changes nothing, ends nothing and leaves its row', async () => {
+  const [here, before] = [await enter(), await storedHash()]
+  for (const current of ['wrong', '', user.password.toUpperCase(), `${user.password}\0`, 'x'.repeat(73)]) {
+    expect(await refusalOf(changePassword(platform, trace, here.caller, { current, next, repeated: next }))).toBe(
+      'invalid_login current',
+    )
+  }
+  expect([await storedHash(), await works(here.sessionToken)]).toEqual([before, true])
+  const refused = { action: 'user.change_password', outcome: 'refused', reason: 'invalid_login' } as const
+  expect((await events()).filter(({ action }) => action === refused.action)).toEqual(
+    Array.from({ length: 5 }, () => ({ ...refused, actorId: user.id, target: user.id })),
+  )
+})
+
+test('a new password must be usable, another than the current one, and typed alike twice', async () => {
+  const [here, before] = [await enter(), await storedHash()]
+  const current = user.password
+  const attempt = async (password: string, repeated = password) =>
+    await refusalOf(changePassword(platform, trace, here.caller, { current, next: password, repeated }))
+  expect(await attempt('short')).toBe('invalid_request password')
+  expect(await attempt('\u{1F511}'.repeat(19))).toBe('invalid_request password')
+  expect(await attempt('nul\0 nul nul')).toBe('invalid_request password')
+  expect(await attempt(current)).toBe('invalid_request password')
+  expect(await attempt(next, `${next} `)).toBe('invalid_request repeated')
+  expect([await storedHash(), await works(here.sessionToken)]).toEqual([before, true])
+})
+
+test('what is wrong with the new password is told without a word about the current one', async () => {
+  const { caller } = await enter()
+  const told = async (current: string) =>
+    await refusalOf(changePassword(platform, trace, caller, { current, next: 'short', repeated: 'short' }))
+  expect(await told('wrong')).toBe(await told(user.password))
+})
+
+test('a session that ends while the hashes are made changes no password and is not followed by a fresh one', async () => {
+  const [here, other, before] = [await enter(), await enter(), await storedHash()]
+  const slow: Platform = {
+    ...platform,
+    passwords: {
+      ...platform.passwords,
+      hash: async (password) => {
+        await endSession(platform, trace, other.caller, here.caller.sessionKey)
+        return await platform.passwords.hash(password)
+      },
+    },
+  }
+  const change = changePassword(slow, trace, here.caller, { current: user.password, next, repeated: next })
+  expect(await refusalOf(change)).toStartWith('login_required')
+  expect([await storedHash(), await works(other.sessionToken)]).toEqual([before, true])
+  expect((await listSessions(platform, other.caller, { limit: 50, cursor: null })).data).toHaveLength(1)
+})
+
+test('of changes that race from two sessions one holds, and its session is the only one left', async () => {
+  const [one, two] = [await enter(), await enter()]
+  const passwords = ['the first new password', 'the second new password']
+  const outcomes = await Promise.allSettled(
+    [one, two].map(async ({ caller }, index) => {
+      const chosen = passwords[index] ?? ''
+      const fresh = await changePassword(platform, trace, caller, {
+        current: user.password,
+        next: chosen,
+        repeated: chosen,
+      })
+      return { chosen, sessionToken: fresh.sessionToken }
+    }),
+  )
+  const won = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+  expect(won).toHaveLength(1)
+  expect(await works(won[0]?.sessionToken ?? '')).toBe(true)
+  expect(await works((await enter(won[0]?.chosen)).sessionToken)).toBe(true)
+  expect([await works(one.sessionToken), await works(two.sessionToken)]).toEqual([false, false])
+})
+
+test('a password that was replaced while the given one was being checked is not replaced again', async () => {
+  const here = await enter()
+  const replaced: Platform = {
+    ...platform,
+    passwords: {
+      ...platform.passwords,
+      hash: async (password) => {
+        const [old, newer] = [await storedHash(), await platform.passwords.hash('of somebody quicker')]
+        await platform.database.transaction(
+          async (q) => await q.users.replacePassword(user.id, old ?? '', newer, platform.clock.now()),
+        )
+        return await platform.passwords.hash(password)
+      },
+    },
+  }
+  const change = changePassword(replaced, trace, here.caller, { current: user.password, next, repeated: next })
+  expect(await refusalOf(change)).toBe('invalid_login current')
+  expect(await works((await enter('of somebody quicker')).sessionToken)).toBe(true)
+})
