@@ -4,7 +4,7 @@ import { dirname, join, normalize } from 'node:path'
 
 const root = join(import.meta.dir, '..')
 const files = (pattern: string) => [...new Bun.Glob(pattern).scanSync({ cwd: root })].toSorted()
-const sources = [...files('src/**/*.ts'), ...files('db/**/*.ts')].filter((file) => !file.endsWith('.d.ts'))
+const sources = [...files('src/**/*.{ts,tsx}'), ...files('db/**/*.ts')].filter((file) => !file.endsWith('.d.ts'))
 const text = async (file: string) => await Bun.file(join(root, file)).text()
 
 /** What a file imports or starts as a thread: packages by name, our own files by path from the root. Types count as well. */
@@ -93,6 +93,38 @@ test('nobody imports a door but the program itself', async () => {
   expect(faults).toEqual([])
 })
 
+test('only the pages know how markup is made, and none of it goes round the escaping', async () => {
+  const faults: string[] = []
+  for (const file of sources) {
+    const isPage = layerOf(file) === 'pages'
+    if (file.endsWith('.tsx') && !isPage) faults.push(`${file} is markup`)
+    for (const imported of await importsOf(file)) {
+      if (imported.startsWith('preact') && !isPage) faults.push(`${file} imports ${imported}`)
+    }
+    // Nor may anything in it need what the Content-Security-Policy forbids.
+    for (const forbidden of [/\bdangerouslySetInnerHTML\b/, /\sstyle=/, /\son[A-Za-z]+=[{"]/]) {
+      if (file.endsWith('.tsx') && forbidden.test(await text(file))) faults.push(`${file} has ${forbidden.source}`)
+    }
+  }
+  expect(faults).toEqual([])
+})
+
+test('an area of the pages knows what all pages share and itself, but no other area', async () => {
+  /** The folder under src/pages; empty for what all pages share. */
+  const areaOf = (file: string): string => {
+    const folder = file.startsWith('src/pages/') ? dirname(file).split('/')[2] : undefined
+    return folder === undefined || ['assets', 'components'].includes(folder) ? '' : folder
+  }
+  const faults: string[] = []
+  for (const file of sources.filter((name) => layerOf(name) === 'pages' && name !== 'src/pages/pages.ts')) {
+    for (const imported of await importsOf(file)) {
+      const area = areaOf(imported)
+      if (area !== '' && area !== areaOf(file)) faults.push(`${file} imports ${imported}`)
+    }
+  }
+  expect(faults).toEqual([])
+})
+
 test('only the settings read the environment', async () => {
   const faults: string[] = []
   for (const file of sources.filter((name) => name !== 'src/config.ts')) {
@@ -102,7 +134,7 @@ test('only the settings read the environment', async () => {
 })
 
 test('no file is called utils, helpers or common', () => {
-  expect(sources.filter((file) => /(^|\/)(utils?|helpers?|common|misc)(\.ts|\/)/.test(file))).toEqual([])
+  expect(sources.filter((file) => /(^|\/)(utils?|helpers?|common|misc)(\.tsx?|\/)/.test(file))).toEqual([])
 })
 
 test('every module is reached from some test', async () => {
