@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, lt, or, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, lt, ne, or, sql } from 'drizzle-orm'
 import { apps, installs, resources, users } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
 
@@ -7,6 +7,9 @@ type State = Pick<Install, 'approval' | 'state'>
 
 /** Written out, as the partial index `installs_open` is: SQLite uses that one only where the words are the same. */
 const isOpen = or(eq(installs.approval, sql`'pending'`), eq(installs.state, sql`'active'`))
+
+/** Likewise for `installs_pending`. */
+const isPending = eq(installs.approval, sql`'pending'`)
 
 /** Installs of apps on websites and stores. */
 export const installQueries = (db: Connection) => {
@@ -35,6 +38,22 @@ export const installQueries = (db: Connection) => {
       .prepare(),
   )
 
+  /** Installs with what a person calls their app, user and place. */
+  const described = () =>
+    db
+      .select({
+        install: installs,
+        kind: resources.kind,
+        resourceSlug: resources.slug,
+        app: apps.slug,
+        appName: apps.name,
+        user: users.email,
+      })
+      .from(installs)
+      .innerJoin(resources, eq(resources.id, installs.resourceId))
+      .innerJoin(apps, eq(apps.id, installs.appId))
+      .innerJoin(users, eq(users.id, installs.userId))
+
   return {
     insert: async (install: Install) => void (await insert().execute(install)),
     /** The install with the website or store it is on. */
@@ -48,20 +67,27 @@ export const installQueries = (db: Connection) => {
       ),
     /** Every install, of one app or of all (null), oldest first, with what a person calls its app, user and place. */
     list: async (appId: string | null) =>
-      await db
-        .select({
-          install: installs,
-          kind: resources.kind,
-          resourceSlug: resources.slug,
-          app: apps.slug,
-          user: users.email,
-        })
-        .from(installs)
-        .innerJoin(resources, eq(resources.id, installs.resourceId))
-        .innerJoin(apps, eq(apps.id, installs.appId))
-        .innerJoin(users, eq(users.id, installs.userId))
+      await described()
         .where(appId === null ? undefined : eq(installs.appId, appId))
         .orderBy(asc(installs.id)),
+    /** Undecided installs after the ID, oldest first. */
+    pending: async (afterId: string, limit: number) =>
+      await described()
+        .where(and(isPending, gt(installs.id, afterId)))
+        .orderBy(asc(installs.id))
+        .limit(limit),
+    /** Decided installs before the ID, newest first, of one app or of all (null). */
+    decided: async (appId: string | null, beforeId: string, limit: number) =>
+      await described()
+        .where(
+          and(
+            ne(installs.approval, 'pending'),
+            lt(installs.id, beforeId),
+            appId === null ? undefined : eq(installs.appId, appId),
+          ),
+        )
+        .orderBy(desc(installs.id))
+        .limit(limit),
     /** Installs of an app before the ID, newest first, with nothing in them that tells who installed it or where. */
     pageOfApp: async (appId: string, beforeId: string, limit: number) =>
       await db

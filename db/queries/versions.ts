@@ -1,6 +1,6 @@
-import { and, desc, eq, inArray, lt, max, type SQL } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, lt, max, or, type SQL, sql } from 'drizzle-orm'
 import type { VersionStatus } from '../../src/domain/version.ts'
-import { versions } from '../tables/sqlite.ts'
+import { apps, users, versions } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
 
 export type Version = typeof versions.$inferSelect
@@ -11,7 +11,16 @@ export type VersionContent = Pick<
 >
 type Times = Partial<Pick<Version, 'submittedAt' | 'reviewedAt' | 'activatedAt' | 'rejection'>>
 
-/** Versions of apps; the app is part of every question. */
+/** What waits for an operator, and since when. The status is written out, as the partial indexes have it. */
+const waitingFor = {
+  review: { status: sql`'submitted'`, since: versions.submittedAt },
+  activation: { status: sql`'approved'`, since: versions.reviewedAt },
+} as const
+export type WaitingFor = keyof typeof waitingFor
+/** A place in a queue: after the version of this ID, which has waited since this moment. */
+export type QueuePlace = { readonly since: number; readonly id: string }
+
+/** Versions of apps; the app is part of every question, but for an operator's. */
 export const versionQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(versions).values(everyColumn(versions)).prepare())
   const byId = lazily(() =>
@@ -77,6 +86,32 @@ export const versionQueries = (db: Connection) => {
         )
         .orderBy(desc(versions.number))
         .limit(limit),
+    /** What waits for an operator, of every app, longest first; without the manifests, which may be large. */
+    queue: async (what: WaitingFor, after: QueuePlace, limit: number) => {
+      const { status, since } = waitingFor[what]
+      return await db
+        .select({
+          id: versions.id,
+          version: versions.version,
+          scopes: versions.scopes,
+          since,
+          slug: apps.slug,
+          appName: apps.name,
+          appStatus: apps.status,
+          ownerEmail: users.email,
+        })
+        .from(versions)
+        .innerJoin(apps, eq(apps.id, versions.appId))
+        .innerJoin(users, eq(users.id, apps.ownerId))
+        .where(
+          and(
+            eq(versions.status, status),
+            or(gt(since, after.since), and(eq(since, after.since), gt(versions.id, after.id))),
+          ),
+        )
+        .orderBy(asc(since), asc(versions.id))
+        .limit(limit)
+    },
     previous: async (appId: string, number: number) =>
       await newest(eq(versions.appId, appId), lt(versions.number, number)),
     previousSuperseded: async (appId: string, number: number) =>

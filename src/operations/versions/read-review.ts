@@ -1,0 +1,68 @@
+import type { App, User } from '../../../db/database.ts'
+import { refuse } from '../../domain/errors.ts'
+import { type ManifestChange, manifestDifference } from '../../domain/manifest-difference.ts'
+import type { ScopeName } from '../../domain/scope.ts'
+import type { Platform } from '../platform.ts'
+import type { SeenVersion } from './take-step.ts'
+import { type VersionRecord, versionRecord } from './version-record.ts'
+
+/** What somebody who decides on a version has to see. */
+export type Review = {
+  readonly app: Pick<App, 'slug' | 'name' | 'status'>
+  readonly owner: Pick<User, 'id' | 'name' | 'email'>
+  readonly version: VersionRecord
+  /** What users get now; null when nothing is live, and then there is nothing to compare with. */
+  readonly live: VersionRecord | null
+  /** The first changes of the manifest against the live one, and how many more there are. */
+  readonly changes: readonly ManifestChange[]
+  readonly moreChanges: number
+  /** Scopes that the live version does not have, and those that only it has. */
+  readonly newScopes: readonly ScopeName[]
+  readonly droppedScopes: readonly ScopeName[]
+  /** What a decision has to be bound to. */
+  readonly seen: SeenVersion
+}
+
+/** Nobody reads more; the whole manifest is there beside it. */
+const mostChanges = 200
+
+/**
+ * A version beside the one that is live, with the difference between them.
+ * @throws version_not_found for an unknown app or version
+ */
+export const readReview = async (platform: Platform, slug: string, name: string): Promise<Review> => {
+  const q = platform.database.queries
+  const app = await q.apps.bySlug(slug)
+  const row = app === null ? null : await q.versions.byName(app.id, name)
+  if (app === null || row === null) throw refuse('version_not_found')
+  const owner = await q.users.byId(app.ownerId)
+  if (owner === null) throw new Error('an app has no owner')
+  const liveRow = await q.versions.active(app.id)
+  const version = versionRecord(row, app)
+  const live = liveRow === null ? null : versionRecord(liveRow, app)
+  const shownScopes = live?.scopes ?? []
+  return {
+    app: { slug: app.slug, name: app.name, status: app.status },
+    owner: { id: owner.id, name: owner.name, email: owner.email },
+    version,
+    live,
+    ...changesBetween(live, version),
+    newScopes: version.scopes.filter((scope) => !shownScopes.includes(scope)),
+    droppedScopes: shownScopes.filter((scope) => !version.scopes.includes(scope)),
+    seen: { id: row.id, revision: row.revision, submittedAt: row.submittedAt, liveId: live?.id ?? null },
+  }
+}
+
+const changesBetween = (
+  live: VersionRecord | null,
+  version: VersionRecord,
+): Pick<Review, 'changes' | 'moreChanges'> => {
+  const changes: ManifestChange[] = []
+  let moreChanges = 0
+  if (live === null) return { changes, moreChanges }
+  for (const change of manifestDifference(live.manifest, version.manifest)) {
+    if (changes.length < mostChanges) changes.push(change)
+    else moreChanges += 1
+  }
+  return { changes, moreChanges }
+}
