@@ -101,6 +101,20 @@ export const grantQueries = (db: Connection) => {
       .where(eq(tokenPairs.key, given('key')))
       .prepare(),
   )
+  const liveScopes = lazily(() =>
+    db
+      .selectDistinct({ scopes: grants.scopes })
+      .from(grants)
+      .where(
+        and(
+          eq(grants.userId, given('userId')),
+          eq(grants.clientId, given('clientId')),
+          isNull(grants.revokedAt),
+          gt(grants.expiresAt, given('now')),
+        ),
+      )
+      .prepare(),
+  )
   const removeCode = lazily(() =>
     db
       .delete(authorizationCodes)
@@ -147,6 +161,9 @@ export const grantQueries = (db: Connection) => {
       const due = db.select({ id: grants.id }).from(grants).where(lte(grants.retryUntil, before)).limit(limit)
       return (await db.update(grants).set(noRetry).where(inArray(grants.id, due)).returning({ id: grants.id })).length
     },
+    /** The different scopes of the grants that this client has of the user now. */
+    liveScopes: async (userId: string, clientId: string, now: number): Promise<string[]> =>
+      (await liveScopes().execute({ userId, clientId, now })).map(({ scopes }) => scopes),
     listByUser: async (userId: string): Promise<Grant[]> =>
       await db.select().from(grants).where(eq(grants.userId, userId)).orderBy(desc(grants.id)),
     /** A window of at most `limit` grants after the ID, in order of creation: how the purge walks. */

@@ -1,25 +1,16 @@
-import type { Queries } from '../../../db/database.ts'
-import type { Environment } from '../../domain/environment.ts'
+import type { AuthorizationRequest } from '../../domain/authorization-request.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordIdOfKey, rowKey } from '../../domain/identifier.ts'
-import { isCodeChallenge } from '../../domain/pkce.ts'
 import { redirectTarget } from '../../domain/redirect-uri.ts'
-import { formatScope, isSubset, parseScope, parseStoredScope, type ScopeName, scopesFor } from '../../domain/scope.ts'
+import { formatScope } from '../../domain/scope.ts'
 import { hashSecret, mintSecret } from '../../domain/secret.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { SessionCaller } from '../tokens/authenticate-session.ts'
 import { refusalIfEnded } from '../tokens/refusal-if-ended.ts'
+import { checkAuthorizationRequest } from './check-authorization-request.ts'
 
-type AuthorizationRequest = {
-  readonly clientId: string
-  readonly redirectUri: string
-  readonly scope: string
-  readonly state: string
-  readonly codeChallenge: string
-  readonly codeChallengeMethod: string
-}
 export type Authorization = {
   readonly code: string
   readonly state: string
@@ -29,40 +20,6 @@ export type Authorization = {
   readonly expiresInSeconds: number
   readonly grantId: string
   readonly appId: string
-}
-
-type CheckedRequest = {
-  readonly appId: string
-  readonly environment: Environment
-  readonly scopes: readonly ScopeName[]
-}
-
-/**
- * Checks an authorization request in the order in which the answers may be given away: the client, where it may be
- * answered, its form, then what it may ask for. Nothing redirects to a URI that has not passed the second check.
- */
-const checkAuthorizationRequest = async (
-  q: Queries,
-  request: AuthorizationRequest,
-): Promise<CheckedRequest | PlatformError> => {
-  const found = await q.apps.byClient(request.clientId)
-  if (found === null) return refuse('invalid_client')
-  const redirectUri = await q.redirectUris.find(request.redirectUri) // RFC 9700 §2.1: exact string comparison
-  if (redirectUri === null || redirectUri.clientId !== request.clientId) {
-    return refuse('invalid_redirect_uri', { param: 'redirectUri' })
-  }
-  if (request.codeChallengeMethod !== 'S256') {
-    return refuse('unsupported_code_challenge_method', { param: 'codeChallengeMethod' })
-  }
-  if (!isCodeChallenge(request.codeChallenge)) return refuse('invalid_request', { param: 'codeChallenge' })
-  const asked = parseScope(request.scope)
-  if (asked.kind === 'refused') return refuse(asked.code, { param: 'scope' })
-  if (found.app.status !== 'active') return refuse('app_inactive')
-  const registered = parseStoredScope(found.app.scopes)
-  if (!isSubset(asked.scopes, registered) || !isSubset(asked.scopes, scopesFor('user'))) {
-    return refuse('scope_not_allowed', { param: 'scope' })
-  }
-  return { appId: found.app.id, environment: found.client.environment, scopes: asked.scopes }
 }
 
 /**
@@ -95,7 +52,8 @@ export const authorize = async (
     if (checked instanceof PlatformError) return refused(checked)
     if (!consented) return refused(refuse('consent_required', { param: 'consent' }))
     const scope = formatScope(checked.scopes)
-    const { appId, environment } = checked
+    const { id: appId } = checked.app
+    const { environment } = checked.client
     await q.grants.insert({
       id: grantId,
       userId,

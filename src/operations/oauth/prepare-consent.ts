@@ -1,0 +1,105 @@
+import type { Queries } from '../../../db/database.ts'
+import { type AuthorizationError, authorizationErrorOf } from '../../domain/authorization-error.ts'
+import { type AuthorizationParameters, textOf } from '../../domain/authorization-parameters.ts'
+import {
+  type AuthorizationRequest,
+  authorizationRequestFault,
+  authorizationRequestOf,
+  isSilent,
+  stateOf,
+} from '../../domain/authorization-request.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { PlatformError, refuse } from '../../domain/errors.ts'
+import { formatScope, parseStoredScope, type ScopeName } from '../../domain/scope.ts'
+import type { Platform } from '../platform.ts'
+import type { SessionCaller } from '../tokens/authenticate-session.ts'
+import { type AskingClient, checkAsked, verifyRedirection } from './check-authorization-request.ts'
+import { errorTarget } from './error-target.ts'
+
+/** What a person is asked to decide. */
+export type Consent = {
+  /** With its scopes sorted and each once: exactly what a yes will grant. */
+  readonly request: AuthorizationRequest
+  readonly appName: string
+  readonly publisher: string
+  readonly environment: Environment
+  readonly scopes: readonly AskedScope[]
+  /** Whether this client already has access to the account. */
+  readonly isKnown: boolean
+}
+/** A scope is new when this client has access to the account, but not to this. */
+export type AskedScope = { readonly name: ScopeName; readonly isNew: boolean }
+
+/** What is to be done with an authorization request, before anybody has decided anything. */
+export type ConsentStep =
+  /** Answer the app: something other than who asks and where is wrong. */
+  | { readonly kind: 'answer'; readonly redirectTo: string }
+  | { readonly kind: 'sign_in'; readonly request: AuthorizationRequest }
+  | { readonly kind: 'ask'; readonly consent: Consent }
+
+/**
+ * Checks an authorization request whole, and only then asks who is there. Nothing is changed by it.
+ * @throws invalid_client, invalid_redirect_uri: then nobody may be sent or linked anywhere (RFC 6749 section 4.1.2.1)
+ */
+export const prepareConsent = async (
+  platform: Platform,
+  session: SessionCaller | null,
+  parameters: AuthorizationParameters,
+): Promise<ConsentStep> => {
+  const q = platform.database.queries
+  const asking = await findAsking(q, parameters)
+  const redirectUri = textOf(parameters.redirect_uri) ?? ''
+  const answer = (error: AuthorizationError): ConsentStep => ({
+    kind: 'answer',
+    redirectTo: errorTarget(platform, { redirectUri, state: stateOf(parameters) }, error),
+  })
+
+  const fault = authorizationRequestFault(parameters)
+  if (fault !== null) return answer(fault)
+  const asked = authorizationRequestOf(parameters)
+  const scopes = checkAsked(asking.app, asked)
+  if (scopes instanceof PlatformError) {
+    const error = authorizationErrorOf(scopes.code)
+    if (error === null) throw scopes
+    return answer(error)
+  }
+  const request = { ...asked, scope: formatScope(scopes) }
+  if (isSilent(parameters)) return answer(session === null ? signInNeeded : consentNeeded)
+  if (session === null) return { kind: 'sign_in', request }
+  return { kind: 'ask', consent: await consentFor(q, asking, request, scopes, session, platform.clock.now()) }
+}
+
+const findAsking = async (q: Queries, parameters: AuthorizationParameters): Promise<AskingClient> => {
+  const clientId = textOf(parameters.client_id)
+  const redirectUri = textOf(parameters.redirect_uri)
+  if (clientId === null) throw refuse('invalid_client')
+  if (redirectUri === null) throw refuse('invalid_redirect_uri')
+  const asking = await verifyRedirection(q, { clientId, redirectUri })
+  if (asking instanceof PlatformError) throw asking
+  return asking
+}
+
+const consentFor = async (
+  q: Queries,
+  { app, client }: AskingClient,
+  request: AuthorizationRequest,
+  scopes: readonly ScopeName[],
+  session: SessionCaller,
+  now: number,
+): Promise<Consent> => {
+  const owner = await q.users.byId(app.ownerId)
+  const granted = (await q.grants.liveScopes(session.user.id, client.id, now)).flatMap(parseStoredScope)
+  const isKnown = granted.length > 0
+  return {
+    request,
+    appName: app.name,
+    publisher: owner?.name ?? 'Unknown',
+    environment: client.environment,
+    scopes: scopes.map((name) => ({ name, isNew: isKnown && !granted.includes(name) })),
+    isKnown,
+  }
+}
+
+/** What `prompt=none` is answered with: consent is asked for every time (OpenID Connect Core section 3.1.2.6). */
+const signInNeeded: AuthorizationError = { error: 'login_required', description: 'The user has to sign in.' }
+const consentNeeded: AuthorizationError = { error: 'consent_required', description: 'The user has to be asked.' }

@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'bun:test'
+import { authorizationErrorOf } from '../../src/domain/authorization-error.ts'
+import { readAuthorizationParameters, textOf } from '../../src/domain/authorization-parameters.ts'
+import {
+  authorizationQueryOf,
+  authorizationRequestFault,
+  authorizationRequestOf,
+  isSilent,
+  stateOf,
+} from '../../src/domain/authorization-request.ts'
+
+const good = {
+  response_type: 'code',
+  client_id: 'apc_dev_1',
+  redirect_uri: 'https://app.example/callback?a=b',
+  scope: 'site:read profile:read',
+  state: 'x y+z%&=ü',
+  code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+  code_challenge_method: 'S256',
+}
+type Change = Readonly<Record<string, string | null>>
+/** The good query with fields changed, or left out by null; `more` is appended as it is. */
+const query = (change: Change = {}, more = '') => {
+  const fields = new URLSearchParams()
+  for (const [name, value] of Object.entries({ ...good, ...change })) if (value !== null) fields.set(name, value)
+  return fields.toString() + more
+}
+const faultOf = (text: string) => authorizationRequestFault(readAuthorizationParameters(text))?.error ?? 'none'
+const stateIn = (text: string) => stateOf(readAuthorizationParameters(text))
+const silent = (prompt: string | null) => isSilent(readAuthorizationParameters(query({ prompt })))
+
+test('a whole request has no fault and is read exactly', () => {
+  const parameters = readAuthorizationParameters(query())
+  expect(authorizationRequestFault(parameters)).toBeNull()
+  expect(authorizationRequestOf(parameters)).toEqual({
+    clientId: good.client_id,
+    redirectUri: good.redirect_uri,
+    scope: good.scope,
+    state: good.state,
+    codeChallenge: good.code_challenge,
+    codeChallengeMethod: 'S256',
+  })
+})
+
+test('the canonical query asks the same, and forgets what was ignored', () => {
+  const request = authorizationRequestOf(readAuthorizationParameters(query({}, '&nonce=1&resource=a&resource=b')))
+  const canonical = authorizationQueryOf(request)
+  expect(canonical).toMatch(/^[\x21-\x7e]+$/)
+  expect(canonical).not.toContain('nonce')
+  expect(authorizationRequestOf(readAuthorizationParameters(canonical))).toEqual(request)
+})
+
+const known = [...Object.keys(good), 'response_mode', 'prompt', 'request', 'request_uri']
+describe('every known parameter', () => {
+  for (const name of known) {
+    test(`${name} comes at most once, whatever the two say`, () => {
+      const value = new URLSearchParams(query()).get(name) ?? 'query'
+      for (const more of [value, '', 'other', '%FF']) {
+        expect(faultOf(query({ [name]: value }, `&${name}=${encodeURIComponent(more)}`))).toBe('invalid_request')
+      }
+      expect(
+        faultOf(
+          query({ [name]: value }, `&${encodeURIComponent(name)}&%${name.charCodeAt(0).toString(16)}${name.slice(1)}=`),
+        ),
+      ).toBe('invalid_request')
+    })
+    test(`${name} is UTF-8 without NUL, and is not repaired`, () => {
+      for (const bytes of ['%FF', '%C3', '%ED%A0%80', '%', '%zz', 'a%00b']) {
+        expect(faultOf(query({ [name]: null }, `&${name}=${bytes}`))).toBe('invalid_request')
+      }
+    })
+  }
+  test('counts as missing without a value', () => {
+    for (const name of known) {
+      for (const more of [`&${name}=`, `&${name}`, '']) {
+        const parameters = readAuthorizationParameters(query({ [name]: null }, more))
+        expect(Object.entries(parameters).find(([key]) => key === name)?.[1]).toEqual({ kind: 'missing' })
+      }
+    }
+  })
+})
+
+test('unknown parameters are ignored, in any number and however they look', () => {
+  const more =
+    '&nonce=1&nonce=2&resource=https://a&resource=https://b&__proto__=x&constructor&%FF=1&x=%FF&&=&toString=1'
+  expect(faultOf(query({}, more))).toBe('none')
+})
+
+test('what is missing or wrong is told by the code of its RFC', () => {
+  const faults: readonly (readonly [Change, string])[] = [
+    [{ response_type: null }, 'invalid_request'],
+    [{ response_type: 'token' }, 'unsupported_response_type'],
+    [{ response_type: 'code token' }, 'unsupported_response_type'],
+    [{ response_type: 'CODE' }, 'unsupported_response_type'],
+    [{ response_mode: 'fragment' }, 'invalid_request'],
+    [{ response_mode: 'form_post' }, 'invalid_request'],
+    [{ response_mode: 'query' }, 'none'],
+    [{ state: null }, 'invalid_request'],
+    [{ state: 'x'.repeat(2049) }, 'invalid_request'],
+    [{ state: 'x'.repeat(2048) }, 'none'],
+    [{ code_challenge: null }, 'invalid_request'],
+    [{ code_challenge: 'short' }, 'invalid_request'],
+    [{ code_challenge: `${good.code_challenge}=` }, 'invalid_request'],
+    [{ code_challenge_method: null }, 'invalid_request'],
+    [{ code_challenge_method: 'plain' }, 'invalid_request'],
+    [{ code_challenge_method: 's256' }, 'invalid_request'],
+    [{ scope: null }, 'invalid_scope'],
+    [{ request: 'eyJ' }, 'request_not_supported'],
+    [{ request_uri: 'https://app.example/request' }, 'request_uri_not_supported'],
+    [{ prompt: 'none login' }, 'invalid_request'],
+    [{ prompt: 'login' }, 'none'],
+    [{ prompt: 'consent select_account' }, 'none'],
+    [{ prompt: 'none' }, 'none'],
+  ]
+  for (const [change, error] of faults) expect([change, faultOf(query(change))]).toEqual([change, error])
+})
+
+test('every description has only the characters of RFC 6749 section 4.1.2.1', () => {
+  for (const change of [
+    { state: null },
+    { scope: null },
+    { prompt: 'none login' },
+    { request: 'x' },
+    { scope: 'x', response_type: 'x' },
+  ]) {
+    const fault = authorizationRequestFault(readAuthorizationParameters(query(change)))
+    expect(fault?.description).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+\.$/)
+  }
+})
+
+test('a state is given back only when it came once and is of a length that can be given back', () => {
+  expect(stateIn(query())).toBe(good.state)
+  expect(stateIn(query({ state: 'x'.repeat(2049) }))).toBeNull()
+  expect(stateIn(query({}, '&state=other'))).toBeNull()
+  expect(stateIn(query({ state: null }, '&state=%FF'))).toBeNull()
+  expect(stateIn(query({ state: null }))).toBeNull()
+})
+
+test('only prompt=none silences', () => {
+  expect([silent('none'), silent(' none '), silent(null), silent('login'), silent('nonex')]).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+  ])
+})
+
+test('a plus is a space and a value may hold equals signs', () => {
+  const parameters = readAuthorizationParameters('scope=a+b%2B&state=a=b==')
+  expect(textOf(parameters.scope)).toBe('a b+')
+  expect(textOf(parameters.state)).toBe('a=b==')
+})
+
+test('no refusal about who asks, who is there or what was sent twice is told to an app', () => {
+  for (const code of [
+    'invalid_client',
+    'invalid_redirect_uri',
+    'login_required',
+    'idempotency_key_reused',
+    'unavailable',
+    'internal_error',
+    'rate_limited',
+  ] as const) {
+    expect(authorizationErrorOf(code)).toBeNull()
+  }
+  expect(authorizationErrorOf('app_inactive')?.error).toBe('unauthorized_client')
+  for (const code of ['invalid_scope', 'scope_not_allowed', 'scope_not_available'] as const) {
+    expect(authorizationErrorOf(code)?.error).toBe('invalid_scope')
+  }
+})

@@ -1,0 +1,239 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { readAuthorizationParameters } from '../../src/domain/authorization-parameters.ts'
+import { type AuthorizationRequest, authorizationQueryOf } from '../../src/domain/authorization-request.ts'
+import { type RowKey, rowKey } from '../../src/domain/identifier.ts'
+import { challengeOf } from '../../src/domain/pkce.ts'
+import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { listAuditEvents } from '../../src/operations/audit/list-events.ts'
+import { decideConsent } from '../../src/operations/oauth/decide-consent.ts'
+import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
+import { type Consent, prepareConsent } from '../../src/operations/oauth/prepare-consent.ts'
+import { revokeByUser } from '../../src/operations/oauth/revoke.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { removeRedirectUri } from '../../src/operations/redirect-uris/change-redirect-uris.ts'
+import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { signOut } from '../../src/operations/sessions/sign-out.ts'
+import { authenticateSession, type SessionCaller } from '../../src/operations/tokens/authenticate-session.ts'
+import { openAsOperator, operator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, type AppInWorld, type Login, verifier } from '../support/world.ts'
+
+let platform: Platform
+let user: Login
+let app: AppInWorld
+let session: SessionCaller
+
+beforeEach(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'consent.db'))
+  user = await addUser(platform)
+  app = await addApp(platform, await addUser(platform, 'Grace Publisher'))
+  session = await sessionOf(user)
+})
+afterEach(async () => await platform.database.close())
+
+const sessionOf = async (login: Login): Promise<SessionCaller> => {
+  const caller = await authenticateSession(platform, (await signIn(platform, trace, login)).sessionToken)
+  if (caller === null) throw new Error('not signed in')
+  return caller
+}
+const requestWith = (change: Partial<AuthorizationRequest> = {}): AuthorizationRequest => ({
+  clientId: app.development.clientId,
+  redirectUri: app.redirectUri,
+  scope: 'profile:read site:read',
+  state: 'af0ifjsldkj',
+  codeChallenge: challengeOf(verifier),
+  codeChallengeMethod: 'S256',
+  ...change,
+})
+const prepare = async (change: Partial<AuthorizationRequest> = {}, who: SessionCaller | null = session, more = '') =>
+  await prepareConsent(platform, who, readAuthorizationParameters(authorizationQueryOf(requestWith(change)) + more))
+const consentFor = async (change: Partial<AuthorizationRequest> = {}): Promise<Consent> => {
+  const step = await prepare(change)
+  if (step.kind !== 'ask') throw new Error(step.kind)
+  return step.consent
+}
+const answerIn = (step: Awaited<ReturnType<typeof prepare>>) =>
+  step.kind === 'answer' ? Object.fromEntries(new URL(step.redirectTo).searchParams) : { error: step.kind }
+
+const ticket = (): RowKey => rowKey(platform.random.uuid(platform.clock.now()))
+const settle = async (answer: 'allow' | 'deny', change: Partial<AuthorizationRequest> = {}, key = ticket()) =>
+  await decideConsent(platform, trace, session, { request: requestWith(change), answer, ticket: key })
+const codeOf = async (answer: Promise<unknown>): Promise<unknown> =>
+  await answer.then(
+    () => 'done',
+    (error: { code: string }) => error.code,
+  )
+const grantsOfUser = async () => await platform.database.queries.grants.listByUser(user.id)
+const actions = async () =>
+  (await listAuditEvents(platform, { slug: app.slug, since: 0, limit: 50 })).map(({ action }) => action)
+
+describe('before anybody is asked', () => {
+  test('an unknown client and a URI that is not this very client’s are refused, never answered', async () => {
+    const other = await addApp(platform, user)
+    expect(await codeOf(prepare({ clientId: 'apc_dev_0000000000000000000000' }))).toBe('invalid_client')
+    for (const redirectUri of [other.redirectUri, app.liveRedirectUri, `${app.redirectUri}/`, `${app.redirectUri}?a`]) {
+      expect(await codeOf(prepare({ redirectUri }))).toBe('invalid_redirect_uri')
+    }
+    const parameters = authorizationQueryOf(requestWith())
+    const twice = async (more: string) =>
+      await prepareConsent(platform, session, readAuthorizationParameters(parameters + more))
+    expect(await codeOf(twice(`&client_id=${app.development.clientId}`))).toBe('invalid_client')
+    expect(await codeOf(twice(`&redirect_uri=${encodeURIComponent(app.redirectUri)}`))).toBe('invalid_redirect_uri')
+  })
+
+  test('every other fault is answered at the verified URI, with state and issuer', async () => {
+    expect(answerIn(await prepare({ scope: 'profile:read nothing' }, null))).toEqual({
+      error: 'invalid_scope',
+      error_description: 'The scope is empty or names a scope that does not exist.',
+      state: 'af0ifjsldkj',
+      iss: 'http://localhost',
+    })
+    expect(answerIn(await prepare({ scope: 'customers:read' }))).toMatchObject({ error: 'invalid_scope' })
+    expect(answerIn(await prepare({ codeChallengeMethod: 'plain' }))).toMatchObject({ error: 'invalid_request' })
+    expect(answerIn(await prepare({ state: 'x'.repeat(2049) }))).not.toHaveProperty('state')
+    await setAppStatus(platform, trace, operator, { slug: app.slug, status: 'suspended' })
+    expect(answerIn(await prepare())).toMatchObject({ error: 'unauthorized_client', state: 'af0ifjsldkj' })
+  })
+
+  test('a scope that the app has not registered is answered', async () => {
+    app = await addApp(platform, user, 'profile:read')
+    expect(answerIn(await prepare())).toMatchObject({ error: 'invalid_scope' })
+  })
+
+  test('a stranger signs in after the checks; prompt=none asks nobody', async () => {
+    expect(await prepare({ scope: 'site:read  profile:read site:read' }, null)).toEqual({
+      kind: 'sign_in',
+      request: requestWith(),
+    })
+    expect(answerIn(await prepare({}, null, '&prompt=none'))).toMatchObject({ error: 'login_required' })
+    expect(answerIn(await prepare({}, session, '&prompt=none'))).toMatchObject({ error: 'consent_required' })
+    expect(answerIn(await prepare({ scope: 'nothing' }, null, '&prompt=none'))).toMatchObject({
+      error: 'invalid_scope',
+    })
+  })
+})
+
+describe('what is asked', () => {
+  test('is who wants what, exactly', async () => {
+    expect(await consentFor({ scope: 'site:read profile:read site:read' })).toEqual({
+      request: requestWith(),
+      appName: 'Newsletter',
+      publisher: 'Grace Publisher',
+      environment: 'development',
+      scopes: [
+        { name: 'profile:read', isNew: false },
+        { name: 'site:read', isNew: false },
+      ],
+      isKnown: false,
+    })
+  })
+
+  test('marks what this client does not have yet, while it has access at all', async () => {
+    const { authorization } = await settle('allow')
+    const live = { clientId: app.production.clientId, redirectUri: app.liveRedirectUri }
+    const marked = async (change: Partial<AuthorizationRequest>) =>
+      (await consentFor(change)).scopes.filter(({ isNew }) => isNew).map(({ name }) => name)
+    expect(await marked({ scope: 'profile:read site:read store:read' })).toEqual(['store:read'])
+    expect(await marked({})).toEqual([])
+    expect((await consentFor()).isKnown).toBe(true)
+    expect((await consentFor(live)).isKnown).toBe(false)
+    await revokeByUser(platform, trace, session, authorization?.grantId ?? '')
+    expect((await consentFor({ scope: 'store:read' })).isKnown).toBe(false)
+  })
+
+  test('knows nothing of what others allowed, or of an authorization that is over', async () => {
+    await settle('allow')
+    session = await sessionOf(await addUser(platform))
+    expect((await consentFor()).isKnown).toBe(false)
+    session = await sessionOf(user)
+    expect((await consentFor()).isKnown).toBe(true)
+    platform = { ...platform, clock: { ...platform.clock, now: () => Date.now() + 301_000 } } // the code was never exchanged
+    expect((await consentFor()).isKnown).toBe(false)
+  })
+})
+
+describe('a decision', () => {
+  test('of yes is an authorization with a code that works', async () => {
+    const { redirectTo, authorization } = await settle('allow')
+    const target = new URL(redirectTo)
+    expect(target.origin + target.pathname).toBe(app.redirectUri)
+    expect([...target.searchParams.keys()].toSorted()).toEqual(['code', 'iss', 'state'])
+    const code = target.searchParams.get('code') ?? ''
+    expect(authorization?.code).toBe(code)
+    const tokens = await exchangeCode(
+      platform,
+      trace,
+      { ...app.development, code, redirectUri: app.redirectUri, codeVerifier: verifier },
+      null,
+    )
+    expect(tokens.scope).toBe('profile:read site:read')
+  })
+
+  test('of no is told to the app, leaves a trace and nothing else', async () => {
+    const { redirectTo, authorization } = await settle('deny')
+    expect(authorization).toBeNull()
+    expect(Object.fromEntries(new URL(redirectTo).searchParams)).toEqual({
+      error: 'access_denied',
+      error_description: 'The user did not allow the access.',
+      state: 'af0ifjsldkj',
+      iss: 'http://localhost',
+    })
+    expect(await grantsOfUser()).toEqual([])
+    expect(await actions()).toContain('grant.denied')
+    expect(await actions()).not.toContain('grant.created')
+  })
+
+  for (const first of ['allow', 'deny'] as const) {
+    for (const second of ['allow', 'deny'] as const) {
+      test(`of ${first} spends the ticket for ${second}`, async () => {
+        const key = ticket()
+        await settle(first, {}, key)
+        const before = (await grantsOfUser()).length
+        expect(await codeOf(settle(second, {}, key))).toBe('idempotency_key_reused')
+        expect((await grantsOfUser()).length).toBe(before)
+      })
+    }
+  }
+
+  test('is taken once, however many come at the same time', async () => {
+    const key = ticket()
+    const answers = await Promise.all(Array.from({ length: 100 }, async () => await codeOf(settle('allow', {}, key))))
+    expect(answers.filter((answer) => answer === 'done')).toHaveLength(1)
+    expect(await grantsOfUser()).toHaveLength(1)
+  })
+
+  test('is taken once of a yes and a no that race', async () => {
+    const key = ticket()
+    const answers = await Promise.all([codeOf(settle('deny', {}, key)), codeOf(settle('allow', {}, key))])
+    expect(answers.toSorted()).toEqual(['done', 'idempotency_key_reused'])
+    expect(await grantsOfUser()).toEqual([])
+  })
+
+  test('counts for nothing once the session is over', async () => {
+    await signOut(platform, trace, session)
+    for (const answer of ['allow', 'deny'] as const) expect(await codeOf(settle(answer))).toBe('login_required')
+    expect(await grantsOfUser()).toEqual([])
+  })
+
+  test('answers the app, and issues nothing, when the app was suspended since', async () => {
+    await setAppStatus(platform, trace, operator, { slug: app.slug, status: 'suspended' })
+    for (const answer of ['allow', 'deny'] as const) {
+      const { redirectTo, authorization } = await settle(answer)
+      expect(authorization).toBeNull()
+      expect(new URL(redirectTo).searchParams.get('error')).toBe('unauthorized_client')
+      expect(new URL(redirectTo).searchParams.get('iss')).toBe('http://localhost')
+    }
+    expect(await grantsOfUser()).toEqual([])
+  })
+
+  test('sends nobody to a URI that was removed since', async () => {
+    await removeRedirectUri(platform, trace, operator, {
+      slug: app.slug,
+      environment: 'development',
+      uri: app.redirectUri,
+    })
+    for (const answer of ['allow', 'deny'] as const) expect(await codeOf(settle(answer))).toBe('invalid_redirect_uri')
+    expect(await grantsOfUser()).toEqual([])
+  })
+})
