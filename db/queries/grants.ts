@@ -155,6 +155,19 @@ export const grantQueries = (db: Connection) => {
           .where(and(eq(grants.id, id), isNull(grants.revokedAt)))
           .returning({ id: grants.id })
       ).length === 1,
+    /** Ends every grant of the user, or of the user for one client (null: for all), that had not ended; gives those. */
+    revokeOfUser: async (userId: string, clientId: string | null, now: number) =>
+      await db
+        .update(grants)
+        .set({ revokedAt: now, ...noRetry })
+        .where(
+          and(
+            eq(grants.userId, userId),
+            isNull(grants.revokedAt), // also what has expired: a clock that is set back must not bring it back
+            clientId === null ? undefined : eq(grants.clientId, clientId),
+          ),
+        )
+        .returning({ id: grants.id, appId: grants.appId, clientId: grants.clientId }),
     closeRetry: async (id: string) => void (await db.update(grants).set(noRetry).where(eq(grants.id, id))),
     /** Erases the salts whose retry window has closed. */
     closeRetries: async (before: number, limit: number) => {

@@ -2,6 +2,7 @@ import { appTokenQueries } from './app-tokens.ts'
 import { appQueries } from './apps.ts'
 import { artifactQueries } from './artifacts.ts'
 import { auditQueries } from './audit.ts'
+import { connectedAppQueries } from './connected-apps.ts'
 import type { Connection } from './connection.ts'
 import { credentialQueries } from './credentials.ts'
 import { formTicketQueries } from './form-tickets.ts'
@@ -35,6 +36,7 @@ export const createQueries = (db: Connection) => ({
   apps: appQueries(db),
   artifacts: artifactQueries(db),
   audit: auditQueries(db),
+  connectedApps: connectedAppQueries(db),
   credentials: credentialQueries(db),
   formTickets: formTicketQueries(db),
   grants: grantQueries(db),

@@ -58,6 +58,9 @@ export const formatScope = (scopes: readonly ScopeName[]): string => ordered(sco
 /** Scopes that a caller of this kind can be given. */
 export const scopesFor = (caller: ScopeCaller): readonly ScopeName[] => scopesByCaller[caller]
 
+/** Each scope that is in any of the lists, sorted. */
+export const unionOf = (lists: readonly (readonly ScopeName[])[]): readonly ScopeName[] => ordered(lists.flat())
+
 /** Whether all of the first are among the second. */
 export const isSubset = (some: readonly ScopeName[], all: readonly ScopeName[]): boolean =>
   some.every((name) => all.includes(name))

@@ -32,6 +32,17 @@ export const auditStamp = (platform: Platform, trace: Trace, now: number): Audit
   address: trace.address,
 })
 
+/**
+ * A stamp for a further event of the same transaction, when how many there are shows only there. Counts on in the random
+ * end of the ID, so that no chance is needed inside; the first (0) is the stamp itself.
+ */
+export const followingStamp = (stamp: AuditStamp, count: number): AuditStamp => {
+  const tail = (Number.parseInt(stamp.id.slice(-tailDigits), 16) + count) % 16 ** tailDigits
+  return { ...stamp, id: stamp.id.slice(0, -tailDigits) + tail.toString(16).padStart(tailDigits, '0') }
+}
+/** 48 bits. */
+const tailDigits = 12
+
 /** The row of an event; whatever is left out of the facts is null. */
 export const auditEvent = (stamp: AuditStamp, facts: AuditFacts): AuditEvent => ({
   ...stamp,
