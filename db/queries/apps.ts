@@ -1,9 +1,13 @@
-import { and, asc, eq } from 'drizzle-orm'
-import { apps, clients } from '../tables/sqlite.ts'
+import { and, asc, count, eq, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { apps, clients, versions } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
 
 export type App = typeof apps.$inferSelect
 export type Client = typeof clients.$inferSelect
+
+const live = alias(versions, 'live_version')
+const head = alias(versions, 'head_version')
 
 /** Apps and their clients, one client per environment. */
 export const appQueries = (db: Connection) => {
@@ -51,6 +55,21 @@ export const appQueries = (db: Connection) => {
     clientsOf: async (appId: string): Promise<Client[]> =>
       await db.select().from(clients).where(eq(clients.appId, appId)).orderBy(asc(clients.environment)),
     list: async (): Promise<App[]> => await db.select().from(apps).orderBy(asc(apps.slug)),
+    /** An owner's apps by slug, with what is live and what is the development head, as they are called. */
+    ownedBy: async (ownerId: string) =>
+      await db
+        .select({ app: apps, live: live.version, developmentHead: head.version })
+        .from(apps)
+        .leftJoin(live, and(eq(live.appId, apps.id), eq(live.status, sql`'active'`)))
+        .leftJoin(head, eq(head.id, apps.developmentVersionId))
+        .where(eq(apps.ownerId, ownerId))
+        .orderBy(asc(apps.slug)),
+    countOwnedBy: async (ownerId: string) =>
+      (await db.select({ count: count() }).from(apps).where(eq(apps.ownerId, ownerId)))[0]?.count ?? 0,
+    rename: async (id: string, name: string, now: number) =>
+      void (await db.update(apps).set({ name, updatedAt: now }).where(eq(apps.id, id))),
+    setScopes: async (id: string, scopes: string, now: number) =>
+      void (await db.update(apps).set({ scopes, updatedAt: now }).where(eq(apps.id, id))),
     setStatus: async (id: string, status: App['status'], now: number) =>
       void (await db.update(apps).set({ status, updatedAt: now }).where(eq(apps.id, id))),
     /** Moves the development head. */

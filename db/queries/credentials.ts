@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, gt, isNotNull, isNull, lt, lte, or } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, gt, isNotNull, isNull, lt, lte, max, or } from 'drizzle-orm'
 import { apps, clients, credentials } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
 
@@ -56,6 +56,15 @@ export const credentialQueries = (db: Connection) => {
         .where(and(eq(clients.appId, appId), lt(credentials.id, beforeId), hasEnded(now)))
         .orderBy(desc(credentials.id))
         .limit(limit),
+    /** When any secret of an app was last used; null when none ever was. */
+    lastUseOfApp: async (appId: string) =>
+      (
+        await db
+          .select({ at: max(credentials.lastUsedAt) })
+          .from(credentials)
+          .innerJoin(clients, eq(clients.id, credentials.clientId))
+          .where(eq(clients.appId, appId))
+      )[0]?.at ?? null,
     setExpiry: async (id: string, expiresAt: number) =>
       void (await db.update(credentials).set({ expiresAt }).where(eq(credentials.id, id))),
     /** Ends the secret at once, also one whose grace is over by a clock that may be wrong; false when it was revoked. */

@@ -20,7 +20,8 @@ export const redirectUriQueries = (db: Connection) => {
     /** Byte for byte: the key is compared as binary. */
     find: async (uri: string) => only(await find().execute({ uri })),
     countOfClient: async (clientId: string) =>
-      (await db.select({ count: count() }).from(redirectUris).where(eq(redirectUris.clientId, clientId)))[0]?.count ?? 0,
+      (await db.select({ count: count() }).from(redirectUris).where(eq(redirectUris.clientId, clientId)))[0]?.count ??
+      0,
     remove: async (uri: string, clientId: string) =>
       (
         await db

@@ -5,6 +5,9 @@ export type RedirectUriFaultCode =
 
 type Rule = readonly [code: RedirectUriFaultCode, message: string, isBroken: (text: string) => boolean]
 
+/** The redirect URIs that one environment of an app may have. */
+export const maximumRedirectUris = 100
+
 const maximumLength = 2048
 // RFC 3986 section 2: whatever else is read differently by different parsers, a backslash above all.
 const uriCharacters = /^(?:[A-Za-z0-9._~:/?#[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$/

@@ -1,4 +1,5 @@
 import type { App } from '../../../db/database.ts'
+import { maximumAppsPerOwner } from '../../domain/app.ts'
 import { environments } from '../../domain/environment.ts'
 import { clientId, recordId } from '../../domain/identifier.ts'
 import { nameFault } from '../../domain/name.ts'
@@ -10,6 +11,7 @@ import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 import { type AppRecord, appRecord } from './app-record.ts'
+import { scopeFaults } from './scope-faults.ts'
 
 type NewApp = {
   readonly ownerEmail: string
@@ -26,6 +28,8 @@ export const createApp = async (platform: Platform, trace: Trace, actor: Actor, 
   const fault = nameFault(input.name)
   if (fault !== null) throw badInput('name', fault)
   if (!isSlug(input.slug)) throw badInput('slug', 'A slug is 1 to 63 of a-z, 0-9 and inner hyphens.')
+  // The console's own path: an app of this name could not be opened there.
+  if (input.slug === 'new') throw badInput('slug', 'This slug is reserved.')
   const asked = parseScope(input.scopes)
   if (asked.kind === 'refused') throw badInput('scopes', scopeFaults[asked.code])
   const now = platform.clock.now()
@@ -41,6 +45,9 @@ export const createApp = async (platform: Platform, trace: Trace, actor: Actor, 
   return await decide(platform.database, async (q) => {
     const owner = await findUser(q, input.ownerEmail)
     if (owner === null || owner.status !== 'active') return refused(badInput('owner', 'There is no such active user.'))
+    if ((await q.apps.countOwnedBy(owner.id)) >= maximumAppsPerOwner) {
+      return refused(badInput('owner', `An account has at most ${maximumAppsPerOwner} apps.`))
+    }
     if ((await q.apps.bySlug(input.slug)) !== null) return refused(badInput('slug', 'This slug is taken.'))
     const app: App = {
       id,
@@ -60,8 +67,3 @@ export const createApp = async (platform: Platform, trace: Trace, actor: Actor, 
     return done(appRecord(app, clients))
   })
 }
-
-const scopeFaults = {
-  invalid_scope: 'The scopes are empty or name one that does not exist.',
-  scope_not_available: 'A scope is planned or restricted and cannot be registered yet.',
-} as const

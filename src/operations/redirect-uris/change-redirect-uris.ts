@@ -1,5 +1,5 @@
 import type { Environment } from '../../domain/environment.ts'
-import { redirectUriFault } from '../../domain/redirect-uri.ts'
+import { maximumRedirectUris, redirectUriFault } from '../../domain/redirect-uri.ts'
 import { findApp } from '../apps/find-app.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
@@ -55,6 +55,13 @@ const changeRedirectUris = async (
     const registered = await q.redirectUris.find(uri)
     if (action === 'redirect_uri.added' && registered !== null && registered.clientId !== client.id) {
       return refused(badInput('uri', 'This redirect URI belongs to another app or environment.'))
+    }
+    if (
+      action === 'redirect_uri.added' &&
+      registered === null &&
+      (await q.redirectUris.countOfClient(client.id)) >= maximumRedirectUris
+    ) {
+      return refused(badInput('uri', `An environment has at most ${maximumRedirectUris} redirect URIs.`))
     }
     const changed = action === 'redirect_uri.added' ? registered === null : await q.redirectUris.remove(uri, client.id)
     if (changed) {

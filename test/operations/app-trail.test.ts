@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { ownedApp } from '../../src/operations/apps/owned-app.ts'
+import { renameApp } from '../../src/operations/apps/rename-app.ts'
+import { type AppEvent, listAppEvents } from '../../src/operations/audit/list-app-events.ts'
+import { listAppInstalls } from '../../src/operations/installs/list-app-installs.ts'
+import { authorize } from '../../src/operations/oauth/authorize.ts'
+import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { openAsOperator, operator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, type AppInWorld, authorizeBody, installApp, type Login } from '../support/world.ts'
+import { refusalOf, sessionOf } from './support/owner.ts'
+
+let platform: Platform
+let owner: Login
+let visitor: Login
+let app: AppInWorld
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'trail.db'))
+  owner = await addUser(platform)
+  visitor = await addUser(platform, 'Grace Example')
+  app = await addApp(platform, owner)
+})
+afterAll(async () => await platform.database.close())
+
+const from = (address: string) => ({ ...trace, address })
+const trail = async (action: string | null = null, limit = 50, cursor: string | null = null) =>
+  await listAppEvents(platform, await ownedApp(platform, owner.id, app.slug), action, { limit, cursor })
+
+test('the trail is newest first, page by page, and of this app alone', async () => {
+  const other = await addApp(platform, owner)
+  for (const name of ['One', 'Two', 'Three']) {
+    await renameApp(platform, trace, operator, { slug: app.slug, name })
+    await renameApp(platform, trace, operator, { slug: other.slug, name })
+  }
+  const all = (await trail()).data.map(({ id }) => id)
+  expect(all.length).toBeGreaterThan(5)
+  expect(all).toEqual(all.toSorted().toReversed())
+  const seen: AppEvent[] = []
+  let cursor: string | null = null
+  do {
+    const page = await trail(null, 2, cursor)
+    seen.push(...page.data)
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  expect(seen.map(({ id }) => id)).toEqual(all)
+  const targets = new Set(seen.map(({ target }) => target))
+  expect(targets).toContain(app.id)
+  expect(targets).not.toContain(other.id)
+})
+
+test('the trail can be asked for one action', async () => {
+  const { data } = await trail('credential.created')
+  expect(data.map(({ action }) => action)).toEqual(['credential.created', 'credential.created'])
+  expect((await trail('no.such.action')).data).toEqual([])
+})
+
+test('the trail tells where the app and its owner were, and nothing of any other person', async () => {
+  const actor = { kind: 'user', id: owner.id } as const
+  await renameApp(platform, from('198.51.100.1'), actor, { slug: app.slug, name: 'Named by its owner' })
+  await renameApp(platform, from('198.51.100.2'), operator, { slug: app.slug, name: 'Named by an operator' })
+  const session = await sessionOf(platform, visitor)
+  await authorize(platform, from('198.51.100.3'), session, authorizeBody(app), true)
+  const guess = { ...app.development, clientSecret: app.production.clientSecret, scope: 'site:read' }
+  expect(await refusalOf(issueAppToken(platform, from('198.51.100.4'), guess))).toBe('invalid_client')
+  const { data } = await trail()
+  const told = JSON.stringify(data)
+  expect(told).toContain('198.51.100.1')
+  expect(told).not.toContain('198.51.100.2')
+  expect(told).not.toContain('198.51.100.3')
+  expect(told).toContain('198.51.100.4')
+  expect(told).not.toContain(visitor.id)
+  expect(told).not.toContain(visitor.email)
+  expect(data.find(({ isOwn }) => isOwn)).toMatchObject({ action: 'app.renamed', address: '198.51.100.1' })
+})
+
+test('installs are told by kind and state, newest first, with nothing of whose they are', async () => {
+  const first = await installApp(platform, app, owner)
+  const second = await installApp(platform, app, visitor)
+  const page = await listAppInstalls(platform, app.id, { limit: 1, cursor: null })
+  expect(page.data).toMatchObject([{ id: second, kind: 'site', approval: 'approved', state: 'active' }])
+  const rest = await listAppInstalls(platform, app.id, { limit: 1, cursor: page.nextCursor })
+  expect(rest).toMatchObject({ data: [{ id: first }], nextCursor: null })
+  for (const secret of [visitor.id, visitor.email, 'my-site', 'Grace']) {
+    expect(JSON.stringify(page)).not.toContain(secret)
+  }
+})

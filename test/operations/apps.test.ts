@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { maximumAppsPerOwner } from '../../src/domain/app.ts'
+import { actingAs } from '../../src/operations/acting-as.ts'
+import { appOverview } from '../../src/operations/apps/app-overview.ts'
+import { changeAppScopes } from '../../src/operations/apps/change-app-scopes.ts'
+import { createApp } from '../../src/operations/apps/create-app.ts'
+import { listOwnApps } from '../../src/operations/apps/list-own-apps.ts'
+import { ownedApp } from '../../src/operations/apps/owned-app.ts'
+import { ownsActiveApp } from '../../src/operations/apps/owns-active-app.ts'
+import { renameApp } from '../../src/operations/apps/rename-app.ts'
+import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { authorize } from '../../src/operations/oauth/authorize.ts'
+import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
+import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
+import { refreshTokens } from '../../src/operations/oauth/refresh-tokens.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { authenticateAppToken } from '../../src/operations/tokens/authenticate-app-token.ts'
+import { authenticateUserToken } from '../../src/operations/tokens/authenticate-user-token.ts'
+import { openAsOperator, operator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
+import { refusalOf, sessionOf, unspentTicket, uploadVersion } from './support/owner.ts'
+
+let platform: Platform
+let owner: Login
+let stranger: Login
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'apps.db'))
+  owner = await addUser(platform)
+  stranger = await addUser(platform, 'Grace Example')
+})
+afterAll(async () => await platform.database.close())
+
+const actionsOf = async (appId: string) =>
+  (await platform.database.queries.audit.pageOfApp(appId, null, '~', 100)).map(({ action }) => action)
+const newApp = (login: Login, slug: string) => ({ ownerEmail: login.email, name: 'App', slug, scopes: 'site:read' })
+
+test('an account has at most 100 apps, and of two creates that race for the last one only one gets it', async () => {
+  const full = await addUser(platform)
+  for (let number = 1; number < maximumAppsPerOwner; number += 1) {
+    await createApp(platform, trace, operator, newApp(full, `full-${number}`))
+  }
+  const race = ['last-a', 'last-b'].map((slug) => refusalOf(createApp(platform, trace, operator, newApp(full, slug))))
+  expect((await Promise.all(race)).toSorted()).toEqual(['done', 'invalid_request'])
+  expect(await listOwnApps(platform, full.id)).toHaveLength(maximumAppsPerOwner)
+  expect(await refusalOf(createApp(platform, trace, operator, newApp(stranger, 'still-open')))).toBe('done')
+})
+
+test('no app takes the name of a page of the console', async () => {
+  const refusal = createApp(platform, trace, operator, newApp(owner, 'new'))
+  await expect(refusal).rejects.toMatchObject({ code: 'invalid_request', facts: { param: 'slug' } })
+})
+
+test('a form that is sent twice makes one app', async () => {
+  const acting = actingAs(platform, trace, await sessionOf(platform, owner), { ticket: unspentTicket(platform) })
+  const actor = { kind: 'user', id: owner.id } as const
+  const twice = ['once-a', 'once-b'].map((slug) => refusalOf(createApp(acting, trace, actor, newApp(owner, slug))))
+  expect((await Promise.all(twice)).toSorted()).toEqual(['done', 'idempotency_key_reused'])
+  const made = (await listOwnApps(platform, owner.id)).filter(({ slug }) => slug.startsWith('once-'))
+  expect(made).toHaveLength(1)
+})
+
+test('an app belongs to its owner; to everybody else it does not exist', async () => {
+  const app = await addApp(platform, owner)
+  expect(await ownedApp(platform, owner.id, app.slug)).toMatchObject({ id: app.id })
+  expect(await refusalOf(ownedApp(platform, stranger.id, app.slug))).toBe('route_not_found')
+  expect(await refusalOf(ownedApp(platform, owner.id, 'no-such-app'))).toBe('route_not_found')
+  expect((await listOwnApps(platform, stranger.id)).map(({ slug }) => slug)).not.toContain(app.slug)
+})
+
+test('a change that gives an app more needs its owner, and an app that is not suspended', async () => {
+  const app = await addApp(platform, owner)
+  const q = platform.database.queries
+  expect(await ownsActiveApp(owner.id, app.slug)(q)).toBeNull()
+  expect(await ownsActiveApp(stranger.id, app.slug)(q)).toMatchObject({ code: 'route_not_found' })
+  await setAppStatus(platform, trace, operator, { slug: app.slug, status: 'suspended' })
+  expect(await ownsActiveApp(owner.id, app.slug)(q)).toMatchObject({ code: 'app_inactive' })
+  expect(await ownsActiveApp(stranger.id, app.slug)(q)).toMatchObject({ code: 'route_not_found' })
+})
+
+test('renaming changes the name and nothing else, and leaves one row, without the name in it', async () => {
+  const app = await addApp(platform, owner)
+  const name = '<script>alert(1)</script>'
+  const renamed = await renameApp(platform, trace, operator, { slug: app.slug, name })
+  expect(renamed).toMatchObject({ id: app.id, slug: app.slug, name })
+  await renameApp(platform, trace, operator, { slug: app.slug, name })
+  expect((await actionsOf(app.id)).filter((action) => action === 'app.renamed')).toHaveLength(1)
+  const trail = await platform.database.queries.audit.pageOfApp(app.id, 'app.renamed', '~', 10)
+  expect(JSON.stringify(trail)).not.toContain('script')
+})
+
+test.each(['', '   ', 'x'.repeat(201), 'evil\u202Ename', 'two\nlines'])('no app is renamed to %j', async (name) => {
+  const app = await addApp(platform, owner)
+  expect(await refusalOf(renameApp(platform, trace, operator, { slug: app.slug, name }))).toBe('invalid_request')
+})
+
+test('changed scopes tell what was added and what was withdrawn; the same again tells nothing', async () => {
+  const app = await addApp(platform, owner, 'profile:read site:read')
+  const change = { slug: app.slug, scopes: 'store:read site:read' }
+  expect((await changeAppScopes(platform, trace, operator, change)).scopes).toEqual(['site:read', 'store:read'])
+  await changeAppScopes(platform, trace, operator, { ...change, scopes: 'site:read  store:read site:read' })
+  const rows = await platform.database.queries.audit.pageOfApp(app.id, 'app.scopes_changed', '~', 10)
+  expect(rows).toHaveLength(1)
+  expect(JSON.parse(rows[0]?.detail ?? '')).toEqual({ added: ['store:read'], withdrawn: ['profile:read'] })
+})
+
+test.each(['', 'site:rule', 'customers:read', 'site:read store.products:read'])(
+  'the scopes %j cannot be registered',
+  async (scopes) => {
+    const app = await addApp(platform, owner)
+    const change = changeAppScopes(platform, trace, operator, { slug: app.slug, scopes })
+    await expect(change).rejects.toMatchObject({ code: 'invalid_request', facts: { param: 'scopes' } })
+  },
+)
+
+test('a withdrawn scope can no longer be asked for, and stays with whoever has it, also over a refresh', async () => {
+  const app = await addApp(platform, owner)
+  const session = await sessionOf(platform, stranger)
+  const request = { ...authorizeBody(app, 'profile:read site:read') }
+  const { code } = await authorize(platform, trace, session, request, true)
+  const tokens = await exchangeCode(platform, trace, exchangeBody(app, code), null)
+  const appToken = await issueAppToken(platform, trace, { ...app.development, scope: 'site:read' })
+
+  await changeAppScopes(platform, trace, operator, { slug: app.slug, scopes: 'profile:read' })
+
+  expect(await refusalOf(authorize(platform, trace, session, request, true))).toBe('scope_not_allowed')
+  expect(await refusalOf(issueAppToken(platform, trace, { ...app.development, scope: 'site:read' }))).toBe(
+    'scope_not_allowed',
+  )
+  expect((await authenticateAppToken(platform, appToken.accessToken))?.scope).toBe('site:read')
+  expect((await authenticateUserToken(platform, tokens.accessToken))?.scopes).toContain('site:read')
+  const refresh = { ...app.development, refreshToken: tokens.refreshToken, scope: null }
+  expect((await refreshTokens(platform, trace, refresh, null)).scope).toBe('profile:read site:read')
+})
+
+test('the overview tells what is live, what is the development head, what waits, and what is there for a first call', async () => {
+  const app = await addApp(platform, owner)
+  const empty = await appOverview(platform, await ownedApp(platform, owner.id, app.slug))
+  expect(empty).toMatchObject({ lastUsedAt: null, live: null, developmentHead: null, submitted: null, installs: [] })
+  expect(empty.liveSecrets.development).toHaveLength(1)
+  expect(empty.redirectUris.production).toEqual([app.liveRedirectUri])
+
+  await uploadVersion(platform, app, '1.0.0', ['submit', 'approve', 'activate'])
+  await uploadVersion(platform, app, '1.1.0', ['submit'])
+  await uploadVersion(platform, app, '1.2.0')
+  const full = await appOverview(platform, await ownedApp(platform, owner.id, app.slug))
+  expect(full.live?.version).toBe('1.0.0')
+  expect(full.submitted?.version).toBe('1.1.0')
+  expect(full.developmentHead?.version).toBe('1.2.0')
+  expect(full.lastUsedAt).toBeGreaterThan(0)
+  const summary = (await listOwnApps(platform, owner.id)).find(({ slug }) => slug === app.slug)
+  expect(summary).toMatchObject({ live: '1.0.0', developmentHead: '1.2.0', status: 'active' })
+})

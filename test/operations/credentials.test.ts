@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { actingAs } from '../../src/operations/acting-as.ts'
+import { createCredential } from '../../src/operations/credentials/create-credential.ts'
+import { listEndedCredentials } from '../../src/operations/credentials/list-ended-credentials.ts'
+import { listLiveCredentials } from '../../src/operations/credentials/list-live-credentials.ts'
+import { ownsCredential } from '../../src/operations/credentials/owns-credential.ts'
+import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
+import { ownedApp } from '../../src/operations/apps/owned-app.ts'
+import { rotateCredential } from '../../src/operations/credentials/rotate-credential.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { openAsOperator, operator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+import { refusalOf, sessionOf, unspentTicket } from './support/owner.ts'
+
+let platform: Platform
+let owner: Login
+let stranger: Login
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'credentials.db'))
+  owner = await addUser(platform)
+  stranger = await addUser(platform)
+})
+afterAll(async () => await platform.database.close())
+
+const at = (offsetMs: number): Platform => ({
+  ...platform,
+  clock: { ...platform.clock, now: () => platform.clock.now() + offsetMs },
+})
+const liveOf = async (when: Platform, app: AppInWorld) =>
+  await listLiveCredentials(when, (await ownedApp(platform, owner.id, app.slug)).clientIds)
+const endedOf = async (when: Platform, app: AppInWorld, limit = 50, cursor: string | null = null) =>
+  await listEndedCredentials(when, app.id, { limit, cursor })
+
+test('a secret is live until its grace is over, and among the ended ones from that moment on', async () => {
+  const app = await addApp(platform, owner)
+  const { clientId } = app.development
+  const rotated = await rotateCredential(platform, trace, operator, { clientId, graceHours: 2 })
+  const [old] = (await liveOf(platform, app)).development
+  expect((await liveOf(platform, app)).development.map(({ id }) => id)).toEqual([old?.id ?? '', rotated.id])
+  expect((await endedOf(platform, app)).data).toEqual([])
+  const later = at(2 * 3_600_000 + 1)
+  expect((await liveOf(later, app)).development.map(({ id }) => id)).toEqual([rotated.id])
+  expect((await endedOf(later, app)).data).toMatchObject([{ id: old?.id, status: 'ended', environment: 'development' }])
+})
+
+test('ended secrets are listed newest first, page by page, of this app alone, and never with a hash', async () => {
+  const app = await addApp(platform, owner)
+  const other = await addApp(platform, owner)
+  const ids: string[] = []
+  for (let round = 0; round < 5; round += 1) {
+    for (const { slug } of [app, other]) {
+      const environment = round % 2 === 0 ? 'development' : 'production'
+      const { id } = await createCredential(platform, trace, operator, { slug, environment, label: `No. ${round}` })
+      await revokeCredential(platform, trace, operator, id)
+      if (slug === app.slug) ids.unshift(id)
+    }
+  }
+  const seen: string[] = []
+  let cursor: string | null = null
+  do {
+    const page = await endedOf(platform, app, 2, cursor)
+    seen.push(...page.data.map(({ id }) => id))
+    cursor = page.nextCursor
+    expect(JSON.stringify(page)).not.toContain('ash')
+  } while (cursor !== null)
+  expect(seen).toEqual(ids)
+})
+
+test("another app's secret does not exist under this one's name, nor one's own under another's account", async () => {
+  const [mine, myOther, theirs] = [
+    await addApp(platform, owner),
+    await addApp(platform, owner),
+    await addApp(platform, stranger),
+  ]
+  const q = platform.database.queries
+  const idOf = async (app: AppInWorld) => (await q.credentials.listByClient(app.development.clientId))[0]?.id ?? ''
+  expect(await ownsCredential(owner.id, mine.slug, await idOf(mine))(q)).toBeNull()
+  for (const [userId, slug, id] of [
+    [owner.id, mine.slug, await idOf(theirs)],
+    [owner.id, mine.slug, await idOf(myOther)],
+    [stranger.id, mine.slug, await idOf(mine)],
+    [owner.id, theirs.slug, await idOf(theirs)],
+    [owner.id, mine.slug, 'crd_none'],
+    [owner.id, 'no-such-app', 'crd_none'],
+  ] as const) {
+    expect(await ownsCredential(userId, slug, id)(q)).toMatchObject({ code: 'route_not_found' })
+  }
+})
+
+test('a form that is sent twice, also at the same moment, mints one secret', async () => {
+  const app = await addApp(platform, owner)
+  const acting = actingAs(platform, trace, await sessionOf(platform, owner), { ticket: unspentTicket(platform) })
+  const input = { slug: app.slug, environment: 'production', label: null } as const
+  const create = async () => await refusalOf(createCredential(acting, trace, operator, input))
+  expect((await Promise.all([create(), create(), create()])).toSorted()).toEqual([
+    'done',
+    'idempotency_key_reused',
+    'idempotency_key_reused',
+  ])
+  expect((await liveOf(platform, app)).production).toHaveLength(2)
+})

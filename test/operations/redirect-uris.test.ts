@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { maximumRedirectUris } from '../../src/domain/redirect-uri.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { addRedirectUri, removeRedirectUri } from '../../src/operations/redirect-uris/change-redirect-uris.ts'
+import { listRedirectUris } from '../../src/operations/redirect-uris/list-redirect-uris.ts'
+import { openAsOperator, operator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser } from '../support/world.ts'
+import { refusalOf } from './support/owner.ts'
+
+let platform: Platform
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'redirect-uris.db'))
+})
+afterAll(async () => await platform.database.close())
+
+test('an environment has at most 100 redirect URIs; one that is there already may be added again', async () => {
+  const app = await addApp(platform, await addUser(platform))
+  const add = async (number: number) =>
+    await addRedirectUri(platform, trace, operator, {
+      slug: app.slug,
+      environment: 'development',
+      uri: `https://${app.slug}.example/${number}`,
+    })
+  for (let number = 1; number < maximumRedirectUris; number += 1) await add(number)
+  expect(await refusalOf(add(maximumRedirectUris))).toBe('invalid_request')
+  expect(await refusalOf(add(1))).toBe('done')
+  const { redirectUris } = await listRedirectUris(platform, app.slug)
+  expect(redirectUris.development).toHaveLength(maximumRedirectUris)
+  const first = { slug: app.slug, environment: 'development', uri: `https://${app.slug}.example/1` } as const
+  await removeRedirectUri(platform, trace, operator, first)
+  expect(await refusalOf(add(maximumRedirectUris))).toBe('done')
+})
+
+test('removing a URI of another app or environment takes nothing away', async () => {
+  const user = await addUser(platform)
+  const [app, other] = [await addApp(platform, user), await addApp(platform, user)]
+  const remove = async (uri: string) =>
+    await removeRedirectUri(platform, trace, operator, { slug: app.slug, environment: 'development', uri })
+  await remove(other.redirectUri)
+  await remove(app.liveRedirectUri)
+  expect((await listRedirectUris(platform, other.slug)).redirectUris.development).toEqual([other.redirectUri])
+  expect((await listRedirectUris(platform, app.slug)).redirectUris.production).toEqual([app.liveRedirectUri])
+})

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { ownedApp } from '../../src/operations/apps/owned-app.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { findVersion } from '../../src/operations/versions/find-version.ts'
+import { listRollbacks } from '../../src/operations/versions/list-rollbacks.ts'
+import { moveVersion } from '../../src/operations/versions/move-version.ts'
+import { rollBackVersion } from '../../src/operations/versions/roll-back-version.ts'
+import { openAsOperator, operator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+import { developmentCaller, refusalOf, uploadVersion } from './support/owner.ts'
+
+let platform: Platform
+let owner: Login
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'versions.db'))
+  owner = await addUser(platform)
+})
+afterAll(async () => await platform.database.close())
+
+test('only the revision that was looked at is submitted', async () => {
+  const app = await addApp(platform, owner)
+  await uploadVersion(platform, app, '1.0.0')
+  await uploadVersion(platform, app, '1.0.0')
+  const { id } = await findVersion(platform, await ownedApp(platform, owner.id, app.slug), '1.0.0')
+  const submit = async (revision: number) =>
+    await moveVersion(platform, trace, operator, {
+      slug: app.slug,
+      version: '1.0.0',
+      step: 'submit',
+      rejection: null,
+      seen: { id, revision, submittedAt: null, liveId: null },
+    })
+  expect(await refusalOf(submit(1))).toBe('version_not_eligible')
+  expect(await submit(2)).toMatchObject({ status: 'submitted', revision: 2 })
+})
+
+test("a version is found by its name within its own app, and another app's does not exist", async () => {
+  const [app, other] = [await addApp(platform, owner), await addApp(platform, owner)]
+  await uploadVersion(platform, app, '2.0.0-rc.1+build.5')
+  const found = await findVersion(platform, await ownedApp(platform, owner.id, app.slug), '2.0.0-rc.1+build.5')
+  expect(found).toMatchObject({ version: '2.0.0-rc.1+build.5', current: { development: true, production: false } })
+  const elsewhere = findVersion(platform, await ownedApp(platform, owner.id, other.slug), '2.0.0-rc.1+build.5')
+  expect(await refusalOf(elsewhere)).toBe('version_not_found')
+})
+
+test('the ledger names both versions of a rollback, newest first, page by page, of this app alone', async () => {
+  const [app, other] = [await addApp(platform, owner), await addApp(platform, owner)]
+  const caller = await developmentCaller(platform, app)
+  for (const version of ['1.0.0', '1.1.0', '1.2.0']) await uploadVersion(platform, app, version)
+  for (const version of ['1.0.0', '1.1.0', '1.2.0']) {
+    await rollBackVersion(
+      platform,
+      trace,
+      caller,
+      { target: { version }, environment: 'development', reason: `to ${version}`, dryRun: false },
+      null,
+    )
+  }
+  const first = await listRollbacks(platform, app.id, { limit: 2, cursor: null })
+  expect(first.data).toMatchObject([
+    { from: '1.1.0', to: '1.2.0', reason: 'to 1.2.0', environment: 'development' },
+    { from: '1.0.0', to: '1.1.0' },
+  ])
+  const second = await listRollbacks(platform, app.id, { limit: 2, cursor: first.nextCursor })
+  expect(second).toMatchObject({ data: [{ from: '1.2.0', to: '1.0.0' }], nextCursor: null })
+  expect((await listRollbacks(platform, other.id, { limit: 2, cursor: null })).data).toEqual([])
+})
