@@ -4,6 +4,7 @@ import { approveAndActivate } from '../../src/operations/versions/approve-and-ac
 import { listQueue } from '../../src/operations/versions/list-queue.ts'
 import { moveVersion } from '../../src/operations/versions/move-version.ts'
 import { readReview } from '../../src/operations/versions/read-review.ts'
+import type { SeenVersion } from '../../src/operations/versions/take-step.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { moveThrough, submitVersion, uploadVersion } from '../support/version.ts'
@@ -111,27 +112,28 @@ test('an unknown app and an unknown version cannot be reviewed', async () => {
 test('a decision holds only for what was shown: not for other content, a later submission or another live version', async () => {
   const app = await addApp(platform, owner)
   const upload = { version: '1.0.0', manifest: { harmless: true } }
-  await submitVersion(platform, app, upload)
-  const { seen } = await readReview(platform, app.slug, '1.0.0')
-  const decide = async (step: 'approve' | 'reject') => {
-    const rejection = step === 'reject' ? { message: 'No.', items: [] } : null
-    await moveVersion(platform, trace, operator, { slug: app.slug, version: '1.0.0', step, rejection, seen })
-  }
-  const bothRefused = async () => {
+  const now = platform.clock.now()
+  const still = { ...platform, clock: { ...platform.clock, now: () => now } }
+  await submitVersion(still, app, upload)
+  const expectRefusal = async (seen: SeenVersion) => {
     for (const step of ['approve', 'reject'] as const) {
-      await expect(decide(step)).rejects.toMatchObject({ code: 'version_not_eligible' })
+      const rejection = step === 'reject' ? { message: 'No.', items: [] } : null
+      const move = { slug: app.slug, version: '1.0.0', step, rejection, seen }
+      const refusal = { code: 'version_not_eligible', facts: { details: { status: 'submitted' } } }
+      await expect(moveVersion(platform, trace, operator, move)).rejects.toMatchObject(refusal)
     }
     expect(await statusOf(app, '1.0.0')).toBe('submitted')
   }
 
-  await moveThrough(platform, app, '1.0.0', 'withdraw')
-  await uploadVersion(platform, app, { ...upload, manifest: { harmless: false } })
-  await moveThrough(platform, app, '1.0.0', 'submit')
-  await bothRefused()
+  const first = await readReview(platform, app.slug, '1.0.0')
+  await moveThrough(still, app, '1.0.0', 'withdraw')
+  await uploadVersion(still, app, { ...upload, manifest: { harmless: false } })
+  await moveThrough(still, app, '1.0.0', 'submit')
+  await expectRefusal(first.seen) // other content at the very same moment
 
-  await moveThrough(platform, app, '1.0.0', 'withdraw')
-  await moveThrough(platform, app, '1.0.0', 'submit') // the same content at another time
-  await bothRefused()
+  const second = await readReview(platform, app.slug, '1.0.0')
+  await moveThrough(platform, app, '1.0.0', 'withdraw', 'submit')
+  await expectRefusal(second.seen) // the same content at another time
 
   const again = await readReview(platform, app.slug, '1.0.0')
   await submitVersion(platform, app, { version: '2.0.0' })
