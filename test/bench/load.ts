@@ -28,7 +28,7 @@ export const runLoad = async (load: Load): Promise<LoadResult> => {
     stdout: 'pipe',
     stderr: 'inherit',
   })
-  const output = await child.stdout.text()
+  const output = await new Response(child.stdout).text()
   const line = output.split('\n').findLast((text) => text.startsWith('{'))
   if ((await child.exited) !== 0 || line === undefined) throw new Error(`The load generator failed: ${output}`)
   const { requests, seconds, p50Ms, p99Ms, refused, broken, late } = JSON.parse(line)

@@ -130,5 +130,5 @@ test('a reader that stops reading is no failure', async () => {
   const child = Bun.spawn(words, { stdout: 'pipe', stderr: 'pipe' })
   await child.stdout.cancel()
   expect(await child.exited).toBe(0)
-  expect(await child.stderr.text()).toBe('')
+  expect(await new Response(child.stderr).text()).toBe('')
 })

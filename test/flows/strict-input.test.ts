@@ -13,7 +13,7 @@ import {
 } from '../support/world.ts'
 import { bodyRoutes } from './support/contract-routes.ts'
 import { expectEnvelope, expectRefusal } from './support/expect-refusal.ts'
-import { chunked, contractPath, send, sendLines } from './support/send.ts'
+import { chunked, contractPath, send, sendLines, type Sent } from './support/send.ts'
 
 let world: World
 let url: string
@@ -34,7 +34,7 @@ const tokenFor = (path: string) => {
   if (path.startsWith('/versions')) return { token: tokens.app }
   return path === '/oauth/authorize' ? { token: tokens.session } : {}
 }
-const post = async (path: string, body: string | Uint8Array | ReadableStream<Uint8Array>): Promise<Answer> =>
+const post = async (path: string, body: NonNullable<Sent['body']>): Promise<Answer> =>
   await send(url, 'POST', path, { ...tokenFor(path), body })
 
 const text = new TextEncoder()

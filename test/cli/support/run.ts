@@ -22,7 +22,7 @@ export const run = async (words: readonly string[], { stdin = '', env = {}, cwd 
     stderr: 'pipe',
     ...(cwd === undefined ? {} : { cwd }),
   })
-  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()])
+  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
   return { exitCode: await child.exited, stdout, stderr }
 }
 

@@ -5,7 +5,7 @@ import type { Answer, Json } from '../../support/call.ts'
 export type Sent = {
   readonly token?: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | Uint8Array | ReadableStream<Uint8Array>
+  readonly body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>
 }
 
 export const contractPath = '/api/app-platform'
