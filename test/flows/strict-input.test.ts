@@ -41,7 +41,7 @@ const text = new TextEncoder()
 const around = (bytes: readonly number[]) =>
   new Uint8Array([...text.encode('{"version":"'), ...bytes, ...text.encode('"}')])
 
-const notJson: Readonly<Record<string, string | Uint8Array>> = {
+const notJson: Readonly<Record<string, string | Uint8Array<ArrayBuffer>>> = {
   'nothing at all': '',
   'only spaces': '  ',
   'an object that does not end': '{"a":1',

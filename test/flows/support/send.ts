@@ -22,7 +22,7 @@ export const send = async (url: string, method: string, path: string, request: S
 }
 
 /** The bytes in chunks, so that they travel without a Content-Length. */
-export const chunked = (bytes: Uint8Array, chunkBytes = 16 * 1024): ReadableStream<Uint8Array> =>
+export const chunked = (bytes: Uint8Array, chunkBytes = 16 * 1024): ReadableStream<Uint8Array<ArrayBuffer>> =>
   new ReadableStream({
     start: (controller) => {
       for (let at = 0; at < bytes.length; at += chunkBytes) controller.enqueue(bytes.slice(at, at + chunkBytes))
