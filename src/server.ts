@@ -3,6 +3,7 @@ import { createQueries } from '../db/queries/index.ts'
 import { openSqlite } from '../db/sqlite.ts'
 import type { Config } from './config.ts'
 import { createApp } from './http/app.ts'
+import type { Door } from './http/door.ts'
 import { bodyRule } from './http/json-body.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
 import { type RunningServer, startServer } from './http/server.ts'
@@ -10,6 +11,8 @@ import { keepTime, keepTimeJob } from './jobs/keep-time.ts'
 import { purgeJob } from './jobs/purge.ts'
 import { startScheduler } from './jobs/scheduler.ts'
 import type { Platform } from './operations/platform.ts'
+import { pageBodyRule, pages } from './pages/pages.ts'
+import { refusalPage } from './pages/refusal-page.tsx'
 import { createClock, systemTime } from './runtime/clock.ts'
 import { createLog } from './runtime/log.ts'
 import { standardErrorWriter } from './runtime/log-writer.ts'
@@ -65,9 +68,18 @@ export const startPlatformServer = async (config: Config): Promise<PlatformServe
     ...config,
     createApp: (publicUrl) => {
       platform = { ...parts, publicUrl }
-      return createApp({ platform, limiter, log, metrics, draining: () => server.draining(), signingIn: new Map() })
+      const door: Door = {
+        platform,
+        limiter,
+        log,
+        metrics,
+        draining: () => server.draining(),
+        signingIn: new Map(),
+      }
+      return createApp(door, refusalPage).use(pages(door))
     },
-    bodyRule,
+    bodyRule: (method, pattern) => pageBodyRule(method, pattern) ?? bodyRule(method, pattern),
+    refusalPage,
     clock,
     random,
     log,

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { docsRoutes } from './docs.ts'
 import type { Door } from './door.ts'
+import type { RefusalPage } from './envelope.ts'
 import { errorHandling } from './errors.ts'
 import { meRoute } from './routes/me.ts'
 import { authorizeRoute } from './routes/oauth/authorize.ts'
@@ -13,10 +14,10 @@ import { sessionRoutes } from './routes/session.ts'
 import { tokenRoute } from './routes/token.ts'
 import { versionRoutes } from './routes/versions.ts'
 
-/** Everything that this server answers. */
-export const createApp = (door: Door) =>
+/** Everything that this server answers to programs; pages for people are mounted beside it. */
+export const createApp = (door: Door, refusalPage: RefusalPage = () => null) =>
   new Elysia({ handler: { standardHostname: false }, strictPath: true })
-    .use(errorHandling(door.log)) // first, so that no route answers an error of its own
+    .use(errorHandling(door.log, refusalPage)) // first, so that no route answers an error of its own
     .use(docsRoutes())
     .use(tokenRoute(door))
     .use(meRoute(door))

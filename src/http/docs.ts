@@ -60,7 +60,9 @@ const asset = (
 export const docsRoutes = (): Elysia => {
   const plugin = new DocumentedPlugin({ name: 'docs' })
   let document: Promise<string> | null = null
-  const makeDocument = async () => JSON.stringify(await openApiDocument(plugin.allRoutes(), info))
+  // Pages for people are no part of the API: they have no operation ID.
+  const documented = () => plugin.allRoutes().filter(({ hooks }) => hooks.detail?.operationId !== undefined)
+  const makeDocument = async () => JSON.stringify(await openApiDocument(documented(), info))
 
   plugin
     .get(

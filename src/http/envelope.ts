@@ -1,6 +1,9 @@
 import type { PlatformError } from '../domain/errors.ts'
 import type { RequestContext } from './request-context.ts'
 
+/** A page instead of the envelope, for a person; null for everybody else. */
+export type RefusalPage = (error: PlatformError, context: RequestContext, request: Request) => Response | null
+
 /** The one shape of an error on every route (contract section 1). */
 export const errorResponse = (error: PlatformError, context: RequestContext): Response => {
   context.notes.errorCode = error.code

@@ -1,7 +1,7 @@
 import { Elysia, type ValidationError } from 'elysia'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import type { Log } from '../runtime/log.ts'
-import { errorResponse } from './envelope.ts'
+import { errorResponse, type RefusalPage } from './envelope.ts'
 import { contextOf } from './request-context.ts'
 import { pathInSchema } from './schema-path.ts'
 
@@ -9,12 +9,12 @@ import { pathInSchema } from './schema-path.ts'
  * Answers whatever a route throws with the one envelope. Mount it before every route: Elysia's own answers repeat the body and
  * send the messages of errors.
  */
-export const errorHandling = (log: Log) =>
+export const errorHandling = (log: Log, refusalPage: RefusalPage) =>
   new Elysia({ name: 'error-handling' }).onError({ as: 'global' }, ({ code, error, request }) => {
     const context = contextOf(request)
     const refusal = code === 'VALIDATION' ? refusalFromValidation(error) : refusalFrom(code, error)
     if (refusal.code === 'internal_error') log.error('http.failed', { requestId: context.requestId, cause: error })
-    return errorResponse(refusal, context)
+    return refusalPage(refusal, context, request) ?? errorResponse(refusal, context)
   })
 
 const refusalFrom = (code: string | number, error: unknown): PlatformError => {

@@ -6,12 +6,19 @@ import { contextOf } from './request-context.ts'
 
 /** `__Host-` ties the cookie to this very host, over HTTPS only (RFC 6265bis §4.1.3.2). */
 const isSecure = (door: Door): boolean => door.platform.publicUrl.startsWith('https://')
-const cookieName = (door: Door): string => (isSecure(door) ? '__Host-session' : 'session')
+const cookieName = (door: Door, stem: CookieStem): string => (isSecure(door) ? `__Host-${stem}` : stem)
+
+/** `session` is the signed-in user; `visit` ties the forms to a browser that nobody has signed in with yet. */
+type CookieStem = 'session' | 'visit'
 
 /** The `Set-Cookie` that signs a browser in; with an empty token and zero seconds, out. */
 export const sessionCookie = (door: Door, token: string, maxAgeSeconds: number): string =>
+  setCookie(door, 'session', token, maxAgeSeconds)
+
+/** A cookie that no script can read and that other sites' forms do not send. */
+export const setCookie = (door: Door, stem: CookieStem, value: string, maxAgeSeconds: number): string =>
   [
-    `${cookieName(door)}=${token}`,
+    `${cookieName(door, stem)}=${value}`,
     'Path=/',
     `Max-Age=${maxAgeSeconds}`,
     'HttpOnly',
@@ -37,7 +44,7 @@ const byBearer = async (door: Door, request: Request): Promise<SessionCaller> =>
 }
 
 const byCookie = async (door: Door, request: Request): Promise<SessionCaller> => {
-  const token = cookieOf(request, cookieName(door))
+  const token = readCookie(door, request, 'session')
   if (token === null) throw refuse('login_required')
   const context = contextOf(request)
   const caller = await authenticateSession(door.platform, token)
@@ -47,12 +54,15 @@ const byCookie = async (door: Door, request: Request): Promise<SessionCaller> =>
 }
 
 /** Whether a session cookie came with the request, live or not. */
-export const hasSessionCookie = (door: Door, request: Request): boolean => cookieOf(request, cookieName(door)) !== null
+export const hasSessionCookie = (door: Door, request: Request): boolean => readCookie(door, request, 'session') !== null
 
-const isFromSameOrigin = (door: Door, request: Request): boolean =>
+/** Proof that a page of ours sent the request: browsers let no page forge either header. */
+export const isFromSameOrigin = (door: Door, request: Request): boolean =>
   request.headers.get('sec-fetch-site') === 'same-origin' || request.headers.get('origin') === door.platform.publicUrl
 
-const cookieOf = (request: Request, name: string): string | null => {
+/** The value of a cookie of ours, unchecked; null when there is none, or when two could be meant. */
+export const readCookie = (door: Door, request: Request, stem: CookieStem): string | null => {
+  const name = cookieName(door, stem)
   const header = request.headers.get('cookie')
   if (header === null || header.length > 8_192) return null
   const values = header

@@ -8,7 +8,7 @@ import type { Random } from '../runtime/random.ts'
 import type { RouteTally } from '../runtime/request-tally.ts'
 import { type BodyRule, checkApiVersion, checkBody, checkHost, checkSingleHeaders, jsonBodies } from './admission.ts'
 import { createClientAddressReader } from './client-address.ts'
-import { errorResponse } from './envelope.ts'
+import { errorResponse, type RefusalPage } from './envelope.ts'
 import { type RateLimiter, rateLimitField } from './rate-limit.ts'
 import { type RequestContext, rememberContext } from './request-context.ts'
 import { createRouter, type ListedRoute, type RouteMatch } from './router.ts'
@@ -33,6 +33,8 @@ export type ShellOptions = {
   readonly limiter: RateLimiter
   /** The version that is served, where it is not the program's own; with it come the headers of its overlap. */
   readonly apiVersion?: ApiVersion
+  /** What a person sees where a page was asked for and refused; null where the caller is a program. */
+  readonly refusalPage?: RefusalPage
 }
 
 /** Answers one request; `peer` is the address of the other end of the connection. */
@@ -80,6 +82,9 @@ export const createShell = (options: ShellOptions, publicUrl: string, draining: 
     return context
   }
 
+  const refuseWith = (refusal: PlatformError, context: RequestContext, request: Request): Response =>
+    options.refusalPage?.(refusal, context, request) ?? errorResponse(refusal, context)
+
   const answer = async (
     request: Request,
     context: RequestContext,
@@ -87,12 +92,12 @@ export const createShell = (options: ShellOptions, publicUrl: string, draining: 
     path: string,
   ): Promise<Response> => {
     const refusal = admit(request, context, match, path)
-    if (refusal !== null) return errorResponse(refusal, context)
+    if (refusal !== null) return refuseWith(refusal, context, request)
     try {
       return await app.fetch(request)
     } catch (cause) {
       log.error('http.failed', { requestId: context.requestId, cause })
-      return errorResponse(refuse('internal_error'), context)
+      return refuseWith(refuse('internal_error'), context, request)
     }
   }
 
@@ -165,7 +170,7 @@ const setCommonHeaders = (
   const { headers } = response
   headers.set('x-request-id', context.requestId)
   headers.set('x-content-type-options', 'nosniff')
-  headers.set('referrer-policy', 'no-referrer')
+  if (!headers.has('referrer-policy')) headers.set('referrer-policy', 'no-referrer')
   if (secure) headers.set('strict-transport-security', 'max-age=31536000')
   const contract = isContract(path)
   if (contract) for (const [name, value] of versionHeaders) headers.set(name, value)

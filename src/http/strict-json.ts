@@ -9,7 +9,11 @@ const maximumDepth = 32
  * lone surrogate in a string, a number beyond the range of a double, more than 32 levels.
  */
 export const readJson = async (request: Request, limitBytes: number): Promise<unknown> =>
-  parseStrictJson(decodeUtf8(await readWhole(request, limitBytes)))
+  parseStrictJson(await readText(request, limitBytes))
+
+/** The body as text. Throws `payload_too_large`, and `invalid_json` for what is not UTF-8 or breaks off. */
+export const readText = async (request: Request, limitBytes: number): Promise<string> =>
+  decodeUtf8(await readWhole(request, limitBytes))
 
 /** A caller who leaves in the middle has sent no JSON; it is not a failure of ours. */
 const readWhole = async (request: Request, limitBytes: number): Promise<Uint8Array> => {

@@ -37,7 +37,7 @@ const echo = Type.Object({
 /** A small app with one route for each way of answering. */
 const createTestApp = (log: Log, gate: Promise<void>, render: () => Promise<string>) =>
   new Elysia({ handler: { standardHostname: false }, strictPath: true })
-    .use(errorHandling(log))
+    .use(errorHandling(log, () => null))
     .use(docsRoutes())
     .get('/', async () => 'home')
     .get('/plain', async () => 'plain')

@@ -1,0 +1,38 @@
+import { hash } from 'node:crypto'
+import pico from '@picocss/pico/css/pico.min.css' with { type: 'text' }
+import { Elysia } from 'elysia'
+import script from './assets/site.js' with { type: 'text' }
+import stylesheet from './assets/site.css' with { type: 'text' }
+
+/** A file that pages refer to by a name that changes with its content, so that browsers may keep it for ever. */
+type Asset = { readonly path: string; readonly content: Uint8Array<ArrayBuffer>; readonly type: string }
+
+const asset = (stem: string, ending: string, type: string, text: string): Asset => ({
+  path: `/assets/${stem}.${hash('sha256', text).slice(0, 12)}.${ending}`,
+  content: Bun.gzipSync(text),
+  type,
+})
+
+/** The whole look: the design system, then what is ours. */
+export const siteStylesheet = asset('site', 'css', 'text/css; charset=utf-8', `${pico}\n${stylesheet}`)
+/** A little comfort; every page works without it. */
+export const siteScript = asset('site', 'js', 'text/javascript; charset=utf-8', script)
+
+/** Every browser since 2000 takes gzip; whoever does not say so gets it unpacked. */
+const answer = ({ content, type }: Asset, request: Request): Response => {
+  const packed = request.headers.get('accept-encoding')?.includes('gzip') === true
+  return new Response(packed ? content : Bun.gunzipSync(content), {
+    headers: {
+      'content-type': type,
+      'cache-control': 'public, max-age=31536000, immutable',
+      vary: 'accept-encoding',
+      ...(packed ? { 'content-encoding': 'gzip' } : {}),
+    },
+  })
+}
+
+/** The stylesheet and the script, embedded in the program. */
+export const assetRoutes = () =>
+  new Elysia()
+    .get(siteStylesheet.path, async ({ request }) => answer(siteStylesheet, request))
+    .get(siteScript.path, async ({ request }) => answer(siteScript, request))

@@ -1,0 +1,15 @@
+type SecretProps = { readonly label: string; readonly value: string }
+
+/** A secret, shown once. Without the script it can still be selected as a whole. */
+export const Secret = ({ label, value }: SecretProps) => (
+  <div class="secret">
+    <label for="secret">{label}</label>
+    <div class="beside">
+      <input id="secret" type="text" readOnly value={value} autocomplete="off" spellcheck={false} />
+      <button type="button" class="secondary" data-copy="secret" hidden>
+        Copy
+      </button>
+    </div>
+    <small>Copy it now: only its hash is kept, and nobody can show it again.</small>
+  </div>
+)

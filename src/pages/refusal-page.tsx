@@ -1,0 +1,61 @@
+import type { PlatformError } from '../domain/errors.ts'
+import type { RefusalPage } from '../http/envelope.ts'
+import type { RequestContext } from '../http/request-context.ts'
+import { Layout } from './layout.tsx'
+import { page, seeOther } from './page.ts'
+
+/** Everything but pages has one of these prefixes, and answers with the envelope. */
+const forPrograms = /^\/(?:api|docs|openapi\.json|healthz|readyz|metrics)(?:\/|$)/
+
+/** Whether a route, by its pattern, is a page for people. */
+export const isPageRoute = (pattern: string): boolean => pattern.startsWith('/') && !forPrograms.test(pattern)
+
+/** Whether a person is looking: the route is a page, or there is none and a browser asked for one. */
+const isForPeople = ({ route }: RequestContext, request: Request): boolean =>
+  isPageRoute(route) ||
+  (route === 'unmatched' &&
+    !forPrograms.test(new URL(request.url, 'http://localhost').pathname) &&
+    request.headers.get('accept')?.includes('text/html') === true)
+
+/** A refusal as a page with the request ID. Who is not signed in is asked to, and comes back. */
+export const refusalPage: RefusalPage = (error, context, request) => {
+  if (!isForPeople(context, request)) return null
+  context.notes.errorCode = error.code
+  if (error.code === 'login_required') return seeOther(`/sign-in?return_to=${encodeURIComponent(pageOf(request))}`)
+  return page(<Refusal error={error} context={context} />, { refusal: error })
+}
+
+/** The page that was asked for; for a form, the one that it stands on, which only a browser of ours names. */
+const pageOf = (request: Request): string => {
+  const url = new URL(request.url)
+  if (request.method === 'GET' || request.method === 'HEAD') return url.pathname + url.search
+  const from = URL.parse(request.headers.get('referer') ?? '')
+  return from !== null && from.host === url.host ? from.pathname + from.search : '/'
+}
+
+type RefusalProps = { readonly error: PlatformError; readonly context: RequestContext }
+
+const Refusal = ({ error, context }: RefusalProps) => (
+  <Layout title={titleOf(error.status)} visit={null} width="narrow">
+    <p>{error.status === 404 ? 'There is nothing at this address, or it is not yours to see.' : error.message}</p>
+    <p>
+      <a href="/">Go to the start page</a>
+    </p>
+    <p class="muted">
+      Request <code>{context.requestId}</code>
+    </p>
+  </Layout>
+)
+
+const titleOf = (status: number): string => {
+  switch (status) {
+    case 404:
+      return 'Not found'
+    case 429:
+      return 'Too many requests'
+    case 503:
+      return 'Not available now'
+    default:
+      return status >= 500 ? 'Something went wrong' : 'This did not work'
+  }
+}

@@ -1,0 +1,97 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { browserLabel } from '../../domain/browser-label.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
+import type { Door } from '../../http/door.ts'
+import { withSignInLimit } from '../../http/limits.ts'
+import { contextOf, traceOf } from '../../http/request-context.ts'
+import { isFromSameOrigin, sessionCookie } from '../../http/session-cookie.ts'
+import { signIn } from '../../operations/sessions/sign-in.ts'
+import { signOut } from '../../operations/sessions/sign-out.ts'
+import { formFields, forms, readFields, staleForm } from '../form.ts'
+import { outcomeOf } from '../outcome.ts'
+import { page, seeOther } from '../page.ts'
+import { safeReturnTo } from '../return-to.ts'
+import { findVisit, signedIn, visitOf } from '../visit.ts'
+import { SignInPage } from './sign-in-page.tsx'
+import { visitorOf } from './visitor.ts'
+
+/** Into the pages and out of them. */
+export const signInRoutes = (door: Door) =>
+  new Elysia().use(signInPage(door)).use(signInForm(door)).use(signOutForm(door))
+
+const signInPage = (door: Door) =>
+  new Elysia().get('/sign-in', async ({ request }) => {
+    const returnTo = safeReturnTo(new URL(request.url).searchParams.get('return_to'), door.platform.publicUrl)
+    if ((await findVisit(door, request)) !== null) return seeOther(returnTo)
+    return showForm(door, request, { returnTo, email: '', error: null })
+  })
+
+type Shown = { readonly returnTo: string; readonly email: string; readonly error: PlatformError | null }
+
+const showForm = (door: Door, request: Request, shown: Shown): Response => {
+  const { tickets, cookies } = visitorOf(door, request)
+  return page(<SignInPage tickets={tickets} {...shown} />, { refusal: shown.error, cookies })
+}
+
+/** Only a form that this browser was shown signs it in: else another site could sign a visitor in as somebody else. */
+const signInForm = (door: Door) =>
+  new Elysia()
+    .onParse({ as: 'local' }, () => ({}))
+    .onTransform({ as: 'local' }, async (context) => {
+      context.body = await readFields(context.request)
+    })
+    .post(
+      '/sign-in',
+      async ({ body, request }) => {
+        const { email, password, ticket } = body
+        const returnTo = safeReturnTo(body.return_to, door.platform.publicUrl)
+        const again = (error: PlatformError) => showForm(door, request, { returnTo, email, error })
+        const key = visitorOf(door, request).tickets.read('/sign-in', [], ticket)
+        if (key === null || !isFromSameOrigin(door, request))
+          return again(refuse('origin_not_allowed', { message: staleForm }))
+        const outcome = await enter(door, request, { email, password })
+        if (outcome.kind === 'refused') return again(outcome.error)
+        const lifetime = door.platform.lifetimes.session
+        return seeOther(returnTo, [sessionCookie(door, outcome.value.sessionToken, lifetime)])
+      },
+      { body: formFields({ email: Type.String(), password: Type.String(), return_to: Type.String() }) },
+    )
+
+const enter = async (
+  door: Door,
+  request: Request,
+  credentials: { readonly email: string; readonly password: string },
+) => {
+  const context = contextOf(request)
+  const before = await findVisit(door, request)
+  const outcome = await outcomeOf(
+    withSignInLimit(
+      door,
+      context,
+      credentials.email,
+      async () =>
+        await signIn(door.platform, traceOf(context), credentials, browserLabel(request.headers.get('user-agent'))),
+    ),
+  )
+  if (outcome.kind === 'done') {
+    context.notes.userId = outcome.value.user.id
+    door.platform.observe.issued('session')
+    if (before !== null) await signOut(door.platform, before.trace, before.session)
+  }
+  return outcome
+}
+
+const signOutForm = (door: Door) =>
+  new Elysia()
+    .use(signedIn(door))
+    .use(forms(door))
+    .post(
+      '/sign-out',
+      async ({ request }) => {
+        const { session, trace } = visitOf(request)
+        await signOut(door.platform, trace, session)
+        return seeOther('/sign-in', [sessionCookie(door, '', 0)])
+      },
+      { body: formFields({}) },
+    )

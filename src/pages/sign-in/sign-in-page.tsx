@@ -1,0 +1,36 @@
+import type { PlatformError } from '../../domain/errors.ts'
+import { Field } from '../components/field.tsx'
+import { Form } from '../components/form.tsx'
+import { Problem } from '../components/problem.tsx'
+import { Layout } from '../layout.tsx'
+import type { TicketBook } from '../ticket-book.ts'
+
+type SignInPageProps = {
+  readonly tickets: TicketBook
+  readonly returnTo: string
+  readonly email: string
+  readonly error: PlatformError | null
+}
+
+export const SignInPage = ({ tickets, returnTo, email, error }: SignInPageProps) => (
+  <Layout title="Sign in" visit={null} width="narrow">
+    <Problem error={error} />
+    <Form action="/sign-in" visit={{ tickets }}>
+      <input type="hidden" name="return_to" value={returnTo} />
+      <Field
+        label="Email address"
+        name="email"
+        input={{ type: 'email', autocomplete: 'username', required: true, maxLength: 254, value: email }}
+      />
+      <Field
+        label="Password"
+        name="password"
+        input={{ type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 }}
+      />
+      <button type="submit">Sign in</button>
+    </Form>
+    <p class="muted">
+      Accounts are made by the operator of this server. Ask there when you have none, or cannot get in.
+    </p>
+  </Layout>
+)

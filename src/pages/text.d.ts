@@ -1,0 +1,9 @@
+/** Files that are embedded as text. */
+declare module '*.css' {
+  const text: string
+  export default text
+}
+declare module '*/site.js' {
+  const text: string
+  export default text
+}

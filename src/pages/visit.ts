@@ -1,0 +1,63 @@
+import { Elysia } from 'elysia'
+import { refuse } from '../domain/errors.ts'
+import { refuseBearer } from '../http/bearer.ts'
+import type { Door } from '../http/door.ts'
+import { contextOf, traceOf } from '../http/request-context.ts'
+import { readCookie } from '../http/session-cookie.ts'
+import type { Trace } from '../operations/platform.ts'
+import { authenticateSession, type SessionCaller } from '../operations/tokens/authenticate-session.ts'
+import { type TicketBook, ticketBook } from './ticket-book.ts'
+
+/** A signed-in person in front of a page. */
+export type Visit = {
+  readonly session: SessionCaller
+  readonly sessionToken: string
+  readonly trace: Trace
+  readonly tickets: TicketBook
+}
+
+const visits = new WeakMap<Request, Visit>()
+
+/** Whoever `signedIn` or `operatorOnly` let through. Throws where neither stands before the route. */
+export const visitOf = (request: Request): Visit => {
+  const visit = visits.get(request)
+  if (visit === undefined) throw new Error('The route does not ask for a signed-in user.')
+  return visit
+}
+
+/** Who is signed in here, by the session cookie alone: enough to read a page, never to change anything. */
+export const findVisit = async (door: Door, request: Request): Promise<Visit | null> => {
+  const sessionToken = readCookie(door, request, 'session')
+  if (sessionToken === null) return null
+  const session = await authenticateSession(door.platform, sessionToken)
+  if (session === null) return null
+  const context = contextOf(request)
+  context.notes.userId = session.user.id
+  return { session, sessionToken, trace: traceOf(context), tickets: ticketBook(door.platform, sessionToken) }
+}
+
+const requireVisit = async (door: Door, request: Request): Promise<Visit> => {
+  const visit = await findVisit(door, request)
+  if (visit === null) {
+    const token = readCookie(door, request, 'session')
+    if (token === null) throw refuse('login_required')
+    throw await refuseBearer(door, contextOf(request), 'login_required', 'session', token)
+  }
+  visits.set(request, visit)
+  return visit
+}
+
+/** Lets signed-in people through to the routes after it; others are sent to sign in, and come back. */
+export const signedIn = (door: Door) =>
+  new Elysia().derive({ as: 'scoped' }, async ({ request }) => {
+    await requireVisit(door, request)
+    return {}
+  })
+
+/** Lets operators through; for everybody else who is signed in there is nothing here. */
+export const operatorOnly = (door: Door) =>
+  new Elysia().derive({ as: 'scoped' }, async ({ request }) => {
+    const { session } = await requireVisit(door, request)
+    if (!session.user.isOperator) throw refuse('route_not_found')
+    return {}
+  })
