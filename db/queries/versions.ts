@@ -20,6 +20,20 @@ export type WaitingFor = keyof typeof waitingFor
 /** A place in a queue: after the version of this ID, which has waited since this moment. */
 export type QueuePlace = { readonly since: number; readonly id: string }
 
+/** What a list of versions tells: all but the manifest and the notes, which can be megabytes each. */
+const summaryColumns = {
+  id: versions.id,
+  number: versions.number,
+  version: versions.version,
+  status: versions.status,
+  revision: versions.revision,
+  createdAt: versions.createdAt,
+  updatedAt: versions.updatedAt,
+  submittedAt: versions.submittedAt,
+  reviewedAt: versions.reviewedAt,
+  activatedAt: versions.activatedAt,
+}
+
 /** Versions of apps; the app is part of every question, but for an operator's. */
 export const versionQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(versions).values(everyColumn(versions)).prepare())
@@ -112,6 +126,28 @@ export const versionQueries = (db: Connection) => {
         .orderBy(asc(since), asc(versions.id))
         .limit(limit)
     },
+    /** One app's versions without their content, newest number first, below `beforeNumber`. */
+    summaries: async (appId: string, status: VersionStatus | null, beforeNumber: number, limit: number) =>
+      await db
+        .select(summaryColumns)
+        .from(versions)
+        .where(
+          and(
+            eq(versions.appId, appId),
+            lt(versions.number, beforeNumber),
+            status === null ? undefined : eq(versions.status, status),
+          ),
+        )
+        .orderBy(desc(versions.number))
+        .limit(limit),
+    /** One version of an app without its content. */
+    summary: async (appId: string, id: string) =>
+      only(
+        await db
+          .select(summaryColumns)
+          .from(versions)
+          .where(and(eq(versions.appId, appId), eq(versions.id, id))),
+      ),
     previous: async (appId: string, number: number) =>
       await newest(eq(versions.appId, appId), lt(versions.number, number)),
     previousSuperseded: async (appId: string, number: number) =>

@@ -4,6 +4,7 @@ import { ownedApp } from '../../src/operations/apps/owned-app.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { findVersion } from '../../src/operations/versions/find-version.ts'
 import { listRollbacks } from '../../src/operations/versions/list-rollbacks.ts'
+import { listVersionSummaries } from '../../src/operations/versions/list-version-summaries.ts'
 import { moveVersion } from '../../src/operations/versions/move-version.ts'
 import { rollBackVersion } from '../../src/operations/versions/roll-back-version.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
@@ -66,4 +67,18 @@ test('the ledger names both versions of a rollback, newest first, page by page, 
   const second = await listRollbacks(platform, app.id, { limit: 2, cursor: first.nextCursor })
   expect(second).toMatchObject({ data: [{ from: '1.2.0', to: '1.0.0' }], nextCursor: null })
   expect((await listRollbacks(platform, other.id, { limit: 2, cursor: null })).data).toEqual([])
+})
+
+test('versions are listed newest first, page by page, without their content, of this app alone', async () => {
+  const [app, other] = [await addApp(platform, owner), await addApp(platform, owner)]
+  await uploadVersion(platform, other, '9.9.9')
+  for (const version of ['1.0.0', '1.1.0', '1.2.0']) await uploadVersion(platform, app, version)
+  const first = await listVersionSummaries(platform, app.id, null, { limit: 2, cursor: null })
+  expect(first.data.map(({ version }) => version)).toEqual(['1.2.0', '1.1.0'])
+  expect(JSON.stringify(first)).not.toContain('manifest')
+  const rest = await listVersionSummaries(platform, app.id, null, { limit: 2, cursor: first.nextCursor })
+  expect(rest).toMatchObject({ data: [{ version: '1.0.0' }], nextCursor: null })
+  expect((await listVersionSummaries(platform, app.id, 'active', { limit: 2, cursor: null })).data).toEqual([])
+  const forged = listVersionSummaries(platform, app.id, null, { limit: 2, cursor: '-1' })
+  expect(await refusalOf(forged)).toBe('invalid_request')
 })

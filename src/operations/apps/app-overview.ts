@@ -4,7 +4,7 @@ import type { CredentialRecord } from '../credentials/credential-record.ts'
 import { listLiveCredentials } from '../credentials/list-live-credentials.ts'
 import type { Platform } from '../platform.ts'
 import { redirectUrisOf, type RedirectUris } from '../redirect-uris/list-redirect-uris.ts'
-import { type VersionRecord, versionRecord } from '../versions/version-record.ts'
+import type { VersionSummary } from '../versions/list-version-summaries.ts'
 import type { OwnedApp } from './owned-app.ts'
 
 /** What a developer wants to know of an app at a glance. */
@@ -12,10 +12,10 @@ export type AppOverview = RedirectUris & {
   readonly liveSecrets: Readonly<Record<Environment, readonly CredentialRecord[]>>
   /** Epoch milliseconds; null when no secret was ever used. */
   readonly lastUsedAt: number | null
-  readonly live: VersionRecord | null
-  readonly developmentHead: VersionRecord | null
+  readonly live: VersionSummary | null
+  readonly developmentHead: VersionSummary | null
   /** The newest of those that wait for review. */
-  readonly submitted: VersionRecord | null
+  readonly submitted: VersionSummary | null
   readonly installs: Awaited<ReturnType<Queries['installs']['countsOfApp']>>
 }
 
@@ -23,16 +23,15 @@ export type AppOverview = RedirectUris & {
 export const appOverview = async (platform: Platform, app: OwnedApp): Promise<AppOverview> => {
   const q = platform.database.queries
   const headId = app.developmentVersionId
-  const record = (row: Awaited<ReturnType<Queries['versions']['active']>>) =>
-    row === null ? null : versionRecord(row, app)
-  const [submitted = null] = await q.versions.list(app.id, 'submitted', Number.MAX_SAFE_INTEGER, 1)
+  const newest = async (status: 'active' | 'submitted') =>
+    (await q.versions.summaries(app.id, status, Number.MAX_SAFE_INTEGER, 1))[0] ?? null
   return {
     ...(await redirectUrisOf(q, app.id)),
     liveSecrets: await listLiveCredentials(platform, app.clientIds),
     lastUsedAt: await q.credentials.lastUseOfApp(app.id),
-    live: record(await q.versions.active(app.id)),
-    developmentHead: headId === null ? null : record(await q.versions.byId(app.id, headId)),
-    submitted: record(submitted),
+    live: await newest('active'),
+    developmentHead: headId === null ? null : await q.versions.summary(app.id, headId),
+    submitted: await newest('submitted'),
     installs: await q.installs.countsOfApp(app.id),
   }
 }
