@@ -3,6 +3,8 @@ import type { PlatformError } from '../../domain/errors.ts'
 type FieldProps = {
   readonly label: string
   readonly name: string
+  /** Unique on the page; the name unless said otherwise. */
+  readonly id?: string
   readonly hint?: string
   /** What was refused; the field shows it when it is at fault. */
   readonly error?: PlatformError | null
@@ -41,12 +43,12 @@ const inputs = {
 } as const
 
 /** A labelled field. Its hint and its fault are read out with it (WCAG 1.3.1, 3.3.1). */
-export const Field = ({ label, name, hint, error, rows, input = {} }: FieldProps) => {
+export const Field = ({ label, name, id = name, hint, error, rows, input = {} }: FieldProps) => {
   const fault = error?.facts.param === name ? error.message : null
-  const described = [...(hint === undefined ? [] : [`${name}-hint`]), ...(fault === null ? [] : [`${name}-fault`])]
+  const described = [...(hint === undefined ? [] : [`${id}-hint`]), ...(fault === null ? [] : [`${id}-fault`])]
   const { type = 'text', ...rules } = input
   const shared = {
-    id: name,
+    id,
     name,
     ...rules,
     'aria-describedby': described.length === 0 ? undefined : described.join(' '),
@@ -54,11 +56,11 @@ export const Field = ({ label, name, hint, error, rows, input = {} }: FieldProps
   }
   return (
     <div class="field">
-      <label for={name}>{label}</label>
+      <label for={id}>{label}</label>
       {rows === undefined ? inputs[type](shared) : <textarea rows={rows} {...shared} />}
-      {hint === undefined ? null : <small id={`${name}-hint`}>{hint}</small>}
+      {hint === undefined ? null : <small id={`${id}-hint`}>{hint}</small>}
       {fault === null ? null : (
-        <small id={`${name}-fault`} class="fault">
+        <small id={`${id}-fault`} class="fault">
           {fault}
         </small>
       )}
