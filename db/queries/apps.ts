@@ -1,7 +1,9 @@
-import { and, asc, count, eq, sql } from 'drizzle-orm'
+import { and, asc, count, eq, gt, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { apps, clients, versions } from '../tables/sqlite.ts'
+import { apps, clients, users, versions } from '../tables/sqlite.ts'
+import { contains } from './contains.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+import type { SearchWindow } from './users.ts'
 
 export type App = typeof apps.$inferSelect
 export type Client = typeof clients.$inferSelect
@@ -55,6 +57,19 @@ export const appQueries = (db: Connection) => {
     clientsOf: async (appId: string): Promise<Client[]> =>
       await db.select().from(clients).where(eq(clients.appId, appId)).orderBy(asc(clients.environment)),
     list: async (): Promise<App[]> => await db.select().from(apps).orderBy(asc(apps.slug)),
+    /** Apps whose name or slug has this part, by slug, with their owners; the window and `searchedTo` as for users. */
+    search: async (part: string, { after, rows, limit }: SearchWindow) => {
+      const next = db.select().from(apps).where(gt(apps.slug, after)).orderBy(asc(apps.slug)).limit(rows).as('next')
+      const last = db.select({ slug: apps.slug }).from(apps).where(gt(apps.slug, after)).orderBy(asc(apps.slug))
+      const found = await db
+        .select({ slug: next.slug, name: next.name, status: next.status, ownerEmail: users.email })
+        .from(next)
+        .innerJoin(users, eq(users.id, next.ownerId))
+        .where(part === '' ? undefined : or(contains(next.slug, part), contains(next.name, part)))
+        .orderBy(asc(next.slug))
+        .limit(limit)
+      return { found, searchedTo: only(await last.limit(1).offset(rows - 1))?.slug ?? null }
+    },
     /** An owner's apps by slug, with what is live and what is the development head, as they are called. */
     ownedBy: async (ownerId: string) =>
       await db

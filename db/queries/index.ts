@@ -27,7 +27,7 @@ export type { Install } from './installs.ts'
 export type { Resource } from './resources.ts'
 export type { Rollback } from './rollbacks.ts'
 export type { Session } from './sessions.ts'
-export type { User } from './users.ts'
+export type { SearchWindow, User } from './users.ts'
 export type { QueuePlace, Version, VersionContent, WaitingFor } from './versions.ts'
 
 /** Every question and every write of the platform, over one connection. */

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, lt, max, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, inArray, lt, max, or, type SQL, sql } from 'drizzle-orm'
 import type { VersionStatus } from '../../src/domain/version.ts'
 import { apps, users, versions } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
@@ -120,7 +120,8 @@ export const versionQueries = (db: Connection) => {
         .where(
           and(
             eq(versions.status, status),
-            or(gt(since, after.since), and(eq(since, after.since), gt(versions.id, after.id))),
+            gte(since, after.since), // where the index begins
+            or(gt(since, after.since), gt(versions.id, after.id)),
           ),
         )
         .orderBy(asc(since), asc(versions.id))

@@ -1,0 +1,28 @@
+import type { User } from '../../../db/database.ts'
+import type { Page, PageRequest } from '../page.ts'
+import type { Platform } from '../platform.ts'
+import { searchPage } from '../search.ts'
+
+/** A user without the hash of their password. */
+export type UserSummary = Pick<User, 'id' | 'email' | 'name' | 'isOperator' | 'status' | 'createdAt'>
+
+/** Users whose name or address has this part, by address; all of them for an empty one. */
+export const searchUsers = async (platform: Platform, part: string, page: PageRequest): Promise<Page<UserSummary>> => {
+  const { data, nextCursor } = await searchPage(
+    platform.database.queries.users.search,
+    part,
+    page,
+    ({ email }) => email,
+  )
+  return { data: data.map(userSummary), nextCursor }
+}
+
+/** What operators see of a user. */
+export const userSummary = ({ id, email, name, isOperator, status, createdAt }: User): UserSummary => ({
+  id,
+  email,
+  name,
+  isOperator,
+  status,
+  createdAt,
+})

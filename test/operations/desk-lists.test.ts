@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { searchApps } from '../../src/operations/apps/search-apps.ts'
+import { createInstall } from '../../src/operations/installs/create-install.ts'
+import { listDecidedInstalls } from '../../src/operations/installs/list-decided-installs.ts'
+import { listPendingInstalls } from '../../src/operations/installs/list-pending-installs.ts'
+import { moveInstall } from '../../src/operations/installs/move-install.ts'
+import type { Page, PageRequest } from '../../src/operations/page.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { createUser } from '../../src/operations/users/create-user.ts'
+import { searchUsers } from '../../src/operations/users/search-users.ts'
+import { openAsOperator, operator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+
+let platform: Platform
+let people: readonly Login[]
+let apps: readonly AppInWorld[]
+beforeAll(async () => {
+  platform = await openAsOperator(`${temporaryFolder()}/app-platform.db`)
+  people = [
+    await addUser(platform, 'Ünal 100%'),
+    await addUser(platform, 'Grace_Hopper'),
+    await addUser(platform, 'Zoë'),
+  ]
+  const [owner] = people
+  if (owner === undefined) throw new Error('nobody is there')
+  apps = [await addApp(platform, owner), await addApp(platform, owner)]
+})
+afterAll(async () => await platform.database.close())
+
+/** Every row of a list, page by page. */
+const everyPage = async <T>(list: (page: PageRequest) => Promise<Page<T>>, limit: number): Promise<T[]> => {
+  const rows: T[] = []
+  let cursor: string | null = null
+  do {
+    const page: Page<T> = await list({ limit, cursor })
+    expect(page.data.length).toBeLessThanOrEqual(limit)
+    rows.push(...page.data)
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  return rows
+}
+const namesFound = async (part: string) =>
+  (await everyPage(async (page) => await searchUsers(platform, part, page), 2)).map(({ name }) => name)
+
+test('users are found by a part of their name or address, in either case; what stands for others stands for itself', async () => {
+  expect(await namesFound('')).toHaveLength(3)
+  expect(await namesFound('USER-')).toHaveLength(3)
+  expect(await namesFound('gRACE')).toEqual(['Grace_Hopper'])
+  expect(await namesFound('Ünal')).toEqual(['Ünal 100%'])
+  expect(await namesFound('%')).toEqual(['Ünal 100%'])
+  expect(await namesFound('_')).toEqual(['Grace_Hopper'])
+  for (const nobody of ['\\', "' OR 1=1 --", '\0', 'x'.repeat(100_000), '\ud800']) {
+    expect(await namesFound(nobody)).toEqual([])
+  }
+})
+
+test('a list of users has no hash of a password in it', async () => {
+  const { data } = await searchUsers(platform, '', { limit: 50, cursor: null })
+  expect(JSON.stringify(data)).not.toContain('$2')
+  expect(Object.keys(data[0] ?? {}).toSorted()).toEqual(['createdAt', 'email', 'id', 'isOperator', 'name', 'status'])
+})
+
+test('a search looks at ten thousand rows at a time and goes on from there', async () => {
+  const hidden = await openAsOperator(`${temporaryFolder()}/many.db`)
+  const owner = await createUser(hidden, trace, operator, {
+    email: 'a@example.com',
+    name: 'First',
+    password: 'correct horse battery',
+    isOperator: false,
+  })
+  await hidden.database.transaction(async (q) => {
+    for (let index = 0; index < 10_500; index += 1) {
+      const name = index === 10_400 ? 'Needle' : 'Hay'
+      await q.users.insert({
+        ...owner,
+        id: `${owner.id}${index}`,
+        name,
+        email: `b${String(index).padStart(6, '0')}@example.com`,
+      })
+    }
+  })
+  const first = await searchUsers(hidden, 'needle', { limit: 50, cursor: null })
+  expect(first).toEqual({ data: [], nextCursor: 'b009998@example.com' })
+  const second = await searchUsers(hidden, 'needle', { limit: 50, cursor: first.nextCursor })
+  expect(second.data.map(({ name }) => name)).toEqual(['Needle'])
+  expect(second.nextCursor).toBeNull()
+  expect(await everyPage(async (page) => await searchUsers(hidden, '', page), 3_000)).toHaveLength(10_501)
+  await hidden.database.close()
+})
+
+test('apps are found by a part of their name or slug, with their owners', async () => {
+  const found = await everyPage(async (page) => await searchApps(platform, 'NEWS', page), 1)
+  expect(found.map(({ slug, ownerEmail }) => [slug, ownerEmail])).toEqual(
+    apps.map(({ slug }) => [slug, people[0]?.email ?? '']),
+  )
+  const [, second] = apps
+  const bySlug = await searchApps(platform, second?.slug ?? '', { limit: 50, cursor: null })
+  expect(bySlug.data.map(({ slug }) => slug)).toEqual([second?.slug ?? ''])
+  expect((await searchApps(platform, 'nothing', { limit: 50, cursor: null })).data).toEqual([])
+})
+
+test('installs: the undecided wait, oldest first; the decided ones are listed newest first, of all apps or of one', async () => {
+  const installs: string[] = []
+  for (const { slug } of apps) {
+    for (const { email } of people) {
+      const input = { slug, userEmail: email, kind: 'site', resourceSlug: 'my-site' } as const
+      installs.push((await createInstall(platform, trace, operator, input)).id)
+    }
+  }
+  const [a = '', b = '', c = '', d = '', e = '', f = ''] = installs
+  await moveInstall(platform, trace, operator, { id: b, step: 'approve' })
+  await moveInstall(platform, trace, operator, { id: e, step: 'reject' })
+  await moveInstall(platform, trace, operator, { id: c, step: 'approve' })
+  await moveInstall(platform, trace, operator, { id: c, step: 'deactivate' })
+  const pending = await everyPage(async (page) => await listPendingInstalls(platform, page), 2)
+  expect(pending.map(({ id }) => id)).toEqual([a, d, f])
+  expect(pending[0]).toMatchObject({ app: apps[0]?.slug ?? '', appName: 'Newsletter', user: people[0]?.email ?? '' })
+  const decided = async (slug: string | null) =>
+    (await everyPage(async (page) => await listDecidedInstalls(platform, slug, page), 1)).map(({ id }) => id)
+  expect(await decided(null)).toEqual([e, c, b])
+  expect(await decided(apps[0]?.slug ?? '')).toEqual([c, b])
+  await expect(listDecidedInstalls(platform, 'nowhere', { limit: 1, cursor: null })).rejects.toMatchObject({
+    code: 'invalid_request',
+  })
+})
