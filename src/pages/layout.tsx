@@ -10,6 +10,10 @@ type LayoutProps = {
   /** Null where nobody is signed in, or where it must not matter who is. */
   readonly visit: Visit | null
   readonly section?: Section
+  /** What the page is a part of, for the title of the window. */
+  readonly belongsTo?: string
+  /** Stands over the heading: where one is, and the other pages there. */
+  readonly above?: ComponentChildren
   /** A sentence about what was just done. */
   readonly notice?: string | null
   /** `narrow` for a page with one thing to decide. */
@@ -18,13 +22,13 @@ type LayoutProps = {
 }
 
 /** The frame of every page: one heading, one main part, the way to everything else. */
-export const Layout = ({ title, visit, section, notice, width = 'wide', children }: LayoutProps) => (
+export const Layout = ({ title, belongsTo, above, visit, section, notice, width = 'wide', children }: LayoutProps) => (
   <html lang="en">
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
-      <title>{`${title} · App Platform`}</title>
+      <title>{[title, ...(belongsTo === undefined ? [] : [belongsTo]), 'App Platform'].join(' · ')}</title>
       <link rel="icon" href="data:," />
       <link rel="stylesheet" href={siteStylesheet.path} />
       <script src={siteScript.path} defer />
@@ -35,6 +39,7 @@ export const Layout = ({ title, visit, section, notice, width = 'wide', children
       </a>
       <SiteHeader visit={visit} section={section} />
       <main id="main" class={`container ${width}`} tabIndex={-1}>
+        {above}
         <h1>
           <bdi>{title}</bdi>
         </h1>
