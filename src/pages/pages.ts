@@ -2,12 +2,14 @@ import { Elysia } from 'elysia'
 import type { BodyRule } from '../http/admission.ts'
 import type { Door } from '../http/door.ts'
 import { assetRoutes } from './assets.ts'
+import { frontDoorRoutes } from './front-door/routes.tsx'
 import { homeRoutes } from './home/routes.tsx'
 import { isPageRoute } from './refusal-page.tsx'
 import { signInRoutes } from './sign-in/routes.tsx'
 
 /** Every page for people. */
-export const pages = (door: Door) => new Elysia().use(assetRoutes()).use(homeRoutes(door)).use(signInRoutes(door))
+export const pages = (door: Door) =>
+  new Elysia().use(assetRoutes()).use(homeRoutes(door)).use(signInRoutes(door)).use(frontDoorRoutes(door))
 
 const formBodies: BodyRule = { limitBytes: 256 * 1024, mediaTypes: ['application/x-www-form-urlencoded'] }
 

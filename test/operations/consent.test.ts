@@ -116,8 +116,8 @@ describe('before anybody is asked', () => {
 
 describe('what is asked', () => {
   test('is who wants what, exactly', async () => {
+    expect(await prepare({ scope: 'site:read profile:read site:read' })).toMatchObject({ request: requestWith() })
     expect(await consentFor({ scope: 'site:read profile:read site:read' })).toEqual({
-      request: requestWith(),
       appName: 'Newsletter',
       publisher: 'Grace Publisher',
       environment: 'development',

@@ -18,8 +18,6 @@ import { errorTarget } from './error-target.ts'
 
 /** What a person is asked to decide. */
 export type Consent = {
-  /** With its scopes sorted and each once: exactly what a yes will grant. */
-  readonly request: AuthorizationRequest
   readonly appName: string
   readonly publisher: string
   readonly environment: Environment
@@ -35,7 +33,8 @@ export type ConsentStep =
   /** Answer the app: something other than who asks and where is wrong. */
   | { readonly kind: 'answer'; readonly redirectTo: string }
   | { readonly kind: 'sign_in'; readonly request: AuthorizationRequest }
-  | { readonly kind: 'ask'; readonly consent: Consent }
+  /** The request has its scopes sorted and each once: exactly what a yes will grant. */
+  | { readonly kind: 'ask'; readonly request: AuthorizationRequest; readonly consent: Consent }
 
 /**
  * Checks an authorization request whole, and only then asks who is there. Nothing is changed by it.
@@ -66,7 +65,7 @@ export const prepareConsent = async (
   const request = { ...asked, scope: formatScope(scopes) }
   if (isSilent(parameters)) return answer(session === null ? signInNeeded : consentNeeded)
   if (session === null) return { kind: 'sign_in', request }
-  return { kind: 'ask', consent: await consentFor(q, asking, request, scopes, session, platform.clock.now()) }
+  return { kind: 'ask', request, consent: await consentFor(q, asking, scopes, session, platform.clock.now()) }
 }
 
 const findAsking = async (q: Queries, parameters: AuthorizationParameters): Promise<AskingClient> => {
@@ -82,7 +81,6 @@ const findAsking = async (q: Queries, parameters: AuthorizationParameters): Prom
 const consentFor = async (
   q: Queries,
   { app, client }: AskingClient,
-  request: AuthorizationRequest,
   scopes: readonly ScopeName[],
   session: SessionCaller,
   now: number,
@@ -91,7 +89,6 @@ const consentFor = async (
   const granted = (await q.grants.liveScopes(session.user.id, client.id, now)).flatMap(parseStoredScope)
   const isKnown = granted.length > 0
   return {
-    request,
     appName: app.name,
     publisher: owner?.name ?? 'Unknown',
     environment: client.environment,

@@ -1,0 +1,499 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { challengeOf } from '../../src/domain/pkce.ts'
+import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { addRedirectUri } from '../../src/operations/redirect-uris/change-redirect-uris.ts'
+import { sendLines } from '../flows/support/send.ts'
+import { call, codeOf } from '../support/call.ts'
+import { operator, trace } from '../support/operator.ts'
+import { addApp, addUser, createWorld, endWorld, exchangeBody, signIn, type World } from '../support/world.ts'
+import {
+  answerOf,
+  type Asked,
+  askedBy,
+  askPath,
+  fieldsOf,
+  look,
+  post,
+  sameOrigin,
+  type Seen,
+} from './support/front-door.ts'
+
+let world: World
+let url: string
+let publicUrl: string
+let session: string
+beforeAll(async () => {
+  world = await createWorld()
+  url = world.server.url
+  publicUrl = `http://localhost:${new URL(url).port}`
+  session = await signIn(url, world.user)
+})
+afterAll(async () => await endWorld(world))
+
+const ask = async (change: Asked = {}, more = '', who: string | null = session) =>
+  await look(url, askPath(world.app, change, more), who)
+
+/** Nobody was sent or linked anywhere, least of all where the request wanted it. */
+const expectUnanswered = (seen: Seen, unverified?: string): void => {
+  expect({ status: seen.status, location: seen.location }).toEqual({ status: 400, location: null })
+  expect(seen.text).toContain('This link does not work')
+  expect(seen.text).not.toContain('<form')
+  const links = [...seen.text.matchAll(/ (?:href|src|action)="([^"]*)"/g)].map(([, target = '']) => target)
+  expect(links.filter((target) => !/^\/(?:assets\/[a-z0-9.]+)?$|^#main$|^data:,$/.test(target))).toEqual([])
+  expect(seen.text).not.toContain('http-equiv')
+  if (unverified !== undefined && unverified.length > 3) expect(seen.text).not.toContain(unverified)
+}
+
+/** The app is told at its own redirect URI, with what RFC 6749 section 4.1.2.1 and RFC 9207 ask for. */
+const expectTold = (seen: Seen, error: string, state: string | null = 'af0ifjsldkj'): void => {
+  expect({ status: seen.status, text: seen.text }).toEqual({ status: 303, text: '' })
+  const target = new URL(seen.location ?? '')
+  expect(target.origin + target.pathname).toBe(world.app.redirectUri)
+  expect(seen.location).toMatch(/^[\x21-\x7e]+$/)
+  expect(Object.fromEntries(target.searchParams)).toEqual({
+    error,
+    error_description: expect.stringMatching(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+\.$/),
+    ...(state === null ? {} : { state }),
+    iss: publicUrl,
+  })
+  expect(seen.headers.get('cache-control')).toBe('no-store')
+}
+
+describe('who asks, and where the answer goes', () => {
+  test('an unknown client is told nothing and sends nobody anywhere, signed in or not', async () => {
+    for (const who of [session, null]) {
+      for (const client_id of [
+        null,
+        '',
+        'nobody',
+        'apc_dev_0000000000000000000000',
+        `${world.app.development.clientId} `,
+        'x'.repeat(20_000),
+      ]) {
+        expectUnanswered(await ask({ client_id }, '', who))
+      }
+      expectUnanswered(await ask({}, `&client_id=${world.app.development.clientId}`, who))
+      expectUnanswered(await ask({}, '&client_id=', who))
+    }
+  })
+
+  test('a redirect URI that is missing, empty, repeated, too long or of another client is never answered', async () => {
+    const other = await addApp(world.platform, world.user)
+    const own = encodeURIComponent(world.app.redirectUri)
+    for (const who of [session, null]) {
+      for (const redirect_uri of [
+        null,
+        '',
+        world.app.liveRedirectUri,
+        other.redirectUri,
+        'https://evil.example/',
+        `${world.app.redirectUri}${'/x'.repeat(5_000)}`,
+      ]) {
+        expectUnanswered(await ask({ redirect_uri }, '', who), redirect_uri ?? undefined)
+      }
+      for (const more of [
+        `&redirect_uri=${own}`,
+        '&redirect_uri=',
+        '&redirect_uri=https://evil.example/',
+        '&redirect%5furi=x',
+      ]) {
+        expectUnanswered(await ask({}, more, who))
+      }
+      for (const bytes of ['%FF', '%', '%E0%A4%A', `${own}%00`]) {
+        expectUnanswered(await ask({ redirect_uri: null }, `&redirect_uri=${bytes}`, who))
+      }
+    }
+    const fragment = `GET ${askPath(world.app, { redirect_uri: null }, `&redirect_uri=${own}#x`)} HTTP/1.1`
+    const { status, headers } = await sendLines(url, [fragment])
+    expect({ status, location: headers.get('location') }).toEqual({ status: 400, location: null })
+  })
+
+  test('of 2,000 changed redirect URIs none is answered', async () => {
+    const { redirectUri } = world.app
+    const others = [...'/?#&=@:;%\\.*-_~aZ0 é\t\n\0\u202e'].map((text) => text)
+    const mutants = new Set<string>()
+    for (let at = 0; mutants.size < 2_000; at = (at + 1) % (redirectUri.length + 1)) {
+      const glyph = others[mutants.size % others.length] ?? ''
+      const before = redirectUri.slice(0, at)
+      const letter = redirectUri[at] ?? ''
+      mutants.add(before + glyph + redirectUri.slice(at))
+      mutants.add(before + glyph + redirectUri.slice(at + 1))
+      mutants.add(before + redirectUri.slice(at + 1))
+      mutants.add(before + letter.toUpperCase() + redirectUri.slice(at + 1))
+      mutants.add(`${before}%${letter.charCodeAt(0).toString(16)}${redirectUri.slice(at + 1)}`)
+      mutants.add(`${redirectUri}/../${'x'.repeat(mutants.size)}`)
+      mutants.add(`https://${'a.'.repeat(mutants.size % 7)}evil.example/${redirectUri.slice(at)}`)
+    }
+    mutants.delete(redirectUri)
+    const wrong: string[] = []
+    for (const [index, redirect_uri] of [...mutants].entries()) {
+      const { status, location } = await ask({ redirect_uri }, '', index % 2 === 0 ? session : null)
+      if (status !== 400 || location !== null) wrong.push(redirect_uri)
+    }
+    expect(mutants.size).toBeGreaterThanOrEqual(1_999)
+    expect(wrong).toEqual([])
+  })
+})
+
+describe('every other fault', () => {
+  const faults: readonly (readonly [string, Asked, string])[] = [
+    ['a missing response_type', { response_type: null }, 'invalid_request'],
+    ['an empty response_type', { response_type: '' }, 'invalid_request'],
+    ['another response_type', { response_type: 'token' }, 'unsupported_response_type'],
+    ['two response types', { response_type: 'code id_token' }, 'unsupported_response_type'],
+    ['a response_type of 20,000 characters', { response_type: 'x'.repeat(20_000) }, 'unsupported_response_type'],
+    ['another response_mode', { response_mode: 'fragment' }, 'invalid_request'],
+    ['a missing scope', { scope: null }, 'invalid_scope'],
+    ['an empty scope', { scope: '' }, 'invalid_scope'],
+    ['a blank scope', { scope: '  ' }, 'invalid_scope'],
+    ['an unknown scope', { scope: 'site:read nothing' }, 'invalid_scope'],
+    ['a planned scope', { scope: 'store.products:read' }, 'invalid_scope'],
+    ['a restricted scope', { scope: 'customers:read' }, 'invalid_scope'],
+    ['a scope of 20,000 characters', { scope: 'site:read '.repeat(2_000) }, 'invalid_scope'],
+    ['a missing challenge', { code_challenge: null }, 'invalid_request'],
+    ['an empty challenge', { code_challenge: '' }, 'invalid_request'],
+    ['a short challenge', { code_challenge: 'abc' }, 'invalid_request'],
+    ['a long challenge', { code_challenge: 'A'.repeat(20_000) }, 'invalid_request'],
+    ['no challenge method, which means plain', { code_challenge_method: null }, 'invalid_request'],
+    ['the challenge method plain', { code_challenge_method: 'plain' }, 'invalid_request'],
+    ['a request object', { request: 'eyJhbGciOiJub25lIn0.e30.' }, 'request_not_supported'],
+    ['a request URI', { request_uri: 'https://app.example/request' }, 'request_uri_not_supported'],
+    ['prompt=none with something else', { prompt: 'none consent' }, 'invalid_request'],
+  ]
+  for (const [name, change, error] of faults) {
+    test(`${name} is told to the app as ${error}, before anyone has to sign in`, async () => {
+      for (const who of [session, null]) expectTold(await ask(change, '', who), error)
+    })
+  }
+
+  test('a missing, empty, repeated, unreadable or too long state is told, and not given back', async () => {
+    for (const state of [null, '', 'x'.repeat(2049)]) expectTold(await ask({ state }), 'invalid_request', null)
+    expectTold(await ask({}, '&state=other'), 'invalid_request', null)
+    for (const bytes of ['%FF', 'a%00', '%zz'])
+      expectTold(await ask({ state: null }, `&state=${bytes}`), 'invalid_request', null)
+  })
+
+  for (const name of [
+    'response_type',
+    'response_mode',
+    'scope',
+    'code_challenge',
+    'code_challenge_method',
+    'prompt',
+    'request',
+    'request_uri',
+  ]) {
+    test(`${name} twice is told, also when the two are equal`, async () => {
+      const value = askedBy(world.app)[name] ?? 'query'
+      for (const more of [value, '', 'other']) {
+        expectTold(await ask({ [name]: value }, `&${name}=${encodeURIComponent(more)}`, null), 'invalid_request')
+      }
+    })
+  }
+
+  test('a scope that the app has not registered, and a suspended app, are told', async () => {
+    const app = await addApp(world.platform, world.user, 'profile:read')
+    expect(answerOf(await look(url, askPath(app), null))).toMatchObject({ error: 'invalid_scope' })
+    await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })
+    expect(answerOf(await look(url, askPath(app, { scope: 'profile:read' }), null))).toMatchObject({
+      error: 'unauthorized_client',
+    })
+  })
+
+  test('prompt=none asks nobody', async () => {
+    expectTold(await ask({ prompt: 'none' }, '', null), 'login_required')
+    expectTold(await ask({ prompt: 'none' }, '', 'apus_dead'), 'login_required')
+    expectTold(await ask({ prompt: 'none' }), 'consent_required')
+  })
+
+  test('is added to the query that the redirect URI has', async () => {
+    const app = await addApp(world.platform, world.user)
+    const uri = `https://${app.slug}.example/cb?tenant=a%20b&x`
+    await addRedirectUri(world.platform, trace, operator, { slug: app.slug, environment: 'development', uri })
+    const { location } = await look(url, askPath(app, { redirect_uri: uri, scope: 'nothing' }))
+    expect(location).toStartWith(`${uri}&error=invalid_scope&`)
+  })
+})
+
+describe('a whole request', () => {
+  test('of a stranger leads to signing in, and nothing that was ignored comes along', async () => {
+    for (const who of [null, 'apus_dead', 'x']) {
+      const { status, location } = await ask({ prompt: 'login' }, '&nonce=1&nonce=2&resource=a&resource=b', who)
+      expect(status).toBe(303)
+      const target = new URL(location ?? '', url)
+      expect(target.pathname).toBe('/sign-in')
+      expect(target.searchParams.get('return_to')).toBe(askPath(world.app))
+    }
+  })
+
+  test('shows a page that nobody stores or frames, and whose form leads here or to the app', async () => {
+    const { status, headers } = await ask()
+    expect(status).toBe(200)
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('x-frame-options')).toBe('DENY')
+    const policy = headers.get('content-security-policy')?.split('; ') ?? []
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).toContain(`form-action 'self' ${new URL(world.app.redirectUri).origin}`)
+    expect(policy.filter((rule) => rule.includes('unsafe'))).toEqual([])
+  })
+
+  test('shows it every time, and never decides by itself', async () => {
+    for (const prompt of [null, 'login', 'consent']) {
+      const seen = await ask({ prompt })
+      await post(url, '/oauth/authorize', { ...fieldsOf(seen), decision: 'allow' }, { session })
+      expect((await ask({ prompt })).status).toBe(200)
+    }
+  })
+
+  for (const state of [
+    'a&code=forged#x',
+    '%41',
+    ' +=?/\\"\'<script>',
+    'ünïcode 🔑',
+    '\n\r\t\u0001',
+    '\u202Erlo',
+    'x'.repeat(2048),
+    '\uffee'.repeat(2048),
+  ]) {
+    test(`gives the state ${JSON.stringify(state.slice(0, 20))} back exactly, through the page and its form`, async () => {
+      const told = await ask({ state, scope: 'nothing' })
+      expect(answerOf(told)['state']).toBe(state)
+      const denied = await post(
+        url,
+        '/oauth/authorize',
+        { ...fieldsOf(await ask({ state })), decision: 'deny' },
+        { session },
+      )
+      expect(answerOf(denied)['state']).toBe(state)
+      const { location } = await ask({ state }, '', null)
+      const back = new URL(location ?? '', url).searchParams.get('return_to') ?? ''
+      expect((await look(url, back, session)).status).toBe(200)
+      expect(fieldsOf(await look(url, back, session))['request']).toContain(new URLSearchParams({ state }).toString())
+    })
+  }
+})
+
+/** What came of a decision: nothing unless it says otherwise. */
+const grantsOfUser = async () => (await world.platform.database.queries.grants.listByUser(world.user.id)).length
+const decide = async (fields: Readonly<Record<string, string>>, options: Parameters<typeof post>[3] = {}) =>
+  await post(url, '/oauth/authorize', fields, { session, ...options })
+
+const refused = async (fields: Readonly<Record<string, string>>, options: Parameters<typeof post>[3] = {}) => {
+  const before = await grantsOfUser()
+  const seen = await decide(fields, options)
+  expect({ status: seen.status, location: seen.location }).toEqual({ status: 403, location: null })
+  expect(await grantsOfUser()).toBe(before)
+  return seen
+}
+
+const refusalsForOrigin = async () =>
+  (await world.platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })).filter(
+    ({ reason }) => reason === 'origin_not_allowed',
+  ).length
+
+describe('the decision', () => {
+  test('Allow gives a code that works, with state and issuer', async () => {
+    const seen = await decide({ ...fieldsOf(await ask()), decision: 'allow' })
+    expect(seen.status).toBe(303)
+    expect(seen.location).toStartWith(`${world.app.redirectUri}?`)
+    const { code = '', ...rest } = answerOf(seen)
+    expect(rest).toEqual({ state: 'af0ifjsldkj', iss: publicUrl })
+    const tokens = await call(url, 'POST', '/oauth/token', { body: exchangeBody(world.app, code) })
+    expect(tokens.body.scope).toBe('profile:read site:read')
+  })
+
+  test('Deny tells the app, and issues nothing', async () => {
+    const before = await grantsOfUser()
+    expectTold(await decide({ ...fieldsOf(await ask()), decision: 'deny' }), 'access_denied')
+    expect(await grantsOfUser()).toBe(before)
+  })
+
+  test('counts once: 200 at the same time give one code', async () => {
+    const before = await grantsOfUser()
+    const fields = { ...fieldsOf(await ask()), decision: 'allow' }
+    const answers = await Promise.all(Array.from({ length: 200 }, async () => await decide(fields)))
+    const codes = answers.filter((seen) => 'code' in answerOf(seen))
+    expect(codes).toHaveLength(1)
+    expect(answers.filter(({ status }) => status === 422)).toHaveLength(199)
+    expect(await grantsOfUser()).toBe(before + 1)
+  })
+
+  test('sent again is refused with a page that says so and offers to ask anew', async () => {
+    const fields = fieldsOf(await ask())
+    await decide({ ...fields, decision: 'deny' })
+    const before = await grantsOfUser()
+    for (const decision of ['allow', 'deny']) {
+      const again = await decide({ ...fields, decision })
+      expect({ status: again.status, location: again.location }).toEqual({ status: 422, location: null })
+      expect(again.text).toContain('You have already decided')
+      expect(again.text).toContain('Ask me again')
+      expect(again.headers.get('cache-control')).toBe('no-store')
+    }
+    expect(await grantsOfUser()).toBe(before)
+  })
+
+  test('is refused when anything that was shown has been changed', async () => {
+    const { request = '', ticket = '' } = fieldsOf(await ask())
+    const live = { client_id: world.app.production.clientId, redirect_uri: world.app.liveRedirectUri }
+    const changes: readonly Readonly<Record<string, string>>[] = [
+      live,
+      { client_id: world.app.production.clientId },
+      { redirect_uri: world.app.liveRedirectUri },
+      { redirect_uri: 'https://evil.example/' },
+      { scope: 'profile:read site:read store:read' },
+      { scope: 'profile:read' },
+      { scope: 'site:read profile:read' },
+      { state: 'af0ifjsldkJ' },
+      { code_challenge: challengeOf('another-verifier-another-verifier-another-verifier') },
+      { code_challenge_method: 'plain' },
+      { response_type: 'token' },
+      { prompt: 'none' },
+    ]
+    for (const change of changes) {
+      const altered = new URLSearchParams(request)
+      for (const [name, value] of Object.entries(change)) altered.set(name, value)
+      for (const decision of ['allow', 'deny']) await refused({ ticket, request: altered.toString(), decision })
+    }
+    for (const other of ['', `${request}&`, `${request}&state=x`, request.replace('+', '%20'), `x=1&${request}`]) {
+      await refused({ ticket, request: other, decision: 'allow' })
+    }
+    expect((await decide({ ticket, request, decision: 'allow' })).status).toBe(303) // and none of it has spent the ticket
+  })
+
+  test('is refused with a ticket that is missing, made up, altered, of another form or of another page', async () => {
+    const seen = await ask()
+    const { request = '', ticket = '' } = fieldsOf(seen)
+    const elsewhere = fieldsOf(seen, '/oauth/authorize/switch-account')['ticket'] ?? ''
+    const ofOther = fieldsOf(await ask({ state: 'other' }))['ticket'] ?? ''
+    const [key = '', mac = ''] = ticket.split('.')
+    const [otherKey = ''] = ofOther.split('.')
+    const tickets = [
+      '',
+      'x',
+      key,
+      `${key}.`,
+      `.${mac}`,
+      `${otherKey}.${mac}`,
+      ticket.slice(1),
+      `${ticket}x`,
+      ticket.toUpperCase(),
+      elsewhere,
+      ofOther,
+    ]
+    for (const bad of tickets) await refused({ ticket: bad, request, decision: 'allow' })
+  })
+
+  test('is refused in another browser: of the same person, and of somebody else', async () => {
+    const fields = { ...fieldsOf(await ask()), decision: 'allow' }
+    await refused(fields, { session: await signIn(url, world.user) })
+    const other = await addUser(world.platform)
+    await refused(fields, { session: await signIn(url, other) })
+    expect(await world.platform.database.queries.grants.listByUser(other.id)).toEqual([])
+  })
+
+  test('is refused from any other origin, and without proof of this one', async () => {
+    const fields = { ...fieldsOf(await ask()), decision: 'allow' }
+    for (const site of ['cross-site', 'same-site', 'none', ''])
+      await refused(fields, { headers: { 'Sec-Fetch-Site': site } })
+    for (const Origin of [
+      'https://evil.example',
+      'null',
+      `${publicUrl}.evil.example`,
+      publicUrl.replace('http', 'https'),
+    ]) {
+      const seen = await refused(fields, { headers: { Origin } })
+      expect(seen.text).not.toContain('Ask me again') // it may be the other origin that asks
+    }
+    await refused(fields, { headers: {} })
+    await refused(fields, { headers: {}, session: null })
+    expect((await decide(fields, { headers: { Origin: publicUrl } })).status).toBe(303)
+  })
+
+  test('leaves an audit row when it is refused', async () => {
+    const before = await refusalsForOrigin()
+    await refused({ ...fieldsOf(await ask()), decision: 'allow', ticket: 'x' })
+    expect(await refusalsForOrigin()).toBe(before + 1)
+  })
+
+  test('is neither yes nor no without one of these two words', async () => {
+    const fields = fieldsOf(await ask())
+    const before = await grantsOfUser()
+    for (const decision of ['', 'yes', 'Allow', 'allow ', 'true'])
+      expect((await decide({ ...fields, decision })).status).toBe(400)
+    expect((await decide(fields)).status).toBe(400)
+    const twice = new URLSearchParams({ ...fields, decision: 'deny' }).toString()
+    const headers = { ...sameOrigin, cookie: `session=${session}`, 'content-type': 'application/x-www-form-urlencoded' }
+    const sent = await fetch(`${url}/oauth/authorize`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers,
+      body: `${twice}&decision=allow`,
+    })
+    expect(sent.status).toBe(400)
+    expect(await grantsOfUser()).toBe(before)
+  })
+
+  test('counts for nothing when the session has ended: the person signs in, and is asked the same again', async () => {
+    const own = await signIn(url, world.user)
+    const fields = fieldsOf(await ask({ state: 'kept' }, '', own))
+    await call(url, 'DELETE', '~/api/session', { token: own })
+    const before = await grantsOfUser()
+    for (const who of [own, null]) {
+      const seen = await decide({ ...fields, decision: 'allow' }, { session: who })
+      expect(seen.status).toBe(303)
+      const target = new URL(seen.location ?? '', url)
+      expect(target.origin + target.pathname).toBe(`${url}/sign-in`)
+      const back = target.searchParams.get('return_to') ?? ''
+      expect(back).toBe(askPath(world.app, { state: 'kept' }))
+      expect((await look(url, back, session)).status).toBe(200)
+    }
+    expect(await grantsOfUser()).toBe(before)
+  })
+
+  test('is told as a fault of the app when it was suspended while the page was open', async () => {
+    const app = await addApp(world.platform, world.user)
+    const fields = fieldsOf(await look(url, askPath(app), session))
+    await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })
+    expect(answerOf(await decide({ ...fields, decision: 'allow' }))).toMatchObject({
+      error: 'unauthorized_client',
+      iss: publicUrl,
+    })
+  })
+})
+
+describe('switching the account', () => {
+  test('signs out, and comes back to the same question', async () => {
+    const own = await signIn(url, world.user)
+    const seen = await look(url, askPath(world.app), own)
+    const switched = await post(
+      url,
+      '/oauth/authorize/switch-account',
+      fieldsOf(seen, '/oauth/authorize/switch-account'),
+      { session: own },
+    )
+    expect(switched.status).toBe(303)
+    expect(new URL(switched.location ?? '', url).searchParams.get('return_to')).toBe(askPath(world.app))
+    expect(switched.headers.get('set-cookie')).toContain('Max-Age=0')
+    expect(codeOf(await call(url, 'GET', '~/api/session', { token: own }))).toBe('login_required')
+  })
+
+  test('takes a ticket, and leads nowhere but to this server', async () => {
+    const seen = await ask()
+    const fields = fieldsOf(seen, '/oauth/authorize/switch-account')
+    expect((await post(url, '/oauth/authorize/switch-account', { ...fields, ticket: 'x' }, { session })).status).toBe(
+      403,
+    )
+    expect((await post(url, '/oauth/authorize/switch-account', fields, { session, headers: {} })).status).toBe(403)
+    const own = await signIn(url, world.user)
+    const ownFields = fieldsOf(await look(url, askPath(world.app), own), '/oauth/authorize/switch-account')
+    const sent = await post(
+      url,
+      '/oauth/authorize/switch-account',
+      { ...ownFields, request: '//evil.example/?x' },
+      { session: own },
+    )
+    expect(sent.location).toStartWith('/sign-in?return_to=%2Foauth%2Fauthorize%3Fresponse_type%3Dcode')
+    expect(sent.location).not.toContain('evil')
+  })
+})

@@ -1,0 +1,78 @@
+import { challengeOf } from '../../../src/domain/pkce.ts'
+import { type AppInWorld, verifier } from '../../support/world.ts'
+
+/** Parameters of a request, by their names on the wire; null leaves one out. */
+export type Asked = Readonly<Record<string, string | null>>
+
+export const askedBy = (app: AppInWorld): Readonly<Record<string, string>> => ({
+  response_type: 'code',
+  client_id: app.development.clientId,
+  redirect_uri: app.redirectUri,
+  scope: 'profile:read site:read',
+  state: 'af0ifjsldkj',
+  code_challenge: challengeOf(verifier),
+  code_challenge_method: 'S256',
+})
+
+export const askPath = (app: AppInWorld, change: Asked = {}, more = ''): string => {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries({ ...askedBy(app), ...change })) if (value !== null) query.set(name, value)
+  return `/oauth/authorize?${query.toString()}${more}`
+}
+
+/** A page as a program sees it. */
+export type Seen = {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly location: string | null
+}
+
+/** A browser without eyes: it sends its session cookie and says where requests come from, and follows nothing. */
+export const look = async (url: string, path: string, session: string | null = null): Promise<Seen> =>
+  await seenOf(
+    await fetch(url + path, { redirect: 'manual', headers: session === null ? {} : { cookie: `session=${session}` } }),
+  )
+
+type Posted = { readonly session?: string | null; readonly headers?: Readonly<Record<string, string>> }
+
+export const sameOrigin = { 'Sec-Fetch-Site': 'same-origin' } as const
+
+export const post = async (
+  url: string,
+  path: string,
+  fields: Readonly<Record<string, string>>,
+  { session = null, headers = sameOrigin }: Posted = {},
+): Promise<Seen> =>
+  await seenOf(
+    await fetch(url + path, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { ...headers, ...(session === null ? {} : { cookie: `session=${session}` }) },
+      body: new URLSearchParams(fields),
+    }),
+  )
+
+const seenOf = async (response: Response): Promise<Seen> => ({
+  status: response.status,
+  headers: response.headers,
+  text: await response.text(),
+  location: response.headers.get('location'),
+})
+
+/** The hidden fields of the form that is sent to `action`. */
+export const fieldsOf = ({ text }: Seen, action = '/oauth/authorize'): Readonly<Record<string, string>> => {
+  const form = text.split('<form').find((part) => part.includes(` action="${action}"`))
+  if (form === undefined) throw new Error(`no form for ${action} in: ${text}`)
+  const fields = form.split('</form>')[0] ?? ''
+  return Object.fromEntries(
+    [...fields.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
+      name,
+      value.replaceAll('&amp;', '&'),
+    ]),
+  )
+}
+
+/** What the app is told: the parameters that the redirect adds. */
+export const answerOf = ({ location }: Seen): Readonly<Record<string, string>> =>
+  Object.fromEntries(new URL(location ?? 'https://nowhere.example').searchParams)
