@@ -18,13 +18,11 @@ type LayoutProps = {
   readonly notice?: string | null
   /** `narrow` for a page with one thing to decide. */
   readonly width?: 'narrow' | 'wide'
-  /** Stands over the heading: the way to the other pages of the same area or thing. */
-  readonly above?: ComponentChildren
   readonly children: ComponentChildren
 }
 
 /** The frame of every page: one heading, one main part, the way to everything else. */
-export const Layout = ({ title, belongsTo, above, visit, section, notice, width = 'wide', above, children }: LayoutProps) => (
+export const Layout = ({ title, belongsTo, above, visit, section, notice, width = 'wide', children }: LayoutProps) => (
   <html lang="en">
     <head>
       <meta charset="utf-8" />
@@ -41,7 +39,6 @@ export const Layout = ({ title, belongsTo, above, visit, section, notice, width 
       </a>
       <SiteHeader visit={visit} section={section} />
       <main id="main" class={`container ${width}`} tabIndex={-1}>
-        {above}
         {above}
         <h1>
           <bdi>{title}</bdi>

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { BodyRule } from '../http/admission.ts'
 import type { Door } from '../http/door.ts'
+import { accountRoutes } from './account/routes.ts'
 import { assetRoutes } from './assets.ts'
 import { frontDoorRoutes } from './front-door/routes.tsx'
 import { homeRoutes } from './home/routes.tsx'
@@ -9,7 +10,12 @@ import { signInRoutes } from './sign-in/routes.tsx'
 
 /** Every page for people. */
 export const pages = (door: Door) =>
-  new Elysia().use(assetRoutes()).use(homeRoutes(door)).use(signInRoutes(door)).use(frontDoorRoutes(door))
+  new Elysia()
+    .use(assetRoutes())
+    .use(homeRoutes(door))
+    .use(signInRoutes(door))
+    .use(frontDoorRoutes(door))
+    .use(accountRoutes(door))
 
 const formBodies: BodyRule = { limitBytes: 256 * 1024, mediaTypes: ['application/x-www-form-urlencoded'] }
 
