@@ -1,6 +1,6 @@
 import { refuse } from '../../domain/errors.ts'
 import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
-import type { Page, PageRequest } from '../page.ts'
+import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import type { SessionCaller } from '../tokens/authenticate-session.ts'
 
@@ -14,9 +14,6 @@ export type Authorization = {
   /** When it ends by itself unless the app fetches another token before. */
   readonly expiresAt: number
 }
-
-/** Sorts after every ID of a grant. */
-const afterAll = 'grt_~'
 
 /**
  * The caller's live authorizations of one client, newest first.
@@ -33,18 +30,15 @@ export const listAuthorizations = async (
   }
   const rows = await platform.database.queries.connectedApps.grantsOf(caller.user.id, clientId, {
     now: platform.clock.now(),
-    before: page.cursor ?? afterAll,
+    before: page.cursor ?? beyondEveryId,
     limit: page.limit + 1,
   })
-  const shown = rows.slice(0, page.limit)
-  return {
-    data: shown.map(({ id, scopes, createdAt, newestPairAt, expiresAt }) => ({
-      grantId: id,
-      scopes: parseStoredScope(scopes),
-      since: createdAt,
-      lastFetchedAt: newestPairAt,
-      expiresAt,
-    })),
-    nextCursor: rows.length > page.limit ? (shown.at(-1)?.id ?? null) : null,
-  }
+  const authorizations = rows.map(({ id, scopes, createdAt, newestPairAt, expiresAt }) => ({
+    grantId: id,
+    scopes: parseStoredScope(scopes),
+    since: createdAt,
+    lastFetchedAt: newestPairAt,
+    expiresAt,
+  }))
+  return pageOf(authorizations, page.limit, ({ grantId }) => grantId)
 }

@@ -1,6 +1,6 @@
 import { refuse } from '../../domain/errors.ts'
 import { isRowKey } from '../../domain/identifier.ts'
-import type { Page, PageRequest } from '../page.ts'
+import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import type { SessionCaller } from '../tokens/authenticate-session.ts'
 
@@ -16,9 +16,6 @@ export type SessionRecord = {
   readonly expiresAt: number
 }
 
-/** Sorts after every key of a row. */
-const afterAll = '~'
-
 /**
  * The caller's sessions that have neither ended nor expired, newest first.
  * @throws invalid_request for a cursor that this list did not give
@@ -31,12 +28,18 @@ export const listSessions = async (
   if (page.cursor !== null && !isRowKey(page.cursor)) throw refuse('invalid_request', { param: 'cursor' })
   const rows = await platform.database.queries.sessions.openOfUser(caller.user.id, {
     now: platform.clock.now(),
-    before: page.cursor ?? afterAll,
+    before: page.cursor ?? beyondEveryId,
     limit: page.limit + 1,
   })
-  const shown = rows.slice(0, page.limit)
-  return {
-    data: shown.map((row) => ({ ...row, isCurrent: row.key === caller.sessionKey })),
-    nextCursor: rows.length > page.limit ? (shown.at(-1)?.key ?? null) : null,
-  }
+  const sessions = rows.map((row) => recordOf(row, caller))
+  return pageOf(sessions, page.limit, ({ key }) => key)
 }
+
+const recordOf = (row: Omit<SessionRecord, 'isCurrent'>, caller: SessionCaller): SessionRecord => ({
+  key: row.key,
+  isCurrent: row.key === caller.sessionKey,
+  address: row.address,
+  agent: row.agent,
+  createdAt: row.createdAt,
+  expiresAt: row.expiresAt,
+})
