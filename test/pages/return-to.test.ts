@@ -1,0 +1,33 @@
+import { expect, test } from 'bun:test'
+import { safeReturnTo } from '../../src/pages/return-to.ts'
+
+const publicUrl = 'https://apps.example.com'
+
+test('a path of this server with its query is where to go', () => {
+  for (const path of ['/', '/account', '/oauth/authorize?client_id=a&state=%2F%2Fx', '/console/a.b/versions/1.0.0+x']) {
+    expect(safeReturnTo(path, publicUrl)).toBe(path)
+  }
+})
+
+test('whatever could lead to another host leads to the start page', () => {
+  const foreign = [
+    null,
+    '',
+    'account',
+    '//evil.example',
+    '///evil.example',
+    '/\\evil.example',
+    '\\/evil.example',
+    '/\t/evil.example',
+    '/\n/evil.example',
+    ' /account',
+    'https://evil.example',
+    'https:/evil.example',
+    'javascript:alert(1)',
+    '/.//evil.example',
+    '/x/..//evil.example',
+    `/${'a'.repeat(9_000)}`,
+    '/ä',
+  ]
+  for (const text of foreign) expect(safeReturnTo(text, publicUrl)).toBe('/')
+})

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { call } from '../support/call.ts'
+import { addUser, createWorld, endWorld, type World } from '../support/world.ts'
+import { expectAccessible } from './support/accessible.ts'
+import { openBrowser } from './support/browser.ts'
+import { browserKinds } from './support/browser-kinds.ts'
+import { hiddenFields, plainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { screenshot } from './support/screenshot.ts'
+import { signInByForm } from './support/sign-in.ts'
+
+let world: World
+let url: string
+beforeAll(async () => {
+  world = await createWorld({ env: { RATE_LIMIT: 'on', RATE_LIMIT_SIGN_IN: '3/300' } })
+  url = world.server.url
+})
+afterAll(async () => await endWorld(world))
+
+const unknownEmail = 'nobody@example.com'
+
+describe('in a browser', () => {
+  test.each(browserKinds)('a person signs in, is led where they wanted, and out: $kind', async (kind) => {
+    const page = await openBrowser(url, kind)
+    await page.goto('/')
+    expect(new URL(page.url()).pathname).toBe('/sign-in')
+    if (kind.javaScript) await expectAccessible(page)
+    await screenshot(page, `sign-in ${kind.kind}`)
+    await signInByForm(page, world.user)
+    expect(new URL(page.url()).pathname).toBe('/')
+    if (kind.javaScript) await expectAccessible(page)
+    await screenshot(page, `start ${kind.kind}`)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.waitForURL('**/sign-in')
+    await page.goto('/')
+    expect(new URL(page.url()).pathname).toBe('/sign-in')
+  })
+
+  test('a wrong password is said in words, and what was typed stays but the password', async () => {
+    const page = await openBrowser(url)
+    await page.goto('/sign-in')
+    await page.getByLabel('Email').fill(unknownEmail)
+    await page.getByLabel('Password').fill('wrong password')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    expect(await page.getByRole('alert').textContent()).toBe('The email address or the password is wrong.')
+    expect(await page.getByLabel('Email').inputValue()).toBe(unknownEmail)
+    expect(await page.getByLabel('Password').inputValue()).toBe('')
+    await expectAccessible(page)
+  })
+})
+
+describe('the form', () => {
+  const form = async () => {
+    const browser = plainBrowser(url)
+    const hidden = hiddenFields((await browser.get('/sign-in?return_to=/account')).text, '/sign-in')
+    const { email, password } = world.user
+    return { browser, fields: { ...hidden, ticket: hidden['ticket'] ?? '', email, password } }
+  }
+
+  test('signs in with a new session each time, and ends the one before it', async () => {
+    const browser = await signedInBrowser(url, world.user)
+    const first = browser.cookies.get('session') ?? ''
+    const elsewhere = plainBrowser(url)
+    const hidden = hiddenFields((await elsewhere.get('/sign-in')).text, '/sign-in')
+    elsewhere.cookies.set('session', first)
+    const { email, password } = world.user
+    const { status } = await elsewhere.post('/sign-in', { ...hidden, email, password })
+    expect(status).toBe(303)
+    expect(elsewhere.cookies.get('session')).not.toBe(first)
+    expect((await call(url, 'GET', '~/api/session', { token: first })).status).toBe(401)
+  })
+
+  test('leads to where the person was going, and never to another host', async () => {
+    const { browser, fields } = await form()
+    const { headers } = await browser.post('/sign-in', fields)
+    expect(headers.get('location')).toBe('/account')
+    for (const return_to of ['//evil.example', 'https://evil.example/', '/\\evil.example']) {
+      const again = await form()
+      expect((await again.browser.post('/sign-in', { ...again.fields, return_to })).headers.get('location')).toBe('/')
+    }
+  })
+
+  test('of another browser, another site or nobody signs nobody in', async () => {
+    const { browser, fields } = await form()
+    const stranger = plainBrowser(url)
+    await stranger.get('/sign-in')
+    const answers = [
+      await stranger.post('/sign-in', fields),
+      await browser.post('/sign-in', { ...fields, ticket: '' }),
+      await browser.post('/sign-in', { ...fields, ticket: `${fields.ticket}x` }),
+      await browser.post('/sign-in', fields, { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }),
+      await browser.post('/sign-in', fields, { 'sec-fetch-site': 'same-site' }),
+    ]
+    for (const answer of answers) {
+      expect(answer.status).toBe(403)
+      expect(answer.text).not.toContain(world.user.password)
+      expect(answer.headers.getSetCookie().join()).not.toContain('session=')
+    }
+  })
+
+  test('with a field missing or sent twice is an error page with a request ID', async () => {
+    const { browser, fields } = await form()
+    const { password: _, ...incomplete } = fields
+    for (const broken of [incomplete, { ...fields, email: ['a@example.com', 'b@example.com'] }]) {
+      const answer = await browser.post('/sign-in', broken)
+      expect(answer.status).toBe(400)
+      expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(answer.text).toContain(answer.headers.get('x-request-id') ?? 'none')
+      expect(answer.text).not.toContain(world.user.password)
+    }
+  })
+
+  test('answers alike for an unknown and a known address', async () => {
+    const known = await addUser(world.platform)
+    const masked = async (email: string) => {
+      const { browser, fields } = await form()
+      const answer = await browser.post('/sign-in', { ...fields, email, password: 'wrong password' })
+      return {
+        status: answer.status,
+        text: answer.text.replaceAll(email, 'EMAIL').replaceAll(/[\w-]{22}\.[\w-]{43}/g, ''),
+      }
+    }
+    expect(await masked(unknownEmail)).toEqual(await masked(known.email))
+  })
+
+  test('slows an account down at the address that fails, and says when to come back', async () => {
+    const attacked = await addUser(world.platform)
+    const guess = async (password: string) => {
+      const { browser, fields } = await form()
+      return await browser.post('/sign-in', { ...fields, email: attacked.email, password })
+    }
+    for (let tries = 0; tries < 3; tries += 1) expect((await guess(`wrong ${tries}`)).status).toBe(401)
+    const refused = await guess(attacked.password)
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(refused.text).toContain('Too many requests')
+  })
+})
+
+test('a browser that is signed in already goes on', async () => {
+  const browser = await signedInBrowser(url, world.user)
+  const { status, headers } = await browser.get('/sign-in?return_to=/console')
+  expect([status, headers.get('location')]).toEqual([303, '/console'])
+})
+
+test('signing out takes a form of this session', async () => {
+  const browser = await signedInBrowser(url, world.user)
+  expect((await browser.post('/sign-out', { ticket: 'x' })).status).toBe(403)
+  expect((await browser.get('/')).status).toBe(200)
+  expect((await browser.submit('/', '/sign-out')).headers.get('location')).toBe('/sign-in')
+  expect(browser.cookies.has('session')).toBe(false)
+})
+
+test('the cookies are out of reach for scripts and other sites', async () => {
+  const browser = plainBrowser(url)
+  const { headers } = await browser.get('/sign-in')
+  expect(headers.getSetCookie()).toEqual([
+    expect.stringMatching(/^visit=[\w-]{43}; Path=\/; Max-Age=3600; HttpOnly; SameSite=Lax$/),
+  ])
+})
+
+test('a page that does not exist is a page for people and the envelope for programs', async () => {
+  const seen = await plainBrowser(url).get('/nowhere')
+  expect([seen.status, seen.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+  const answer = await call(url, 'GET', '~/nowhere')
+  expect([answer.status, answer.body.error.code]).toEqual([404, 'route_not_found'])
+  const api = await call(url, 'GET', '~/api/nowhere', { headers: { accept: 'text/html' } })
+  expect(api.body.error.code).toBe('route_not_found')
+})

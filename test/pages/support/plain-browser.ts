@@ -1,0 +1,90 @@
+/** What came back, with the page as text. */
+export type Seen = { readonly status: number; readonly headers: Headers; readonly text: string }
+
+/** A browser without a screen: it keeps cookies, follows nothing, and sends forms as it found them. */
+export type PlainBrowser = {
+  readonly cookies: Map<string, string>
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Seen>
+  post(path: string, fields: Fields, headers?: Readonly<Record<string, string>>): Promise<Seen>
+  /** Loads the page and sends its form for `action` with these fields beside the hidden ones. */
+  submit(page: string, action: string, fields?: Fields): Promise<Seen>
+}
+type Fields = Readonly<Record<string, string | readonly string[]>>
+
+export const plainBrowser = (url: string): PlainBrowser => {
+  const cookies = new Map<string, string>()
+  const send = async (method: string, path: string, headers: Readonly<Record<string, string>>, body?: string) => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await fetch(url + path, {
+      method,
+      redirect: 'manual',
+      headers: { accept: 'text/html', ...(cookie === '' ? {} : { cookie }), ...headers },
+      ...(body === undefined ? {} : { body }),
+    })
+    for (const set of response.headers.getSetCookie()) keep(cookies, set)
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+  const browser: PlainBrowser = {
+    cookies,
+    get: async (path, headers = {}) => await send('GET', path, headers),
+    post: async (path, fields, headers = {}) =>
+      await send('POST', path, { ...fromAPageOfOurs, ...headers }, encoded(fields)),
+    submit: async (page, action, fields = {}) => {
+      const hidden = hiddenFields((await browser.get(page)).text, action)
+      return await browser.post(action, { ...hidden, ...fields })
+    },
+  }
+  return browser
+}
+
+const fromAPageOfOurs = {
+  'content-type': 'application/x-www-form-urlencoded',
+  'sec-fetch-site': 'same-origin',
+  'sec-fetch-mode': 'navigate',
+}
+
+const keep = (cookies: Map<string, string>, set: string): void => {
+  const [pair = '', ...rules] = set.split('; ')
+  const name = pair.slice(0, pair.indexOf('='))
+  if (rules.includes('Max-Age=0')) cookies.delete(name)
+  else cookies.set(name, pair.slice(pair.indexOf('=') + 1))
+}
+
+const encoded = (fields: Fields): string => {
+  const form = new URLSearchParams()
+  for (const [name, value] of Object.entries(fields)) {
+    for (const each of typeof value === 'string' ? [value] : value) form.append(name, each)
+  }
+  return form.toString()
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+}
+const unescaped = (html: string): string =>
+  html.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => entities[entity] ?? entity)
+
+/** The hidden fields of the page's first form for this action. @throws Error when there is none */
+export const hiddenFields = (html: string, action: string): Record<string, string> => {
+  const form = [...html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/g)].find(([, attributes = '']) =>
+    unescaped(attributes).includes(`action="${action}"`),
+  )
+  if (form === undefined) throw new Error(`The page has no form for ${action}.`)
+  const inputs = [...(form[2] ?? '').matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)]
+  return Object.fromEntries(inputs.map(([, name = '', value = '']) => [unescaped(name), unescaped(value)]))
+}
+
+/** A browser that the user has signed in with. */
+export const signedInBrowser = async (
+  url: string,
+  { email, password }: { readonly email: string; readonly password: string },
+): Promise<PlainBrowser> => {
+  const browser = plainBrowser(url)
+  const { status } = await browser.submit('/sign-in', '/sign-in', { email, password })
+  if (status !== 303) throw new Error(`Signing in was answered with ${status}.`)
+  return browser
+}
