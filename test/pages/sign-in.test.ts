@@ -48,14 +48,25 @@ describe('in a browser', () => {
   })
 })
 
-describe('the form', () => {
-  const form = async () => {
-    const browser = plainBrowser(url)
-    const hidden = hiddenFields((await browser.get('/sign-in?return_to=/account')).text, '/sign-in')
-    const { email, password } = world.user
-    return { browser, fields: { ...hidden, ticket: hidden['ticket'] ?? '', email, password } }
-  }
+/** A browser that was shown the form, and what it would send. */
+const form = async () => {
+  const browser = plainBrowser(url)
+  const hidden = hiddenFields((await browser.get('/sign-in?return_to=/account')).text, '/sign-in')
+  const { email, password } = world.user
+  return { browser, fields: { ...hidden, ticket: hidden['ticket'] ?? '', email, password } }
+}
 
+/** The answer to a wrong password, without what differs by itself. */
+const masked = async (email: string) => {
+  const { browser, fields } = await form()
+  const answer = await browser.post('/sign-in', { ...fields, email, password: 'wrong password' })
+  return {
+    status: answer.status,
+    text: answer.text.replaceAll(email, 'EMAIL').replaceAll(/[\w-]{22}\.[\w-]{43}/g, ''),
+  }
+}
+
+describe('the form', () => {
   test('signs in with a new session each time, and ends the one before it', async () => {
     const browser = await signedInBrowser(url, world.user)
     const first = browser.cookies.get('session') ?? ''
@@ -111,14 +122,6 @@ describe('the form', () => {
 
   test('answers alike for an unknown and a known address', async () => {
     const known = await addUser(world.platform)
-    const masked = async (email: string) => {
-      const { browser, fields } = await form()
-      const answer = await browser.post('/sign-in', { ...fields, email, password: 'wrong password' })
-      return {
-        status: answer.status,
-        text: answer.text.replaceAll(email, 'EMAIL').replaceAll(/[\w-]{22}\.[\w-]{43}/g, ''),
-      }
-    }
     expect(await masked(unknownEmail)).toEqual(await masked(known.email))
   })
 
