@@ -9,7 +9,6 @@ type AccountPageProps = {
   /** Which of the area's own links leads here. */
   readonly path: string
   readonly notice?: string | null
-  readonly width?: 'narrow' | 'wide'
   readonly children: ComponentChildren
 }
 
@@ -21,15 +20,8 @@ const links = [
 ] as const
 
 /** The frame of the account's pages, with the way from one to the other. */
-export const AccountPage = ({ title, visit, path, notice = null, width = 'wide', children }: AccountPageProps) => (
-  <Layout
-    title={title}
-    visit={visit}
-    section="account"
-    notice={notice}
-    width={width}
-    above={<AccountNavigation path={path} />}
-  >
+export const AccountPage = ({ title, visit, path, notice = null, children }: AccountPageProps) => (
+  <Layout title={title} visit={visit} section="account" notice={notice} above={<AccountNavigation path={path} />}>
     {children}
   </Layout>
 )

@@ -3,7 +3,7 @@ import type { ConnectedApp } from '../../operations/grants/list-connected-apps.t
 import { Badge } from '../components/badge.tsx'
 import { Time } from '../components/time.tsx'
 
-/** Scopes as a person is told them, each with its name for whoever looks it up. */
+/** Scopes as a person is told them. */
 export const ScopeWords = ({ scopes }: { readonly scopes: readonly ScopeName[] }) => (
   <ul>
     {scopes.map((scope) => (

@@ -35,7 +35,7 @@ const Apps = ({ visit, apps }: { readonly visit: Visit; readonly apps: readonly 
         <AppCard key={app.clientId} visit={visit} app={app} />
       ))}
     </div>
-    {apps.length > 1 ? <RevokeAll visit={visit} count={apps.length} /> : null}
+    {apps.length > 1 ? <RevokeAll visit={visit} /> : null}
   </>
 )
 
@@ -62,16 +62,16 @@ const AppCard = ({ visit, app }: { readonly visit: Visit; readonly app: Connecte
   </article>
 )
 
-const RevokeAll = ({ visit, count }: { readonly visit: Visit; readonly count: number }) => (
+const RevokeAll = ({ visit }: { readonly visit: Visit }) => (
   <section aria-labelledby="revoke-all">
     <h2 id="revoke-all">Revoke all</h2>
     <p>
-      All {count} apps lose their access at once, on every device. You stay signed in here, and your own apps in the
-      console are not touched.
+      Every app in this list loses its access at once, on every device. You stay signed in here, and your own apps in
+      the console are not touched.
     </p>
     <Form action={accountPaths.revokeAll} visit={visit}>
       <button type="submit" class="danger small">
-        Revoke access of all {count} apps
+        Revoke access of every app
       </button>
     </Form>
   </section>

@@ -22,7 +22,7 @@ export const OverviewPage = ({ visit, apps, otherSessions, hasMoreSessions }: Ov
         <bdi>{visit.session.user.email}</bdi>
       </dd>
     </dl>
-    <p class="muted">The operator of this server can change these two.</p>
+    <p class="muted">Both were set by the operator of this server.</p>
     <div class="cards">
       <article>
         <h2>

@@ -14,9 +14,9 @@ type PasswordPageProps = {
 
 /** What was typed is never sent back: after a refusal all three are typed again. */
 export const PasswordPage = ({ visit, notice, error }: PasswordPageProps) => (
-  <AccountPage title="Change password" visit={visit} path={accountPaths.password} notice={notice} width="narrow">
+  <AccountPage title="Change password" visit={visit} path={accountPaths.password} notice={notice}>
     <Problem error={error} />
-    <Form action={accountPaths.password} visit={visit}>
+    <Form action={accountPaths.password} visit={visit} class="measure">
       {/* Tells password managers whose password this is. */}
       <input type="text" name="username" autocomplete="username" value={visit.session.user.email} readOnly hidden />
       <Field
