@@ -81,8 +81,8 @@ const Terms = ({ request, lifetimes }: Pick<ConsentPageProps, 'request' | 'lifet
       Either way you are sent on to <strong class="host">{new URL(request.redirectUri).host}</strong>.
     </li>
     <li>
-      Access lasts {inWords(lifetimes.accessToken)} at a time. The app can renew it for up to{' '}
-      {inWords(lifetimes.refreshToken)} after it last did.
+      Access lasts {inWords(lifetimes.accessToken)} and is renewed while the app uses it. Unused, it ends after{' '}
+      {inWords(lifetimes.refreshToken)}.
     </li>
     <li>
       You can take it back at any time, under <a href="/account/apps">Connected apps</a> in your account.
