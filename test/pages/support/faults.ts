@@ -18,6 +18,10 @@ export const watchFaults = (
     if (isBad && !statusNotice.test(text)) seen.push(`console: ${text} (${message.location().url})`)
   })
   context.on('weberror', (error) => seen.push(`script: ${error.error().message}`))
+  context.on('dialog', (dialog) => {
+    seen.push(`dialog: ${dialog.message()}`) // no page of ours opens one: somebody's text ran as a script
+    void dialog.dismiss()
+  })
   context.on('request', (request) => {
     const { protocol, origin } = new URL(request.url())
     if (protocol.startsWith('http') && !reachable.includes(origin)) seen.push(`went to ${request.url()}`)

@@ -1,0 +1,27 @@
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { expectAccessible } from './accessible.ts'
+
+const scriptNamed = async (name: string): Promise<string> => await Bun.file(join(import.meta.dir, name)).text()
+const [inspection, focusWatch] = await Promise.all([scriptNamed('inspect-page.js'), scriptNamed('watch-focus.js')])
+
+/** What no page may be at this width, without scripts or with them: sentences, none when all is well. */
+export const inspectPage = async (page: Page): Promise<readonly string[]> => await page.evaluate<string[]>(inspection)
+
+/** What axe finds, in light and in dark. */
+export const judgeAccessibility = async (page: Page): Promise<readonly string[]> => {
+  const faults: string[] = []
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await expectAccessible(page).catch((error: Error) => faults.push(`${colorScheme}: ${error.message}`))
+  }
+  await page.emulateMedia({ colorScheme: 'light' })
+  return faults
+}
+
+/** Goes through the page with the Tab key, and tells what it does not reach or where nobody sees that it has. */
+export const judgeKeyboard = async (page: Page): Promise<readonly string[]> => {
+  const controls = await page.evaluate<number>(focusWatch)
+  for (let pressed = 0; pressed <= controls; pressed += 1) await page.keyboard.press('Tab')
+  return await page.evaluate<string[]>('unreached()')
+}

@@ -1,0 +1,60 @@
+import { authorizeBody } from '../../support/world.ts'
+import type { StockedWorld } from './stocked-world.ts'
+
+export type Who = 'visitor' | 'user' | 'operator'
+export type Site = {
+  readonly pattern: string
+  /** Who sees it: the owner of the stocked app, an operator, or somebody who has not signed in. */
+  readonly who: Who
+  /** Where it is in a stocked world, once for each face it can have. */
+  readonly paths: (world: StockedWorld) => readonly string[]
+}
+
+/** Asks for a code as the app would, changed by `change`. */
+export const askPath = ({ app }: StockedWorld, change: Readonly<Record<string, string>> = {}): string => {
+  const { clientId, redirectUri, scope, state, codeChallenge } = authorizeBody(app)
+  const asked = {
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    scope,
+    state,
+    code_challenge: codeChallenge,
+    code_challenge_method: 'S256',
+    ...change,
+  }
+  return `/oauth/authorize?${new URLSearchParams(asked).toString()}`
+}
+
+/** Every page, by the pattern of its route. A page that is missing here fails the tests of the whole site. */
+export const siteMap: readonly Site[] = [
+  { pattern: '/sign-in', who: 'visitor', paths: () => ['/sign-in', '/sign-in?return_to=%2Faccount'] },
+  { pattern: '/', who: 'user', paths: () => ['/'] },
+  {
+    pattern: '/oauth/authorize',
+    who: 'user',
+    paths: (world) => [askPath(world), askPath({ ...world, app: world.strangersApp })],
+  },
+  { pattern: '/account', who: 'user', paths: () => ['/account'] },
+  { pattern: '/account/password', who: 'user', paths: () => ['/account/password'] },
+  { pattern: '/account/sessions', who: 'user', paths: () => ['/account/sessions'] },
+  { pattern: '/account/apps', who: 'user', paths: () => ['/account/apps'] },
+  {
+    pattern: '/account/apps/:clientId',
+    who: 'user',
+    paths: ({ app }) => [`/account/apps/${app.development.clientId}`],
+  },
+]
+
+/** Pages that say no: what else a person may get to see. */
+export const refusals: readonly {
+  readonly who: Who
+  readonly path: (world: StockedWorld) => string
+  readonly status: number
+}[] = [
+  { who: 'visitor', path: () => '/nowhere', status: 404 },
+  { who: 'user', path: () => '/nowhere', status: 404 },
+  { who: 'user', path: () => '/desk', status: 404 },
+  { who: 'user', path: (world) => askPath(world, { client_id: 'apcl_nobody' }), status: 400 },
+  { who: 'user', path: (world) => askPath(world, { redirect_uri: 'https://elsewhere.example/' }), status: 400 },
+]

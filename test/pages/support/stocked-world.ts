@@ -1,0 +1,112 @@
+import type { VersionStep } from '../../../src/domain/version.ts'
+import { createCredential } from '../../../src/operations/credentials/create-credential.ts'
+import { revokeCredential } from '../../../src/operations/credentials/revoke-credential.ts'
+import { rotateCredential } from '../../../src/operations/credentials/rotate-credential.ts'
+import { createInstall } from '../../../src/operations/installs/create-install.ts'
+import { issueAppToken } from '../../../src/operations/oauth/issue-app-token.ts'
+import type { Platform } from '../../../src/operations/platform.ts'
+import { addRedirectUri } from '../../../src/operations/redirect-uris/change-redirect-uris.ts'
+import { type AppCaller, authenticateAppToken } from '../../../src/operations/tokens/authenticate-app-token.ts'
+import { createUser } from '../../../src/operations/users/create-user.ts'
+import { createVersion } from '../../../src/operations/versions/create-version.ts'
+import { moveVersion } from '../../../src/operations/versions/move-version.ts'
+import { rollBackVersion } from '../../../src/operations/versions/roll-back-version.ts'
+import { operator as actor, trace } from '../../support/operator.ts'
+import {
+  addApp,
+  addUser,
+  type AppInWorld,
+  createWorld,
+  grantTokens,
+  installApp,
+  type Login,
+  type World,
+} from '../../support/world.ts'
+
+/** A world with some of everything that a page can show: one developer's app in every state, and other people's. */
+export type StockedWorld = World & {
+  /** A user with an address as long as they come, who has an app of their own and may do nothing with the first one. */
+  readonly stranger: Login
+  readonly strangersApp: AppInWorld
+  readonly operator: Login
+  /** An install that waits for the operator. */
+  readonly pendingInstallId: string
+  readonly grantId: string
+}
+
+/** The versions of the first app, with what has happened to each. */
+const versions: readonly { readonly version: string; readonly steps: readonly VersionStep[] }[] = [
+  { version: '1.0.0', steps: ['submit', 'approve', 'activate'] },
+  { version: '1.1.0', steps: ['submit', 'approve', 'activate'] },
+  { version: '1.2.0', steps: ['submit', 'reject'] },
+  { version: '1.3.0', steps: ['submit', 'approve'] },
+  { version: '2.0.0', steps: ['submit'] },
+  { version: `2.1.0-${'long.'.repeat(8)}1`, steps: [] },
+]
+
+export const createStockedWorld = async (env: Readonly<Record<string, string>> = {}): Promise<StockedWorld> => {
+  const world = await createWorld({ env })
+  const { platform, app, user } = world
+  const stranger = await addPerson(platform, `${'s'.repeat(64)}@${'long.'.repeat(20)}example`, false)
+  const operator = await addPerson(platform, 'operator@example.com', true)
+  const strangersApp = await addApp(platform, stranger)
+  await stockCredentials(platform, app)
+  await stockVersions(platform, app)
+  await addRedirectUri(platform, trace, actor, {
+    slug: app.slug,
+    environment: 'development',
+    uri: `https://app.example/${'long/'.repeat(60)}`,
+  })
+  const guest = await addUser(platform, 'Guest Example')
+  await installApp(platform, strangersApp, user)
+  const { id: pendingInstallId } = await createInstall(platform, trace, actor, {
+    slug: app.slug,
+    userEmail: guest.email,
+    kind: 'store',
+    resourceSlug: 'my-store',
+  })
+  const { grantId } = await grantTokens(world)
+  await grantTokens({ ...world, app: strangersApp })
+  return { ...world, stranger, strangersApp, operator, pendingInstallId, grantId }
+}
+
+const addPerson = async (platform: Platform, email: string, isOperator: boolean): Promise<Login> => {
+  const password = 'correct horse battery'
+  const { id } = await createUser(platform, trace, actor, { email, name: 'Some Person', password, isOperator })
+  return { id, email, password }
+}
+
+/** In development one secret in the grace of a rotation; in production one that was revoked, and one with a label. */
+const stockCredentials = async (platform: Platform, { slug, development }: AppInWorld): Promise<void> => {
+  await rotateCredential(platform, trace, actor, { clientId: development.clientId, graceHours: 24 })
+  const production = { slug, environment: 'production', label: 'Labelled' } as const
+  const { id } = await createCredential(platform, trace, actor, production)
+  await revokeCredential(platform, trace, actor, id)
+  await createCredential(platform, trace, actor, production)
+}
+
+const callerOf = async (platform: Platform, app: AppInWorld): Promise<AppCaller> => {
+  const { accessToken } = await issueAppToken(platform, trace, { ...app.development, scope: 'site:read' })
+  const caller = await authenticateAppToken(platform, accessToken)
+  if (caller === null) throw new Error('a token that was just issued is not alive')
+  return caller
+}
+
+/** A version in every status, and a rollback in both environments. */
+const stockVersions = async (platform: Platform, app: AppInWorld): Promise<void> => {
+  const caller = await callerOf(platform, app)
+  for (const { version, steps } of versions) {
+    const artifact = { filename: 'bundle.zip', bytes: Buffer.from(version), sha256: null }
+    const upload = { version, notes: 'Notes', manifest: { name: version }, scopes: ['site:read'], artifact }
+    await createVersion(platform, trace, caller, upload, null)
+    for (const step of steps) {
+      const items = [{ path: 'manifest.name', message: 'Say more.' }]
+      const rejection = step === 'reject' ? { message: 'Not yet.', items } : null
+      await moveVersion(platform, trace, actor, { slug: app.slug, version, step, rejection })
+    }
+  }
+  for (const environment of ['production', 'development'] as const) {
+    const request = { target: null, environment, reason: 'A reason', dryRun: false }
+    await rollBackVersion(platform, trace, caller, request, null)
+  }
+}

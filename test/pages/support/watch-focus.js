@@ -1,0 +1,35 @@
+// oxlint-disable unicorn/consistent-function-scoping -- what a page is handed is one expression
+// Runs inside a page before somebody goes through it with the Tab key; `window.unreached()` then tells what went wrong.
+;(() => {
+  const looks = (element) => {
+    const { outline, boxShadow, borderColor, backgroundColor, transform } = getComputedStyle(element)
+    return [outline, boxShadow, borderColor, backgroundColor, transform].join()
+  }
+  const name = (element) => element.outerHTML.slice(0, 160).replaceAll(/\s+/g, ' ')
+  const isReachable = (element) =>
+    element.checkVisibility({ visibilityProperty: true }) &&
+    element.tabIndex >= 0 &&
+    !element.disabled &&
+    element.type !== 'hidden'
+  const selector = 'a[href], button, input, select, textarea, summary, [tabindex]'
+  const before = new Map(
+    [...document.querySelectorAll(selector)].filter(isReachable).map((element) => [element, looks(element)]),
+  )
+  const faults = []
+  const reached = new Set()
+  document.addEventListener('focusin', ({ target }) => {
+    reached.add(target)
+    if (before.get(target) === looks(target)) faults.push(`Nobody sees that it has the focus: ${name(target)}`)
+    const { bottom, top } = target.getBoundingClientRect()
+    if (bottom <= 0 || top >= innerHeight) faults.push(`Has the focus outside the window: ${name(target)}`)
+  })
+  // Of the choices of one group, Tab reaches one; the arrow keys reach the others.
+  const hasReachedGroup = ({ type, name: group }) => type === 'radio' && [...reached].some((one) => one.name === group)
+  window.unreached = () => [
+    ...new Set(faults),
+    ...[...before.keys()]
+      .filter((element) => !reached.has(element) && !hasReachedGroup(element))
+      .map((element) => `The Tab key does not reach ${name(element)}`),
+  ]
+  return before.size
+})()

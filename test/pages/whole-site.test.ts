@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { endWorld } from '../support/world.ts'
+import { type BrowserOptions, openBrowser } from './support/browser.ts'
+import { enterAs } from './support/enter.ts'
+import { makeHostile } from './support/hostile-text.ts'
+import { inspectPage, judgeAccessibility, judgeKeyboard } from './support/judge-page.ts'
+import { pageTable } from './support/page-table.ts'
+import { screenshot } from './support/screenshot.ts'
+import { refusals, siteMap, type Who } from './support/site-map.ts'
+import { createStockedWorld, type StockedWorld } from './support/stocked-world.ts'
+
+// Every page that there is, full of text that means harm. What one page must do is in the tests of its area.
+
+const minutes = 60_000
+const everybody = ['visitor', 'user', 'operator'] as const
+let world: StockedWorld
+beforeAll(async () => {
+  world = await createStockedWorld()
+  makeHostile(world.server.database)
+}, minutes)
+afterAll(async () => await endWorld(world))
+
+const facesFor = (who: Who): readonly { readonly path: string; readonly status: number }[] => [
+  ...siteMap
+    .filter((site) => site.who === who)
+    .flatMap(({ paths }) => paths(world).map((path) => ({ path, status: 200 }))),
+  ...refusals.filter((site) => site.who === who).map(({ path, status }) => ({ path: path(world), status })),
+]
+
+const nameOf = (path: string, { width = 'desktop', theme = 'light', javaScript = true }: BrowserOptions): string =>
+  [path.slice(0, 80).replaceAll(/[^a-z0-9]+/gi, '-'), width, theme, ...(javaScript ? [] : ['plain'])].join('-')
+
+/** Opens every page of these people in one browser, and gives what `judge` has to say, page by page. */
+const walk = async (
+  who: Who,
+  options: BrowserOptions,
+  judge: (page: Page, path: string) => Promise<readonly string[]>,
+): Promise<readonly string[]> => {
+  const page = await openBrowser(world.server.url, options)
+  await enterAs(page, world, who)
+  const faults: string[] = []
+  for (const { path, status } of facesFor(who)) {
+    const answer = await page.goto(path)
+    const seen = answer?.status() === status ? await judge(page, path) : [`The answer is ${answer?.status()}.`]
+    faults.push(...seen.map((fault) => `${path}: ${fault}`))
+    await screenshot(page, nameOf(path, options))
+  }
+  return faults
+}
+
+const judgeLook = async (page: Page) => [...(await inspectPage(page)), ...(await judgeAccessibility(page))]
+
+test('the tests of the whole site know every page', () => {
+  const pages = pageTable(world.platform).filter(({ method }) => method === 'GET')
+  expect(siteMap.map(({ pattern }) => pattern).toSorted()).toEqual(pages.map(({ pattern }) => pattern).toSorted())
+})
+
+for (const who of everybody) {
+  for (const width of ['phone', 'desktop'] as const) {
+    test(
+      `every page for the ${who} is accessible and in one piece at ${width} width, in light and in dark`,
+      async () => {
+        expect(await walk(who, { width, theme: width === 'phone' ? 'dark' : 'light' }, judgeLook)).toEqual([])
+      },
+      3 * minutes,
+    )
+  }
+
+  test(
+    `every page for the ${who} can be used with the Tab key, and shows where it is`,
+    async () => expect(await walk(who, {}, judgeKeyboard)).toEqual([]),
+    3 * minutes,
+  )
+
+  test(
+    `every page for the ${who} has all its links and forms without JavaScript`,
+    async () => {
+      const withScript = new Map<string, string>()
+      await walk(who, {}, async (page, path) => {
+        withScript.set(path, await page.evaluate<string>(linksAndForms))
+        return []
+      })
+      const judge = async (page: Page, path: string) => {
+        const same = (await page.evaluate<string>(linksAndForms)) === withScript.get(path)
+        return [...(await inspectPage(page)), ...(same ? [] : ['Links or forms differ from those with JavaScript.'])]
+      }
+      expect(await walk(who, { javaScript: false, width: 'phone' }, judge)).toEqual([])
+    },
+    3 * minutes,
+  )
+}
+
+/** What a person can see to press, in order. */
+const linksAndForms = `JSON.stringify(
+  [...document.querySelectorAll('a[href], form, button:not([data-copy]), input, select, textarea')]
+    .filter((element) => element.checkVisibility())
+    .map((element) => [element.localName, element.getAttribute('href') ?? element.getAttribute('action') ?? element.name]),
+)`
