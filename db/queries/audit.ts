@@ -1,9 +1,8 @@
 import { and, desc, eq, gte, lt, type SQL } from 'drizzle-orm'
-import { keyOfUuidTime, recordIdOfKey } from '../../src/domain/identifier.ts'
+import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { appTokens, auditEvents, clients, credentials, grants, tokenPairs } from '../tables/sqlite.ts'
-import type { AppToken } from './app-tokens.ts'
-import type { Client } from './apps.ts'
 import { type Connection, everyColumn, lazily } from './connection.ts'
+import { issuedEvent, issuer } from './issued-event.ts'
 
 export type AuditEvent = typeof auditEvents.$inferSelect
 export type AuditFilter = { readonly appId: string | null; readonly since: number; readonly limit: number }
@@ -72,26 +71,5 @@ export const auditQueries = (db: Connection) => {
   }
 }
 
-const issuer = { clientId: clients.id, environment: clients.environment, appId: clients.appId }
-type Issuer = Pick<Client, 'environment' | 'appId'> & { readonly clientId: string }
-type Issued = Pick<AppToken, 'key' | 'createdAt' | 'scopes' | 'requestId' | 'address'>
-
 const ofApp = (appId: string | null, condition: SQL) =>
   and(condition, appId === null ? undefined : eq(clients.appId, appId))
-
-/** What the row of an issued token says, in the form of an event; the token's own UUID is the ID of it. */
-const issuedEvent = (action: string, by: Issuer, issued: Issued, target: string): AuditEvent => ({
-  id: recordIdOfKey('aud_', issued.key),
-  at: issued.createdAt,
-  actorKind: 'app',
-  actorId: by.clientId,
-  appId: by.appId,
-  environment: by.environment,
-  action,
-  target,
-  outcome: 'done',
-  reason: null,
-  detail: JSON.stringify({ scope: issued.scopes }),
-  requestId: issued.requestId,
-  address: issued.address,
-})

@@ -2,6 +2,7 @@ import { appTokenQueries } from './app-tokens.ts'
 import { appQueries } from './apps.ts'
 import { artifactQueries } from './artifacts.ts'
 import { auditQueries } from './audit.ts'
+import { auditSearchQueries } from './audit-search.ts'
 import { connectedAppQueries } from './connected-apps.ts'
 import type { Connection } from './connection.ts'
 import { credentialQueries } from './credentials.ts'
@@ -20,6 +21,7 @@ import { watermarkQueries } from './watermarks.ts'
 export type { AppToken } from './app-tokens.ts'
 export type { App, Client } from './apps.ts'
 export type { AuditEvent, AuditFilter } from './audit.ts'
+export type { AuditFinds, AuditQuestion, AuditStretch } from './audit-search.ts'
 export type { Credential } from './credentials.ts'
 export type { AuthorizationCode, Grant, TokenPair } from './grants.ts'
 export type { IdempotencyScope } from './idempotency.ts'
@@ -36,6 +38,7 @@ export const createQueries = (db: Connection) => ({
   apps: appQueries(db),
   artifacts: artifactQueries(db),
   audit: auditQueries(db),
+  auditSearch: auditSearchQueries(db),
   connectedApps: connectedAppQueries(db),
   credentials: credentialQueries(db),
   formTickets: formTicketQueries(db),

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { AuditEvent } from '../../db/database.ts'
+import { rowKey } from '../../src/domain/identifier.ts'
+import { hashSecret } from '../../src/domain/secret.ts'
+import { type AuditSearch, searchEvents } from '../../src/operations/audit/search-events.ts'
+import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
+import type { Page } from '../../src/operations/page.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { createUser } from '../../src/operations/users/create-user.ts'
+import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
+import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { openAsOperator, operator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { uploadVersion } from '../support/version.ts'
+import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+
+let platform: Platform
+let user: Login
+let app: AppInWorld
+let other: AppInWorld
+beforeAll(async () => {
+  platform = await openAsOperator(`${temporaryFolder()}/app-platform.db`)
+  user = await addUser(platform)
+  app = await addApp(platform, user)
+  other = await addApp(platform, user)
+  for (const { development } of [app, other, app]) {
+    await issueAppToken(platform, trace, { ...development, scope: 'site:read' })
+  }
+  await signIn(platform, trace, { ...user, password: 'wrong password' }).catch(() => undefined)
+  await signIn(platform, trace, user)
+})
+afterAll(async () => await platform.database.close())
+
+const everything: AuditSearch = {
+  appId: null,
+  actorKind: null,
+  actorId: null,
+  action: null,
+  outcome: null,
+  requestId: null,
+  since: null,
+  until: null,
+}
+const search = async (
+  asked: Partial<AuditSearch>,
+  limit = 3,
+  on: Platform = platform,
+): Promise<{ readonly events: AuditEvent[]; readonly pages: number }> => {
+  const events: AuditEvent[] = []
+  let cursor: string | null = null
+  let pages = 0
+  do {
+    const page: Page<AuditEvent> = await searchEvents(on, { ...everything, ...asked }, { limit, cursor })
+    expect(page.data.length).toBeLessThanOrEqual(limit)
+    events.push(...page.data)
+    cursor = page.nextCursor
+    pages += 1
+  } while (cursor !== null)
+  return { events, pages }
+}
+const whole = async (on: Platform = platform) =>
+  (await on.database.queries.audit.list({ appId: null, since: 0, limit: 1_000_000 })).toSorted((a, b) =>
+    a.id < b.id ? 1 : -1,
+  )
+
+test('page by page it is all that audit list tells, newest first, each once, issued tokens among them', async () => {
+  const all = await whole()
+  expect(all.filter(({ action }) => action === 'app_token.issued')).toHaveLength(3)
+  for (const limit of [1, 3, 1_000]) expect((await search({}, limit)).events).toEqual(all)
+})
+
+test('every filter holds for every event, and none that matches is left out', async () => {
+  const all = await whole()
+  const first = all.at(-1)?.at ?? 0
+  const filters: readonly (readonly [asked: Partial<AuditSearch>, matches: (event: AuditEvent) => boolean])[] = [
+    [{ appId: app.id }, (event) => event.appId === app.id],
+    [{ actorKind: 'app' }, (event) => event.actorKind === 'app'],
+    [{ actorKind: 'operator' }, (event) => event.actorKind === 'operator'],
+    [{ actorId: user.id }, (event) => event.actorId === user.id],
+    [{ actorId: app.development.clientId }, (event) => event.actorId === app.development.clientId],
+    [{ action: 'app_token.issued' }, (event) => event.action === 'app_token.issued'],
+    [{ action: 'app_token' }, (event) => event.action === 'app_token.issued'],
+    [{ action: 'session' }, (event) => event.action.startsWith('session.')],
+    [{ action: 'session.create' }, (event) => event.action === 'session.create'],
+    [{ outcome: 'refused' }, (event) => event.outcome === 'refused'],
+    [{ outcome: 'done', appId: other.id }, (event) => event.outcome === 'done' && event.appId === other.id],
+    [{ since: first, until: first }, () => false],
+    [{ since: first + 5 }, (event) => event.at >= first + 5],
+    [{ until: first + 5 }, (event) => event.at < first + 5],
+  ]
+  for (const [asked, matches] of filters) {
+    const { events } = await search(asked, 2)
+    expect([asked, events]).toEqual([asked, all.filter(matches)])
+  }
+})
+
+test('an action is not found by half a word, nor by what stands for other characters in a pattern', async () => {
+  for (const action of ['ap', 'sess', 'app_token.issue', '%', 'app%token', '', "' OR 1=1 --"]) {
+    expect([action, (await search({ action })).events]).toEqual([action, []])
+  }
+})
+
+test('what happened in one request is told in order, also among very many others', async () => {
+  const busy = await openAsOperator(`${temporaryFolder()}/busy.db`)
+  const requestOf = () => ({ requestId: `req_${busy.random.uuidHex(busy.clock.now())}`, address: 'local' })
+  const email = 'ada@example.com'
+  await createUser(busy, trace, operator, { email, name: 'Ada', password: 'correct horse battery', isOperator: false })
+  const request = requestOf()
+  await setUserStatus(busy, request, operator, { email, status: 'disabled' })
+  await setUserStatus(busy, request, operator, { email, status: 'active' })
+  const between = requestOf()
+  const now = busy.clock.now()
+  await busy.database.transaction(async (q) => {
+    const [event] = await q.audit.list({ appId: null, since: 0, limit: 1 })
+    if (event === undefined) throw new Error('nothing has happened')
+    for (let index = 0; index < 12_000; index += 1) {
+      await q.audit.insert({ ...event, id: `aud_${busy.random.uuidHex(now)}`, ...between })
+    }
+  })
+  const { events, pages } = await search({ requestId: request.requestId }, 50, busy)
+  expect(events.map(({ action }) => action)).toEqual(['user.disabled', 'user.enabled'])
+  expect(pages).toBe(2) // ten thousand rows, then the rest
+  const first = await searchEvents(busy, { ...everything, requestId: request.requestId }, { limit: 50, cursor: null })
+  expect(first.data).toHaveLength(2)
+  // Not one of the twelve thousand is lost or told twice.
+  expect(new Set((await search({ requestId: between.requestId }, 5_000, busy)).events.map(({ id }) => id)).size).toBe(
+    12_000,
+  )
+  // A rare event before them is found by going on.
+  const rare = await search({ action: 'user.created' }, 50, busy)
+  expect([rare.events.length, rare.pages]).toEqual([1, 2])
+  await busy.database.close()
+})
+
+test('where one kind of row is searched less far than another, nothing is lost and nothing is told twice', async () => {
+  const uneven = await openAsOperator(`${temporaryFolder()}/uneven.db`)
+  const busy = await addApp(uneven, await addUser(uneven))
+  await uploadVersion(uneven, busy, { version: '1.0.0' }) // an event, and the token that it was uploaded with
+  const [credential] = await uneven.database.queries.credentials.listByClient(busy.production.clientId)
+  const now = uneven.clock.now()
+  await uneven.database.transaction(async (q) => {
+    for (let index = 0; index < 11_000; index += 1) {
+      const row = { scopes: 'site:read', createdAt: now, expiresAt: now + 1, revokedAt: null, ...trace }
+      const key = rowKey(uneven.random.uuid(now))
+      await q.appTokens.insert({ ...row, key, hash: hashSecret('nothing'), credentialId: credential?.id ?? '' })
+    }
+  })
+  const all = await whole(uneven)
+  expect((await search({}, 4_000, uneven)).events.map(({ id }) => id)).toEqual(all.map(({ id }) => id))
+  const own = await search({ actorId: busy.development.clientId }, 50, uneven)
+  expect(own.events.map(({ action }) => action)).toEqual(['version.created', 'app_token.issued'])
+  await uneven.database.close()
+})
+
+test('a cursor and a request ID that are none are refused', async () => {
+  for (const cursor of ['', 'aud_', 'aud_zz', `aud_${'0'.repeat(33)}`, `req_${'0'.repeat(32)}`]) {
+    await expect(searchEvents(platform, everything, { limit: 1, cursor })).rejects.toMatchObject({
+      facts: { param: 'cursor' },
+    })
+  }
+  for (const requestId of ['', 'abc', `aud_${'0'.repeat(32)}`]) {
+    const asked = { ...everything, requestId }
+    await expect(searchEvents(platform, asked, { limit: 1, cursor: null })).rejects.toMatchObject({
+      facts: { param: 'requestId' },
+    })
+  }
+  for (const edge of ['0', 'f']) {
+    const asked = { ...everything, requestId: `req_${edge.repeat(32)}` }
+    expect((await searchEvents(platform, asked, { limit: 1, cursor: null })).data).toEqual([])
+  }
+})
