@@ -8,6 +8,7 @@ import type { Connection } from './connection.ts'
 import { credentialQueries } from './credentials.ts'
 import { formTicketQueries } from './form-tickets.ts'
 import { grantQueries } from './grants.ts'
+import { healthQueries } from './health.ts'
 import { idempotencyQueries } from './idempotency.ts'
 import { installQueries } from './installs.ts'
 import { redirectUriQueries } from './redirect-uris.ts'
@@ -24,6 +25,7 @@ export type { AuditEvent, AuditFilter } from './audit.ts'
 export type { AuditFinds, AuditQuestion, AuditStretch } from './audit-search.ts'
 export type { Credential } from './credentials.ts'
 export type { AuthorizationCode, Grant, TokenPair } from './grants.ts'
+export type { LiveCount } from './health.ts'
 export type { IdempotencyScope } from './idempotency.ts'
 export type { Install } from './installs.ts'
 export type { Resource } from './resources.ts'
@@ -43,6 +45,7 @@ export const createQueries = (db: Connection) => ({
   credentials: credentialQueries(db),
   formTickets: formTicketQueries(db),
   grants: grantQueries(db),
+  health: healthQueries(db),
   idempotency: idempotencyQueries(db),
   installs: installQueries(db),
   redirectUris: redirectUriQueries(db),

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readHealth } from '../../src/operations/health/read-health.ts'
+import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
+import { fillWithAppTokens } from '../support/expired-rows.ts'
+import { openAsOperator, operator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+
+const file = `${temporaryFolder()}/app-platform.db`
+let platform: Platform
+let user: Login
+let app: AppInWorld
+beforeAll(async () => {
+  platform = await openAsOperator(file)
+  user = await addUser(platform)
+  app = await addApp(platform, user)
+})
+afterAll(async () => await platform.database.close())
+
+const later = (ms: number): Platform => ({
+  ...platform,
+  clock: { ...platform.clock, now: () => platform.clock.now() + ms },
+})
+
+test('a fresh store takes writes, is behind with nothing, and says of what it is', async () => {
+  const health = await readHealth(platform)
+  expect(health).toMatchObject({ writable: true, reason: null, purgeLagSeconds: 0, restoredAt: null })
+  expect(health.sqliteVersion).toMatch(/^3\.\d+\.\d+$/)
+  expect(health.databaseBytes).toBeGreaterThan(0)
+  expect(health.transactions).toBeGreaterThanOrEqual(health.commits)
+  const none = { count: 0, exact: true }
+  expect(health.live).toEqual({ appTokens: none, sessions: none, grants: none })
+})
+
+test('what is alive is counted, and no longer when it has ended or expired', async () => {
+  await signIn(platform, trace, user)
+  await signIn(platform, trace, user)
+  await issueAppToken(platform, trace, { ...app.development, scope: 'site:read' })
+  const { live } = await readHealth(platform)
+  expect([live.sessions.count, live.appTokens.count]).toEqual([2, 1])
+  expect((await readHealth(later(3_600_001))).live.appTokens.count).toBe(0)
+  expect((await readHealth(later(12 * 3_600_001))).live.sessions.count).toBe(0)
+  await setUserStatus(platform, trace, operator, { email: user.email, status: 'disabled' })
+  expect((await readHealth(platform)).live.sessions).toEqual({ count: 0, exact: true })
+  await setUserStatus(platform, trace, operator, { email: user.email, status: 'active' })
+})
+
+test('of very many rows the newest are counted, and it says that there are more', async () => {
+  const credentialId = (await platform.database.queries.credentials.listByClient(app.production.clientId))[0]?.id ?? ''
+  fillWithAppTokens(file, { count: 10_500, credentialId, createdAt: platform.clock.now() - 60_000 })
+  expect((await readHealth(platform)).live.appTokens).toEqual({ count: 10_000, exact: false })
+})
