@@ -1,0 +1,344 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { signOut } from '../../src/operations/sessions/sign-out.ts'
+import { authenticateSession } from '../../src/operations/tokens/authenticate-session.ts'
+import { call } from '../support/call.ts'
+import { trace } from '../support/operator.ts'
+import {
+  addApp,
+  addUser,
+  type AppInWorld,
+  createWorld,
+  endWorld,
+  exchangeBody,
+  type Login,
+  type World,
+} from '../support/world.ts'
+import { expectAccessible } from './support/accessible.ts'
+import { browserKinds } from './support/browser-kinds.ts'
+import { type BrowserOptions, closeBrowsers, openBrowser } from './support/browser.ts'
+import { askPath } from './support/front-door.ts'
+import { hostileText, makeHostile } from './support/hostile-text.ts'
+import { settleNeighbour } from './support/neighbours.ts'
+import { screenshot } from './support/screenshot.ts'
+import { signInByForm } from './support/sign-in.ts'
+
+let world: World
+let app: AppInWorld
+let appOrigin: string
+beforeAll(async () => {
+  world = await createWorld()
+  app = await addApp(world.platform, await addUser(world.platform, 'Grace Publisher'))
+  appOrigin = new URL(app.redirectUri).origin
+})
+afterEach(closeBrowsers)
+afterAll(async () => await endWorld(world))
+
+const question = 'Allow this app?'
+const neighbour = 'A neighbour'
+const heading = async (page: Page) => await page.getByRole('heading', { level: 1 }).innerText()
+const press = async (page: Page, name: string) => await page.getByRole('button', { name, exact: true }).click()
+const grantsOf = async ({ id }: Login) => (await world.platform.database.queries.grants.listByUser(id)).length
+
+/** A browser of a person of its own, in front of the question. */
+const asked = async (options: BrowserOptions = {}, path = askPath(app)): Promise<{ page: Page; user: Login }> => {
+  const user = await addUser(world.platform)
+  const page = await openBrowser(world.server.url, { alsoReaches: [appOrigin], ...options })
+  await page.goto(path)
+  await signInByForm(page, user)
+  expect(await heading(page)).toBe(question)
+  return { page, user }
+}
+/** What the app is told, once the browser has got there. */
+const told = async (page: Page): Promise<Readonly<Record<string, string>>> => {
+  await page.waitForURL(`${app.redirectUri}?**`)
+  return Object.fromEntries(new URL(page.url()).searchParams)
+}
+const sessionOf = async (page: Page): Promise<string> =>
+  (await page.context().cookies()).find(({ name }) => name === 'session')?.value ?? ''
+
+describe.each(browserKinds)('with $kind', (kind) => {
+  test('a person signs in, sees what is asked, allows, and the app gets tokens for it', async () => {
+    const page = await openBrowser(world.server.url, { ...kind, alsoReaches: [appOrigin] })
+    await page.goto(askPath(app))
+    expect(await heading(page)).toBe('Sign in')
+    await signInByForm(page, world.user)
+    expect(new URL(page.url()).pathname).toBe('/oauth/authorize')
+    const text = await page.locator('main').innerText()
+    for (const words of [
+      'Newsletter',
+      'Grace Publisher',
+      'Development: for testing by its developers',
+      world.user.email,
+    ]) {
+      expect(text).toContain(words)
+    }
+    expect(await page.locator('ul.asked > li').allInnerTexts()).toEqual([
+      'See your name and picture',
+      'List your websites',
+    ])
+    if (kind.javaScript) await expectAccessible(page)
+    await screenshot(page, `consent-${kind.width}-${kind.theme}`)
+    await press(page, 'Allow')
+    const { code = '', ...rest } = await told(page)
+    expect(rest).toEqual({ state: 'af0ifjsldkj', iss: expect.stringContaining('http://localhost') })
+    const { body } = await call(world.server.url, 'POST', '/oauth/token', { body: exchangeBody(app, code) })
+    expect(body.scope).toBe('profile:read site:read')
+  })
+
+  test('a person denies, and the app is told so', async () => {
+    const { page, user } = await asked(kind)
+    await press(page, 'Deny')
+    expect(await told(page)).toMatchObject({ error: 'access_denied', state: 'af0ifjsldkj' })
+    expect(await grantsOf(user)).toBe(0)
+  })
+
+  test('what is new is marked, and what was allowed before is not', async () => {
+    const { page } = await asked(kind)
+    await press(page, 'Allow')
+    await told(page)
+    await page.goto(askPath(app, { scope: 'profile:read site:read store:read' }))
+    expect(await page.locator('ul.asked > li').filter({ hasText: 'New' }).allInnerTexts()).toEqual([
+      'List your stores New',
+    ])
+    expect(await page.locator('main').innerText()).toContain('now asks for more')
+    if (kind.javaScript) await expectAccessible(page)
+    await screenshot(page, `consent-more-${kind.width}-${kind.theme}`)
+    await page.goto(askPath(app))
+    expect(await page.locator('ul.asked > li').allInnerTexts()).toEqual([
+      'See your name and picture',
+      'List your websites',
+    ])
+    expect(await page.locator('main').innerText()).toContain('asks for it once more')
+  })
+
+  test('a link that does not work says why, and leads nowhere', async () => {
+    const page = await openBrowser(world.server.url, kind)
+    for (const change of [{ client_id: 'apc_dev_nobody' }, { redirect_uri: 'https://evil.example/' }]) {
+      await page.goto(askPath(app, change))
+      expect(await heading(page)).toBe('This link does not work')
+      if (kind.javaScript) await expectAccessible(page)
+    }
+    await screenshot(page, `unanswered-${kind.width}-${kind.theme}`)
+  })
+
+  test('a page that was sent before says so, and asks anew', async () => {
+    const { page, user } = await asked(kind)
+    const form = page.locator('form.decision')
+    const ticket = (await form.locator('[name=ticket]').getAttribute('value')) ?? ''
+    const request = (await form.locator('[name=request]').getAttribute('value')) ?? ''
+    await press(page, 'Deny')
+    await told(page)
+    const again = await page.context().newPage() // another tab with the very same form
+    await again.route('**/oauth/authorize?**', async (route) => {
+      const response = await route.fetch()
+      const body = (await response.text()).replace(
+        /name="ticket" value="[^"]*"(?=\/?><input type="hidden" name="request"[^>]*>\s*<button[^>]*decision)/,
+        `name="ticket" value="${ticket}"`,
+      )
+      expect(body).toContain(ticket)
+      await route.fulfill({ response, body })
+    })
+    await again.goto(askPath(app))
+    expect(await again.locator('form.decision [name=request]').getAttribute('value')).toBe(request)
+    await press(again, 'Allow')
+    expect(await heading(again)).toBe('You have already decided')
+    expect(await grantsOf(user)).toBe(0)
+    if (kind.javaScript) await expectAccessible(again)
+    await screenshot(again, `decided-${kind.width}-${kind.theme}`)
+    await again.unroute('**/oauth/authorize?**')
+    await again.getByRole('button', { name: 'Ask me again' }).click()
+    expect(await heading(again)).toBe(question)
+    await press(again, 'Allow')
+    expect(await told(again)).toHaveProperty('code')
+  })
+
+  test('Back after Deny leads to the question, and to one grant at most', async () => {
+    const { page, user } = await asked(kind)
+    await press(page, 'Deny')
+    await told(page)
+    await page.goBack()
+    expect(await heading(page)).toBe(question)
+    await press(page, 'Allow')
+    await page.waitForURL((url) => url.origin === appOrigin || url.pathname === '/oauth/authorize')
+    await page.goBack()
+    expect(await grantsOf(user)).toBeLessThanOrEqual(1)
+  })
+
+  test('a double click on Allow gives one grant', async () => {
+    const { page, user } = await asked(kind)
+    await page.getByRole('button', { name: 'Allow', exact: true }).dblclick()
+    // Without the script both clicks are sent, and the browser shows what the second was answered.
+    await page
+      .getByRole('heading', { name: kind.javaScript ? neighbour : /^(A neighbour|You have already decided)$/ })
+      .waitFor()
+    expect(await grantsOf(user)).toBe(1)
+  })
+
+  test('a session that ends between page and decision: the person signs in, is asked again, and then it counts', async () => {
+    const { page, user } = await asked(kind)
+    const session = await authenticateSession(world.platform, await sessionOf(page))
+    if (session === null) throw new Error('not signed in')
+    await signOut(world.platform, trace, session)
+    await press(page, 'Allow')
+    await page.waitForURL('**/sign-in?**')
+    expect(await grantsOf(user)).toBe(0)
+    await signInByForm(page, user)
+    expect(await heading(page)).toBe(question)
+    await press(page, 'Allow')
+    expect(await told(page)).toMatchObject({ state: 'af0ifjsldkj' })
+    expect(await grantsOf(user)).toBe(1)
+  })
+
+  test('"Not you?" signs out, and asks whoever signs in next', async () => {
+    const { page, user } = await asked(kind)
+    const other = await addUser(world.platform, 'Other Person')
+    await press(page, 'Sign out and use another account')
+    await page.waitForURL('**/sign-in?**')
+    await signInByForm(page, other)
+    expect(await heading(page)).toBe(question)
+    expect(await page.locator('main').innerText()).toContain(other.email)
+    await press(page, 'Allow')
+    await told(page)
+    expect([await grantsOf(user), await grantsOf(other)]).toEqual([0, 1])
+  })
+})
+
+test('two tabs are two questions, each with its own answer', async () => {
+  const { page, user } = await asked()
+  const second = await page.context().newPage()
+  await second.goto(askPath(app, { state: 'second' }))
+  await press(page, 'Deny')
+  expect(await told(page)).toMatchObject({ error: 'access_denied', state: 'af0ifjsldkj' })
+  await press(second, 'Allow')
+  expect(await told(second)).toMatchObject({ code: expect.any(String), state: 'second' })
+  expect(await grantsOf(user)).toBe(1)
+})
+
+test('a page that somebody else was shown decides nothing for who has signed in since', async () => {
+  const { page, user } = await asked()
+  const other = await addUser(world.platform)
+  const second = await page.context().newPage()
+  await second.goto(askPath(app))
+  await press(second, 'Sign out and use another account')
+  await second.waitForURL('**/sign-in?**')
+  await signInByForm(second, other)
+  await press(page, 'Allow')
+  expect(await heading(page)).toBe('Nothing was decided')
+  await expectAccessible(page)
+  await screenshot(page, 'nothing-decided')
+  expect([await grantsOf(user), await grantsOf(other)]).toEqual([0, 0])
+  await page.getByRole('button', { name: 'Ask me again' }).click()
+  expect(await page.locator('main').innerText()).toContain(other.email)
+})
+
+test('a page that was changed on its way decides nothing', async () => {
+  const { page, user } = await asked()
+  await page
+    .locator('form.decision [name=request]')
+    .evaluate(`(input) => { input.value = input.value.replace('profile', 'store') }`)
+  await page.evaluate(`document.querySelector('form.decision [name=request]').value += '&scope=store%3Aread'`)
+  await press(page, 'Allow')
+  expect(await heading(page)).toBe('Nothing was decided')
+  expect(await grantsOf(user)).toBe(0)
+})
+
+test('an app whose callback leads on to other hosts gets there', async () => {
+  const wandering = await addApp(world.platform, world.user)
+  const { hostname, origin } = new URL(wandering.redirectUri)
+  settleNeighbour(hostname, () => new Response(null, { status: 302, headers: { location: 'https://home.example/' } }))
+  const { page } = await asked({ alsoReaches: [origin, 'https://home.example'] }, askPath(wandering))
+  await press(page, 'Allow')
+  await page.waitForURL('https://home.example/')
+})
+
+/** Another port of this machine: the same site to a browser, so cookies come along, but another origin. */
+const servePage = (html: string) =>
+  Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: () =>
+      new Response(`<!doctype html><title>Evil</title><link rel="icon" href="data:,">${html}`, {
+        headers: { 'content-type': 'text/html' },
+      }),
+  })
+const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+
+describe('another site', () => {
+  test('cannot put the question into a frame, be it the same site or not', async () => {
+    const frame = `<iframe src="${escaped(world.server.url + askPath(app))}"></iframe>`
+    const near = servePage(frame)
+    settleNeighbour(
+      'evil.example',
+      () =>
+        new Response(`<!doctype html><title>Evil</title><link rel="icon" href="data:,">${frame}`, {
+          headers: { 'content-type': 'text/html' },
+        }),
+    )
+    const { page } = await asked({
+      alsoReaches: ['https://evil.example', near.url.origin],
+      foreseen: [/frame-ancestors 'none'/, /ERR_BLOCKED_BY_RESPONSE/],
+    })
+    for (const where of ['https://evil.example/', near.url.href]) {
+      await page.goto(where, { waitUntil: 'networkidle' })
+      const framed = page.frames().find((candidate) => candidate !== page.mainFrame())
+      expect(framed?.url()).toStartWith('chrome-error://')
+      expect(await framed?.locator('button').count()).toBe(0)
+    }
+    await near.stop(true)
+  })
+
+  test('cannot send the decision, not even with everything that the page holds', async () => {
+    const { page, user } = await asked()
+    const value = async (name: string) =>
+      escaped((await page.locator(`form.decision [name=${name}]`).getAttribute('value')) ?? '')
+    const form = `<form method="post" action="${world.server.url}/oauth/authorize"><input name="ticket" value="${await value('ticket')}"><input name="request" value="${await value('request')}"><button name="decision" value="allow">Win</button></form>`
+    const near = servePage(form)
+    settleNeighbour(
+      'evil.example',
+      () =>
+        new Response(`<!doctype html><title>Evil</title><link rel="icon" href="data:,">${form}`, {
+          headers: { 'content-type': 'text/html' },
+        }),
+    )
+    const evil = await openBrowser(world.server.url, { alsoReaches: ['https://evil.example', near.url.origin] })
+    await evil.context().addCookies(await page.context().cookies())
+    for (const where of ['https://evil.example/', near.url.href]) {
+      await evil.goto(where)
+      await press(evil, 'Win')
+      expect(await heading(evil)).toBe('Nothing was decided')
+      expect(await evil.getByRole('button').count()).toBe(0)
+    }
+    expect(await grantsOf(user)).toBe(0)
+    await press(page, 'Allow') // the ticket was not spent by it
+    expect(await told(page)).toHaveProperty('code')
+    await near.stop(true)
+  })
+})
+
+describe('names that attack the page', () => {
+  test.each(browserKinds)('are shown as the text that they are, with $kind', async (kind) => {
+    const hostile = await createWorld()
+    const page = await openBrowser(hostile.server.url, {
+      ...kind,
+      alsoReaches: [new URL(hostile.app.redirectUri).origin],
+    })
+    await page.goto(askPath(hostile.app))
+    await signInByForm(page, hostile.user)
+    makeHostile(hostile.server.database)
+    await page.reload()
+    expect(await heading(page)).toBe(question)
+    expect(await page.locator('bdi').filter({ hasText: '<script>alert(1)' }).allTextContents()).toEqual([
+      hostileText,
+      hostileText,
+      hostileText,
+    ])
+    expect(await page.locator('main script, main img').count()).toBe(0)
+    expect(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    if (kind.javaScript) await expectAccessible(page)
+    await screenshot(page, `hostile-${kind.width}-${kind.theme}`)
+    await press(page, 'Deny')
+    await page.waitForURL(`${hostile.app.redirectUri}?**`)
+    await endWorld(hostile)
+  })
+})
