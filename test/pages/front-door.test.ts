@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { formTicket } from '../../src/domain/form-ticket.ts'
+import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { challengeOf } from '../../src/domain/pkce.ts'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
 import { addRedirectUri } from '../../src/operations/redirect-uris/change-redirect-uris.ts'
@@ -383,6 +385,18 @@ describe('the decision', () => {
     for (const bad of tickets) await refused({ ticket: bad, request, decision: 'allow' })
   })
 
+  test('is good for ten minutes', async () => {
+    const { request = '' } = fieldsOf(await ask())
+    const issuedAgo = (seconds: number) => {
+      const key = keyOfUuidTime(Date.now() - seconds * 1000)
+      return formTicket(session, { action: '/oauth/authorize', bound: [request] }, key)
+    }
+    for (const seconds of [601, 3_600, 86_400])
+      await refused({ ticket: issuedAgo(seconds), request, decision: 'allow' })
+    await refused({ ticket: issuedAgo(-30), request, decision: 'allow' }) // nor before it was issued
+    expect((await decide({ ticket: issuedAgo(590), request, decision: 'allow' })).status).toBe(303)
+  })
+
   test('is refused in another browser: of the same person, and of somebody else', async () => {
     const fields = { ...fieldsOf(await ask()), decision: 'allow' }
     await refused(fields, { session: await signIn(url, world.user) })
@@ -495,4 +509,17 @@ describe('switching the account', () => {
     expect(sent.location).toStartWith('/sign-in?return_to=%2Foauth%2Fauthorize%3Fresponse_type%3Dcode')
     expect(sent.location).not.toContain('evil')
   })
+})
+
+test('a person decides so often and no more; the limit is that of the API, and the page says when to come back', async () => {
+  const limited = await createWorld({ env: { RATE_LIMIT: 'on', RATE_LIMIT_AUTHORIZE: '2/60' } })
+  const who = await signIn(limited.server.url, limited.user)
+  const fields = { ...fieldsOf(await look(limited.server.url, askPath(limited.app), who)), decision: 'deny' }
+  for (const status of [303, 422, 429]) {
+    const seen = await post(limited.server.url, '/oauth/authorize', fields, { session: who })
+    expect(seen.status).toBe(status)
+    expect(seen.headers.has('retry-after')).toBe(status === 429)
+    expect(seen.headers.get('content-type') ?? 'text/html').toStartWith('text/html')
+  }
+  await endWorld(limited)
 })

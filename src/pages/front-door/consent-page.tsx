@@ -63,7 +63,7 @@ const Asker = ({ consent }: { readonly consent: Consent }) => (
 const Account = ({ request, visit }: Asked) => (
   <div class="account">
     <p>
-      You are signed in as <bdi>{visit.session.user.name}</bdi> (<bdi>{visit.session.user.email}</bdi>).
+      You are signed in as <bdi>{visit.session.user.name}</bdi> (<bdi class="whole">{visit.session.user.email}</bdi>).
     </p>
     <Form action={switchAccountPath} visit={visit} class="inline">
       <input type="hidden" name="request" value={authorizationQueryOf(request)} />
@@ -78,7 +78,7 @@ const Account = ({ request, visit }: Asked) => (
 const Terms = ({ request, lifetimes }: Pick<ConsentPageProps, 'request' | 'lifetimes'>) => (
   <ul>
     <li>
-      Either way you are sent on to <strong class="host">{new URL(request.redirectUri).host}</strong>.
+      Either way you are sent on to <strong class="whole">{new URL(request.redirectUri).host}</strong>.
     </li>
     <li>
       Access lasts {inWords(lifetimes.accessToken)} and is renewed while the app uses it. Unused, it ends after{' '}
