@@ -21,3 +21,16 @@ export const fingerprint = (file: string): Readonly<Record<string, string>> => {
     database.close()
   }
 }
+
+/** How many refusals the audit log has. */
+export const countRefusals = (file: string): number => {
+  const database = new Database(file, { readonly: true })
+  try {
+    const count = database.query<{ total: number }, []>(
+      "SELECT count(*) AS total FROM audit_events WHERE outcome = 'refused'",
+    )
+    return count.get()?.total ?? 0
+  } finally {
+    database.close()
+  }
+}

@@ -11,11 +11,12 @@ export const inspectPage = async (page: Page): Promise<readonly string[]> => awa
 /** What axe finds, in light and in dark. */
 export const judgeAccessibility = async (page: Page): Promise<readonly string[]> => {
   const faults: string[] = []
-  for (const colorScheme of ['light', 'dark'] as const) {
+  const isDark = await page.evaluate<boolean>('matchMedia("(prefers-color-scheme: dark)").matches')
+  const themes = isDark ? (['light', 'dark'] as const) : (['dark', 'light'] as const) // and so back to where it was
+  for (const colorScheme of themes) {
     await page.emulateMedia({ colorScheme })
     await expectAccessible(page).catch((error: Error) => faults.push(`${colorScheme}: ${error.message}`))
   }
-  await page.emulateMedia({ colorScheme: 'light' })
   return faults
 }
 

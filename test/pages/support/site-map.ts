@@ -17,7 +17,7 @@ export const askPath = ({ app }: StockedWorld, change: Readonly<Record<string, s
     response_type: 'code',
     client_id: clientId,
     redirect_uri: redirectUri,
-    scope,
+    scope: scope.split(' ').toSorted().join(' '), // as it comes back
     state,
     code_challenge: codeChallenge,
     code_challenge_method: 'S256',

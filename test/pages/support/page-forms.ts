@@ -1,0 +1,49 @@
+/** A form as a browser without scripts would send it, with what its fields hold at first. */
+export type PageForm = {
+  /** The path that it is sent to. */
+  readonly action: string
+  readonly fields: Readonly<Record<string, readonly string[]>>
+}
+
+/**
+ * The forms of a page that change something. Empty fields get something plausible, so that a refusal is about who asks
+ * and not about what; where there is a choice, the first one is taken.
+ */
+export const formsIn = (html: string): readonly PageForm[] => {
+  const forms: { readonly action: string; readonly fields: Record<string, string[]> }[] = []
+  let fields: Record<string, string[]> = {}
+  let selectName = ''
+  const offer = (name: string, value: string): void => {
+    fields[name] ??= [value]
+  }
+  const input = { element: (element: HTMLRewriterTypes.Element) => offer(...fieldOf(element)) }
+  new HTMLRewriter()
+    .on('form[method="post"]', {
+      element: (form) => {
+        fields = {}
+        forms.push({ action: attribute(form, 'action'), fields })
+      },
+    })
+    .on('form[method="post"] input[name]', input)
+    .on('form[method="post"] textarea[name]', input)
+    .on('form[method="post"] button[name]', input)
+    .on('form[method="post"] select[name]', {
+      element: (select) => {
+        selectName = attribute(select, 'name')
+      },
+    })
+    .on('form[method="post"] option', { element: (option) => offer(selectName, attribute(option, 'value')) })
+    .transform(html)
+  return forms
+}
+
+const fieldOf = (input: HTMLRewriterTypes.Element): [name: string, value: string] => {
+  const value = attribute(input, 'value')
+  const isEmpty = value === '' && attribute(input, 'type') !== 'hidden'
+  return [attribute(input, 'name'), isEmpty ? 'something' : value]
+}
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
+
+const attribute = (element: HTMLRewriterTypes.Element, name: string): string =>
+  (element.getAttribute(name) ?? '').replaceAll(/&(amp|lt|gt|quot|#39);/g, (whole, entity) => entities[entity] ?? whole)

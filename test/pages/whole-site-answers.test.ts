@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { endWorld } from '../support/world.ts'
+import { openBrowser } from './support/browser.ts'
+import { loginOf } from './support/enter.ts'
+import { settleNeighbour } from './support/neighbours.ts'
+import { pageTable } from './support/page-table.ts'
+import { type PlainBrowser, plainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { signInByForm } from './support/sign-in.ts'
+import { refusals, siteMap, type Who } from './support/site-map.ts'
+import { createStockedWorld, type StockedWorld } from './support/stocked-world.ts'
+
+// What every page says beside its content: who may see it, and what browsers must not do with it.
+
+const publicUrl = 'https://platform.example'
+let world: StockedWorld
+let url: string
+const browsers = new Map<Who, PlainBrowser>()
+beforeAll(async () => {
+  world = await createStockedWorld({ PUBLIC_URL: publicUrl })
+  url = world.server.url
+  browsers.set('visitor', plainBrowser(url))
+  for (const who of ['user', 'operator'] as const) browsers.set(who, await signedInBrowser(url, loginOf(world, who)))
+}, 60_000)
+afterAll(async () => await endWorld(world))
+
+const browserOf = (who: Who): PlainBrowser => browsers.get(who) ?? plainBrowser(url)
+
+/** Every page as the one who may see it, and those that say no. */
+const answers = async () => {
+  const faces = [
+    ...siteMap.flatMap(({ who, paths }) => paths(world).map((path) => ({ who, path, expected: 200 }))),
+    ...refusals.map(({ who, path, status }) => ({ who, path: path(world), expected: status })),
+  ]
+  return await Promise.all(
+    faces.map(async ({ who, path, expected }) => {
+      const { status, headers, text } = await browserOf(who).get(path)
+      return { path, expected, status, headers, text }
+    }),
+  )
+}
+
+const promised: Readonly<Record<string, string>> = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'referrer-policy': 'same-origin',
+  'strict-transport-security': 'max-age=31536000',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+}
+
+describe('every page', () => {
+  test('is never stored, framed or guessed at, and comes over HTTPS only', async () => {
+    for (const { path, expected, status, headers } of await answers()) {
+      const seen = Object.fromEntries(Object.keys(promised).map((name) => [name, headers.get(name)]))
+      expect({ path, status, ...seen }).toEqual({ path, status: expected, ...promised })
+    }
+  })
+
+  test('lets nothing run or load but the files of this server, and no form lead elsewhere but to the app', async () => {
+    for (const { path, headers } of await answers()) {
+      const policy = new Map(
+        (headers.get('content-security-policy') ?? '')
+          .split('; ')
+          .map((directive) => [directive.split(' ', 1)[0], directive]),
+      )
+      const formAction = policy.get('form-action')
+      policy.delete('form-action')
+      expect({ path, ...Object.fromEntries(policy) }).toEqual({
+        path,
+        'default-src': "default-src 'none'",
+        'script-src': "script-src 'self'",
+        'style-src': "style-src 'self'",
+        'img-src': "img-src 'self' data:",
+        'base-uri': "base-uri 'none'",
+        'frame-ancestors': "frame-ancestors 'none'",
+      })
+      if (!path.startsWith('/oauth/authorize'))
+        expect({ path, formAction }).toEqual({ path, formAction: "form-action 'self'" })
+    }
+  })
+
+  test('has no script, style or event handler in its markup, and names no other host for a part of it', async () => {
+    const inline =
+      /<script(?![^>]*\ssrc=)|<style|\sstyle=|<[a-z][^>]*\son[a-z]+=|(?:src|href)="(?:https?:)?\/\/[^"]*"[^>]*>(?<!<a [^>]*>)/i
+    for (const { path, text } of await answers())
+      expect({ path, found: inline.exec(text)?.[0] ?? null }).toEqual({ path, found: null })
+  })
+
+  test('that is not for everybody leads to sign-in and from there back, with no session and with one that is none', async () => {
+    const strange = plainBrowser(url)
+    strange.cookies.set('__Host-session', `apus_${'0'.repeat(71)}`)
+    for (const { who, paths } of siteMap.filter((site) => site.who !== 'visitor')) {
+      for (const path of paths(world)) {
+        for (const browser of [plainBrowser(url), strange]) {
+          const { status, headers } = await browser.get(path)
+          const returnTo = new URL(headers.get('location') ?? '/', publicUrl).searchParams.get('return_to')
+          expect({ path, who, status, returnTo }).toEqual({ path, who, status: 303, returnTo: path })
+          expect(headers.get('cache-control')).toBe('no-store')
+        }
+      }
+    }
+  })
+
+  test("of somebody else's app or account, or of the desk, is not there", async () => {
+    const stranger = await signedInBrowser(url, world.stranger)
+    for (const { pattern, paths } of siteMap) {
+      if (!pattern.includes(':') && !pattern.startsWith('/desk')) continue
+      for (const path of paths(world))
+        expect({ path, status: (await stranger.get(path)).status }).toEqual({ path, status: 404 })
+    }
+  })
+
+  test('refuses a method that it does not have', async () => {
+    for (const pattern of new Set(pageTable(world.platform).map(({ pattern }) => pattern))) {
+      const { status } = await fetch(url + pattern.replaceAll(':', ''), { method: 'DELETE', redirect: 'manual' })
+      expect({ pattern, status }).toEqual({ pattern, status: 405 })
+    }
+  })
+})
+
+test('over HTTPS a browser gets cookies that no script reads, no other site sends and no other host sets', async () => {
+  settleNeighbour('platform.example', async (request) => {
+    const { pathname, search } = new URL(request.url)
+    return await fetch(url + pathname + search, {
+      method: request.method,
+      headers: request.headers,
+      body: request.method === 'POST' ? await request.arrayBuffer() : null,
+      redirect: 'manual',
+      decompress: false,
+    })
+  })
+  const page = await openBrowser(publicUrl)
+  await page.goto('/account')
+  await signInByForm(page, world.user)
+  expect(new URL(page.url()).pathname).toBe('/account')
+  const cookies = await page.context().cookies()
+  expect(cookies.map(({ name }) => name).toSorted()).toEqual(['__Host-session', '__Host-visit'])
+  for (const cookie of cookies) {
+    expect(cookie).toMatchObject({
+      httpOnly: true,
+      secure: true,
+      sameSite: 'Lax',
+      path: '/',
+      domain: 'platform.example',
+    })
+  }
+  expect(await page.evaluate<string>('document.cookie')).toBe('')
+})

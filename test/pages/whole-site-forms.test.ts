@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { formTicket } from '../../src/domain/form-ticket.ts'
+import { rowKey } from '../../src/domain/identifier.ts'
+import { staleForm } from '../../src/pages/form.ts'
+import { endWorld } from '../support/world.ts'
+import { loginOf } from './support/enter.ts'
+import { countRefusals, fingerprint } from './support/fingerprint.ts'
+import { formsIn, type PageForm } from './support/page-forms.ts'
+import { pageTable } from './support/page-table.ts'
+import { type PlainBrowser, plainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
+import { siteMap, type Who } from './support/site-map.ts'
+import { createStockedWorld, type StockedWorld } from './support/stocked-world.ts'
+
+// Every form that there is, sent by whoever must not send it. What a form does for whoever may is in the tests of its area.
+
+/** A form as it stands on one of the pages, and who saw it there. */
+type FoundForm = PageForm & { readonly who: Who; readonly page: string }
+
+let world: StockedWorld
+let patterns: readonly string[]
+let found: ReadonlyMap<string, FoundForm>
+const mine = new Map<Who, PlainBrowser>()
+beforeAll(async () => {
+  world = await createStockedWorld()
+  const table = pageTable(world.platform)
+  patterns = table.filter(({ method }) => method === 'POST').map(({ pattern }) => pattern)
+  for (const who of ['visitor', 'user', 'operator'] as const) mine.set(who, await enter(who))
+  found = await findForms()
+}, 60_000)
+afterAll(async () => await endWorld(world))
+
+const enter = async (who: Who): Promise<PlainBrowser> =>
+  who === 'visitor' ? plainBrowser(world.server.url) : await signedInBrowser(world.server.url, loginOf(world, who))
+const browserOf = (who: Who): PlainBrowser => mine.get(who) ?? plainBrowser(world.server.url)
+
+/** One form for each pattern. */
+const findForms = async (): Promise<ReadonlyMap<string, FoundForm>> => {
+  const forms = new Map<string, FoundForm>()
+  for (const { who, paths } of siteMap) {
+    for (const page of paths(world)) {
+      for (const form of formsIn((await browserOf(who).get(page)).text)) {
+        const pattern = patterns.find((one) => matches(one, form.action))
+        if (pattern !== undefined && !forms.has(pattern)) forms.set(pattern, { ...form, who, page })
+      }
+    }
+  }
+  return forms
+}
+
+const matches = (pattern: string, path: string): boolean =>
+  new RegExp(`^${pattern.replaceAll(/:[^/]+/g, '[^/]+')}$`).test(path)
+
+const ticketIn = ({ fields }: PageForm): string => fields['ticket']?.[0] ?? ''
+
+/** The same form on the same page, as somebody else sees it there. */
+const sameFormFor = async (browser: PlainBrowser, { page, action }: FoundForm): Promise<PageForm | undefined> =>
+  formsIn((await browser.get(page)).text).find((form) => form.action === action)
+
+/** Ways in which a form of ours never arrives: the ticket and the headers that it comes with instead. */
+const forgeries: Readonly<Record<string, (form: FoundForm) => Promise<readonly [ticket: string, site: string]>>> = {
+  'without a ticket': async () => ['', 'same-origin'],
+  'with half a ticket': async (form) => [ticketIn(form).slice(0, -8), 'same-origin'],
+  'with the ticket of another form': async (form) => [await ticketOfAnother(form), 'same-origin'],
+  'with the ticket of another session': async (form) => [await ticketOfAnotherSession(form), 'same-origin'],
+  'from another site': async (form) => [ticketIn(form), 'cross-site'],
+  'from another host of the same site': async (form) => [ticketIn(form), 'same-site'],
+  'from nowhere': async (form) => [ticketIn(form), 'none'],
+}
+
+const ticketOfAnother = async (form: FoundForm): Promise<string> => {
+  const page = await browserOf(form.who).get(form.who === 'visitor' ? form.page : '/')
+  const other = formsIn(page.text).find(({ action }) => action !== form.action)
+  return other === undefined ? `${ticketIn(form)}x` : ticketIn(other)
+}
+
+const ticketOfAnotherSession = async (form: FoundForm): Promise<string> => {
+  const browser = await enter(form.who)
+  const same = await sameFormFor(browser, form)
+  return same === undefined ? genuineTicket(browser, form.action) : ticketIn(same)
+}
+
+const send = async (browser: PlainBrowser, form: PageForm, ticket: string, site = 'same-origin'): Promise<Seen> =>
+  await browser.post(
+    form.action,
+    { ...form.fields, ticket },
+    { 'sec-fetch-site': site, ...(site === 'same-origin' ? {} : { origin: 'https://evil.example' }) },
+  )
+
+test('every form stands on some page', () => {
+  expect(patterns.filter((pattern) => !found.has(pattern))).toEqual([])
+})
+
+for (const [how, forge] of Object.entries(forgeries)) {
+  test(`no form does anything ${how}, and the audit log tells of it`, async () => {
+    const faults: string[] = []
+    for (const form of found.values()) {
+      const [ticket, site] = await forge(form)
+      const before = fingerprint(world.server.database)
+      const refusals = countRefusals(world.server.database)
+      const { status } = await send(browserOf(form.who), form, ticket, site)
+      if (status !== 403) faults.push(`${form.action} answers ${status}`)
+      expect(fingerprint(world.server.database)).toEqual(before)
+      if (form.who !== 'visitor' && countRefusals(world.server.database) === refusals)
+        faults.push(`${form.action} leaves no trace`)
+    }
+    expect(faults).toEqual([])
+  })
+}
+
+test('every form of a person sends whoever is not signed in to sign in, and does nothing', async () => {
+  const faults: string[] = []
+  const before = fingerprint(world.server.database)
+  for (const form of [...found.values()].filter(({ who }) => who !== 'visitor')) {
+    const { status, headers } = await send(plainBrowser(world.server.url), form, ticketIn(form))
+    if (status !== 303 || headers.get('location')?.startsWith('/sign-in?return_to=') !== true) faults.push(form.action)
+  }
+  expect(faults).toEqual([])
+  expect(fingerprint(world.server.database)).toEqual(before)
+})
+
+test("no form acts on what is somebody else's, even with a genuine ticket", async () => {
+  const stranger = await signedInBrowser(world.server.url, world.stranger)
+  const faults: string[] = []
+  for (const [pattern, form] of found) {
+    if (!pattern.includes(':') && !pattern.startsWith('/desk')) continue
+    const before = fingerprint(world.server.database)
+    const { status } = await send(stranger, form, genuineTicket(stranger, form.action))
+    // An account's own paths may say that it is done: what is not there is not connected, and has no session.
+    if (status !== 404 && !pattern.startsWith('/account/')) faults.push(`${form.action} answers ${status}`)
+    expect(fingerprint(world.server.database)).toEqual(before)
+  }
+  expect(faults).toEqual([])
+})
+
+/** What the server would write into this form: whoever knows their own session can make one for any path. */
+const genuineTicket = (browser: PlainBrowser, action: string): string => {
+  const { clock, random } = world.platform
+  const session = browser.cookies.get('session') ?? ''
+  return formTicket(session, { action, bound: [] }, rowKey(random.uuid(clock.now())))
+}
+
+// Last, since these forms act.
+test('every form gets through with its own ticket', async () => {
+  const faults: string[] = []
+  for (const form of found.values()) {
+    const browser = await enter(form.who)
+    const own = await sameFormFor(browser, form)
+    const ticket = own === undefined ? genuineTicket(browser, form.action) : ticketIn(own)
+    const { status, text } = await send(browser, form, ticket)
+    if (status >= 500 || text.includes(staleForm)) faults.push(`${form.action} answers ${status}`)
+  }
+  expect(faults).toEqual([])
+})
