@@ -28,7 +28,7 @@ export const PasswordPage = ({ visit, notice, error }: PasswordPageProps) => (
       <Field
         label="New password"
         name="password"
-        hint="At least 8 characters. A few words that nobody would put together are better than one with signs in it."
+        hint="At least 8 characters. A few words that have nothing to do with each other make a good one."
         error={error}
         input={{ type: 'password', autocomplete: 'new-password', required: true, maxLength: 1024 }}
       />

@@ -39,7 +39,7 @@ const SessionCard = ({ visit, session }: { readonly visit: Visit; readonly sessi
   return (
     <article>
       <h2>
-        {name} {session.isCurrent ? <Badge tone="good">This session</Badge> : null}
+        <bdi>{name}</bdi> {session.isCurrent ? <Badge tone="good">This session</Badge> : null}
       </h2>
       <dl>
         <dt>Address</dt>
@@ -56,7 +56,10 @@ const SessionCard = ({ visit, session }: { readonly visit: Visit; readonly sessi
       <Form action={endSessionPath(session.key)} visit={visit}>
         <button type="submit" class="outline secondary small">
           {session.isCurrent ? 'Sign out here' : 'End session'}
-          <span class="unseen">{`: ${name}, ${session.address}`}</span>
+          <span class="unseen">
+            {': '}
+            <bdi>{name}</bdi>, {session.address}
+          </span>
         </button>
       </Form>
     </article>

@@ -1,0 +1,256 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { AuditEvent } from '../../db/database.ts'
+import { formTicket } from '../../src/domain/form-ticket.ts'
+import { rowKey } from '../../src/domain/identifier.ts'
+import { signIn as signInBeside } from '../../src/operations/sessions/sign-in.ts'
+import { call, codeOf } from '../support/call.ts'
+import { trace } from '../support/operator.ts'
+import {
+  addUser,
+  authorize,
+  createWorld,
+  endWorld,
+  exchange,
+  grantTokens,
+  type Login,
+  refresh,
+  signIn,
+  type Tokens,
+  type World,
+} from '../support/world.ts'
+import { hiddenFields, type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+
+let world: World
+let url: string
+beforeAll(async () => {
+  world = await createWorld()
+  url = world.server.url
+})
+afterAll(async () => await endWorld(world))
+
+let user: Login
+let browser: PlainBrowser
+beforeEach(async () => {
+  user = await addUser(world.platform)
+  browser = await signedInBrowser(url, user)
+})
+
+const sessionOf = ({ cookies }: PlainBrowser): string => cookies.get('session') ?? ''
+const keyOf = (sessionToken: string): string => sessionToken.slice(5, 27)
+const isSignedIn = async (token: string) => (await call(url, 'GET', '~/api/session', { token })).status === 200
+const works = async ({ accessToken }: Pick<Tokens, 'accessToken'>) =>
+  (await call(url, 'GET', '/oauth/me', { token: accessToken })).status === 200
+/** Those of the tokens that still open something. */
+const workingOf = async (all: readonly Tokens[]): Promise<Tokens[]> => {
+  const answers = await Promise.all(all.map(async (tokens) => ((await works(tokens)) ? [tokens] : [])))
+  return answers.flat()
+}
+const connect = async (by = user) => await grantTokens({ ...world, user: by })
+/** A ticket as the server itself would give it to this browser: people know their own cookie. */
+const ticketFor = ({ platform }: World, of: PlainBrowser, action: string): string =>
+  formTicket(sessionOf(of), { action, bound: [] }, rowKey(platform.random.uuid(platform.clock.now())))
+const eventsOf = async (requestId: string | null): Promise<AuditEvent[]> =>
+  (await world.platform.database.queries.audit.list({ appId: null, since: 0, limit: 100_000 })).filter(
+    (event) => event.requestId === requestId,
+  )
+const clientId = () => world.app.development.clientId
+
+describe('nobody acts for somebody else', () => {
+  test('the session of another user is not ended, whatever ticket comes with it', async () => {
+    const stranger = await signIn(url, await addUser(world.platform))
+    const action = `/account/sessions/${keyOf(stranger)}/end`
+    const answer = await browser.post(action, { ticket: ticketFor(world, browser, action) })
+    expect(answer.status).toBe(303)
+    expect(await isSignedIn(stranger)).toBe(true)
+    expect(await eventsOf(answer.headers.get('x-request-id'))).toEqual([])
+  })
+
+  test('the grant of another user is not revoked, and does not exist', async () => {
+    await connect()
+    const stranger = await connect(await addUser(world.platform))
+    const action = `/account/apps/${clientId()}/authorizations/${stranger.grantId}/revoke`
+    const answer = await browser.post(action, { ticket: ticketFor(world, browser, action) })
+    expect(answer.status).toBe(404)
+    expect((await browser.submit('/account/apps', `/account/apps/${clientId()}/revoke`)).status).toBe(303)
+    expect((await browser.get(`/account/apps/${clientId()}`)).status).toBe(404)
+    expect(await works(stranger)).toBe(true)
+  })
+
+  test('an app that only others have connected has no page here', async () => {
+    await connect(await addUser(world.platform))
+    expect((await browser.get(`/account/apps/${clientId()}`)).status).toBe(404)
+    expect((await browser.get('/account/apps/nobody')).status).toBe(404)
+  })
+})
+
+const passwords = () => ({ current: user.password, password: 'never to be stored', repeated: 'never to be stored' })
+const formsOf = (tokens: Tokens, other: string) => [
+  { page: '/account/password', action: '/account/password', fields: passwords() },
+  { page: '/account/sessions', action: `/account/sessions/${keyOf(other)}/end`, fields: {} },
+  { page: '/account/sessions', action: '/account/sessions/end-others', fields: {} },
+  { page: '/account/apps', action: `/account/apps/${clientId()}/revoke`, fields: {} },
+  {
+    page: `/account/apps/${clientId()}`,
+    action: `/account/apps/${clientId()}/authorizations/${tokens.grantId}/revoke`,
+    fields: {},
+  },
+]
+
+describe('every form', () => {
+  test('is refused without the ticket of this session and this form, or from another site, and does nothing', async () => {
+    const [tokens, other] = [await connect(), await signIn(url, user)]
+    const stranger = await signedInBrowser(url, user)
+    const ofSignOut = hiddenFields((await browser.get('/account')).text, '/sign-out')
+    for (const { page, action, fields } of formsOf(tokens, other)) {
+      const own = hiddenFields((await browser.get(page)).text, action)
+      const answers = [
+        await browser.post(action, { ...fields, ticket: '' }),
+        await browser.post(action, { ...fields, ...ofSignOut }),
+        await browser.post(action, { ...fields, ticket: ticketFor(world, stranger, action) }),
+        await browser.post(
+          action,
+          { ...fields, ...own },
+          { 'sec-fetch-site': 'cross-site', origin: 'https://a.example' },
+        ),
+        await browser.post(action, { ...fields, ...own }, { 'sec-fetch-site': 'same-site' }),
+      ]
+      for (const answer of answers) {
+        expect(`${action} ${answer.status}`).toBe(`${action} 403`)
+        const [event] = await eventsOf(answer.headers.get('x-request-id'))
+        expect(event).toMatchObject({ outcome: 'refused', reason: 'origin_not_allowed' })
+      }
+    }
+    expect([await works(tokens), await isSignedIn(other), await isSignedIn(await signIn(url, user))]).toEqual([
+      true,
+      true,
+      true,
+    ])
+  })
+
+  test('does nothing once its session has ended, and leads to signing in', async () => {
+    const [tokens, other] = [await connect(), await signIn(url, user)]
+    const forms = formsOf(tokens, other)
+    const tickets = await Promise.all(
+      forms.map(async ({ page, action }) => hiddenFields((await browser.get(page)).text, action)),
+    )
+    await call(url, 'DELETE', '~/api/session', { token: sessionOf(browser) })
+    for (const [index, { action, fields }] of forms.entries()) {
+      const { status, headers } = await browser.post(action, { ...fields, ...tickets[index] })
+      expect(`${action} ${status} ${headers.get('location')}`).toBe(`${action} 303 /sign-in?return_to=%2F`)
+    }
+    expect([await works(tokens), await isSignedIn(other), await isSignedIn(await signIn(url, user))]).toEqual([
+      true,
+      true,
+      true,
+    ])
+  })
+
+  test('and every page asks who is there first', async () => {
+    browser.cookies.clear()
+    for (const path of ['', '/password', '/sessions', '/apps', `/apps/${clientId()}`]) {
+      const { status, headers } = await browser.get(`/account${path}`)
+      const back = encodeURIComponent(`/account${path}`)
+      expect([status, headers.get('location')]).toEqual([303, `/sign-in?return_to=${back}`])
+    }
+  })
+})
+
+const change = async (fields: Partial<ReturnType<typeof passwords>> = {}) =>
+  await browser.submit('/account/password', '/account/password', { ...passwords(), ...fields })
+
+describe('a changed password', () => {
+  test('gives this browser a fresh session in the cookie, and leaves its row', async () => {
+    const [before, elsewhere, tokens] = [sessionOf(browser), await signIn(url, user), await connect()]
+    const stale = hiddenFields((await browser.get('/account/sessions')).text, '/account/sessions/end-others')
+    const answer = await change()
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/account/password?done=changed'])
+    expect(answer.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^session=apus_\w{71}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax$/),
+    ])
+    expect(sessionOf(browser)).not.toBe(before)
+    expect(await Promise.all([before, elsewhere, sessionOf(browser)].map(isSignedIn))).toEqual([false, false, true])
+    expect(await works(tokens)).toBe(true)
+    expect((await browser.post('/account/sessions/end-others', stale)).status).toBe(403)
+    expect(await eventsOf(answer.headers.get('x-request-id'))).toMatchObject([
+      { action: 'user.password_changed', actorId: user.id, target: user.id, outcome: 'done' },
+    ])
+  })
+
+  test('is never sent back, and a wrong current one leaves its row', async () => {
+    const answer = await change({ current: 'wrong password' })
+    expect(answer.status).toBe(401)
+    for (const secret of ['wrong password', 'never to be stored', user.password]) {
+      expect(answer.text).not.toContain(secret)
+    }
+    expect(answer.headers.getSetCookie()).toEqual([])
+    expect(await eventsOf(answer.headers.get('x-request-id'))).toMatchObject([
+      { action: 'user.change_password', actorId: user.id, outcome: 'refused', reason: 'invalid_login' },
+    ])
+  })
+})
+
+describe('revoking', () => {
+  test('is over once it has answered: no refresh that was on its way brings anything back', async () => {
+    const families: Tokens[] = []
+    for (let count = 0; count < 6; count += 1) families.push(await connect())
+    const action = `/account/apps/${clientId()}/revoke`
+    const form = hiddenFields((await browser.get('/account/apps')).text, action)
+    const issued: Tokens[] = [...families]
+    /** Refreshes as fast as it can until it is refused; gives why. */
+    const keepAlive = async ({ refreshToken }: Tokens): Promise<string> => {
+      const answer = await refresh(url, world.app, refreshToken)
+      if (answer.status !== 200) return codeOf(answer)
+      issued.push(answer.body)
+      return await keepAlive(answer.body)
+    }
+    const alive = Promise.all(families.map(keepAlive))
+    while (issued.length < 5 * families.length) await Bun.sleep(1)
+    expect((await browser.post(action, form)).status).toBe(303)
+    const answeredBefore = [...issued]
+    expect(await workingOf(answeredBefore)).toEqual([])
+    expect(new Set(await alive)).toEqual(new Set(['invalid_grant']))
+    expect(await workingOf(issued)).toEqual([])
+    for (const { refreshToken } of issued) {
+      expect(codeOf(await refresh(url, world.app, refreshToken))).toBe('invalid_grant')
+    }
+    expect((await browser.get('/account/apps')).text).toContain('No app can act for you.')
+  })
+
+  test('ends a code that has not been exchanged yet', async () => {
+    const code = await authorize(url, await signIn(url, user), world.app)
+    const { text } = await browser.get('/account/apps')
+    expect(text).toContain('Never')
+    await browser.post(`/account/apps/${clientId()}/revoke`, hiddenFields(text, `/account/apps/${clientId()}/revoke`))
+    expect(codeOf(await exchange(url, world.app, code))).toBe('invalid_grant')
+  })
+})
+
+describe('what was just done', () => {
+  test('is told after a form, and not to who comes by a link from elsewhere', async () => {
+    const notice = 'Access revoked.'
+    const told = async (headers: Readonly<Record<string, string>>, done = 'revoked') =>
+      (await browser.get(`/account/apps?done=${done}`, headers)).text.includes(notice)
+    expect(await told({ 'sec-fetch-site': 'same-origin' })).toBe(true)
+    for (const site of ['cross-site', 'same-site', 'none']) expect(await told({ 'sec-fetch-site': site })).toBe(false)
+    expect(await told({})).toBe(false)
+    const { status, text } = await browser.get('/account/apps?done=<b>toString', { 'sec-fetch-site': 'same-origin' })
+    expect([status, text.includes('toString')]).toEqual([200, false])
+  })
+})
+
+describe('long lists', () => {
+  test('of sessions come in parts, each session once', async () => {
+    for (let count = 0; count < 70; count += 1) await signInBeside(world.platform, trace, user)
+    const seen: string[] = []
+    for (let path: string | undefined = '/account/sessions'; path !== undefined;) {
+      const { text } = await browser.get(path)
+      seen.push(...[...text.matchAll(/action="\/account\/sessions\/(\w{22})\/end"/g)].map(([, key = '']) => key))
+      path = /href="(\/account\/sessions\?cursor=[\w-]+)"/.exec(text)?.[1]
+    }
+    expect([seen.length, new Set(seen).size]).toEqual([71, 71])
+    expect(seen).toContain(keyOf(sessionOf(browser)))
+    for (const cursor of ['x', '', 'c2Vzc2lvbnMgeA', 'a&cursor=b']) {
+      expect((await browser.get(`/account/sessions?cursor=${cursor}`)).status).toBe(400)
+    }
+  })
+})

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { addUser, createWorld, endWorld, type Login, type World } from '../support/world.ts'
+import { hiddenFields, plainBrowser, signedInBrowser } from './support/plain-browser.ts'
+
+// Wrong passwords slow down whoever guesses, and nobody else.
+
+let world: World
+let url: string
+beforeAll(async () => {
+  world = await createWorld({ env: { RATE_LIMIT: 'on', RATE_LIMIT_SIGN_IN: '3/300', TRUSTED_PROXIES: '127.0.0.1' } })
+  url = world.server.url
+})
+afterAll(async () => await endWorld(world))
+
+const [attacker, owner] = [{ 'x-forwarded-for': '203.0.113.66' }, { 'x-forwarded-for': '198.51.100.7' }]
+
+/** One try at the door, from that address. */
+const tryIn = async ({ email }: Login, password: string, from: Readonly<Record<string, string>>) => {
+  const browser = plainBrowser(url)
+  const hidden = hiddenFields((await browser.get('/sign-in', from)).text, '/sign-in')
+  return await browser.post('/sign-in', { ...hidden, email, password }, from)
+}
+
+test('an owner gets in while somebody at another address guesses without end', async () => {
+  const user = await addUser(world.platform)
+  const enough = new AbortController()
+  const statuses = new Set<number>()
+  const guess = async (): Promise<void> => {
+    while (!enough.signal.aborted) statuses.add((await tryIn(user, 'wrong password', attacker)).status)
+  }
+  const guessers = Array.from({ length: 8 }, guess)
+  while (!statuses.has(429)) await Bun.sleep(1)
+  expect((await tryIn(user, user.password, owner)).status).toBe(303)
+  expect((await tryIn(user, user.password, attacker)).status).toBe(429)
+  enough.abort()
+  await Promise.all(guessers)
+  expect([...statuses].toSorted()).toEqual([401, 429])
+})
+
+test('guesses of the current password count as guesses at the door, at the same address', async () => {
+  const user = await addUser(world.platform)
+  const browser = await signedInBrowser(url, user)
+  const next = { password: 'a much better password', repeated: 'a much better password' }
+  const change = async (current: string, from: Readonly<Record<string, string>>) => {
+    const ticket = hiddenFields((await browser.get('/account/password', from)).text, '/account/password')
+    return await browser.post('/account/password', { ...ticket, ...next, current }, from)
+  }
+  for (let tries = 0; tries < 3; tries += 1) expect((await change(`wrong ${tries}`, attacker)).status).toBe(401)
+  const refused = await change(user.password, attacker)
+  expect(refused.status).toBe(429)
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(refused.text).toContain('Too many requests')
+  expect((await tryIn(user, user.password, attacker)).status).toBe(429)
+  expect((await tryIn(user, user.password, owner)).status).toBe(303)
+  expect((await change(user.password, owner)).status).toBe(303)
+})
+
+test('a new password that cannot be used costs no try', async () => {
+  const user = await addUser(world.platform)
+  const browser = await signedInBrowser(url, user)
+  const short = { current: user.password, password: 'short', repeated: 'short' }
+  for (let tries = 0; tries < 5; tries += 1) {
+    expect((await browser.submit('/account/password', '/account/password', short)).status).toBe(400)
+  }
+})
