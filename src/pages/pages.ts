@@ -3,6 +3,7 @@ import type { BodyRule } from '../http/admission.ts'
 import type { Door } from '../http/door.ts'
 import { accountRoutes } from './account/routes.ts'
 import { assetRoutes } from './assets.ts'
+import { consoleRoutes } from './console/routes.ts'
 import { frontDoorRoutes } from './front-door/routes.tsx'
 import { homeRoutes } from './home/routes.tsx'
 import { isPageRoute } from './refusal-page.tsx'
@@ -16,6 +17,7 @@ export const pages = (door: Door) =>
     .use(signInRoutes(door))
     .use(frontDoorRoutes(door))
     .use(accountRoutes(door))
+    .use(consoleRoutes(door))
 
 const formBodies: BodyRule = { limitBytes: 256 * 1024, mediaTypes: ['application/x-www-form-urlencoded'] }
 

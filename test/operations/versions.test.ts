@@ -9,7 +9,7 @@ import { moveVersion } from '../../src/operations/versions/move-version.ts'
 import { rollBackVersion } from '../../src/operations/versions/roll-back-version.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+import { addApp, addUser, type Login } from '../support/world.ts'
 import { developmentCaller, refusalOf, uploadVersion } from './support/owner.ts'
 
 let platform: Platform

@@ -1,0 +1,6 @@
+import type { AppStatus } from '../../../domain/app.ts'
+import { Badge } from '../../components/badge.tsx'
+
+export const AppStatusBadge = ({ status }: { readonly status: AppStatus }) => (
+  <Badge tone={status === 'active' ? 'good' : 'bad'}>{status === 'active' ? 'Active' : 'Suspended'}</Badge>
+)

@@ -1,0 +1,67 @@
+import type { CredentialRecord } from '../../../operations/credentials/credential-record.ts'
+import { Scroll } from '../../components/scroll.tsx'
+import { Time } from '../../components/time.tsx'
+import { AppPage } from '../components/app-page.tsx'
+import { EnvironmentBadge } from '../components/environment.tsx'
+import { Older } from '../components/older.tsx'
+import type { OwnApp } from '../owner.ts'
+import { appPath } from '../paths.ts'
+
+type EndedSecretsPageProps = OwnApp & {
+  readonly secrets: readonly CredentialRecord[]
+  readonly older: string | null
+}
+
+export const EndedSecretsPage = ({ visit, app, secrets, older }: EndedSecretsPageProps) => (
+  <AppPage visit={visit} app={app} tab="credentials" title="Ended secrets">
+    <p>
+      <a href={appPath(app.slug, 'credentials')}>Back to the credentials</a>
+    </p>
+    {secrets.length === 0 ? (
+      <p class="muted">No secret has ended.</p>
+    ) : (
+      <Scroll label="Ended secrets">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Secret</th>
+              <th scope="col">Environment</th>
+              <th scope="col">Created</th>
+              <th scope="col">Last used</th>
+              <th scope="col">Ended</th>
+            </tr>
+          </thead>
+          <tbody>
+            {secrets.map((secret) => (
+              <EndedRow key={secret.id} secret={secret} />
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    )}
+    <Older href={older} />
+  </AppPage>
+)
+
+const EndedRow = ({ secret }: { readonly secret: CredentialRecord }) => (
+  <tr>
+    <td>
+      <bdi>{secret.label ?? 'Without a label'}</bdi>
+      <br />
+      <code class="small">{secret.id}</code>
+    </td>
+    <td>
+      <EnvironmentBadge environment={secret.environment} />
+    </td>
+    <td>
+      <Time at={secret.createdAt} />
+    </td>
+    <td>{secret.lastUsedAt === null ? 'Never' : <Time at={secret.lastUsedAt} />}</td>
+    <td>
+      {secret.revokedAt === null ? 'Grace over ' : 'Revoked '}
+      <Time at={endOf(secret)} />
+    </td>
+  </tr>
+)
+
+const endOf = ({ revokedAt, expiresAt, createdAt }: CredentialRecord): number => revokedAt ?? expiresAt ?? createdAt

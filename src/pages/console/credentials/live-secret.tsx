@@ -1,0 +1,43 @@
+import type { CredentialRecord } from '../../../operations/credentials/credential-record.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Form } from '../../components/form.tsx'
+import { Time } from '../../components/time.tsx'
+import type { OwnApp } from '../owner.ts'
+import { appPath } from '../paths.ts'
+
+type LiveSecretProps = OwnApp & { readonly secret: CredentialRecord }
+
+/** A secret that works, everything about it but itself, and its end. */
+export const LiveSecret = ({ visit, app, secret }: LiveSecretProps) => (
+  <article>
+    <h3>
+      <bdi>{secret.label ?? 'Secret without a label'}</bdi>
+    </h3>
+    <p>{secret.status === 'live' ? <LiveBadge endsAt={secret.expiresAt} /> : <Badge tone="bad">Ended</Badge>}</p>
+    <dl>
+      <dt>ID</dt>
+      <dd>
+        <code>{secret.id}</code>
+      </dd>
+      <dt>Created</dt>
+      <dd>
+        <Time at={secret.createdAt} />
+      </dd>
+      <dt>Last used</dt>
+      <dd>{secret.lastUsedAt === null ? 'Never' : <Time at={secret.lastUsedAt} />}</dd>
+      <dt>Ends</dt>
+      <dd>{secret.expiresAt === null ? 'When you rotate or revoke it' : <Time at={secret.expiresAt} />}</dd>
+    </dl>
+    <Form action={appPath(app.slug, 'credentials', secret.id, 'revoke')} visit={visit}>
+      <button type="submit" class="danger small" aria-describedby={`revoke-${secret.id}`}>
+        Revoke now
+      </button>
+      <small id={`revoke-${secret.id}`}>
+        It stops working at once, and with it the app tokens that it minted. What users have granted goes on.
+      </small>
+    </Form>
+  </article>
+)
+
+const LiveBadge = ({ endsAt }: { readonly endsAt: number | null }) =>
+  endsAt === null ? <Badge tone="good">Live</Badge> : <Badge tone="waiting">Live, in its grace</Badge>

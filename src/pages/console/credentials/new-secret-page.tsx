@@ -1,0 +1,38 @@
+import type { NewCredentialRecord } from '../../../operations/credentials/credential-record.ts'
+import { Secret } from '../../components/secret.tsx'
+import { Time } from '../../components/time.tsx'
+import { AppPage } from '../components/app-page.tsx'
+import { Copyable } from '../components/copyable.tsx'
+import { EnvironmentBadge } from '../components/environment.tsx'
+import type { OwnApp } from '../owner.ts'
+import { appPath } from '../paths.ts'
+
+type NewSecretPageProps = OwnApp & {
+  readonly created: NewCredentialRecord
+  /** When the secret before it ends (epoch milliseconds); null when there was none. */
+  readonly oldEndsAt: number | null
+}
+
+/** The one page that ever shows a secret. */
+export const NewSecretPage = ({ visit, app, created, oldEndsAt }: NewSecretPageProps) => (
+  <AppPage visit={visit} app={app} tab="credentials" title="Your new secret">
+    <p>
+      <EnvironmentBadge environment={created.environment} /> <bdi>{created.label ?? ''}</bdi>
+    </p>
+    <p>
+      Client ID <Copyable id="client-id" value={created.clientId} what="the client ID" />
+    </p>
+    <Secret label="Client secret" value={created.clientSecret} />
+    {oldEndsAt === null ? null : (
+      <p>
+        The secret before it ends <Time at={oldEndsAt} />.
+      </p>
+    )}
+    <p>
+      <a href={appPath(app.slug, 'credentials')}>I have copied it: go back to the credentials</a>
+    </p>
+    <p>
+      <a href={`${appPath(app.slug, 'first-call')}?environment=${created.environment}`}>Make the first call with it</a>
+    </p>
+  </AppPage>
+)

@@ -1,0 +1,66 @@
+import type { LedgerRow } from '../../../operations/versions/list-rollbacks.ts'
+import { Scroll } from '../../components/scroll.tsx'
+import { Time } from '../../components/time.tsx'
+import { AppPage } from '../components/app-page.tsx'
+import { EnvironmentBadge } from '../components/environment.tsx'
+import { Older } from '../components/older.tsx'
+import type { OwnApp } from '../owner.ts'
+import { appPath } from '../paths.ts'
+
+type RollbacksPageProps = OwnApp & { readonly rollbacks: readonly LedgerRow[]; readonly older: string | null }
+
+export const RollbacksPage = ({ visit, app, rollbacks, older }: RollbacksPageProps) => (
+  <AppPage visit={visit} app={app} tab="versions" title="Rollbacks">
+    <p>
+      Every rollback that happened; rows are added here and never changed. In development a rollback moves the
+      development head, in production it brings back a version that was live before.{' '}
+      <code>POST /api/app-platform/versions/rollback</code> does it.
+    </p>
+    <p>
+      <a href={appPath(app.slug, 'versions')}>Back to the versions</a>
+    </p>
+    {rollbacks.length === 0 ? (
+      <p class="muted">There was no rollback.</p>
+    ) : (
+      <Scroll label="Rollbacks">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">When</th>
+              <th scope="col">Environment</th>
+              <th scope="col">From</th>
+              <th scope="col">To</th>
+              <th scope="col">Reason</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rollbacks.map((row) => (
+              <RollbackRow key={row.id} slug={app.slug} row={row} />
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    )}
+    <Older href={older} />
+  </AppPage>
+)
+
+const RollbackRow = ({ slug, row }: { readonly slug: string; readonly row: LedgerRow }) => (
+  <tr>
+    <td>
+      <Time at={row.createdAt} />
+    </td>
+    <td>
+      <EnvironmentBadge environment={row.environment} />
+    </td>
+    <td>
+      <a href={appPath(slug, 'versions', row.from)}>{row.from}</a>
+    </td>
+    <td>
+      <a href={appPath(slug, 'versions', row.to)}>{row.to}</a>
+    </td>
+    <td>
+      <bdi>{row.reason ?? ''}</bdi>
+    </td>
+  </tr>
+)

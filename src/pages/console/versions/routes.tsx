@@ -1,0 +1,126 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { PlatformError } from '../../../domain/errors.ts'
+import { type VersionStatus, versionStatuses } from '../../../domain/version.ts'
+import type { Door } from '../../../http/door.ts'
+import { ownsActiveApp } from '../../../operations/apps/owns-active-app.ts'
+import { findVersion } from '../../../operations/versions/find-version.ts'
+import { listRollbacks } from '../../../operations/versions/list-rollbacks.ts'
+import { listVersionSummaries } from '../../../operations/versions/list-version-summaries.ts'
+import { moveVersion } from '../../../operations/versions/move-version.ts'
+import { formFields, forms } from '../../form.ts'
+import { outcomeOf } from '../../outcome.ts'
+import { page, seeOther } from '../../page.ts'
+import { signedIn } from '../../visit.ts'
+import { alreadyDone } from '../already-done.tsx'
+import { listingOf, olderPath } from '../../listing.ts'
+import { noticeOf } from '../notices.ts'
+import { changeOnceBy, ownAppOf } from '../owner.ts'
+import { appPath } from '../paths.ts'
+import { RollbacksPage } from './rollbacks-page.tsx'
+import { VersionPage } from './version-page.tsx'
+import { VersionsPage } from './versions-page.tsx'
+
+/** What a developer was shown of a version when they decided. */
+const seenVersion = formFields({
+  id: Type.String(),
+  revision: Type.String({ pattern: '^[1-9][0-9]{0,9}$' }),
+  submittedAt: Type.String({ pattern: '^[0-9]{0,15}$' }),
+  liveId: Type.String(),
+})
+type SeenForm = {
+  readonly id: string
+  readonly revision: string
+  readonly submittedAt: string
+  readonly liveId: string
+}
+
+/** Versions, the review that their developer asks for, and the ledger of rollbacks. */
+export const versionRoutes = (door: Door) =>
+  new Elysia()
+    .use(signedIn(door))
+    .use(forms(door))
+    .get('/console/:slug/versions', async ({ request, params: { slug } }) => await showList(door, request, slug))
+    .get('/console/:slug/rollbacks', async ({ request, params: { slug } }) => await showLedger(door, request, slug))
+    .get(
+      '/console/:slug/versions/:version',
+      async ({ request, params: { slug, version } }) => await show(door, request, slug, version, null),
+    )
+    .post(
+      '/console/:slug/versions/:version/submit',
+      async ({ request, params: { slug, version }, body }) =>
+        await move(door, request, slug, { version, step: 'submit', form: body }),
+      { body: seenVersion },
+    )
+    .post(
+      '/console/:slug/versions/:version/withdraw',
+      async ({ request, params: { slug, version }, body }) =>
+        await move(door, request, slug, { version, step: 'withdraw', form: body }),
+      { body: seenVersion },
+    )
+
+const showList = async (door: Door, request: Request, slug: string): Promise<Response> => {
+  const { visit, app } = await ownAppOf(door, request, slug)
+  const status = statusOf(request)
+  const listing = listingOf('versions', request)
+  const { data, nextCursor } = await listVersionSummaries(door.platform, app.id, status, listing)
+  const older = olderPath(appPath(slug, 'versions'), 'versions', nextCursor, status === null ? {} : { status })
+  return page(<VersionsPage visit={visit} app={app} versions={data} status={status} older={older} />)
+}
+
+/** Empty, as the form sends it for all, and whatever is no status: all. */
+const statusOf = (request: Request): VersionStatus | null => {
+  const asked = new URL(request.url).searchParams.get('status')
+  return versionStatuses.find((status) => status === asked) ?? null
+}
+
+const showLedger = async (door: Door, request: Request, slug: string): Promise<Response> => {
+  const { visit, app } = await ownAppOf(door, request, slug)
+  const { data, nextCursor } = await listRollbacks(door.platform, app.id, listingOf('rollbacks', request))
+  const older = olderPath(appPath(slug, 'rollbacks'), 'rollbacks', nextCursor)
+  return page(<RollbacksPage visit={visit} app={app} rollbacks={data} older={older} />)
+}
+
+type Move = { readonly version: string; readonly step: 'submit' | 'withdraw'; readonly form: SeenForm }
+
+const move = async (door: Door, request: Request, slug: string, { version, step, form }: Move): Promise<Response> => {
+  const { platform, trace, actor } = changeOnceBy(door, request, (userId) => ownsActiveApp(userId, slug))
+  const outcome = await outcomeOf(
+    moveVersion(platform, trace, actor, { slug, version, step, rejection: null, seen: seenOf(form) }),
+  )
+  if (outcome.kind === 'done') return seeOther(`${appPath(slug, 'versions', version)}?done=${pastOf[step]}`)
+  if (outcome.error.code !== 'idempotency_key_reused') return await show(door, request, slug, version, outcome.error)
+  const { visit } = await ownAppOf(door, request, slug)
+  return alreadyDone({
+    visit,
+    message: 'This form was sent before, and nothing was done a second time.',
+    href: appPath(slug, 'versions', version),
+    name: 'See the version as it now stands',
+  })
+}
+
+const pastOf = { submit: 'submitted', withdraw: 'withdrawn' } as const
+
+const seenOf = ({ id, revision, submittedAt, liveId }: SeenForm) => ({
+  id,
+  revision: Number(revision),
+  submittedAt: submittedAt === '' ? null : Number(submittedAt),
+  liveId: liveId === '' ? null : liveId,
+})
+
+const show = async (
+  door: Door,
+  request: Request,
+  slug: string,
+  name: string,
+  error: PlatformError | null,
+): Promise<Response> => {
+  const { visit, app } = await ownAppOf(door, request, slug)
+  const version = await findVersion(door.platform, app, name)
+  const [live = null] = (await listVersionSummaries(door.platform, app.id, 'active', { limit: 1, cursor: null })).data
+  const notice = noticeOf(door, request)
+  return page(
+    <VersionPage visit={visit} app={app} version={version} liveId={live?.id ?? null} notice={notice} error={error} />,
+    { refusal: error },
+  )
+}

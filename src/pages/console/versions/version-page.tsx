@@ -1,0 +1,77 @@
+import type { PlatformError } from '../../../domain/errors.ts'
+import type { VersionRecord } from '../../../operations/versions/version-record.ts'
+import { Problem } from '../../components/problem.tsx'
+import { Time } from '../../components/time.tsx'
+import { AppPage } from '../components/app-page.tsx'
+import { HeadBadge, VersionStatusBadge, versionStatusWords } from '../components/version-marks.tsx'
+import type { OwnApp } from '../owner.ts'
+import { appPath } from '../paths.ts'
+import { Artifact } from './artifact.tsx'
+import { Manifest } from './manifest.tsx'
+import { Rejection } from './rejection.tsx'
+import { VersionActions } from './version-actions.tsx'
+
+type VersionPageProps = OwnApp & {
+  readonly version: VersionRecord
+  /** The live version, which a decision is bound to; null when there is none. */
+  readonly liveId: string | null
+  readonly notice: string | null
+  readonly error: PlatformError | null
+}
+
+export const VersionPage = ({ visit, app, version, liveId, notice, error }: VersionPageProps) => (
+  <AppPage visit={visit} app={app} tab="versions" title={`Version ${version.version}`} notice={notice}>
+    <Problem error={error} />
+    <p>
+      <VersionStatusBadge status={version.status} /> <HeadBadge isHead={version.current.development} />
+    </p>
+    <p>{versionStatusWords[version.status].meaning}</p>
+    <Rejection rejection={version.rejection} />
+    <VersionActions visit={visit} app={app} version={version} liveId={liveId} />
+    <h2>What it is</h2>
+    <Facts version={version} />
+    <h2>Notes</h2>
+    {version.notes === null || version.notes === '' ? (
+      <p class="muted">None.</p>
+    ) : (
+      <p class="as-written" dir="auto">
+        {version.notes}
+      </p>
+    )}
+    <h2>Artifact</h2>
+    <Artifact artifact={version.artifact} />
+    <h2>Manifest</h2>
+    <Manifest manifest={version.manifest} />
+    <p>
+      <a href={appPath(app.slug, 'versions')}>All versions</a>
+    </p>
+  </AppPage>
+)
+
+const Facts = ({ version }: { readonly version: VersionRecord }) => (
+  <dl>
+    <dt>Number</dt>
+    <dd>{`${version.number}, revision ${version.revision}`}</dd>
+    <dt>Scopes</dt>
+    <dd>{version.scopes.length === 0 ? 'None' : <code>{version.scopes.join(' ')}</code>}</dd>
+    <Moment name="Created" at={version.createdAt} />
+    <Moment name="Last changed" at={version.updatedAt} />
+    <Moment name="Submitted" at={version.submittedAt} />
+    <Moment name="Reviewed" at={version.reviewedAt} />
+    <Moment name="Last went live" at={version.activatedAt} />
+    <dt>ID</dt>
+    <dd>
+      <code>{version.id}</code>
+    </dd>
+  </dl>
+)
+
+const Moment = ({ name, at }: { readonly name: string; readonly at: number | null }) =>
+  at === null ? null : (
+    <>
+      <dt>{name}</dt>
+      <dd>
+        <Time at={at} />
+      </dd>
+    </>
+  )

@@ -1,0 +1,96 @@
+import { type VersionStatus, versionStatuses } from '../../../domain/version.ts'
+import type { VersionSummary } from '../../../operations/versions/list-version-summaries.ts'
+import { Scroll } from '../../components/scroll.tsx'
+import { Time } from '../../components/time.tsx'
+import { AppPage } from '../components/app-page.tsx'
+import { Older } from '../components/older.tsx'
+import { HeadBadge, VersionStatusBadge, versionStatusWords } from '../components/version-marks.tsx'
+import type { OwnApp } from '../owner.ts'
+import { appPath } from '../paths.ts'
+
+type VersionsPageProps = OwnApp & {
+  readonly versions: readonly VersionSummary[]
+  /** The status that the list is narrowed to; null for all. */
+  readonly status: VersionStatus | null
+  readonly older: string | null
+}
+
+export const VersionsPage = ({ visit, app, versions, status, older }: VersionsPageProps) => (
+  <AppPage visit={visit} app={app} tab="versions" title="Versions">
+    <p>
+      Versions are uploaded with development credentials, by the API or the command line. The{' '}
+      <a href={appPath(app.slug, 'rollbacks')}>ledger of rollbacks</a> tells when one took the place of another.
+    </p>
+    <StatusFilter slug={app.slug} status={status} />
+    {versions.length === 0 ? (
+      <NoVersions status={status} />
+    ) : (
+      <Scroll label="Versions">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Version</th>
+              <th scope="col">Status</th>
+              <th scope="col">Created</th>
+              <th scope="col">Last changed</th>
+            </tr>
+          </thead>
+          <tbody>
+            {versions.map((version) => (
+              <VersionRow key={version.id} app={app} version={version} />
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    )}
+    <Older href={older} />
+  </AppPage>
+)
+
+const VersionRow = ({ app, version }: Pick<OwnApp, 'app'> & { readonly version: VersionSummary }) => (
+  <tr>
+    <th scope="row">
+      <a href={appPath(app.slug, 'versions', version.version)}>{version.version}</a>
+    </th>
+    <td>
+      <VersionStatusBadge status={version.status} /> <HeadBadge isHead={app.developmentVersionId === version.id} />
+    </td>
+    <td>
+      <Time at={version.createdAt} />
+    </td>
+    <td>
+      <Time at={version.updatedAt} />
+    </td>
+  </tr>
+)
+
+type StatusFilterProps = { readonly slug: string; readonly status: VersionStatus | null }
+
+const StatusFilter = ({ slug, status }: StatusFilterProps) => (
+  <form method="get" action={appPath(slug, 'versions')} class="filter">
+    <label for="status">Status</label>
+    <select id="status" name="status">
+      <option value="" selected={status === null}>
+        All
+      </option>
+      {versionStatuses.map((value) => (
+        <option key={value} value={value} selected={value === status}>
+          {versionStatusWords[value].name}
+        </option>
+      ))}
+    </select>
+    <button type="submit" class="outline">
+      Show
+    </button>
+  </form>
+)
+
+const NoVersions = ({ status }: { readonly status: VersionStatus | null }) =>
+  status === null ? (
+    <p>
+      No version was uploaded yet. <code>POST /api/app-platform/versions</code> with a token of your development
+      credentials uploads one; it is a draft until you submit it here.
+    </p>
+  ) : (
+    <p class="muted">No version has this status.</p>
+  )
