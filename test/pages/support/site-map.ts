@@ -26,6 +26,12 @@ export const askPath = ({ app }: StockedWorld, change: Readonly<Record<string, s
   return `/oauth/authorize?${new URLSearchParams(asked).toString()}`
 }
 
+/** Pages of the stocked app in the console. */
+const inConsole =
+  (...pages: readonly string[]) =>
+  ({ app }: StockedWorld): readonly string[] =>
+    pages.map((page) => `/console/${app.slug}${page}`)
+
 /** Every page, by the pattern of its route. A page that is missing here fails the tests of the whole site. */
 export const siteMap: readonly Site[] = [
   { pattern: '/sign-in', who: 'visitor', paths: () => ['/sign-in', '/sign-in?return_to=%2Faccount'] },
@@ -44,6 +50,31 @@ export const siteMap: readonly Site[] = [
     who: 'user',
     paths: ({ app }) => [`/account/apps/${app.development.clientId}`],
   },
+  { pattern: '/console', who: 'user', paths: () => ['/console'] },
+  { pattern: '/console/new', who: 'user', paths: () => ['/console/new'] },
+  { pattern: '/console/:slug', who: 'user', paths: inConsole('') },
+  {
+    pattern: '/console/:slug/first-call',
+    who: 'user',
+    paths: inConsole('/first-call', '/first-call?environment=production'),
+  },
+  { pattern: '/console/:slug/credentials', who: 'user', paths: inConsole('/credentials') },
+  { pattern: '/console/:slug/credentials/ended', who: 'user', paths: inConsole('/credentials/ended') },
+  { pattern: '/console/:slug/redirect-uris', who: 'user', paths: inConsole('/redirect-uris') },
+  { pattern: '/console/:slug/scopes', who: 'user', paths: inConsole('/scopes') },
+  {
+    pattern: '/console/:slug/versions',
+    who: 'user',
+    paths: inConsole('/versions', '/versions?status=submitted', '/versions?status=superseded'),
+  },
+  {
+    pattern: '/console/:slug/versions/:version',
+    who: 'user',
+    paths: inConsole('/versions/1.1.0', '/versions/1.2.0', '/versions/2.0.0', `/versions/2.1.0-${'long.'.repeat(8)}1`),
+  },
+  { pattern: '/console/:slug/rollbacks', who: 'user', paths: inConsole('/rollbacks') },
+  { pattern: '/console/:slug/installs', who: 'user', paths: inConsole('/installs') },
+  { pattern: '/console/:slug/trail', who: 'user', paths: inConsole('/trail', '/trail?action=install.rejected') },
 ]
 
 /** Pages that say no: what else a person may get to see. */
@@ -55,6 +86,7 @@ export const refusals: readonly {
   { who: 'visitor', path: () => '/nowhere', status: 404 },
   { who: 'user', path: () => '/nowhere', status: 404 },
   { who: 'user', path: () => '/desk', status: 404 },
+  { who: 'user', path: ({ strangersApp }) => `/console/${strangersApp.slug}`, status: 404 },
   { who: 'user', path: (world) => askPath(world, { client_id: 'apcl_nobody' }), status: 400 },
   { who: 'user', path: (world) => askPath(world, { redirect_uri: 'https://elsewhere.example/' }), status: 400 },
 ]
