@@ -6,7 +6,10 @@ import { createApp } from './http/app.ts'
 import type { Door } from './http/door.ts'
 import { bodyRule } from './http/json-body.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
+import type { RefusalPage } from './http/envelope.ts'
 import { type RunningServer, startServer } from './http/server.ts'
+import { standardRefusal } from './http/standard/refusal.ts'
+import { standardBodyRule } from './http/standard/routes.ts'
 import { keepTime, keepTimeJob } from './jobs/keep-time.ts'
 import { purgeJob } from './jobs/purge.ts'
 import { startScheduler } from './jobs/scheduler.ts'
@@ -28,6 +31,10 @@ export type PlatformServer = {
   /** Drains, stops the jobs and closes the store. False when the store had stopped taking writes. */
   stop(): Promise<boolean>
 }
+
+/** A refusal in the words of whoever asked: a client of the standard format, a person; null for everybody else. */
+const refusal: RefusalPage = (error, context, request) =>
+  standardRefusal(error, context, request) ?? refusalPage(error, context, request)
 
 /**
  * Puts the program together: opens and migrates the store, starts the jobs, listens. The only place that knows every
@@ -76,10 +83,11 @@ export const startPlatformServer = async (config: Config): Promise<PlatformServe
         draining: () => server.draining(),
         signingIn: new Map(),
       }
-      return createApp(door, refusalPage).use(pages(door))
+      return createApp(door, refusal).use(pages(door))
     },
-    bodyRule: (method, pattern) => pageBodyRule(method, pattern) ?? bodyRule(method, pattern),
-    refusalPage,
+    bodyRule: (method, pattern) =>
+      pageBodyRule(method, pattern) ?? standardBodyRule(method, pattern) ?? bodyRule(method, pattern),
+    refusalPage: refusal,
     clock,
     random,
     log,

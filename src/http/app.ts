@@ -13,6 +13,7 @@ import { resourcesRoute } from './routes/resources.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { tokenRoute } from './routes/token.ts'
 import { versionRoutes } from './routes/versions.ts'
+import { standardRoutes } from './standard/routes.ts'
 
 /** Everything that this server answers to programs; pages for people are mounted beside it. */
 export const createApp = (door: Door, refusalPage: RefusalPage = () => null) =>
@@ -28,4 +29,5 @@ export const createApp = (door: Door, refusalPage: RefusalPage = () => null) =>
     .use(revokeRoute(door))
     .use(resourcesRoute(door))
     .use(sessionRoutes(door))
+    .use(standardRoutes(door))
     .use(observabilityRoutes(door))

@@ -5,7 +5,8 @@ import { Layout } from './layout.tsx'
 import { page, seeOther } from './page.ts'
 
 /** Everything but pages has one of these prefixes, and answers with the envelope. */
-const forPrograms = /^\/(?:api|docs|openapi\.json|healthz|readyz|metrics)(?:\/|$)/
+const forPrograms =
+  /^\/(?:api|docs|openapi\.json|healthz|readyz|metrics|\.well-known|oauth\/(?:token|revoke|introspect))(?:\/|$)/
 
 /** Whether a route, by its pattern, is a page for people. */
 export const isPageRoute = (pattern: string): boolean => pattern.startsWith('/') && !forPrograms.test(pattern)

@@ -64,9 +64,11 @@ export const authenticateClient = async (
   }
 }
 
+/** Whether the last use of the secret is to be recorded, which is done to the minute. */
+export const isUseUnrecorded = ({ lastUsedAt }: AuthenticatedClient, now: number): boolean =>
+  lastUsedAt === null || now - lastUsedAt >= lastUsePrecisionMs
+
 /** Records the last use of the secret, to the minute. */
 export const recordUse = async (q: Queries, client: AuthenticatedClient, now: number): Promise<void> => {
-  if (client.lastUsedAt === null || now - client.lastUsedAt >= lastUsePrecisionMs) {
-    await q.credentials.touch(client.credentialId, now)
-  }
+  if (isUseUnrecorded(client, now)) await q.credentials.touch(client.credentialId, now)
 }

@@ -9,7 +9,10 @@ import { refuseClient, refuseSuspended } from '../clients/refuse-client.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 
-type AppTokenRequest = ClientCredentials & { readonly scope: string }
+type AppTokenRequest = ClientCredentials & {
+  /** Null asks for all that the app may have for itself (RFC 6749 section 3.3). */
+  readonly scope: string | null
+}
 type IssuedAppToken = {
   readonly accessToken: string
   readonly expiresInSeconds: number
@@ -30,7 +33,7 @@ export const issueAppToken = async (
 ): Promise<IssuedAppToken> => {
   const now = platform.clock.now()
   const presented = presentClient(request)
-  const asked = parseScope(request.scope)
+  const asked = request.scope === null ? null : parseScope(request.scope)
   const key = rowKey(platform.random.uuid(now))
   const accessToken = mintSecret({ kind: 'appToken', key, random: platform.random.bytes(32) })
   const hash = hashSecret(accessToken)
@@ -40,13 +43,15 @@ export const issueAppToken = async (
   return await decide(platform.database, async (q) => {
     const client = await authenticateClient(q, presented, now)
     if (client === null) return await refuseClient(q, stamp, 'app_token.issue', presented)
-    if (asked.kind === 'refused') return refused(refuse(asked.code, { param: 'scope' }))
+    if (asked?.kind === 'refused') return refused(refuse(asked.code, { param: 'scope' }))
     if (client.appStatus !== 'active') return await refuseSuspended(q, stamp, 'app_token.issue', client)
     const registered = parseStoredScope(client.appScopes)
-    if (!isSubset(asked.scopes, registered) || !isSubset(asked.scopes, scopesFor('app'))) {
+    const possible = scopesFor('app').filter((name) => registered.includes(name))
+    const scopes = asked?.scopes ?? possible
+    if (scopes.length === 0 || !isSubset(scopes, possible)) {
       return refused(refuse('scope_not_allowed', { param: 'scope' }))
     }
-    const scope = formatScope(asked.scopes)
+    const scope = formatScope(scopes)
     await q.appTokens.insert({
       key,
       hash,

@@ -1,0 +1,29 @@
+import { Elysia } from 'elysia'
+import { revokeByClient } from '../../operations/oauth/revoke.ts'
+import type { Door } from '../door.ts'
+import { withClientLimits } from '../limits.ts'
+import { contextOf, traceOf } from '../request-context.ts'
+import { clientOf } from './client-authentication.ts'
+import { needed, readParameters } from './parameters.ts'
+import { revocationPath } from './paths.ts'
+import { uncachedEmpty } from './uncached.ts'
+
+/** Token revocation (RFC 7009). A hint is taken and not needed: a token says what it is. */
+export const revocationRoute = (door: Door) =>
+  new Elysia()
+    .onParse({ as: 'local' }, () => ({}))
+    .post(revocationPath, async ({ request }) => {
+      const context = contextOf(request)
+      const parameters = await readParameters(request)
+      const client = clientOf(request, parameters)
+      const token = needed(parameters, 'token')
+      await withClientLimits(
+        door,
+        context,
+        client.clientId,
+        'client_secret',
+        async () => await revokeByClient(door.platform, traceOf(context), client, token),
+      )
+      context.notes.clientId = client.clientId
+      return uncachedEmpty()
+    })

@@ -1,0 +1,127 @@
+import { Elysia } from 'elysia'
+import { refuse } from '../../domain/errors.ts'
+import type { ClientCredentials } from '../../operations/clients/authenticate-client.ts'
+import type { IssuedTokens } from '../../operations/oauth/attempt.ts'
+import { exchangeCode } from '../../operations/oauth/exchange-code.ts'
+import { issueAppToken } from '../../operations/oauth/issue-app-token.ts'
+import { refreshTokens } from '../../operations/oauth/refresh-tokens.ts'
+import type { Door } from '../door.ts'
+import { retryIdentity } from '../idempotency-key.ts'
+import { withClientLimits } from '../limits.ts'
+import { contextOf, type RequestContext, traceOf } from '../request-context.ts'
+import { clientOf } from './client-authentication.ts'
+import { needed, type Parameters, readParameters } from './parameters.ts'
+import { tokenPath } from './paths.ts'
+import { uncachedJson } from './uncached.ts'
+
+/** The token endpoint (RFC 6749 section 3.2), over the operations of the contract's two. */
+export const tokenRoute = (door: Door) =>
+  new Elysia()
+    .onParse({ as: 'local' }, () => ({}))
+    .post(tokenPath, async ({ request }) => {
+      const context = contextOf(request)
+      const parameters = await readParameters(request)
+      const client = clientOf(request, parameters)
+      const grant = grantOf(needed(parameters, 'grant_type'))
+      const answer = await grant({ door, context, request, client, parameters })
+      context.notes.clientId = client.clientId
+      return uncachedJson(answer)
+    })
+
+type Call = {
+  readonly door: Door
+  readonly context: RequestContext
+  readonly request: Request
+  readonly client: ClientCredentials
+  readonly parameters: Parameters
+}
+
+/** RFC 6749 section 5.1. */
+type TokenAnswer = {
+  readonly access_token: string
+  readonly token_type: 'Bearer'
+  readonly expires_in: number
+  readonly refresh_token?: string
+  readonly scope: string
+}
+type Grant = (call: Call) => Promise<TokenAnswer>
+
+const grantOf = (grantType: string): Grant => {
+  switch (grantType) {
+    case 'authorization_code':
+      return exchange
+    case 'refresh_token':
+      return refresh
+    case 'client_credentials':
+      return issue
+    default:
+      throw refuse('unsupported_grant_type', { param: 'grant_type' })
+  }
+}
+
+const exchange: Grant = async ({ door, context, request, client, parameters }) => {
+  const fields = {
+    ...client,
+    code: needed(parameters, 'code'),
+    redirectUri: needed(parameters, 'redirect_uri'),
+    codeVerifier: needed(parameters, 'code_verifier'),
+  }
+  const identity = retryIdentity(request, { grantType: 'authorization_code', ...fields })
+  const issued = await withClientLimits(
+    door,
+    context,
+    client.clientId,
+    'authorization_code',
+    async () => await exchangeCode(door.platform, traceOf(context), fields, identity),
+  )
+  return userTokens(door, context, issued)
+}
+
+const refresh: Grant = async ({ door, context, request, client, parameters }) => {
+  const fields = {
+    ...client,
+    refreshToken: needed(parameters, 'refresh_token'),
+    scope: parameters('scope'),
+  }
+  const identity = retryIdentity(request, { grantType: 'refresh_token', ...fields })
+  const issued = await withClientLimits(
+    door,
+    context,
+    client.clientId,
+    'refresh_token',
+    async () => await refreshTokens(door.platform, traceOf(context), fields, identity),
+  )
+  return userTokens(door, context, issued)
+}
+
+const userTokens = (door: Door, { notes }: RequestContext, issued: IssuedTokens): TokenAnswer => {
+  notes.appId = issued.appId
+  notes.grantId = issued.grantId
+  door.platform.observe.issued('user_tokens')
+  return {
+    access_token: issued.accessToken,
+    token_type: 'Bearer',
+    expires_in: issued.expiresInSeconds,
+    refresh_token: issued.refreshToken,
+    scope: issued.scope,
+  }
+}
+
+/** Without a scope, all that the app may have for itself (RFC 6749 section 3.3). */
+const issue: Grant = async ({ door, context, client, parameters }) => {
+  const issued = await withClientLimits(
+    door,
+    context,
+    client.clientId,
+    'client_secret',
+    async () => await issueAppToken(door.platform, traceOf(context), { ...client, scope: parameters('scope') }),
+  )
+  context.notes.appId = issued.appId
+  door.platform.observe.issued('app_token')
+  return {
+    access_token: issued.accessToken,
+    token_type: 'Bearer',
+    expires_in: issued.expiresInSeconds,
+    scope: issued.scope,
+  }
+}
