@@ -155,19 +155,29 @@ export const grantQueries = (db: Connection) => {
           .where(and(eq(grants.id, id), isNull(grants.revokedAt)))
           .returning({ id: grants.id })
       ).length === 1,
-    /** Ends every grant of the user, or of the user for one client (null: for all), that had not ended; gives those. */
-    revokeOfUser: async (userId: string, clientId: string | null, now: number) =>
-      await db
+    /**
+     * Ends grants of the user, or of the user for one client (null: for all), that had not ended: the first of them after
+     * the ID, at most `limit`. Gives those, in no order.
+     */
+    revokeOfUser: async (
+      userId: string,
+      clientId: string | null,
+      now: number,
+      part: { readonly after: string; readonly limit: number },
+    ) => {
+      const open = and(
+        eq(grants.userId, userId),
+        gt(grants.id, part.after),
+        isNull(grants.revokedAt), // also what has expired: a clock that is set back must not bring it back
+        clientId === null ? undefined : eq(grants.clientId, clientId),
+      )
+      const due = db.select({ id: grants.id }).from(grants).where(open).orderBy(asc(grants.id)).limit(part.limit)
+      return await db
         .update(grants)
         .set({ revokedAt: now, ...noRetry })
-        .where(
-          and(
-            eq(grants.userId, userId),
-            isNull(grants.revokedAt), // also what has expired: a clock that is set back must not bring it back
-            clientId === null ? undefined : eq(grants.clientId, clientId),
-          ),
-        )
-        .returning({ id: grants.id, appId: grants.appId, clientId: grants.clientId }),
+        .where(inArray(grants.id, due))
+        .returning({ id: grants.id, appId: grants.appId, clientId: grants.clientId })
+    },
     closeRetry: async (id: string) => void (await db.update(grants).set(noRetry).where(eq(grants.id, id))),
     /** Erases the salts whose retry window has closed. */
     closeRetries: async (before: number, limit: number) => {

@@ -77,7 +77,7 @@ const codeOf = async (answer: Promise<unknown>): Promise<unknown> =>
     (error: { code: string }) => error.code,
   )
 const revocations = async () =>
-  (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })).filter(
+  (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 10_000 })).filter(
     ({ action }) => action === 'grant.revoked',
   )
 
@@ -208,6 +208,20 @@ describe('revoking', () => {
     expect(await list()).toEqual([])
     expect(await revokeConnectedApps(platform, trace, caller, { kind: 'all' })).toBe(0)
     expect(await revocations()).toHaveLength(3)
+  })
+
+  test('ends any number of grants, each with its row', async () => {
+    const first = await connect()
+    const template = await platform.database.queries.grants.byId(first.grantId)
+    if (template === null) throw new Error('there is no grant')
+    await platform.database.transaction(async (q) => {
+      for (let count = 0; count < 1_200; count += 1) {
+        await q.grants.insert({ ...template, id: `grt_${count.toString(16).padStart(32, '0')}` })
+      }
+    })
+    expect(await revokeOne()).toBe(1_201)
+    expect([await works(first), await list()]).toEqual([false, []])
+    expect(new Set((await revocations()).map(({ id }) => id)).size).toBe(1_201)
   })
 
   test('ends also what a clock that is set back would bring to life again', async () => {

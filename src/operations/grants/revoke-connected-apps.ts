@@ -7,10 +7,13 @@ import type { SessionCaller } from '../tokens/authenticate-session.ts'
 /** Which of a user's apps: one, in its environment, or all there are. */
 export type ConnectedAppChoice = { readonly kind: 'one'; readonly clientId: string } | { readonly kind: 'all' }
 
+/** More than anybody has by hand. Whoever has made thousands must not stop the server by taking them back. */
+const atOnce = 500
+
 /**
- * Takes back everything that the caller has allowed an app, or all apps: every grant ends in one transaction, with its
- * codes and tokens, each with its own row in the audit. Once it has answered nothing of them works, also not a refresh
- * that was on its way. Gives how many grants ended.
+ * Takes back everything that the caller has allowed an app, or all apps: the grants end with their codes and tokens, in
+ * one transaction (in several where they are more than hundreds), each with its own row in the audit. Once it has answered
+ * nothing of them works, also not a refresh that was on its way. Gives how many grants ended.
  */
 export const revokeConnectedApps = async (
   platform: Platform,
@@ -18,15 +21,35 @@ export const revokeConnectedApps = async (
   caller: SessionCaller,
   choice: ConnectedAppChoice,
 ): Promise<number> => {
+  let total = 0
+  let after = ''
+  for (;;) {
+    const ended = await revokeSome(platform, trace, caller, choice, after)
+    total += ended.length
+    if (ended.length < atOnce) return total
+    after = ended.reduce((latest, id) => (id > latest ? id : latest), after)
+  }
+}
+
+/** Ends the first grants after the ID, and gives their IDs. */
+const revokeSome = async (
+  platform: Platform,
+  trace: Trace,
+  caller: SessionCaller,
+  choice: ConnectedAppChoice,
+  after: string,
+): Promise<readonly string[]> => {
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   const actor = { kind: 'user', id: caller.user.id } as const
+  const clientId = choice.kind === 'one' ? choice.clientId : null
   return await decide(platform.database, async (q) => {
-    const ended = await q.grants.revokeOfUser(caller.user.id, choice.kind === 'one' ? choice.clientId : null, now)
-    for (const [index, { id, appId, clientId }] of ended.entries()) {
-      const about = { action: 'grant.revoked', appId, environment: environmentOfClientId(clientId), target: id }
+    const ended = await q.grants.revokeOfUser(caller.user.id, clientId, now, { after, limit: atOnce })
+    for (const [index, grant] of ended.entries()) {
+      const environment = environmentOfClientId(grant.clientId)
+      const about = { action: 'grant.revoked', appId: grant.appId, environment, target: grant.id }
       await q.audit.insert(auditEvent(followingStamp(stamp, index), { actor, ...about }))
     }
-    return done(ended.length)
+    return done(ended.map(({ id }) => id))
   })
 }
