@@ -8,12 +8,12 @@ import { type ConnectedAppChoice, revokeConnectedApps } from '../../operations/g
 import { revokeByUser } from '../../operations/oauth/revoke.ts'
 import type { SessionCaller } from '../../operations/tokens/authenticate-session.ts'
 import { formFields, forms } from '../form.ts'
+import { listingOf, olderPath } from '../listing.ts'
+import { noticeOf } from '../notice.ts'
 import { page, seeOther } from '../page.ts'
 import { signedIn, visitOf } from '../visit.ts'
 import { AppPage } from './app-page.tsx'
 import { AppsPage } from './apps-page.tsx'
-import { listingOf, olderPath } from './listing.ts'
-import { noticeOf } from './notice.ts'
 import { accountPaths, appPath, revokeAppPath, revokeAuthorizationPath } from './paths.ts'
 
 const notices = {

@@ -6,10 +6,10 @@ import { endOtherSessions } from '../../operations/sessions/end-other-sessions.t
 import { endSession } from '../../operations/sessions/end-session.ts'
 import { listSessions } from '../../operations/sessions/list-sessions.ts'
 import { formFields, forms } from '../form.ts'
+import { listingOf, olderPath } from '../listing.ts'
+import { noticeOf } from '../notice.ts'
 import { page, seeOther } from '../page.ts'
 import { signedIn, visitOf } from '../visit.ts'
-import { listingOf, olderPath } from './listing.ts'
-import { noticeOf } from './notice.ts'
 import { accountPaths, endSessionPath } from './paths.ts'
 import { SessionsPage } from './sessions-page.tsx'
 
