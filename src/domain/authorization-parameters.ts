@@ -34,7 +34,11 @@ export const readAuthorizationParameters = (query: string): AuthorizationParamet
   for (const pair of query.split('&')) {
     const [name = '', ...value] = pair.split('=')
     const key = decode(name)
-    if (key !== null) found.set(key, [...(found.get(key) ?? []), decode(value.join('='))])
+    if (key === null) continue
+    const values = found.get(key)
+    // Not a new list for each: one parameter sent ten thousand times would hold everybody up.
+    if (values === undefined) found.set(key, [decode(value.join('='))])
+    else values.push(decode(value.join('=')))
   }
   const parameter = (name: ParameterName) => parameterOf(found.get(name) ?? [])
   return {

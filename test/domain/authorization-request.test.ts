@@ -169,3 +169,7 @@ test('no refusal about who asks, who is there or what was sent twice is told to 
     expect(authorizationErrorOf(code)?.error).toBe('invalid_scope')
   }
 })
+
+test('one parameter sent a hundred thousand times is malformed, and found so in time that grows with the query alone', () => {
+  expect(readAuthorizationParameters('state&'.repeat(131_072)).state.kind).toBe('malformed')
+})
