@@ -1,6 +1,7 @@
 import { and, asc, eq, isNull, lt, lte } from 'drizzle-orm'
 import { apps, appTokens, clients, credentials } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
+import { reader } from './reader.ts'
 
 export type AppToken = typeof appTokens.$inferSelect
 
@@ -8,30 +9,31 @@ export type AppToken = typeof appTokens.$inferSelect
 export const appTokenQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(appTokens).values(everyColumn(appTokens)).prepare())
   const find = lazily(() =>
-    db
-      .select({
-        hash: appTokens.hash,
-        scopes: appTokens.scopes,
-        createdAt: appTokens.createdAt,
-        expiresAt: appTokens.expiresAt,
-        revokedAt: appTokens.revokedAt,
-        credentialId: appTokens.credentialId,
-        credentialExpiresAt: credentials.expiresAt,
-        credentialRevokedAt: credentials.revokedAt,
-        clientId: credentials.clientId,
-        environment: clients.environment,
-        appId: clients.appId,
-        appName: apps.name,
-        appSlug: apps.slug,
-        appStatus: apps.status,
-        appCreatedAt: apps.createdAt,
-      })
-      .from(appTokens)
-      .innerJoin(credentials, eq(credentials.id, appTokens.credentialId))
-      .innerJoin(clients, eq(clients.id, credentials.clientId))
-      .innerJoin(apps, eq(apps.id, clients.appId))
-      .where(eq(appTokens.key, given('key')))
-      .prepare(),
+    reader(
+      db
+        .select({
+          hash: appTokens.hash,
+          scopes: appTokens.scopes,
+          createdAt: appTokens.createdAt,
+          expiresAt: appTokens.expiresAt,
+          revokedAt: appTokens.revokedAt,
+          credentialId: appTokens.credentialId,
+          credentialExpiresAt: credentials.expiresAt,
+          credentialRevokedAt: credentials.revokedAt,
+          clientId: credentials.clientId,
+          environment: clients.environment,
+          appId: clients.appId,
+          appName: apps.name,
+          appSlug: apps.slug,
+          appStatus: apps.status,
+          appCreatedAt: apps.createdAt,
+        })
+        .from(appTokens)
+        .innerJoin(credentials, eq(credentials.id, appTokens.credentialId))
+        .innerJoin(clients, eq(clients.id, credentials.clientId))
+        .innerJoin(apps, eq(apps.id, clients.appId))
+        .where(eq(appTokens.key, given('key'))),
+    ),
   )
   const expired = lazily(() =>
     db
@@ -56,9 +58,9 @@ export const appTokenQueries = (db: Connection) => {
   return {
     /** The key of the oldest row, or null. */
     oldestKey: async () => only(await oldest().execute())?.key ?? null,
-    insert: async (token: AppToken) => void (await insert().execute(token)),
+    insert: async (token: AppToken) => void insert().run(token),
     /** The token with the credential, client and app it depends on, whatever state they are in; one read. */
-    find: async (key: string) => only(await find().execute({ key })),
+    find: async (key: string) => only(find()({ key })),
     /** Ends the token; false when it had already ended. */
     revoke: async (key: string, now: number) =>
       (

@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, getTableColumns, gt, isNotNull, isNull, lt, lte, max, or } from 'drizzle-orm'
 import { apps, clients, credentials } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+import { reader } from './reader.ts'
 
 export type Credential = typeof credentials.$inferSelect
 
@@ -13,17 +14,18 @@ const hasEnded = (now: number) => or(isNotNull(credentials.revokedAt), lte(crede
 export const credentialQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(credentials).values(everyColumn(credentials)).prepare())
   const find = lazily(() =>
-    db
-      .select({
-        credential: getTableColumns(credentials),
-        environment: clients.environment,
-        app: { id: apps.id, status: apps.status, scopes: apps.scopes },
-      })
-      .from(credentials)
-      .innerJoin(clients, eq(clients.id, credentials.clientId))
-      .innerJoin(apps, eq(apps.id, clients.appId))
-      .where(eq(credentials.id, given('id')))
-      .prepare(),
+    reader(
+      db
+        .select({
+          credential: getTableColumns(credentials),
+          environment: clients.environment,
+          app: { id: apps.id, status: apps.status, scopes: apps.scopes },
+        })
+        .from(credentials)
+        .innerJoin(clients, eq(clients.id, credentials.clientId))
+        .innerJoin(apps, eq(apps.id, clients.appId))
+        .where(eq(credentials.id, given('id'))),
+    ),
   )
   const touch = lazily(() =>
     db
@@ -36,8 +38,8 @@ export const credentialQueries = (db: Connection) => {
   return {
     insert: async (credential: Credential) => void (await insert().execute(credential)),
     /** The credential with what decides whether it may be used, whatever state that is in; one read. */
-    find: async (id: string) => only(await find().execute({ id })),
-    touch: async (id: string, now: number) => void (await touch().execute({ id, now })),
+    find: async (id: string) => only(find()({ id })),
+    touch: async (id: string, now: number) => void touch().run({ id, now }),
     listByClient: async (clientId: string): Promise<Credential[]> =>
       await db.select().from(credentials).where(eq(credentials.clientId, clientId)).orderBy(asc(credentials.id)),
     /** The secrets of a client that still work, oldest first. */

@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, getTableColumns, gt, inArray, isNull, lte } from 'drizzle-orm'
 import { apps, authorizationCodes, grants, tokenPairs, users } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+import { reader } from './reader.ts'
 
 export type Grant = typeof grants.$inferSelect
 export type AuthorizationCode = typeof authorizationCodes.$inferSelect
@@ -36,48 +37,51 @@ export const grantQueries = (db: Connection) => {
       .prepare(),
   )
   const findCode = lazily(() =>
-    db
-      .select({ code: getTableColumns(authorizationCodes), grant: getTableColumns(grants), userStatus: users.status })
-      .from(authorizationCodes)
-      .innerJoin(grants, eq(grants.id, authorizationCodes.grantId))
-      .innerJoin(users, eq(users.id, grants.userId))
-      .where(eq(authorizationCodes.key, given('key')))
-      .prepare(),
+    reader(
+      db
+        .select({ code: getTableColumns(authorizationCodes), grant: getTableColumns(grants), userStatus: users.status })
+        .from(authorizationCodes)
+        .innerJoin(grants, eq(grants.id, authorizationCodes.grantId))
+        .innerJoin(users, eq(users.id, grants.userId))
+        .where(eq(authorizationCodes.key, given('key'))),
+    ),
   )
   const findPair = lazily(() =>
-    db
-      .select({ pair: getTableColumns(tokenPairs), grant: getTableColumns(grants), userStatus: users.status })
-      .from(tokenPairs)
-      .innerJoin(grants, eq(grants.id, tokenPairs.grantId))
-      .innerJoin(users, eq(users.id, grants.userId))
-      .where(eq(tokenPairs.key, given('key')))
-      .prepare(),
+    reader(
+      db
+        .select({ pair: getTableColumns(tokenPairs), grant: getTableColumns(grants), userStatus: users.status })
+        .from(tokenPairs)
+        .innerJoin(grants, eq(grants.id, tokenPairs.grantId))
+        .innerJoin(users, eq(users.id, grants.userId))
+        .where(eq(tokenPairs.key, given('key'))),
+    ),
   )
   const findAccess = lazily(() =>
-    db
-      .select({
-        hash: tokenPairs.accessHash,
-        scopes: tokenPairs.scopes,
-        createdAt: tokenPairs.createdAt,
-        expiresAt: tokenPairs.accessExpiresAt,
-        grantId: tokenPairs.grantId,
-        grantCurrentKey: grants.currentKey,
-        grantRevokedAt: grants.revokedAt,
-        clientId: grants.clientId,
-        appId: grants.appId,
-        appStatus: apps.status,
-        userId: grants.userId,
-        userStatus: users.status,
-        userName: users.name,
-        userEmail: users.email,
-        userPictureUrl: users.pictureUrl,
-      })
-      .from(tokenPairs)
-      .innerJoin(grants, eq(grants.id, tokenPairs.grantId))
-      .innerJoin(apps, eq(apps.id, grants.appId))
-      .innerJoin(users, eq(users.id, grants.userId))
-      .where(eq(tokenPairs.key, given('key')))
-      .prepare(),
+    reader(
+      db
+        .select({
+          hash: tokenPairs.accessHash,
+          scopes: tokenPairs.scopes,
+          createdAt: tokenPairs.createdAt,
+          expiresAt: tokenPairs.accessExpiresAt,
+          grantId: tokenPairs.grantId,
+          grantCurrentKey: grants.currentKey,
+          grantRevokedAt: grants.revokedAt,
+          clientId: grants.clientId,
+          appId: grants.appId,
+          appStatus: apps.status,
+          userId: grants.userId,
+          userStatus: users.status,
+          userName: users.name,
+          userEmail: users.email,
+          userPictureUrl: users.pictureUrl,
+        })
+        .from(tokenPairs)
+        .innerJoin(grants, eq(grants.id, tokenPairs.grantId))
+        .innerJoin(apps, eq(apps.id, grants.appId))
+        .innerJoin(users, eq(users.id, grants.userId))
+        .where(eq(tokenPairs.key, given('key'))),
+    ),
   )
   const advance = lazily(() =>
     db
@@ -130,22 +134,22 @@ export const grantQueries = (db: Connection) => {
   const noRetry = { retryKey: null, retrySalt: null, retryFingerprint: null, retryUntil: null } as const
 
   return {
-    insert: async (grant: Grant) => void (await insert().execute(grant)),
-    insertCode: async (code: AuthorizationCode) => void (await insertCode().execute(code)),
-    insertPair: async (pair: TokenPair) => void (await insertPair().execute(pair)),
+    insert: async (grant: Grant) => void insert().run(grant),
+    insertCode: async (code: AuthorizationCode) => void insertCode().run(code),
+    insertPair: async (pair: TokenPair) => void insertPair().run(pair),
     byId: async (id: string) => only(await byId().execute({ id })),
     /** A code, spent or not, with its grant and what the grant depends on; one read. */
-    findCode: async (key: string) => only(await findCode().execute({ key })),
+    findCode: async (key: string) => only(findCode()({ key })),
     /** A token pair, spent or not, with its grant and what the grant depends on; one read. */
-    findPair: async (key: string) => only(await findPair().execute({ key })),
+    findPair: async (key: string) => only(findPair()({ key })),
     /** What a user access token depends on, whatever state that is in; one read. */
-    findAccess: async (key: string) => only(await findAccess().execute({ key })),
+    findAccess: async (key: string) => only(findAccess()({ key })),
     /**
      * Spends the presented code or refresh token: moves the grant on only if that very key is still the current one
      * and the grant is not revoked. True for exactly one of any number of racing calls.
      */
     advance: async (id: string, presentedKey: string, step: GrantStep) =>
-      (await advance().execute({ id, presentedKey, ...step })).length === 1,
+      advance().values({ id, presentedKey, ...step }).length === 1,
     /** Ends the grant and with it every code and token of it; false when it had already ended. */
     revoke: async (id: string, now: number) =>
       (

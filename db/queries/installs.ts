@@ -115,7 +115,7 @@ export const installQueries = (db: Connection) => {
     findOpen: async (appId: string, resourceId: string) => only(await open().execute({ appId, resourceId })),
     /** Whether the user has an approved and active install of the app, on any website or store. */
     hasLive: async (appId: string, userId: string) =>
-      (await live().execute({ appId, userId, approval: 'approved', state: 'active', limit: 1 })).length === 1,
+      live().values({ appId, userId, approval: 'approved', state: 'active', limit: 1 }).length === 1,
     /** Moves from exactly one state to another; false when the install is not in that state. */
     move: async (id: string, from: State, to: State, now: number) =>
       (

@@ -1,6 +1,7 @@
 import { and, asc, count, eq } from 'drizzle-orm'
 import { clients, redirectUris } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+import { reader } from './reader.ts'
 
 type RedirectUri = typeof redirectUris.$inferSelect
 
@@ -8,17 +9,18 @@ type RedirectUri = typeof redirectUris.$inferSelect
 export const redirectUriQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(redirectUris).values(everyColumn(redirectUris)).prepare())
   const find = lazily(() =>
-    db
-      .select()
-      .from(redirectUris)
-      .where(eq(redirectUris.uri, given('uri')))
-      .prepare(),
+    reader(
+      db
+        .select()
+        .from(redirectUris)
+        .where(eq(redirectUris.uri, given('uri'))),
+    ),
   )
 
   return {
     insert: async (redirectUri: RedirectUri) => void (await insert().execute(redirectUri)),
     /** Byte for byte: the key is compared as binary. */
-    find: async (uri: string) => only(await find().execute({ uri })),
+    find: async (uri: string) => only(find()({ uri })),
     countOfClient: async (clientId: string) =>
       (await db.select({ count: count() }).from(redirectUris).where(eq(redirectUris.clientId, clientId)))[0]?.count ??
       0,

@@ -1,6 +1,7 @@
 import { and, asc, eq, gt } from 'drizzle-orm'
 import { resources } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
+import { reader } from './reader.ts'
 
 export type Resource = typeof resources.$inferSelect
 
@@ -34,26 +35,27 @@ export const resourceQueries = (db: Connection) => {
       .prepare(),
   )
   const list = lazily(() =>
-    db
-      .select({
-        name: resources.name,
-        slug: resources.slug,
-        status: resources.status,
-        createdAt: resources.createdAt,
-        updatedAt: resources.updatedAt,
-        publishedAt: resources.publishedAt,
-      })
-      .from(resources)
-      .where(
-        and(
-          eq(resources.ownerId, given('ownerId')),
-          eq(resources.kind, given('kind')),
-          gt(resources.slug, given('afterSlug')),
-        ),
-      )
-      .orderBy(asc(resources.slug))
-      .limit(givenLimit('limit'))
-      .prepare(),
+    reader(
+      db
+        .select({
+          name: resources.name,
+          slug: resources.slug,
+          status: resources.status,
+          createdAt: resources.createdAt,
+          updatedAt: resources.updatedAt,
+          publishedAt: resources.publishedAt,
+        })
+        .from(resources)
+        .where(
+          and(
+            eq(resources.ownerId, given('ownerId')),
+            eq(resources.kind, given('kind')),
+            gt(resources.slug, given('afterSlug')),
+          ),
+        )
+        .orderBy(asc(resources.slug))
+        .limit(givenLimit('limit')),
+    ),
   )
 
   return {
@@ -64,6 +66,6 @@ export const resourceQueries = (db: Connection) => {
       void (await update().execute({ id, ...change })),
     /** One owner's resources of a kind after the slug, by slug; the owner is part of the question. */
     list: async (ownerId: string, kind: Resource['kind'], afterSlug: string, limit: number) =>
-      await list().execute({ ownerId, kind, afterSlug, limit }),
+      list()({ ownerId, kind, afterSlug, limit }),
   }
 }
