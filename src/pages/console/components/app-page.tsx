@@ -33,8 +33,10 @@ export const AppPage = ({ visit, app, tab, title, notice = null, children }: App
     notice={notice}
     above={<AppNavigation app={app} tab={tab} />}
   >
-    {app.status === 'suspended' ? <Suspended /> : null}
-    {children}
+    <div class="console">
+      {app.status === 'suspended' ? <Suspended /> : null}
+      {children}
+    </div>
   </Layout>
 )
 

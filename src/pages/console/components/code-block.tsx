@@ -6,7 +6,7 @@ export const CodeBlock = ({ id, label, code }: CodeBlockProps) => (
     <pre tabIndex={0} role="region" aria-label={label}>
       <code id={id}>{code}</code>
     </pre>
-    <button type="button" class="secondary small" data-copy={id} aria-label={`Copy: ${label}`} hidden>
+    <button type="button" class="outline secondary small" data-copy={id} aria-label={`Copy: ${label}`} hidden>
       Copy
     </button>
   </div>

@@ -44,7 +44,7 @@ export const InstallsPage = ({ visit, app, installs, older }: InstallsPageProps)
 const InstallRow = ({ install }: { readonly install: AppInstall }) => (
   <tr>
     <th scope="row">
-      <code>{install.id}</code>
+      <code class="small">{install.id}</code>
     </th>
     <td>{kinds[install.kind]}</td>
     <td>

@@ -8,7 +8,7 @@ type WhereItStandsProps = { readonly slug: string; readonly overview: AppOvervie
 
 /** At a glance: what users get, what is worked on, what waits, and who uses it. */
 export const WhereItStands = ({ slug, overview }: WhereItStandsProps) => (
-  <div class="cards">
+  <div class="cards figures">
     <VersionCard
       slug={slug}
       title="Live now"

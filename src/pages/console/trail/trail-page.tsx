@@ -35,7 +35,7 @@ export const TrailPage = ({ visit, app, events, action, older }: TrailPageProps)
               <th scope="col">What</th>
               <th scope="col">Who</th>
               <th scope="col">From</th>
-              <th scope="col">About</th>
+              <th scope="col">About, and its request</th>
             </tr>
           </thead>
           <tbody>
@@ -71,9 +71,7 @@ const EventRow = ({ event }: { readonly event: AppEvent }) => (
     <td>
       <code class="small">{event.target ?? '–'}</code>
       <br />
-      <span class="muted small">
-        Request <code class="small">{event.requestId}</code>
-      </span>
+      <code class="small">{event.requestId}</code>
     </td>
   </tr>
 )
