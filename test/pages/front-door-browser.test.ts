@@ -88,9 +88,23 @@ describe.each(browserKinds)('with $kind', (kind) => {
 
   test('a person denies, and the app is told so', async () => {
     const { page, user } = await asked(kind)
-    await press(page, 'Deny')
+    await page.getByRole('button', { name: 'Deny', exact: true }).press('Enter')
     expect(await told(page)).toMatchObject({ error: 'access_denied', state: 'af0ifjsldkj' })
     expect(await grantsOf(user)).toBe(0)
+  })
+
+  test('both answers weigh the same, and nothing is chosen beforehand', async () => {
+    const { page } = await asked(kind)
+    const [deny, allow, ...others] = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('form.decision button')].map((button) => {
+        const { width, height, top } = button.getBoundingClientRect()
+        const { color, backgroundColor, borderColor, fontSize, fontWeight } = getComputedStyle(button)
+        return JSON.stringify([width, height, top, color, backgroundColor, borderColor, fontSize, fontWeight])
+      })`,
+    )
+    expect(others).toEqual([])
+    expect(allow).toBe(deny ?? '')
+    expect(await page.locator('main input:not([type=hidden]), main select, [autofocus]').count()).toBe(0)
   })
 
   test('what is new is marked, and what was allowed before is not', async () => {
@@ -152,7 +166,10 @@ describe.each(browserKinds)('with $kind', (kind) => {
     await press(again, 'Allow')
     expect(await told(again)).toHaveProperty('code')
   })
+})
 
+// Where only the script could make a difference, two browsers are enough.
+describe.each(browserKinds.filter(({ theme }) => theme === 'light'))('with $kind, too', (kind) => {
   test('Back after Deny leads to the question, and to one grant at most', async () => {
     const { page, user } = await asked(kind)
     await press(page, 'Deny')

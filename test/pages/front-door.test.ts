@@ -3,7 +3,7 @@ import { formTicket } from '../../src/domain/form-ticket.ts'
 import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { challengeOf } from '../../src/domain/pkce.ts'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
-import { addRedirectUri } from '../../src/operations/redirect-uris/change-redirect-uris.ts'
+import { addRedirectUri, removeRedirectUri } from '../../src/operations/redirect-uris/change-redirect-uris.ts'
 import { sendLines } from '../flows/support/send.ts'
 import { call, codeOf } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
@@ -473,6 +473,27 @@ describe('the decision', () => {
       iss: publicUrl,
     })
   })
+})
+
+test('a decision leads nowhere when the redirect URI was removed while the page was open', async () => {
+  const app = await addApp(world.platform, world.user)
+  const fields = fieldsOf(await look(url, askPath(app), session))
+  const { slug, redirectUri: uri } = app
+  await removeRedirectUri(world.platform, trace, operator, { slug, environment: 'development', uri })
+  expectUnanswered(await decide({ ...fields, decision: 'allow' }), uri)
+})
+
+test('HEAD asks as GET does, other methods do not exist, and a body of another kind is refused as a page', async () => {
+  const path = askPath(world.app)
+  const head = await fetch(url + path, { method: 'HEAD', headers: { cookie: `session=${session}` } })
+  expect({ status: head.status, type: head.headers.get('content-type') }).toEqual({
+    status: 200,
+    type: 'text/html; charset=utf-8',
+  })
+  expect((await fetch(url + path, { method: 'DELETE' })).status).toBe(405)
+  const json = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json', ...sameOrigin } }
+  expect((await fetch(`${url}/oauth/authorize`, json)).status).toBe(415)
+  expectUnanswered(await look(url, '/oauth/authorize'))
 })
 
 describe('switching the account', () => {
