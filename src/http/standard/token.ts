@@ -66,7 +66,7 @@ const exchange: Grant = async ({ door, context, request, client, parameters }) =
     redirectUri: needed(parameters, 'redirect_uri'),
     codeVerifier: needed(parameters, 'code_verifier'),
   }
-  const identity = retryIdentity(request, { grantType: 'authorization_code', ...fields })
+  const identity = retryIdentity(request, { grant_type: 'authorization_code', ...fields })
   const issued = await withClientLimits(
     door,
     context,
@@ -83,7 +83,7 @@ const refresh: Grant = async ({ door, context, request, client, parameters }) =>
     refreshToken: needed(parameters, 'refresh_token'),
     scope: parameters('scope'),
   }
-  const identity = retryIdentity(request, { grantType: 'refresh_token', ...fields })
+  const identity = retryIdentity(request, { grant_type: 'refresh_token', ...fields })
   const issued = await withClientLimits(
     door,
     context,
