@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto'
 import type { RateLimit, RateLimitPolicy, RateLimits } from '../domain/rate-limits.ts'
+import { createLimitMarks, type LimitMark } from './limit-marks.ts'
 
 export type { RateLimitPolicy } from '../domain/rate-limits.ts'
 
@@ -36,7 +36,7 @@ const sets = 4096
  * that owe as much, and would then find that debt waiting. The price is paid only in a flood of more live keys than
  * there is room for, by newcomers, who start with the smallest debt in their set.
  */
-const createBuckets = (policy: RateLimitPolicy, { count, seconds }: RateLimit, secret: string) => {
+const createBuckets = (policy: RateLimitPolicy, { count, seconds }: RateLimit, markOf: (key: string) => LimitMark) => {
   // Time is counted in units of 1/count ms: one request then costs as many units as the window
   // has milliseconds, and nothing is ever rounded.
   const cost = seconds * 1000
@@ -47,9 +47,8 @@ const createBuckets = (policy: RateLimitPolicy, { count, seconds }: RateLimit, s
 
   /** The key's place, or the place that it would take over. */
   const locate = (key: string): { readonly place: number; readonly fingerprint: number } => {
-    const digest = hash('sha256', secret + key, 'buffer')
-    const fingerprint = digest.readUIntLE(4, 6)
-    const first = (digest.readUInt32LE(0) % sets) * ways
+    const { number, fingerprint } = markOf(key)
+    const first = (number % sets) * ways
     let least = first
     for (let place = first; place < first + ways; place += 1) {
       if (wayUsed[place] === 1 && fingerprints[place] === fingerprint) return { place, fingerprint }
@@ -118,7 +117,8 @@ export const createRateLimiter = (options: {
     return { take: unlimited, peek: unlimited, giveBack: () => undefined }
   }
   const startedAt = options.monotonicMs()
-  const bucketsFor = (policy: RateLimitPolicy): Buckets => createBuckets(policy, limits[policy], options.secret)
+  const markOf = createLimitMarks(options.secret)
+  const bucketsFor = (policy: RateLimitPolicy): Buckets => createBuckets(policy, limits[policy], markOf)
   const policies: Readonly<Record<RateLimitPolicy, Buckets>> = {
     token: bucketsFor('token'),
     failed: bucketsFor('failed'),

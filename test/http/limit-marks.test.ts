@@ -1,0 +1,15 @@
+import { expect, test } from 'bun:test'
+import { createLimitMarks } from '../../src/http/limit-marks.ts'
+
+test('a key has one mark, remembered or not', () => {
+  const markOf = createLimitMarks('secret')
+  const first = markOf('app_1')
+  for (let key = 0; key < 10_000; key += 1) markOf(`other-${key}`)
+
+  expect(markOf('app_1')).toEqual(first)
+  expect(markOf('app_2')).not.toEqual(first)
+})
+
+test('without the secret nobody can tell where a key is', () => {
+  expect(createLimitMarks('one')('app_1')).not.toEqual(createLimitMarks('two')('app_1'))
+})
