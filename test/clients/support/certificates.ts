@@ -1,0 +1,46 @@
+import { join } from 'node:path'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+/** Paths of PEM files: what signed the server's certificate, and what the server shows. */
+export type Certificates = { readonly authority: string; readonly certificate: string; readonly key: string }
+
+/** As strict as Python 3.13 reads RFC 5280: the extensions have to say who is an authority and who is not. */
+const extensions = `
+[req]
+distinguished_name = name
+[name]
+[authority]
+subjectKeyIdentifier = hash
+basicConstraints = critical, CA:TRUE
+keyUsage = critical, keyCertSign
+[server]
+subjectKeyIdentifier = hash
+authorityKeyIdentifier = keyid
+basicConstraints = critical, CA:FALSE
+keyUsage = critical, digitalSignature
+extendedKeyUsage = serverAuth
+subjectAltName = DNS:localhost, IP:127.0.0.1
+`
+
+const request = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -config openssl.cnf'
+
+/** A fresh certificate authority that nobody else trusts, and a certificate for `localhost` that it has signed. */
+export const makeCertificates = async (): Promise<Certificates> => {
+  const folder = temporaryFolder()
+  await Bun.write(join(folder, 'openssl.cnf'), extensions)
+  const issue = async (name: string, signer = '') =>
+    await openssl(
+      folder,
+      `${request} -extensions ${name} -subj /CN=${name} -keyout ${name}.key -out ${name}.pem ${signer}`,
+    )
+  await issue('authority')
+  await issue('server', '-CA authority.pem -CAkey authority.key')
+  const at = (name: string) => join(folder, name)
+  return { authority: at('authority.pem'), certificate: at('server.pem'), key: at('server.key') }
+}
+
+const openssl = async (folder: string, args: string): Promise<void> => {
+  const command = ['openssl', ...args.trim().split(' ')]
+  const made = Bun.spawn(command, { cwd: folder, stdout: 'ignore', stderr: 'pipe' })
+  if ((await made.exited) !== 0) throw new Error(`openssl: ${await new Response(made.stderr).text()}`)
+}

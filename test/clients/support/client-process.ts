@@ -1,0 +1,86 @@
+import { join } from 'node:path'
+import type { Json } from '../../support/call.ts'
+import type { AppInWorld } from '../../support/world.ts'
+import { installedProgram, pythonWith } from './installed.ts'
+
+/** How to run one of the scripts beside this folder. */
+export type ClientCommand = () => Promise<readonly string[]>
+
+const scriptNamed = (name: string) => join(import.meta.dir, '..', name)
+
+export const byNode =
+  (script: string): ClientCommand =>
+  async () => [installedProgram('node', 'nodejs'), scriptNamed(script)]
+
+export const byBun =
+  (script: string): ClientCommand =>
+  async () => [process.execPath, scriptNamed(script)]
+
+export const byPython =
+  (script: string, module: string, debianPackage: string): ClientCommand =>
+  async () => [await pythonWith(module, debianPackage), '-B', scriptNamed(script)]
+
+export type Registration = {
+  readonly issuer: string
+  readonly app: AppInWorld
+  readonly scope: string
+  readonly appScope: string
+  /** PEM file of the authority to trust. */
+  readonly authority: string
+}
+
+/** An app in a process of its own: where it sends the browser, and its story once the browser has come back. */
+export type RunningClient = {
+  readonly authorizationUrl: string
+  /** @throws Error with what the client said when it gave up */
+  finish(callbackUrl: string): Promise<Json>
+}
+
+/** @throws Error with what the client said, or with a sentence about what is not installed */
+export const startClient = async (command: ClientCommand, registration: Registration): Promise<RunningClient> => {
+  const child = Bun.spawn([...(await command())], {
+    env: environmentOf(registration),
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const complaints = new Response(child.stderr).text()
+  const lines = linesOf(child.stdout)
+  const nextLine = async (): Promise<string> => {
+    const { value, done } = await lines.next()
+    if (done !== true) return value
+    throw new Error(`The client gave up: ${await complaints}`)
+  }
+  return {
+    authorizationUrl: await nextLine(),
+    finish: async (callbackUrl) => {
+      child.stdin.write(`${callbackUrl}\n`)
+      await child.stdin.end()
+      return JSON.parse(await nextLine())
+    },
+  }
+}
+
+const environmentOf = ({ issuer, app, scope, appScope, authority }: Registration) => ({
+  PATH: process.env['PATH'] ?? '',
+  ISSUER: issuer,
+  CLIENT_ID: app.development.clientId,
+  CLIENT_SECRET: app.development.clientSecret,
+  REDIRECT_URI: app.redirectUri,
+  SCOPE: scope,
+  APP_SCOPE: appScope,
+  NODE_EXTRA_CA_CERTS: authority, // how Node and Bun are told of an authority of one's own
+  REQUESTS_CA_BUNDLE: authority, // and Python's requests
+})
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of stream) {
+    text += decoder.decode(chunk, { stream: true })
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n')) {
+      yield text.slice(0, end)
+      text = text.slice(end + 1)
+    }
+  }
+}

@@ -1,0 +1,88 @@
+// The life of an authorization, told by a client in its own words: the same story for every client, so that one test can
+// judge them all. It is told to whoever started this process: a line with where the browser has to go, and, once a line
+// with where it came back to has been read, one JSON object with all that happened.
+import { createInterface } from 'node:readline'
+
+/** What the app was given when it was registered, and what it wants. */
+export const {
+  ISSUER = '',
+  CLIENT_ID = '',
+  CLIENT_SECRET = '',
+  REDIRECT_URI = '',
+  SCOPE = '',
+  APP_SCOPE = '',
+} = process.env
+
+/** What every call of the contract carries. */
+export const apiHeaders = new Headers({ 'X-Service-Api-Version': '2026-08' })
+
+const userUrl = new URL('/api/app-platform/oauth/me', ISSUER)
+const appUrl = new URL('/api/app-platform/me', ISSUER)
+
+/**
+ * @typedef {{
+ *   metadata: unknown, authorizationUrl: URL,
+ *   exchange(callback: URL): Promise<any>, call(url: URL, token: string): Promise<Response>,
+ *   refresh(token: string): Promise<any>, introspect(token: string): Promise<any>, revoke(token: string): Promise<void>,
+ *   ownToken(): Promise<any>, ownTokenWith(secret: string): Promise<any>
+ * }} Client
+ * @param {Client} client
+ */
+export const live = async (client) => {
+  console.log(client.authorizationUrl.href)
+  const callback = new URL(await nextLine())
+  if (callback.searchParams.has('error')) return tell({ denied: await refusalOf(() => client.exchange(callback)) })
+
+  const call = async (url, token) => await (await client.call(url, token)).json()
+  const story = { metadata: client.metadata }
+  const exchanged = (story.exchanged = await client.exchange(callback))
+  story.user = await call(userUrl, exchanged.access_token)
+  const refreshed = (story.refreshed = await client.refresh(exchanged.refresh_token))
+  story.replaced = await refusalOf(() => call(userUrl, exchanged.access_token))
+  story.sameUser = await call(userUrl, refreshed.access_token)
+  story.introspected = await client.introspect(refreshed.access_token)
+  story.introspectedReplaced = await client.introspect(exchanged.access_token)
+
+  const appToken = (story.appToken = await client.ownToken())
+  story.app = await call(appUrl, appToken.access_token)
+  story.introspectedApp = await client.introspect(appToken.access_token)
+  story.wrongSecret = await refusalOf(() => client.ownTokenWith(`${CLIENT_SECRET}x`))
+
+  await client.revoke(refreshed.refresh_token)
+  story.afterRevoke = {
+    call: await refusalOf(() => call(userUrl, refreshed.access_token)),
+    refresh: await refusalOf(() => client.refresh(refreshed.refresh_token)),
+    code: await refusalOf(() => client.exchange(callback)),
+    introspected: await client.introspect(refreshed.access_token),
+    introspectedRefreshToken: await client.introspect(refreshed.refresh_token),
+  }
+  await client.revoke(refreshed.refresh_token) // once more does no harm: RFC 7009 section 2.2
+  story.appAfterRevoke = await call(appUrl, appToken.access_token)
+  await client.revoke(appToken.access_token)
+  story.revokedApp = await refusalOf(() => call(appUrl, appToken.access_token))
+  return tell(story)
+}
+
+const tell = (story) => console.log(JSON.stringify(story))
+
+const nextLine = async () => {
+  const lines = createInterface({ input: process.stdin })
+  for await (const line of lines) {
+    lines.close()
+    return line
+  }
+  throw new Error('nobody came back')
+}
+
+/** How the client names what it was refused with: the error of the body, of the challenge, or of the callback. */
+const refusalOf = async (call) => {
+  try {
+    await call()
+    return 'none'
+  } catch (error) {
+    const challenge = Array.isArray(error.cause) ? error.cause[0] : undefined
+    return (
+      error.error ?? (challenge && `${error.status} ${challenge.scheme} ${challenge.parameters.error ?? ''}`.trim())
+    )
+  }
+}

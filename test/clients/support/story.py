@@ -1,0 +1,78 @@
+"""The story of story.mjs, for clients in Python: the same steps, the same words, the same one JSON object at the end."""
+
+import json
+import os
+
+ISSUER = os.environ["ISSUER"]
+CLIENT_ID = os.environ["CLIENT_ID"]
+CLIENT_SECRET = os.environ["CLIENT_SECRET"]
+REDIRECT_URI = os.environ["REDIRECT_URI"]
+SCOPE = os.environ["SCOPE"]
+APP_SCOPE = os.environ["APP_SCOPE"]
+
+API_HEADERS = {"X-Service-Api-Version": "2026-08"}  # what every call of the contract carries
+USER_URL = ISSUER + "/api/app-platform/oauth/me"
+APP_URL = ISSUER + "/api/app-platform/me"
+
+
+def live(client):
+    """client has: metadata, authorization_url, exchange, call, refresh, introspect, revoke, own_token, own_token_with."""
+    print(client.authorization_url, flush=True)
+    callback = input()
+    if "error=" in callback:
+        return tell({"denied": refusal_of(lambda: client.exchange(callback))})
+
+    story = {"metadata": client.metadata}
+    exchanged = story["exchanged"] = client.exchange(callback)
+    story["user"] = answer(client.call(USER_URL, exchanged))
+    refreshed = story["refreshed"] = client.refresh(exchanged["refresh_token"])
+    story["replaced"] = challenge(client.call(USER_URL, exchanged))
+    story["sameUser"] = answer(client.call(USER_URL, refreshed))
+    story["introspected"] = client.introspect(refreshed["access_token"])
+    story["introspectedReplaced"] = client.introspect(exchanged["access_token"])
+
+    app_token = story["appToken"] = client.own_token()
+    story["app"] = answer(client.call(APP_URL, app_token))
+    story["introspectedApp"] = client.introspect(app_token["access_token"])
+    story["wrongSecret"] = refusal_of(lambda: client.own_token_with(CLIENT_SECRET + "x"))
+
+    client.revoke(refreshed["refresh_token"])
+    story["afterRevoke"] = {
+        "call": challenge(client.call(USER_URL, refreshed)),
+        "refresh": refusal_of(lambda: client.refresh(refreshed["refresh_token"])),
+        "code": refusal_of(lambda: client.exchange(callback)),
+        "introspected": client.introspect(refreshed["access_token"]),
+        "introspectedRefreshToken": client.introspect(refreshed["refresh_token"]),
+    }
+    client.revoke(refreshed["refresh_token"])  # once more does no harm: RFC 7009 section 2.2
+    story["appAfterRevoke"] = answer(client.call(APP_URL, app_token))
+    client.revoke(app_token["access_token"])
+    story["revokedApp"] = challenge(client.call(APP_URL, app_token))
+    tell(story)
+
+
+def tell(story):
+    print(json.dumps(story), flush=True)
+
+
+def answer(response):
+    response.raise_for_status()
+    return response.json()
+
+
+def challenge(response):
+    """What a call of the API that has to fail was refused with, as `401 bearer invalid_token`."""
+    scheme, _, parameters = response.headers.get("WWW-Authenticate", "none").partition(" ")
+    error = parameters.partition('error="')[2].partition('"')[0]
+    return f"{response.status_code} {scheme.lower()} {error}".strip()
+
+
+def refusal_of(call):
+    """How the client names what it was refused with."""
+    try:
+        call()
+        return "none"
+    except Exception as refusal:
+        if not hasattr(refusal, "error"):
+            raise
+        return refusal.error

@@ -1,0 +1,99 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { closeBrowsers } from '../pages/support/browser.ts'
+import type { Json } from '../support/call.ts'
+import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+import { byBun, byNode, byPython, type RunningClient, startClient } from './support/client-process.ts'
+import { decideInBrowser } from './support/consent.ts'
+import { createProxiedWorld, endProxiedWorld, type ProxiedWorld } from './support/proxied-world.ts'
+
+// Every client as it is on the shelf, in the configuration that its own documentation gives, over HTTPS through nginx.
+
+const scope = 'profile:read profile.email:read'
+const appScope = 'site:read'
+const clients = [
+  { client: 'openid-client under Node', command: byNode('with-openid-client.mjs') },
+  { client: 'openid-client under Bun', command: byBun('with-openid-client.mjs') },
+  { client: 'oauth4webapi under Node', command: byNode('with-oauth4webapi.mjs') },
+  { client: 'oauth4webapi under Bun', command: byBun('with-oauth4webapi.mjs') },
+  { client: 'Authlib', command: byPython('with_authlib.py', 'authlib', 'python3-authlib') },
+  {
+    client: 'requests-oauthlib',
+    command: byPython('with_requests_oauthlib.py', 'requests_oauthlib', 'python3-requests-oauthlib'),
+  },
+]
+
+let world: ProxiedWorld
+beforeAll(async () => void (world = await createProxiedWorld()))
+afterEach(closeBrowsers)
+afterAll(async () => await endProxiedWorld(world))
+
+type Started = { readonly running: RunningClient; readonly app: AppInWorld; readonly user: Login }
+
+const livedAs = async ({ running, user }: Started, answer: 'Allow' | 'Deny'): Promise<Json> =>
+  await running.finish(await decideInBrowser(world.publicUrl, running.authorizationUrl, { user, answer }))
+
+describe.each(clients)('$client', ({ command }) => {
+  const start = async (): Promise<Started> => {
+    const user = await addUser(world.platform)
+    const app = await addApp(world.platform, user)
+    const { publicUrl: issuer, authority } = world
+    return { running: await startClient(command, { issuer, app, scope, appScope, authority }), app, user }
+  }
+
+  test('discovers, asks, exchanges, calls, refreshes, introspects and revokes; after that nothing works', async () => {
+    const started = await start()
+    const { app, user } = started
+    const story = await livedAs(started, 'Allow')
+    expect(story.metadata).toMatchObject({ issuer: world.publicUrl })
+    expectTokens(story)
+    expect(story.user).toMatchObject({ id: user.id, email: user.email, clientId: app.development.clientId })
+    expect(story.sameUser).toMatchObject({ id: user.id, grantId: story.user.grantId })
+    expect(story.app).toMatchObject({ appId: app.id, scope: appScope })
+    expectIntrospection(story, started)
+    expectEnd(story)
+  })
+
+  test('is told when the person says no', async () => {
+    expect(await livedAs(await start(), 'Deny')).toEqual({ denied: 'access_denied' })
+  })
+})
+
+/** RFC 6749 sections 5.1, 6 and 4.4.3. */
+const expectTokens = ({ exchanged, refreshed, appToken, replaced }: Json): void => {
+  const sorted = scope.split(' ').toSorted()
+  for (const answer of [exchanged, refreshed]) {
+    expect(answer).toMatchObject({ token_type: expect.stringMatching(/^bearer$/i), expires_in: 3600 })
+    expect([answer.scope].flat().join(' ').split(' ').toSorted()).toEqual(sorted)
+    expect(answer.access_token).toStartWith('apua_')
+    expect(answer.refresh_token).toStartWith('apur_')
+  }
+  expect(refreshed.access_token).not.toBe(exchanged.access_token)
+  expect(refreshed.refresh_token).not.toBe(exchanged.refresh_token)
+  expect(replaced).toBe('401 bearer invalid_token')
+  expect(appToken.access_token).toStartWith('apat_')
+  expect(appToken).not.toHaveProperty('refresh_token')
+}
+
+/** RFC 7662 section 2.2. */
+const expectIntrospection = (story: Json, { app, user }: Started): void => {
+  const { clientId } = app.development
+  const now = Date.now() / 1000
+  expect(story.introspected).toMatchObject({ active: true, client_id: clientId, sub: user.id, iss: world.publicUrl })
+  expect(story.introspected.exp).toBeWithin(now + 3000, now + 3601)
+  expect(story.introspectedApp).toMatchObject({ active: true, client_id: clientId, scope: appScope })
+  expect(story.introspectedReplaced).toEqual({ active: false })
+}
+
+const expectEnd = ({ afterRevoke, appAfterRevoke, revokedApp, wrongSecret, app }: Json): void => {
+  expect(afterRevoke).toEqual({
+    call: '401 bearer invalid_token',
+    refresh: 'invalid_grant',
+    code: 'invalid_grant',
+    introspected: { active: false },
+    introspectedRefreshToken: { active: false },
+  })
+  expect(appAfterRevoke).toEqual(app) // the end of a grant is not the end of the app's own tokens
+  expect(revokedApp).toBe('401 bearer invalid_token')
+  // RFC 6749 section 5.2; the two libraries from npm show the challenge and not the body.
+  expect(wrongSecret).toBeOneOf(['invalid_client', '401 basic', '401 basic invalid_client'])
+}
