@@ -63,7 +63,7 @@ const Asker = ({ consent }: { readonly consent: Consent }) => (
 const Account = ({ request, visit }: Asked) => (
   <div class="account">
     <p>
-      You are signed in as <bdi>{visit.session.user.name}</bdi> (<bdi class="whole">{visit.session.user.email}</bdi>).
+      You are signed in as <bdi>{visit.session.user.name}</bdi>, <bdi class="whole">{visit.session.user.email}</bdi>
     </p>
     <Form action={switchAccountPath} visit={visit} class="inline">
       <input type="hidden" name="request" value={authorizationQueryOf(request)} />
