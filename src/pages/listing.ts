@@ -4,12 +4,12 @@ import type { PageRequest } from '../operations/page.ts'
 const rowsPerPage = '50'
 
 /**
- * The part of a long list that the address asks for.
+ * The part of a long list that the address asks for. Where a page has several lists, each has a parameter of its own.
  * @throws invalid_request for a cursor that is not of this list
  */
-export const listingOf = (list: string, request: Request): PageRequest => {
-  refuseRepeated(request, ['cursor'])
-  const cursor = new URL(request.url).searchParams.get('cursor')
+export const listingOf = (list: string, request: Request, param = 'cursor'): PageRequest => {
+  refuseRepeated(request, [param])
+  const cursor = new URL(request.url).searchParams.get(param)
   return pageRequest(list, cursor === null ? { limit: rowsPerPage } : { limit: rowsPerPage, cursor })
 }
 
@@ -19,7 +19,8 @@ export const olderPath = (
   list: string,
   position: string | null,
   query: Readonly<Record<string, string>> = {},
+  param = 'cursor',
 ): string | null => {
   const cursor = wireCursor(list, position)
-  return cursor === null ? null : `${path}?${new URLSearchParams({ ...query, cursor }).toString()}`
+  return cursor === null ? null : `${path}?${new URLSearchParams({ ...query, [param]: cursor }).toString()}`
 }

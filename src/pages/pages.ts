@@ -4,6 +4,7 @@ import type { Door } from '../http/door.ts'
 import { accountRoutes } from './account/routes.ts'
 import { assetRoutes } from './assets.ts'
 import { consoleRoutes } from './console/routes.ts'
+import { deskRoutes } from './desk/routes.ts'
 import { frontDoorRoutes } from './front-door/routes.tsx'
 import { homeRoutes } from './home/routes.tsx'
 import { isPageRoute } from './refusal-page.tsx'
@@ -18,6 +19,7 @@ export const pages = (door: Door) =>
     .use(frontDoorRoutes(door))
     .use(accountRoutes(door))
     .use(consoleRoutes(door))
+    .use(deskRoutes(door))
 
 const formBodies: BodyRule = { limitBytes: 256 * 1024, mediaTypes: ['application/x-www-form-urlencoded'] }
 

@@ -1,0 +1,38 @@
+import type { User } from '../../../db/database.ts'
+import { refuse } from '../../domain/errors.ts'
+import { passwordFault } from '../../domain/password.ts'
+import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput } from '../bad-input.ts'
+import { decide, done, refused } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+
+/**
+ * Gives a user a new password and ends their sessions; what they have allowed to apps stays. Of two at once one wins, so
+ * whoever is shown a password is shown the one that works.
+ * @throws invalid_request for an unknown user or a password that cannot be used, version_not_eligible when the password
+ *   has changed in the meantime
+ */
+export const resetPassword = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  input: { readonly userId: string; readonly password: string },
+): Promise<User> => {
+  const weakness = passwordFault(input.password)
+  if (weakness !== null) throw badInput('password', weakness)
+  const user = await platform.database.queries.users.byId(input.userId)
+  if (user === null) throw badInput('user', 'There is no such user.')
+  const passwordHash = await platform.passwords.hash(input.password)
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  return await decide(platform.database, async (q) => {
+    if (!(await q.users.replacePassword(user.id, user.passwordHash, passwordHash, now))) {
+      return refused(refuse('version_not_eligible', { message: changedSince }))
+    }
+    await q.sessions.endAllOfUser(user.id, now)
+    await q.audit.insert(auditEvent(stamp, { actor, action: 'user.password_reset', target: user.id }))
+    return done({ ...user, passwordHash, updatedAt: now })
+  })
+}
+
+const changedSince = 'The password was changed a moment ago. Nothing was done a second time.'

@@ -1,0 +1,63 @@
+import type { AppSummary } from '../../../operations/apps/search-apps.ts'
+import { Scroll } from '../../components/scroll.tsx'
+import type { Visit } from '../../visit.ts'
+import { DeskPage } from '../desk-page.tsx'
+import { AppStatusBadge } from '../marks.tsx'
+import { Older } from '../older.tsx'
+import { appPath, deskPaths } from '../paths.ts'
+import { SearchForm } from '../search-form.tsx'
+
+type AppsPageProps = {
+  readonly visit: Visit
+  readonly part: string
+  readonly apps: readonly AppSummary[]
+  readonly moreHref: string | null
+}
+
+export const AppsPage = ({ visit, part, apps, moreHref }: AppsPageProps) => (
+  <DeskPage title="Apps" visit={visit} tab={deskPaths.apps}>
+    <SearchForm action={deskPaths.apps} label="Name or slug" part={part} />
+    {apps.length === 0 ? <p class="muted">{emptyWords(part, moreHref)}</p> : <AppTable apps={apps} />}
+    <Older href={moreHref} name={apps.length === 0 ? 'Search on' : 'More apps'} />
+  </DeskPage>
+)
+
+const emptyWords = (part: string, moreHref: string | null): string => {
+  if (moreHref !== null) return 'Nothing found among the first ones.'
+  return part === ''
+    ? 'There are no apps yet. Developers create them in their console.'
+    : 'No app has this in its name or slug.'
+}
+
+const AppTable = ({ apps }: { readonly apps: readonly AppSummary[] }) => (
+  <Scroll label="Apps">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Slug</th>
+          <th scope="col">Name</th>
+          <th scope="col">Status</th>
+          <th scope="col">Owner</th>
+        </tr>
+      </thead>
+      <tbody>
+        {apps.map(({ slug, name, status, ownerEmail }) => (
+          <tr key={slug}>
+            <td>
+              <a href={appPath(slug)}>
+                <code>{slug}</code>
+              </a>
+            </td>
+            <td>
+              <bdi>{name}</bdi>
+            </td>
+            <td>
+              <AppStatusBadge status={status} />
+            </td>
+            <td>{ownerEmail}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </Scroll>
+)

@@ -1,0 +1,87 @@
+import type { DescribedEvent } from '../../../operations/audit/describe-events.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Scroll } from '../../components/scroll.tsx'
+import { Time } from '../../components/time.tsx'
+import { appPath, auditPath, userPath } from '../paths.ts'
+
+export const EventTable = ({ events }: { readonly events: readonly DescribedEvent[] }) => (
+  <Scroll label="Events">
+    <table class="events">
+      <thead>
+        <tr>
+          <th scope="col">Time</th>
+          <th scope="col">Action</th>
+          <th scope="col">Who</th>
+          <th scope="col">App</th>
+          <th scope="col">About</th>
+          <th scope="col">Request</th>
+        </tr>
+      </thead>
+      <tbody>
+        {events.map((event) => (
+          <EventRow key={event.id} event={event} />
+        ))}
+      </tbody>
+    </table>
+  </Scroll>
+)
+
+const EventRow = ({ event }: { readonly event: DescribedEvent }) => (
+  <tr>
+    <td>
+      <Time at={event.at} />
+    </td>
+    <td>
+      <code>{event.action}</code>
+      {event.outcome === 'done' ? null : (
+        <>
+          <br />
+          <Badge tone="bad">{`Refused: ${event.reason ?? 'no reason'}`}</Badge>
+        </>
+      )}
+    </td>
+    <td>
+      {event.actorKind} <Actor event={event} />
+      <br />
+      <small>{event.address}</small>
+    </td>
+    <td>
+      {event.app === null ? null : <a href={appPath(event.app)}>{event.app}</a>}
+      {event.environment === null ? null : (
+        <>
+          <br />
+          <small>{event.environment}</small>
+        </>
+      )}
+    </td>
+    <td>
+      <small>
+        <code>{event.target}</code>
+        {event.detail === null ? null : (
+          <>
+            <br />
+            <code class="value">{event.detail}</code>
+          </>
+        )}
+      </small>
+    </td>
+    <td>
+      <small>
+        <a href={auditPath({ request: event.requestId })}>
+          <code>{event.requestId}</code>
+        </a>
+      </small>
+    </td>
+  </tr>
+)
+
+const Actor = ({ event: { actorId, actorEmail } }: { readonly event: DescribedEvent }) => {
+  if (actorId === null) return null
+  return actorEmail === null ? (
+    <a href={auditPath({ actor: actorId })}>
+      <code>{actorId}</code>
+    </a>
+  ) : (
+    <a href={userPath(actorId)}>{actorEmail}</a>
+  )
+}

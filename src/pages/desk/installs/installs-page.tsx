@@ -1,0 +1,162 @@
+import type { PlatformError } from '../../../domain/errors.ts'
+import type { InstallStep } from '../../../domain/install.ts'
+import type { DescribedInstall } from '../../../operations/installs/described-install.ts'
+import { Badge, type Tone } from '../../components/badge.tsx'
+import { Form } from '../../components/form.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { Scroll } from '../../components/scroll.tsx'
+import { Time } from '../../components/time.tsx'
+import type { Visit } from '../../visit.ts'
+import { DeskPage } from '../desk-page.tsx'
+import { Older } from '../older.tsx'
+import { appPath, deskPaths, installPath } from '../paths.ts'
+
+type List = { readonly installs: readonly DescribedInstall[]; readonly moreHref: string | null }
+type InstallsPageProps = {
+  readonly visit: Visit
+  readonly notice: string | null
+  readonly error: PlatformError | null
+  /** The app whose decided installs are shown; empty for all. */
+  readonly app: string
+  readonly pending: List
+  readonly decided: List
+}
+
+export const InstallsPage = ({ visit, notice, error, app, pending, decided }: InstallsPageProps) => (
+  <DeskPage title="Installs" visit={visit} tab={deskPaths.installs} notice={notice}>
+    <Problem error={error} />
+    <h2>Waiting for your decision</h2>
+    {pending.installs.length === 0 ? (
+      <p class="muted">Nothing waits for you. An install appears here when an app is added to a website or store.</p>
+    ) : (
+      <>
+        <p>
+          Approving lets the app work for this user at once. Rejecting is final for this install; the app can be
+          installed anew.
+        </p>
+        <InstallTable label="Installs that wait" visit={visit} installs={pending.installs} />
+      </>
+    )}
+    <Older href={pending.moreHref} name="More that wait" />
+    <h2>Decided</h2>
+    <AppFilter app={app} />
+    {decided.installs.length === 0 ? (
+      <p class="muted">
+        {app === '' ? 'No install has been decided yet.' : 'No install of this app has been decided.'}
+      </p>
+    ) : (
+      <>
+        <p>
+          Deactivating ends an install for good: from the next call on the app sees nothing of this user's any more.
+        </p>
+        <InstallTable label="Decided installs" visit={visit} installs={decided.installs} />
+      </>
+    )}
+    <Older href={decided.moreHref} name="Older installs" />
+  </DeskPage>
+)
+
+const AppFilter = ({ app }: { readonly app: string }) => (
+  <form method="get" action={deskPaths.installs} role="search" class="beside search">
+    <label for="app" class="unseen">
+      Slug of an app
+    </label>
+    <input type="search" id="app" name="app" value={app} placeholder="Slug of an app" maxLength={63} />
+    <button type="submit" class="secondary">
+      Show its installs
+    </button>
+    {app === '' ? null : <a href={deskPaths.installs}>Show all</a>}
+  </form>
+)
+
+type InstallTableProps = {
+  readonly label: string
+  readonly visit: Visit
+  readonly installs: readonly DescribedInstall[]
+}
+
+const InstallTable = ({ label, visit, installs }: InstallTableProps) => (
+  <Scroll label={label}>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">App</th>
+          <th scope="col">User</th>
+          <th scope="col">On</th>
+          <th scope="col">Since</th>
+          <th scope="col">State</th>
+          <th scope="col">Decision</th>
+        </tr>
+      </thead>
+      <tbody>
+        {installs.map((install) => (
+          <InstallRow key={install.id} visit={visit} install={install} />
+        ))}
+      </tbody>
+    </table>
+  </Scroll>
+)
+
+type InstallRowProps = { readonly visit: Visit; readonly install: DescribedInstall }
+
+const InstallRow = ({ visit, install }: InstallRowProps) => {
+  const [tone, words] = stateOf(install)
+  return (
+    <tr>
+      <td>
+        <bdi>{install.appName}</bdi>
+        <br />
+        <small>
+          <a href={appPath(install.app)}>
+            <code>{install.app}</code>
+          </a>
+        </small>
+      </td>
+      <td>{install.user}</td>
+      <td>
+        {install.kind === 'site' ? 'Website' : 'Store'} <code>{install.resource}</code>
+      </td>
+      <td>
+        <Time at={install.createdAt} />
+      </td>
+      <td>
+        <Badge tone={tone}>{words}</Badge>
+      </td>
+      <td>
+        <div class="beside">
+          {stepsOf(install).map((step) => (
+            <StepForm key={step} visit={visit} install={install} step={step} />
+          ))}
+        </div>
+      </td>
+    </tr>
+  )
+}
+
+const stateOf = ({ approval, state }: DescribedInstall): readonly [Tone, string] => {
+  if (approval === 'pending') return ['waiting', 'Waiting']
+  if (approval === 'rejected') return ['bad', 'Rejected']
+  return state === 'active' ? ['good', 'In use'] : ['plain', 'Deactivated']
+}
+
+const stepsOf = ({ approval, state }: DescribedInstall): readonly InstallStep[] => {
+  if (approval === 'pending') return ['approve', 'reject']
+  return state === 'active' ? ['deactivate'] : []
+}
+
+const buttons = { approve: 'Approve', reject: 'Reject', deactivate: 'Deactivate' } as const satisfies Record<
+  InstallStep,
+  string
+>
+
+const StepForm = ({ visit, install, step }: InstallRowProps & { readonly step: InstallStep }) => (
+  <Form action={installPath(install.id, step)} visit={visit}>
+    <button type="submit" class={step === 'approve' ? 'small' : 'danger small'}>
+      {buttons[step]}
+      <span class="unseen">
+        {' '}
+        <bdi>{install.appName}</bdi> for {install.user}
+      </span>
+    </button>
+  </Form>
+)

@@ -1,0 +1,73 @@
+import type { QueuedVersion } from '../../../operations/versions/list-queue.ts'
+import { Scroll } from '../../components/scroll.tsx'
+import { Time } from '../../components/time.tsx'
+import type { Visit } from '../../visit.ts'
+import { DeskPage } from '../desk-page.tsx'
+import { AppStatusBadge } from '../marks.tsx'
+import { Older } from '../older.tsx'
+import { deskPaths, reviewPath } from '../paths.ts'
+
+type Queue = { readonly versions: readonly QueuedVersion[]; readonly moreHref: string | null }
+type QueuePageProps = {
+  readonly visit: Visit
+  readonly notice: string | null
+  readonly review: Queue
+  readonly activation: Queue
+}
+
+export const QueuePage = ({ visit, notice, review, activation }: QueuePageProps) => (
+  <DeskPage title="Reviews" visit={visit} tab={deskPaths.reviews} notice={notice}>
+    <h2>Waiting for review</h2>
+    {review.versions.length === 0 ? (
+      <p class="muted">Nothing waits for you. Versions appear here when developers submit them.</p>
+    ) : (
+      <QueueTable label="Versions that wait for review" since="Submitted" versions={review.versions} />
+    )}
+    <Older href={review.moreHref} name="More that wait for review" />
+    <h2>Approved, not live yet</h2>
+    {activation.versions.length === 0 ? (
+      <p class="muted">No approved version waits to go live.</p>
+    ) : (
+      <QueueTable label="Approved versions" since="Approved" versions={activation.versions} />
+    )}
+    <Older href={activation.moreHref} name="More that are approved" />
+  </DeskPage>
+)
+
+type QueueTableProps = { readonly label: string; readonly since: string; readonly versions: readonly QueuedVersion[] }
+
+const QueueTable = ({ label, since, versions }: QueueTableProps) => (
+  <Scroll label={label}>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">App</th>
+          <th scope="col">Version</th>
+          <th scope="col">{since}</th>
+          <th scope="col">Owner</th>
+        </tr>
+      </thead>
+      <tbody>
+        {versions.map((version) => (
+          <tr key={version.id}>
+            <td>
+              <bdi>{version.appName}</bdi>{' '}
+              {version.appStatus === 'active' ? null : <AppStatusBadge status="suspended" />}
+              <br />
+              <small>
+                <code>{version.slug}</code>
+              </small>
+            </td>
+            <td>
+              <a href={reviewPath(version.slug, version.version)}>{version.version}</a>
+            </td>
+            <td>
+              <Time at={version.since} />
+            </td>
+            <td>{version.ownerEmail}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </Scroll>
+)

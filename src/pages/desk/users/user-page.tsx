@@ -1,0 +1,99 @@
+import type { ComponentChildren } from 'preact'
+import type { PlatformError } from '../../../domain/errors.ts'
+import type { InspectedUser } from '../../../operations/users/inspect-user.ts'
+import { Form } from '../../components/form.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { Time } from '../../components/time.tsx'
+import type { Visit } from '../../visit.ts'
+import { DeskPage } from '../desk-page.tsx'
+import { UserMarks } from '../marks.tsx'
+import { auditPath, deskPaths, userPath } from '../paths.ts'
+
+type UserPageProps = {
+  readonly visit: Visit
+  readonly user: InspectedUser
+  readonly notice: string | null
+  readonly error: PlatformError | null
+}
+
+export const UserPage = ({ visit, user, notice, error }: UserPageProps) => (
+  <DeskPage title={user.name} about={user.email} visit={visit} tab={deskPaths.users} notice={notice}>
+    <Problem error={error} />
+    <dl>
+      <dt>Email</dt>
+      <dd>{user.email}</dd>
+      <dt>Status</dt>
+      <dd>
+        <UserMarks user={user} />
+      </dd>
+      <dt>Created</dt>
+      <dd>
+        <Time at={user.createdAt} />
+      </dd>
+      <dt>Apps of their own</dt>
+      <dd>{user.apps}</dd>
+      <dt>ID</dt>
+      <dd>
+        <code>{user.id}</code>
+      </dd>
+      <dt>What they did</dt>
+      <dd>
+        <a href={auditPath({ actor: user.id })}>Their part of the audit log</a>
+      </dd>
+    </dl>
+    {user.id === visit.session.user.id ? (
+      <p class="muted">This is you. Another operator can disable you or take your rights on the desk away.</p>
+    ) : (
+      <Changes visit={visit} user={user} />
+    )}
+  </DeskPage>
+)
+
+type ChangesProps = Pick<UserPageProps, 'visit' | 'user'>
+
+const Changes = ({ visit, user }: ChangesProps) => (
+  <div class="cards">
+    {user.status === 'active' ? (
+      <Change visit={visit} user={user} step="disable" title="Disable this user" button="Disable" danger>
+        Their sessions end at once, and apps can no longer act for them. Nothing is deleted: enabling them gives back
+        what has not expired.
+      </Change>
+    ) : (
+      <Change visit={visit} user={user} step="enable" title="Enable this user" button="Enable">
+        They can sign in again, and what they have allowed to apps works again where it has not expired.
+      </Change>
+    )}
+    <Change visit={visit} user={user} step="password" title="New password" button="Give a new password" danger>
+      The old one stops working and their sessions end at once. The new one is shown once, on the next page.
+    </Change>
+    {user.isOperator ? (
+      <Change visit={visit} user={user} step="withdraw-operator" title="Operator" button="Take the desk away" danger>
+        They can do everything that you can do here. Without the desk they keep their account and their apps.
+      </Change>
+    ) : (
+      <Change visit={visit} user={user} step="make-operator" title="Operator" button="Make them an operator">
+        They will be able to do everything that you can do here: review, suspend, disable, and make other operators.
+      </Change>
+    )}
+  </div>
+)
+
+type ChangeProps = ChangesProps & {
+  readonly step: 'disable' | 'enable' | 'password' | 'make-operator' | 'withdraw-operator'
+  readonly title: string
+  readonly button: string
+  readonly danger?: boolean
+  readonly children: ComponentChildren
+}
+
+const Change = ({ visit, user, step, title, button, danger = false, children }: ChangeProps) => (
+  <article>
+    <h2>{title}</h2>
+    <p>{children}</p>
+    <Form action={userPath(user.id, step)} visit={visit}>
+      <button type="submit" class={danger ? 'danger small' : 'outline small'}>
+        {button}
+      </button>
+    </Form>
+  </article>
+)

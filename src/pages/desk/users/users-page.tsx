@@ -1,0 +1,66 @@
+import type { UserSummary } from '../../../operations/users/search-users.ts'
+import { Scroll } from '../../components/scroll.tsx'
+import { Time } from '../../components/time.tsx'
+import type { Visit } from '../../visit.ts'
+import { DeskPage } from '../desk-page.tsx'
+import { UserMarks } from '../marks.tsx'
+import { Older } from '../older.tsx'
+import { deskPaths, userPath } from '../paths.ts'
+import { SearchForm } from '../search-form.tsx'
+
+type UsersPageProps = {
+  readonly visit: Visit
+  readonly part: string
+  readonly users: readonly UserSummary[]
+  readonly moreHref: string | null
+}
+
+export const UsersPage = ({ visit, part, users, moreHref }: UsersPageProps) => (
+  <DeskPage title="Users" visit={visit} tab={deskPaths.users}>
+    <p>
+      <a href={deskPaths.newUser}>Create a user</a>
+    </p>
+    <SearchForm action={deskPaths.users} label="Name or email address" part={part} />
+    {users.length === 0 ? (
+      <p class="muted">
+        {moreHref === null ? 'Nobody has this in their name or address.' : 'Nobody found among the first ones.'}
+      </p>
+    ) : (
+      <UserTable users={users} />
+    )}
+    <Older href={moreHref} name={users.length === 0 ? 'Search on' : 'More users'} />
+  </DeskPage>
+)
+
+const UserTable = ({ users }: { readonly users: readonly UserSummary[] }) => (
+  <Scroll label="Users">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Email</th>
+          <th scope="col">Name</th>
+          <th scope="col">Status</th>
+          <th scope="col">Created</th>
+        </tr>
+      </thead>
+      <tbody>
+        {users.map((user) => (
+          <tr key={user.id}>
+            <td>
+              <a href={userPath(user.id)}>{user.email}</a>
+            </td>
+            <td>
+              <bdi>{user.name}</bdi>
+            </td>
+            <td>
+              <UserMarks user={user} />
+            </td>
+            <td>
+              <Time at={user.createdAt} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </Scroll>
+)
