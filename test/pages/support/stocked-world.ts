@@ -76,13 +76,13 @@ const addPerson = async (platform: Platform, email: string, isOperator: boolean)
   return { id, email, password }
 }
 
-/** In development one secret in the grace of a rotation; in production one that was revoked, and one with a label. */
-const stockCredentials = async (platform: Platform, { slug, development }: AppInWorld): Promise<void> => {
+/** In development one secret in the grace of a rotation, so that no third can be made; in production one that was revoked, and one with a label. */
+const stockCredentials = async (platform: Platform, { slug, development, production }: AppInWorld): Promise<void> => {
   await rotateCredential(platform, trace, actor, { clientId: development.clientId, graceHours: 24 })
-  const production = { slug, environment: 'production', label: 'Labelled' } as const
-  const { id } = await createCredential(platform, trace, actor, production)
-  await revokeCredential(platform, trace, actor, id)
-  await createCredential(platform, trace, actor, production)
+  for (const { id } of await platform.database.queries.credentials.listByClient(production.clientId)) {
+    await revokeCredential(platform, trace, actor, id)
+  }
+  await createCredential(platform, trace, actor, { slug, environment: 'production', label: 'Labelled' })
 }
 
 const callerOf = async (platform: Platform, app: AppInWorld): Promise<AppCaller> => {
