@@ -8,6 +8,8 @@ export type Site = {
   readonly who: Who
   /** Where it is in a stocked world, once for each face it can have. */
   readonly paths: (world: StockedWorld) => readonly string[]
+  /** It has no content of its own, and leads on to another page. */
+  readonly leadsOn?: true
 }
 
 /** Asks for a code as the app would, changed by `change`. */
@@ -31,6 +33,12 @@ const inConsole =
   (...pages: readonly string[]) =>
   ({ app }: StockedWorld): readonly string[] =>
     pages.map((page) => `/console/${app.slug}${page}`)
+
+/** Reviews of the stocked app's versions. */
+const inReviews =
+  (...versions: readonly string[]) =>
+  ({ app }: StockedWorld): readonly string[] =>
+    versions.map((version) => `/desk/reviews/${app.slug}/${version}`)
 
 /** Every page, by the pattern of its route. A page that is missing here fails the tests of the whole site. */
 export const siteMap: readonly Site[] = [
@@ -75,6 +83,34 @@ export const siteMap: readonly Site[] = [
   { pattern: '/console/:slug/rollbacks', who: 'user', paths: inConsole('/rollbacks') },
   { pattern: '/console/:slug/installs', who: 'user', paths: inConsole('/installs') },
   { pattern: '/console/:slug/trail', who: 'user', paths: inConsole('/trail', '/trail?action=install.rejected') },
+  { pattern: '/desk', who: 'operator', paths: () => ['/desk'], leadsOn: true },
+  { pattern: '/desk/reviews', who: 'operator', paths: () => ['/desk/reviews'] },
+  {
+    pattern: '/desk/reviews/:slug/:version',
+    who: 'operator',
+    paths: inReviews('1.1.0', '1.2.0', '1.3.0', '2.0.0', `2.1.0-${'long.'.repeat(8)}1`),
+  },
+  { pattern: '/desk/reviews/:slug/:version/manifest', who: 'operator', paths: inReviews('2.0.0/manifest') },
+  {
+    pattern: '/desk/installs',
+    who: 'operator',
+    paths: ({ app }) => ['/desk/installs', `/desk/installs?app=${app.slug}`],
+  },
+  { pattern: '/desk/apps', who: 'operator', paths: () => ['/desk/apps', '/desk/apps?q=nothing-has-this'] },
+  { pattern: '/desk/apps/:slug', who: 'operator', paths: ({ app }) => [`/desk/apps/${app.slug}`] },
+  { pattern: '/desk/users', who: 'operator', paths: () => ['/desk/users', '/desk/users?q=nobody-has-this'] },
+  { pattern: '/desk/users/new', who: 'operator', paths: () => ['/desk/users/new'] },
+  {
+    pattern: '/desk/users/:id',
+    who: 'operator',
+    paths: ({ stranger, operator }) => [`/desk/users/${stranger.id}`, `/desk/users/${operator.id}`],
+  },
+  {
+    pattern: '/desk/audit',
+    who: 'operator',
+    paths: ({ app }) => ['/desk/audit', `/desk/audit?app=${app.slug}&action=version`, '/desk/audit?outcome=refused'],
+  },
+  { pattern: '/desk/health', who: 'operator', paths: () => ['/desk/health'] },
 ]
 
 /** Pages that say no: what else a person may get to see. */
@@ -86,6 +122,10 @@ export const refusals: readonly {
   { who: 'visitor', path: () => '/nowhere', status: 404 },
   { who: 'user', path: () => '/nowhere', status: 404 },
   { who: 'user', path: () => '/desk', status: 404 },
+  { who: 'user', path: () => '/desk/audit', status: 404 },
+  { who: 'operator', path: () => '/desk/audit?since=yesterday', status: 400 },
+  { who: 'operator', path: () => '/desk/reviews/nowhere/1.0.0', status: 404 },
+  { who: 'operator', path: () => '/desk/users/usr_nobody', status: 404 },
   { who: 'user', path: ({ strangersApp }) => `/console/${strangersApp.slug}`, status: 404 },
   { who: 'user', path: (world) => askPath(world, { client_id: 'apcl_nobody' }), status: 400 },
   { who: 'user', path: (world) => askPath(world, { redirect_uri: 'https://elsewhere.example/' }), status: 400 },
