@@ -25,7 +25,7 @@ import { VersionsPage } from './versions-page.tsx'
 const seenVersion = formFields({
   id: Type.String(),
   revision: Type.String({ pattern: '^[1-9][0-9]{0,9}$' }),
-  submittedAt: Type.String({ pattern: '^[0-9]{0,15}$' }),
+  submittedAt: Type.String({ pattern: '^(?:none|[0-9]{1,15})$' }),
   liveId: Type.String(),
 })
 type SeenForm = {
@@ -104,8 +104,8 @@ const pastOf = { submit: 'submitted', withdraw: 'withdrawn' } as const
 const seenOf = ({ id, revision, submittedAt, liveId }: SeenForm) => ({
   id,
   revision: Number(revision),
-  submittedAt: submittedAt === '' ? null : Number(submittedAt),
-  liveId: liveId === '' ? null : liveId,
+  submittedAt: submittedAt === 'none' ? null : Number(submittedAt),
+  liveId: liveId === 'none' ? null : liveId,
 })
 
 const show = async (

@@ -41,8 +41,8 @@ const ActionForm = ({ visit, app, version, liveId, step, button, hint }: ActionF
   <Form action={appPath(app.slug, 'versions', version.version, step)} visit={visit}>
     <input type="hidden" name="id" value={version.id} />
     <input type="hidden" name="revision" value={String(version.revision)} />
-    <input type="hidden" name="submittedAt" value={String(version.submittedAt ?? '')} />
-    <input type="hidden" name="liveId" value={liveId ?? ''} />
+    <input type="hidden" name="submittedAt" value={String(version.submittedAt ?? 'none')} />
+    <input type="hidden" name="liveId" value={liveId ?? 'none'} />
     <button type="submit" class={step === 'submit' ? undefined : 'secondary'} aria-describedby="step-hint">
       {button}
     </button>

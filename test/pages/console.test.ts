@@ -1,0 +1,428 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { formTicket } from '../../src/domain/form-ticket.ts'
+import { rowKey } from '../../src/domain/identifier.ts'
+import { ownedApp } from '../../src/operations/apps/owned-app.ts'
+import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { listLiveCredentials } from '../../src/operations/credentials/list-live-credentials.ts'
+import { findVersion } from '../../src/operations/versions/find-version.ts'
+import { developmentCaller, uploadVersion } from '../operations/support/owner.ts'
+import { createVersion } from '../../src/operations/versions/create-version.ts'
+import { operator, trace } from '../support/operator.ts'
+import { addApp, addUser, type AppInWorld, appToken, createWorld, endWorld, type World } from '../support/world.ts'
+import { hiddenFields, type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
+import { hostileText } from './support/hostile-text.ts'
+
+// What the console does for its own developer, and for nobody else: over plain HTTP.
+
+let world: World
+let owner: PlainBrowser
+let stranger: PlainBrowser
+let strangersApp: AppInWorld
+beforeAll(async () => {
+  world = await createWorld()
+  const { platform, server, user } = world
+  const other = await addUser(platform, 'Grace Example')
+  strangersApp = await addApp(platform, other)
+  await uploadVersion(platform, strangersApp, '1.0.0')
+  owner = await signedInBrowser(server.url, user)
+  stranger = await signedInBrowser(server.url, other)
+})
+afterAll(async () => await endWorld(world))
+
+/** An app of the owner's for one test. */
+const freshApp = async () => await addApp(world.platform, world.user)
+const pathOf = (app: AppInWorld, rest = '') => `/console/${app.slug}${rest}`
+/** Sends the first form for the action that stands on the page. */
+const send = async (app: AppInWorld, page: string, action: string, fields: Record<string, string | string[]> = {}) =>
+  await owner.submit(pathOf(app, page), pathOf(app, action), fields)
+const liveSecretsOf = async ({ development, production }: AppInWorld) =>
+  await listLiveCredentials(world.platform, { development: development.clientId, production: production.clientId })
+const trailOf = async (app: AppInWorld) => await world.platform.database.queries.audit.pageOfApp(app.id, null, '~', 100)
+/** A refusal without what differs from one to the next. */
+const nameless = (text: string) => text.replaceAll(/req_[0-9a-f]{32}/g, 'req_')
+/** A genuine ticket of the owner's session for a form that no page of theirs has. */
+const ticketFor = (action: string): string => {
+  const { random, clock } = world.platform
+  const session = owner.cookies.get('session') ?? ''
+  return formTicket(session, { action, bound: [] }, rowKey(random.uuid(clock.now())))
+}
+const secretIn = ({ text }: Seen) => /value="(aps_(?:dev|live)_[^"]+)"/.exec(text)?.[1] ?? ''
+const locationOf = ({ headers }: Seen) => headers.get('location')
+
+describe("another developer's app", () => {
+  const pages = [
+    '',
+    '/first-call',
+    '/credentials',
+    '/credentials/ended',
+    '/redirect-uris',
+    '/scopes',
+    '/versions',
+    '/versions/1.0.0',
+    '/rollbacks',
+    '/installs',
+    '/trail',
+  ]
+  test.each(pages)('does not exist at …%s', async (rest) => {
+    expect((await stranger.get(pathOf(strangersApp, rest))).status).toBe(200)
+    const { status, text } = await owner.get(pathOf(strangersApp, rest))
+    expect(status).toBe(404)
+    expect(nameless(text)).toBe(nameless((await owner.get(`/console/there-is-no-such-app${rest}`)).text))
+  })
+
+  test('takes no form, whatever ticket comes with it', async () => {
+    const credentialId = (await liveSecretsOf(strangersApp)).development[0]?.id ?? ''
+    const attempts: readonly (readonly [action: string, fields: Record<string, string>])[] = [
+      ['/name', { name: 'Mine now' }],
+      ['/scopes', { scopes: 'site:read' }],
+      ['/redirect-uris', { environment: 'development', uri: 'https://mine.example/' }],
+      ['/redirect-uris/remove', { environment: 'development', uri: strangersApp.redirectUri }],
+      ['/credentials', { environment: 'development', label: '' }],
+      ['/credentials/rotate', { environment: 'development', graceHours: '0' }],
+      [`/credentials/${credentialId}/revoke`, {}],
+      ['/versions/1.0.0/submit', { id: 'x', revision: '1', submittedAt: 'none', liveId: 'none' }],
+      ['/versions/1.0.0/withdraw', { id: 'x', revision: '1', submittedAt: 'none', liveId: 'none' }],
+    ]
+    const before = JSON.stringify([await trailOf(strangersApp), await liveSecretsOf(strangersApp)])
+    for (const [action, fields] of attempts) {
+      const path = pathOf(strangersApp, action)
+      const answer = await owner.post(path, { ticket: ticketFor(path), ...fields })
+      expect([action, answer.status]).toEqual([action, 404])
+    }
+    expect(JSON.stringify([await trailOf(strangersApp), await liveSecretsOf(strangersApp)])).toBe(before)
+  })
+})
+
+describe("another app's objects", () => {
+  test('are not to be had under the name of one of your own', async () => {
+    const [mine, other] = [await freshApp(), await freshApp()]
+    await uploadVersion(world.platform, other, '7.7.7')
+    for (const elsewhere of [strangersApp, other]) {
+      const [secret] = (await liveSecretsOf(elsewhere)).development
+      const revoke = pathOf(mine, `/credentials/${secret?.id}/revoke`)
+      expect((await owner.post(revoke, { ticket: ticketFor(revoke) })).status).toBe(404)
+      expect((await liveSecretsOf(elsewhere)).development).toHaveLength(1)
+      const remove = { environment: 'development', uri: elsewhere.redirectUri }
+      await send(mine, '/redirect-uris', '/redirect-uris/remove', remove)
+      expect((await owner.get(pathOf(mine, '/redirect-uris'))).text).not.toContain(elsewhere.redirectUri)
+      expect(await world.platform.database.queries.redirectUris.find(elsewhere.redirectUri)).not.toBeNull()
+    }
+    expect((await owner.get(pathOf(mine, '/versions/7.7.7'))).status).toBe(404)
+    const submit = pathOf(mine, '/versions/7.7.7/submit')
+    const seen = { id: 'ver_x', revision: '1', submittedAt: 'none', liveId: 'none' }
+    expect((await owner.post(submit, { ticket: ticketFor(submit), ...seen })).status).toBe(404)
+  })
+
+  test('are not touched by a client ID that a form names beside its own fields', async () => {
+    const mine = await freshApp()
+    const fields = { environment: 'development', graceHours: '0', clientId: strangersApp.development.clientId }
+    const answer = await send(mine, '/credentials', '/credentials/rotate', fields)
+    expect(answer.status).toBe(200)
+    expect(answer.text).toContain(mine.development.clientId)
+    expect((await liveSecretsOf(strangersApp)).development[0]?.expiresAt).toBeNull()
+  })
+})
+
+describe('creating an app', () => {
+  const fields = { name: 'Fresh', scopes: ['site:read', 'profile:read'] }
+
+  test('leads to its page, and the same form sent again leads there too and makes nothing', async () => {
+    const hidden = hiddenFields((await owner.get('/console/new')).text, '/console/new')
+    const both = await Promise.all(
+      [1, 2].map(async () => await owner.post('/console/new', { ...hidden, ...fields, slug: 'twice' })),
+    )
+    expect(both.map(({ status }) => status).toSorted()).toEqual([303, 409])
+    expect(both.map(locationOf)).toContain('/console/twice?done=app')
+    const second = both.find(({ status }) => status === 409)
+    expect(second?.text).toContain('This form was sent before and has registered your app.')
+    expect(second?.text).toContain('href="/console/twice"')
+    const other = await owner.post('/console/new', { ...hidden, ...fields, slug: 'thrice' })
+    expect(other.status).toBe(409)
+    expect((await owner.get('/console/thrice')).status).toBe(404)
+  })
+
+  test.each([
+    [{ name: ' ', slug: 'good' }, 'The name is empty.'],
+    [{ name: 'evil\u202ename', slug: 'good' }, 'The name has control characters.'],
+    [{ name: 'x'.repeat(201), slug: 'good' }, 'The name is longer than 200 characters.'],
+    [{ name: 'Fine', slug: 'Not a slug' }, 'A slug is 1 to 63 of a-z, 0-9 and inner hyphens.'],
+    [{ name: 'Fine', slug: 'new' }, 'This slug is reserved.'],
+    [{ name: 'Fine', slug: 'good', scopes: [] as string[] }, 'The scopes are empty or name one that does not exist.'],
+    [{ name: 'Fine', slug: 'good', scopes: ['customers:read'] }, 'A scope is planned or restricted'],
+  ])('with %j is refused in words beside the field, and keeps what was typed', async (change, sentence) => {
+    const answer = await owner.submit('/console/new', '/console/new', { ...fields, ...change })
+    expect(answer.status).toBe(400)
+    expect(answer.text).toContain(sentence)
+    expect(answer.text).toContain('class="fault"')
+    expect((await owner.get('/console/good')).status).toBe(404)
+    if (change.slug === 'good') expect(answer.text).toContain('value="good"')
+  })
+
+  test('under a slug that is taken is refused', async () => {
+    const answer = await owner.submit('/console/new', '/console/new', { ...fields, slug: strangersApp.slug })
+    expect(answer.text).toContain('This slug is taken.')
+  })
+})
+
+describe('a secret', () => {
+  test('is shown once, works, and is nowhere else: not on any page, in the trail, in the log or in an address', async () => {
+    const app = await freshApp()
+    const created = await send(app, '/credentials', '/credentials', { environment: 'production', label: 'Server' })
+    expect(created.status).toBe(200)
+    expect(created.headers.get('cache-control')).toBe('no-store')
+    const secret = secretIn(created)
+    const { clientId } = app.production
+    expect(await appToken(world.server.url, { clientId, clientSecret: secret })).toStartWith('apat_')
+    for (const page of ['', '/credentials', '/credentials/ended', '/trail', '/first-call?environment=production']) {
+      expect((await owner.get(pathOf(app, page))).text).not.toContain(secret.slice(9, 60))
+    }
+    expect(world.server.log()).not.toContain(secret)
+    expect(JSON.stringify(await trailOf(app))).not.toContain(secret)
+  })
+
+  test('is minted once by a form that is sent twice, and the second answer shows none', async () => {
+    const app = await freshApp()
+    for (const [action, fields] of [
+      ['/credentials', { environment: 'production', label: '' }],
+      ['/credentials/rotate', { environment: 'development', graceHours: '24' }],
+    ] as const) {
+      const hidden = hiddenFields((await owner.get(pathOf(app, '/credentials'))).text, pathOf(app, action))
+      const both = await Promise.all(
+        [1, 2, 3].map(async () => await owner.post(pathOf(app, action), { ...hidden, ...fields })),
+      )
+      expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409, 409])
+      expect(new Set(both.map(secretIn)).size).toBe(2) // the secret and nothing
+      for (const { text } of both.filter(({ status }) => status === 409)) {
+        expect(text).toContain('A secret is shown in the first answer alone')
+        expect(text).toContain(`href="${pathOf(app, '/credentials')}"`)
+      }
+    }
+    const live = await liveSecretsOf(app)
+    expect([live.development.length, live.production.length]).toEqual([2, 2])
+  })
+
+  test('in its grace says when it ends; a third one is refused and no form offers it', async () => {
+    const app = await freshApp()
+    const page = (await owner.get(pathOf(app, '/credentials'))).text
+    const hidden = hiddenFields(page, pathOf(app, '/credentials/rotate'))
+    const fields = { environment: 'development', graceHours: '168' }
+    expect((await owner.post(pathOf(app, '/credentials/rotate'), { ...hidden, ...fields })).text).toContain(
+      'The secret before it ends',
+    )
+    expect((await owner.get(pathOf(app, '/credentials'))).text).toContain('Live, in its grace')
+    const third = await send(app, '/credentials', '/credentials/rotate', { ...fields, graceHours: '1' })
+    expect(third.status).toBe(409)
+    expect(third.text).toContain('This environment already has two live secrets.')
+    expect(secretIn(third)).toBe('')
+  })
+
+  test.each(['169', '-1', '1.5', '1e2', '', 'soon', '0x10'])(
+    'is not rotated with a grace of %j',
+    async (graceHours) => {
+      const app = await freshApp()
+      const answer = await send(app, '/credentials', '/credentials/rotate', { environment: 'development', graceHours })
+      expect(answer.status).toBe(400)
+      expect(answer.text).toContain('The grace is a whole number of hours from 0 to 168.')
+      expect((await liveSecretsOf(app)).development).toHaveLength(1)
+    },
+  )
+
+  test('that is revoked stops at once, and takes the tokens that it minted along', async () => {
+    const app = await freshApp()
+    const token = await appToken(world.server.url, app.development)
+    const [secret] = (await liveSecretsOf(app)).development
+    const answer = await send(app, '/credentials', `/credentials/${secret?.id}/revoke`)
+    expect(locationOf(answer)).toBe(pathOf(app, '/credentials?done=revoked'))
+    const { status } = await fetch(`${world.server.url}/api/app-platform/me`, {
+      headers: { authorization: `Bearer ${token}`, 'x-service-api-version': '2026-08' },
+    })
+    expect(status).toBe(401)
+    expect((await owner.get(pathOf(app, '/credentials/ended'))).text).toContain(secret?.id ?? 'no secret')
+  })
+})
+
+describe('a redirect URI', () => {
+  test.each([
+    ['http://app.example/', 'A redirect URI starts with https://.'],
+    ['https://app.example/#top', 'A redirect URI has no fragment (#).'],
+    ['https://*.app.example/', 'A redirect URI has no wildcard (*).'],
+    ['https://me:pw@app.example/', 'A redirect URI has no user name or password before the host.'],
+    ['https://app.example/a/../b', 'A redirect URI is written as browsers write it'],
+    ['javascript:alert(1)', 'A redirect URI starts with https://.'],
+    ['https://app.example/?code=1', 'The query of a redirect URI has none of code, state, iss and error'],
+    ['', 'A redirect URI starts with https://.'],
+  ])('such as %j is refused, and the page says why', async (uri, sentence) => {
+    const app = await freshApp()
+    const answer = await send(app, '/redirect-uris', '/redirect-uris', { environment: 'production', uri })
+    expect(answer.status).toBe(400)
+    expect(answer.text).toContain(sentence)
+  })
+
+  test('of another app is refused; one of your own comes and goes', async () => {
+    const app = await freshApp()
+    const taken = { environment: 'development', uri: strangersApp.redirectUri }
+    const refused = await send(app, '/redirect-uris', '/redirect-uris', taken)
+    expect(refused.text).toContain('This redirect URI belongs to another app or environment.')
+    const uri = `https://${app.slug}.example/it's?a=1&amp=2`
+    const added = await send(app, '/redirect-uris', '/redirect-uris', { environment: 'production', uri: ` ${uri}\n` })
+    expect(locationOf(added)).toBe(pathOf(app, '/redirect-uris?done=uri-added'))
+    const removed = await send(app, '/redirect-uris', '/redirect-uris/remove', { environment: 'production', uri })
+    expect(locationOf(removed)).toBe(pathOf(app, '/redirect-uris?done=uri-removed'))
+    expect(await world.platform.database.queries.redirectUris.find(uri)).toBeNull()
+  })
+
+  test('is registered once by a form that is sent twice', async () => {
+    const app = await freshApp()
+    const hidden = hiddenFields((await owner.get(pathOf(app, '/redirect-uris'))).text, pathOf(app, '/redirect-uris'))
+    const post = async () =>
+      await owner.post(pathOf(app, '/redirect-uris'), { ...hidden, uri: `https://${app.slug}.example/twice` })
+    expect((await post()).status).toBe(303)
+    expect((await post()).text).toContain('This form was sent before, and nothing was done a second time.')
+  })
+})
+
+describe('scopes and names', () => {
+  test('what is planned or restricted is shown, and cannot be chosen or forced', async () => {
+    const app = await freshApp()
+    const { text } = await owner.get(pathOf(app, '/scopes'))
+    expect(text).toContain('customers:read')
+    expect(text).not.toContain('value="customers:read"')
+    const forced = await send(app, '/scopes', '/scopes', { scopes: ['site:read', 'customers:read'] })
+    expect(forced.text).toContain('A scope is planned or restricted and cannot be registered yet.')
+    const saved = await send(app, '/scopes', '/scopes', { scopes: ['store:read'] })
+    expect(locationOf(saved)).toBe(pathOf(app, '/scopes?done=scopes'))
+    expect((await ownedApp(world.platform, world.user.id, app.slug)).scopes).toEqual(['store:read'])
+  })
+
+  test('a hostile name is text on every page', async () => {
+    const app = await freshApp()
+    const name = `<img src=x onerror=alert(1)>"'&amp;`
+    expect((await send(app, '', '/name', { name })).status).toBe(303)
+    const { text } = await owner.get(pathOf(app))
+    expect(text).not.toContain('<img')
+    expect(text).toContain('&lt;img src=x onerror=alert(1)>')
+    const refused = await send(app, '', '/name', { name: hostileText })
+    expect(refused.status).toBe(400)
+    expect(refused.text).not.toContain('<script>alert')
+  })
+})
+
+describe('a suspended app', () => {
+  test('is there to be looked at and to end things; nothing can be added to it', async () => {
+    const app = await freshApp()
+    const [secret] = (await liveSecretsOf(app)).production
+    await uploadVersion(world.platform, app, '1.0.0')
+    const forms = await Promise.all(
+      ['', '/credentials', '/redirect-uris', '/scopes', '/versions/1.0.0'].map(
+        async (page) => [page, (await owner.get(pathOf(app, page))).text] as const,
+      ),
+    )
+    const hiddenOf = (page: string, action: string) =>
+      hiddenFields(forms.find(([name]) => name === page)?.[1] ?? '', pathOf(app, action))
+    await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })
+    for (const [page, action, fields] of [
+      ['', '/name', { name: 'Other' }],
+      ['/credentials', '/credentials', { label: '' }],
+      ['/credentials', '/credentials/rotate', { graceHours: '1' }],
+      ['/redirect-uris', '/redirect-uris', { uri: 'https://more.example/' }],
+      ['/scopes', '/scopes', { scopes: 'site:read' }],
+      ['/versions/1.0.0', '/versions/1.0.0/submit', {}],
+    ] as const) {
+      const answer = await owner.post(pathOf(app, action), { ...hiddenOf(page, action), ...fields })
+      expect([action, answer.status]).toEqual([action, 403])
+      expect(answer.text).toContain('The operator has suspended this app')
+      expect(secretIn(answer)).toBe('')
+    }
+    expect((await send(app, '/credentials', `/credentials/${secret?.id}/revoke`)).status).toBe(303)
+    const remove = { environment: 'development', uri: app.redirectUri }
+    expect((await send(app, '/redirect-uris', '/redirect-uris/remove', remove)).status).toBe(303)
+    for (const page of ['', '/versions', '/installs', '/trail', '/first-call']) {
+      expect((await owner.get(pathOf(app, page))).status).toBe(200)
+    }
+  })
+})
+
+describe('versions', () => {
+  test('a name with + and . in it is a path of its own, in either spelling', async () => {
+    const app = await freshApp()
+    const version = '1.0.0-rc.1+build.5'
+    await uploadVersion(world.platform, app, version)
+    expect((await owner.get(pathOf(app, '/versions'))).text).toContain('/versions/1.0.0-rc.1%2Bbuild.5"')
+    const path = '/versions/1.0.0-rc.1%2Bbuild.5'
+    expect((await owner.get(pathOf(app, path))).text).toContain(`Version ${version}`)
+    expect((await owner.get(pathOf(app, `/versions/${version}`))).status).toBe(200)
+    const submitted = await send(app, path, `${path}/submit`)
+    expect(locationOf(submitted)).toBe(pathOf(app, `${path}?done=submitted`))
+    expect((await owner.get(pathOf(app, path))).text).toContain('In review')
+    expect(locationOf(await send(app, path, `${path}/withdraw`))).toBe(pathOf(app, `${path}?done=withdrawn`))
+  })
+
+  test('a draft that was replaced since it was shown is not submitted', async () => {
+    const app = await freshApp()
+    await uploadVersion(world.platform, app, '1.0.0')
+    const submit = pathOf(app, '/versions/1.0.0/submit')
+    const hidden = hiddenFields((await owner.get(pathOf(app, '/versions/1.0.0'))).text, submit)
+    await uploadVersion(world.platform, app, '1.0.0')
+    const answer = await owner.post(submit, hidden)
+    expect(answer.status).toBe(409)
+    expect(answer.text).toContain('has changed since it was shown')
+    const found = await findVersion(world.platform, await ownedApp(world.platform, world.user.id, app.slug), '1.0.0')
+    expect(found.status).toBe('draft')
+  })
+
+  test('a form that is sent twice submits once, and does not undo a withdrawal', async () => {
+    const app = await freshApp()
+    await uploadVersion(world.platform, app, '1.0.0')
+    const submit = pathOf(app, '/versions/1.0.0/submit')
+    const hidden = hiddenFields((await owner.get(pathOf(app, '/versions/1.0.0'))).text, submit)
+    expect((await owner.post(submit, hidden)).status).toBe(303)
+    await send(app, '/versions/1.0.0', '/versions/1.0.0/withdraw')
+    const again = await owner.post(submit, hidden)
+    expect(again.status).toBe(409)
+    expect(again.text).toContain('This form was sent before')
+  })
+
+  test('a manifest is shown as what it is, its artifact with size and SHA-256, and a huge one only begins', async () => {
+    const app = await freshApp()
+    const caller = await developmentCaller(world.platform, app)
+    const manifest = { '</pre><script>': '\u202egpj.exe', long: 'x'.repeat(200_000) }
+    const artifact = { filename: '<b>.zip', bytes: Buffer.from('hello'), sha256: null }
+    const upload = { version: '1.0.0', notes: '<i>\nline', manifest, scopes: [], artifact }
+    await createVersion(world.platform, trace, caller, upload, null)
+    const { text } = await owner.get(pathOf(app, '/versions/1.0.0'))
+    expect(text).not.toContain('<script>"')
+    expect(text).not.toContain('\u202e')
+    expect(text).toContain('\\u202egpj.exe')
+    expect(text).toContain('5 bytes')
+    expect(text).toContain('2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824')
+    expect(text).toContain('Only the first 100,000 of')
+    expect(text.length).toBeLessThan(130_000)
+  })
+})
+
+describe('long lists', () => {
+  test('have 50 rows on a page, and a link to the next that keeps the filter', async () => {
+    const app = await freshApp()
+    for (let number = 0; number < 60; number += 1) await uploadVersion(world.platform, app, `1.${number}.0`)
+    const first = (await owner.get(pathOf(app, '/trail?action=version.created'))).text
+    expect(first.match(/<tr>/g)).toHaveLength(51)
+    const href = /href="([^"]*)" rel="next"/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    expect(href).toContain('action=version.created')
+    const second = (await owner.get(href)).text
+    expect(second.match(/<tr>/g)).toHaveLength(11)
+    expect(second).not.toContain('rel="next"')
+    const versions = (await owner.get(pathOf(app, '/versions?status=draft'))).text
+    const older = /href="([^"]*)" rel="next"/.exec(versions)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    expect((await owner.get(older)).text).toContain('1.9.0')
+  })
+
+  test.each(['/trail', '/versions', '/installs', '/rollbacks', '/credentials/ended'])(
+    'refuse a cursor that is not theirs: %s',
+    async (rest) => {
+      const foreign = Buffer.from('elsewhere 1').toString('base64url')
+      for (const cursor of ['x', foreign, '%00', `${foreign}&cursor=${foreign}`]) {
+        expect((await owner.get(pathOf(world.app, `${rest}?cursor=${cursor}`))).status).toBe(400)
+      }
+    },
+  )
+})
