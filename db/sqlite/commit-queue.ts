@@ -1,5 +1,6 @@
 import { refuse } from '../../src/domain/errors.ts'
 import { faultKind } from './fault.ts'
+import { gather } from './gather.ts'
 
 /** What the queue needs of a writing connection. */
 export interface Writer<Q> {
@@ -68,6 +69,8 @@ export class CommitQueue<Q> {
   #refusal: (() => Error) | null = null
   #idle: (() => void) | null = null
   #busyTries = 0
+  /** How many were under way when the last batch was answered. */
+  #underWay = 1
 
   constructor(private readonly options: CommitQueueOptions<Q>) {
     this.#writer = options.writer
@@ -102,11 +105,10 @@ export class CommitQueue<Q> {
     return this.#writer
   }
 
-  /** Starts a batch at the end of this turn, so that what arrives in the same turn shares the commit. */
   #wake(): void {
     if (this.#running) return
     this.#running = true
-    setImmediate(() => this.#next())
+    this.#again()
   }
 
   #next(): void {
@@ -175,6 +177,7 @@ export class CommitQueue<Q> {
       return this.#lose(jobs, error)
     }
     this.transactions += jobs.length
+    this.#underWay = jobs.length + this.#waiting.length
     for (const answer of answers) answer()
     await this.options.settled()
     this.#again()
@@ -239,8 +242,14 @@ export class CommitQueue<Q> {
     this.#again()
   }
 
+  /** The next batch, with those who arrive in this turn, and with those who are expected to come soon. */
   #again(): void {
-    setImmediate(() => this.#next())
+    const expected = Math.min(this.#underWay, this.options.batchLimit)
+    gather(
+      () => this.#waiting.length,
+      expected,
+      () => this.#next(),
+    )
   }
 }
 

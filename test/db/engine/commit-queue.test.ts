@@ -91,6 +91,33 @@ test('while a sync is on its way the next batch gathers, and begins only after i
   expect(queue.commits).toBe(2)
 })
 
+test('callers who ask again at once share every commit, also when they began out of step', async () => {
+  const { told, writer } = scripted()
+  const rounds = 100
+  const queue = queueOf(writer, { durable: () => Bun.sleep(1) })
+  const caller = async () => {
+    for (let round = 0; round < rounds; round += 1) {
+      await queue.transaction(async () => {})
+      for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  const early = [caller(), caller()]
+  while (!told.includes('commit')) await Bun.sleep(0)
+  await Promise.all([...early, caller(), caller()])
+
+  // Out of step, each commit would have two of the four, and there would be twice as many.
+  expect(queue.commits).toBeLessThan(rounds * 1.5)
+})
+
+test('the last of several callers waits in vain for the others, and not for long', async () => {
+  const { writer } = scripted()
+  const queue = queueOf(writer)
+  await Promise.all(Array.from({ length: 50 }, async () => await queue.transaction(async () => {})))
+
+  expect(await queue.transaction(async () => 'alone')).toBe('alone')
+})
+
 test('a database that stays locked makes transactions wait, and then refuses them as unavailable', async () => {
   const { writer } = scripted({ begin: fails('SQLITE_BUSY') })
   const queue = queueOf(writer, { longestWaitMs: 50 })
