@@ -45,6 +45,6 @@ export const DeskPage = ({ title, visit, tab, about = 'Desk', notice = null, chi
       </nav>
     }
   >
-    {children}
+    <div class="desk">{children}</div>
   </Layout>
 )

@@ -54,7 +54,9 @@ const AppTable = ({ apps }: { readonly apps: readonly AppSummary[] }) => (
             <td>
               <AppStatusBadge status={status} />
             </td>
-            <td>{ownerEmail}</td>
+            <td>
+              <bdi>{ownerEmail}</bdi>
+            </td>
           </tr>
         ))}
       </tbody>

@@ -7,7 +7,7 @@ type AuditFilterProps = { readonly fields: AuditFields; readonly error: Platform
 
 /** Asks for a part of the log; the answer is an address that can be kept and passed on. */
 export const AuditFilter = ({ fields, error }: AuditFilterProps) => (
-  <form method="get" action={deskPaths.audit} role="search" aria-label="Events" class="filter">
+  <form method="get" action={deskPaths.audit} role="search" aria-label="Events" class="event-filter">
     <Field label="App" name="app" error={error} input={{ value: fields.app, placeholder: 'Slug', maxLength: 63 }} />
     <Field
       label="Who"

@@ -6,7 +6,7 @@ import { appPath, auditPath, userPath } from '../paths.ts'
 
 export const EventTable = ({ events }: { readonly events: readonly DescribedEvent[] }) => (
   <Scroll label="Events">
-    <table class="events">
+    <table>
       <thead>
         <tr>
           <th scope="col">Time</th>
@@ -46,7 +46,11 @@ const EventRow = ({ event }: { readonly event: DescribedEvent }) => (
       <small>{event.address}</small>
     </td>
     <td>
-      {event.app === null ? null : <a href={appPath(event.app)}>{event.app}</a>}
+      {event.app === null ? null : (
+        <a href={appPath(event.app)}>
+          <bdi>{event.app}</bdi>
+        </a>
+      )}
       {event.environment === null ? null : (
         <>
           <br />
@@ -66,11 +70,9 @@ const EventRow = ({ event }: { readonly event: DescribedEvent }) => (
       </small>
     </td>
     <td>
-      <small>
-        <a href={auditPath({ request: event.requestId })}>
-          <code>{event.requestId}</code>
-        </a>
-      </small>
+      <a href={auditPath({ request: event.requestId })} title={event.requestId}>
+        <code>…{event.requestId.slice(-6)}</code>
+      </a>
     </td>
   </tr>
 )
@@ -82,6 +84,8 @@ const Actor = ({ event: { actorId, actorEmail } }: { readonly event: DescribedEv
       <code>{actorId}</code>
     </a>
   ) : (
-    <a href={userPath(actorId)}>{actorEmail}</a>
+    <a href={userPath(actorId)}>
+      <bdi>{actorEmail}</bdi>
+    </a>
   )
 }

@@ -1,15 +1,15 @@
 import type { PlatformError } from '../../../domain/errors.ts'
-import type { InstallStep } from '../../../domain/install.ts'
 import type { DescribedInstall } from '../../../operations/installs/described-install.ts'
 import { Badge, type Tone } from '../../components/badge.tsx'
-import { Form } from '../../components/form.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { Scroll } from '../../components/scroll.tsx'
 import { Time } from '../../components/time.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
 import { Older } from '../older.tsx'
-import { appPath, deskPaths, installPath } from '../paths.ts'
+import { appPath, deskPaths } from '../paths.ts'
+import { InstallCard } from './install-card.tsx'
+import { kindWords, StepForms } from './install-steps.tsx'
 
 type List = { readonly installs: readonly DescribedInstall[]; readonly moreHref: string | null }
 type InstallsPageProps = {
@@ -34,7 +34,11 @@ export const InstallsPage = ({ visit, notice, error, app, pending, decided }: In
           Approving lets the app work for this user at once. Rejecting is final for this install; the app can be
           installed anew.
         </p>
-        <InstallTable label="Installs that wait" visit={visit} installs={pending.installs} />
+        <div class="cards">
+          {pending.installs.map((install) => (
+            <InstallCard key={install.id} visit={visit} install={install} />
+          ))}
+        </div>
       </>
     )}
     <Older href={pending.moreHref} name="More that wait" />
@@ -49,7 +53,7 @@ export const InstallsPage = ({ visit, notice, error, app, pending, decided }: In
         <p>
           Deactivating ends an install for good: from the next call on the app sees nothing of this user's any more.
         </p>
-        <InstallTable label="Decided installs" visit={visit} installs={decided.installs} />
+        <InstallTable visit={visit} installs={decided.installs} />
       </>
     )}
     <Older href={decided.moreHref} name="Older installs" />
@@ -69,22 +73,18 @@ const AppFilter = ({ app }: { readonly app: string }) => (
   </form>
 )
 
-type InstallTableProps = {
-  readonly label: string
-  readonly visit: Visit
-  readonly installs: readonly DescribedInstall[]
-}
+type InstallTableProps = { readonly visit: Visit; readonly installs: readonly DescribedInstall[] }
 
-const InstallTable = ({ label, visit, installs }: InstallTableProps) => (
-  <Scroll label={label}>
+const InstallTable = ({ visit, installs }: InstallTableProps) => (
+  <Scroll label="Decided installs">
     <table>
       <thead>
         <tr>
           <th scope="col">App</th>
+          <th scope="col">State</th>
           <th scope="col">User</th>
           <th scope="col">On</th>
-          <th scope="col">Since</th>
-          <th scope="col">State</th>
+          <th scope="col">Decided</th>
           <th scope="col">Decision</th>
         </tr>
       </thead>
@@ -104,59 +104,34 @@ const InstallRow = ({ visit, install }: InstallRowProps) => {
   return (
     <tr>
       <td>
-        <bdi>{install.appName}</bdi>
+        <a href={appPath(install.app)}>
+          <code>{install.app}</code>
+        </a>
         <br />
         <small>
-          <a href={appPath(install.app)}>
-            <code>{install.app}</code>
-          </a>
+          <bdi>{install.appName}</bdi>
         </small>
-      </td>
-      <td>{install.user}</td>
-      <td>
-        {install.kind === 'site' ? 'Website' : 'Store'} <code>{install.resource}</code>
-      </td>
-      <td>
-        <Time at={install.createdAt} />
       </td>
       <td>
         <Badge tone={tone}>{words}</Badge>
       </td>
       <td>
-        <div class="beside">
-          {stepsOf(install).map((step) => (
-            <StepForm key={step} visit={visit} install={install} step={step} />
-          ))}
-        </div>
+        <bdi>{install.user}</bdi>
+      </td>
+      <td>
+        {kindWords[install.kind]} <code>{install.resource}</code>
+      </td>
+      <td>
+        <Time at={install.updatedAt} />
+      </td>
+      <td>
+        <StepForms visit={visit} install={install} />
       </td>
     </tr>
   )
 }
 
 const stateOf = ({ approval, state }: DescribedInstall): readonly [Tone, string] => {
-  if (approval === 'pending') return ['waiting', 'Waiting']
   if (approval === 'rejected') return ['bad', 'Rejected']
   return state === 'active' ? ['good', 'In use'] : ['plain', 'Deactivated']
 }
-
-const stepsOf = ({ approval, state }: DescribedInstall): readonly InstallStep[] => {
-  if (approval === 'pending') return ['approve', 'reject']
-  return state === 'active' ? ['deactivate'] : []
-}
-
-const buttons = { approve: 'Approve', reject: 'Reject', deactivate: 'Deactivate' } as const satisfies Record<
-  InstallStep,
-  string
->
-
-const StepForm = ({ visit, install, step }: InstallRowProps & { readonly step: InstallStep }) => (
-  <Form action={installPath(install.id, step)} visit={visit}>
-    <button type="submit" class={step === 'approve' ? 'small' : 'danger small'}>
-      {buttons[step]}
-      <span class="unseen">
-        {' '}
-        <bdi>{install.appName}</bdi> for {install.user}
-      </span>
-    </button>
-  </Form>
-)

@@ -57,7 +57,7 @@ const marks = {
 
 const ChangeTable = ({ changes }: { readonly changes: readonly ManifestChange[] }) => (
   <Scroll label="Changes of the manifest">
-    <table class="changes">
+    <table>
       <thead>
         <tr>
           <th scope="col">Change</th>

@@ -41,8 +41,8 @@ const QueueTable = ({ label, since, versions }: QueueTableProps) => (
     <table>
       <thead>
         <tr>
-          <th scope="col">App</th>
           <th scope="col">Version</th>
+          <th scope="col">App</th>
           <th scope="col">{since}</th>
           <th scope="col">Owner</th>
         </tr>
@@ -50,6 +50,9 @@ const QueueTable = ({ label, since, versions }: QueueTableProps) => (
       <tbody>
         {versions.map((version) => (
           <tr key={version.id}>
+            <td>
+              <a href={reviewPath(version.slug, version.version)}>{version.version}</a>
+            </td>
             <td>
               <bdi>{version.appName}</bdi>{' '}
               {version.appStatus === 'active' ? null : <AppStatusBadge status="suspended" />}
@@ -59,12 +62,11 @@ const QueueTable = ({ label, since, versions }: QueueTableProps) => (
               </small>
             </td>
             <td>
-              <a href={reviewPath(version.slug, version.version)}>{version.version}</a>
-            </td>
-            <td>
               <Time at={version.since} />
             </td>
-            <td>{version.ownerEmail}</td>
+            <td>
+              <bdi>{version.ownerEmail}</bdi>
+            </td>
           </tr>
         ))}
       </tbody>

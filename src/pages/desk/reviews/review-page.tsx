@@ -1,4 +1,5 @@
 import type { PlatformError } from '../../../domain/errors.ts'
+import { visibleText } from '../../../domain/visible-text.ts'
 import type { Review } from '../../../operations/versions/read-review.ts'
 import { Problem } from '../../components/problem.tsx'
 import { Time } from '../../components/time.tsx'
@@ -66,7 +67,7 @@ const Facts = ({ review: { app, owner, version, live } }: { readonly review: Rev
       <Artifact artifact={version.artifact} />
     </dd>
     <dt>Notes</dt>
-    <dd>{version.notes === null ? 'None' : <bdi class="text">{version.notes}</bdi>}</dd>
+    <dd>{version.notes === null ? 'None' : <bdi class="text">{visibleText(version.notes)}</bdi>}</dd>
   </dl>
 )
 
@@ -75,7 +76,7 @@ const Artifact = ({ artifact }: { readonly artifact: Review['version']['artifact
     <>None</>
   ) : (
     <>
-      <bdi>{artifact.filename}</bdi>, {artifact.sizeBytes.toLocaleString('en')} bytes
+      <bdi>{visibleText(artifact.filename)}</bdi>, {artifact.sizeBytes.toLocaleString('en')} bytes
       <br />
       <small>
         SHA-256 <code>{artifact.sha256}</code>

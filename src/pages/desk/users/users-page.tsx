@@ -47,7 +47,9 @@ const UserTable = ({ users }: { readonly users: readonly UserSummary[] }) => (
         {users.map((user) => (
           <tr key={user.id}>
             <td>
-              <a href={userPath(user.id)}>{user.email}</a>
+              <a href={userPath(user.id)}>
+                <bdi>{user.email}</bdi>
+              </a>
             </td>
             <td>
               <bdi>{user.name}</bdi>
