@@ -1,0 +1,35 @@
+import type { DescribedInstall } from '../../../operations/installs/described-install.ts'
+import { Time } from '../../components/time.tsx'
+import type { Visit } from '../../visit.ts'
+import { appPath } from '../paths.ts'
+import { kindWords, StepForms } from './install-steps.tsx'
+
+type InstallCardProps = { readonly visit: Visit; readonly install: DescribedInstall }
+
+/** An install that waits, with what has to be known to decide on it. */
+export const InstallCard = ({ visit, install }: InstallCardProps) => (
+  <article>
+    <h3>
+      <bdi>{install.appName}</bdi>
+    </h3>
+    <dl>
+      <dt>App</dt>
+      <dd>
+        <a href={appPath(install.app)}>
+          <code>{install.app}</code>
+        </a>
+      </dd>
+      <dt>User</dt>
+      <dd>{install.user}</dd>
+      <dt>{kindWords[install.kind]}</dt>
+      <dd>
+        <code>{install.resource}</code>
+      </dd>
+      <dt>Since</dt>
+      <dd>
+        <Time at={install.createdAt} />
+      </dd>
+    </dl>
+    <StepForms visit={visit} install={install} />
+  </article>
+)

@@ -1,0 +1,36 @@
+import type { InstallStep } from '../../../domain/install.ts'
+import type { DescribedInstall } from '../../../operations/installs/described-install.ts'
+import { Form } from '../../components/form.tsx'
+import type { Visit } from '../../visit.ts'
+import { installPath } from '../paths.ts'
+
+export const kindWords = { site: 'Website', store: 'Store' } as const
+
+type StepFormsProps = { readonly visit: Visit; readonly install: DescribedInstall }
+
+/** What can be decided on an install now; nothing when it is over. */
+export const StepForms = ({ visit, install }: StepFormsProps) => (
+  <div class="beside">
+    {stepsOf(install).map((step) => (
+      <Form key={step} action={installPath(install.id, step)} visit={visit}>
+        <button type="submit" class={step === 'approve' ? 'small' : 'danger small'}>
+          {buttons[step]}
+          <span class="unseen">
+            {' '}
+            <bdi>{install.appName}</bdi> for {install.user}
+          </span>
+        </button>
+      </Form>
+    ))}
+  </div>
+)
+
+const stepsOf = ({ approval, state }: DescribedInstall): readonly InstallStep[] => {
+  if (approval === 'pending') return ['approve', 'reject']
+  return state === 'active' ? ['deactivate'] : []
+}
+
+const buttons = { approve: 'Approve', reject: 'Reject', deactivate: 'Deactivate' } as const satisfies Record<
+  InstallStep,
+  string
+>
