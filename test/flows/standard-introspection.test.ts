@@ -1,0 +1,256 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { createCredential } from '../../src/operations/credentials/create-credential.ts'
+import { listCredentials } from '../../src/operations/credentials/list-credentials.ts'
+import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
+import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
+import { operator, trace } from '../support/operator.ts'
+import {
+  addApp,
+  addUser,
+  type AppInWorld,
+  appToken,
+  createWorld,
+  endWorld,
+  grantTokens,
+  signIn,
+  type World,
+} from '../support/world.ts'
+import {
+  basic,
+  expectError,
+  freshCode,
+  inBody,
+  introspected,
+  refreshForm,
+  sendForm,
+  standardAppToken,
+  standardTokens,
+} from './support/standard.ts'
+
+const issuer = 'https://apps.example.com'
+let world: World
+let url: string
+let other: AppInWorld
+beforeAll(async () => {
+  world = await createWorld({ env: { PUBLIC_URL: issuer } })
+  url = world.server.url
+  other = await addApp(world.platform, world.user)
+})
+afterAll(async () => await endWorld(world))
+
+const inactive = { active: false }
+const scope = 'profile.email:read profile:read site:read store:read'
+const refresh = async (refreshToken: string, more: Readonly<Record<string, string>> = {}, app = world.app) =>
+  (await sendForm(url, '/oauth/token', { ...refreshForm(refreshToken), ...more }, basic(app.development))).body
+
+/** What is told of a live token, and that its times are those of one that was issued just now. */
+const told = async (token: string, lifetime: number) => {
+  const { exp, iat, ...rest } = await introspected(world, token)
+  expect([exp, iat].every(Number.isInteger)).toBe(true)
+  expect(exp - iat).toBe(lifetime)
+  expect(Math.abs(iat - Date.now() / 1000)).toBeLessThan(60)
+  return rest
+}
+
+describe('introspection (RFC 7662) tells a client of its own live tokens, and of no person', () => {
+  test('an app token: the subject is the client', async () => {
+    const { clientId } = world.app.development
+    expect(await told(await standardAppToken(world), 3_600)).toEqual({
+      active: true,
+      scope: 'site.content:write site:read store:read',
+      client_id: clientId,
+      token_type: 'Bearer',
+      sub: clientId,
+      iss: issuer,
+    })
+  })
+
+  test('an access token: the subject is the user', async () => {
+    expect(await told((await standardTokens(world)).access_token, 3_600)).toEqual({
+      active: true,
+      scope,
+      client_id: world.app.development.clientId,
+      token_type: 'Bearer',
+      sub: world.user.id,
+      iss: issuer,
+    })
+  })
+
+  test('a refresh token: it is no Bearer token, and its scope is what it can be turned into', async () => {
+    const { refresh_token: first } = await standardTokens(world)
+    const narrowed = await refresh(first, { scope: 'site:read' })
+    const facts = { active: true, scope, client_id: world.app.development.clientId, sub: world.user.id, iss: issuer }
+    expect(await told(narrowed.refresh_token, 30 * 24 * 3_600)).toEqual(facts)
+    expect((await introspected(world, narrowed.access_token)).scope).toBe('site:read')
+  })
+
+  test('of the other door, in the other environment, and with the credentials in the form', async () => {
+    const { production } = world.app
+    expect((await introspected(world, (await grantTokens(world)).accessToken)).active).toBe(true)
+    const live = await appToken(url, production)
+    expect((await introspected(world, live, production)).client_id).toBe(production.clientId)
+    const posted = await sendForm(url, '/oauth/introspect', { token: live, ...inBody(production) })
+    expect(posted.body.active).toBe(true)
+  })
+
+  test('whatever the hint', async () => {
+    const { access_token: token } = await standardTokens(world)
+    for (const hint of ['access_token', 'refresh_token', 'something_else', '']) {
+      const form = { token, token_type_hint: hint }
+      expect((await sendForm(url, '/oauth/introspect', form, basic(world.app.development))).body.active).toBe(true)
+    }
+  })
+
+  test('and changes nothing: neither the token nor its grant', async () => {
+    const tokens = await standardTokens(world)
+    for (const token of [tokens.access_token, tokens.refresh_token, tokens.refresh_token]) {
+      expect((await introspected(world, token)).active).toBe(true)
+    }
+    expect((await refresh(tokens.refresh_token)).access_token).toBeString()
+  })
+})
+
+describe('of everything else exactly this is told: it is not active', () => {
+  test('what is no token, or another secret', async () => {
+    const token = await standardAppToken(world)
+    const spoilt = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
+    for (const text of [
+      'x',
+      ' ',
+      '\u00fc',
+      'apat_',
+      spoilt,
+      `${token} `,
+      token.toUpperCase(),
+      token.replace('apat_', 'apua_'),
+      'x'.repeat(30_000),
+      await freshCode(world),
+      await signIn(url, world.user),
+      world.app.development.clientSecret,
+      world.app.development.clientId,
+    ]) {
+      expect(await introspected(world, text)).toEqual(inactive)
+    }
+  })
+
+  test("another app's tokens, and those of the app's own other environment", async () => {
+    const tokens = await standardTokens(world)
+    const issued = await standardAppToken(world)
+    for (const token of [tokens.access_token, tokens.refresh_token, issued]) {
+      expect(await introspected(world, token, other.development)).toEqual(inactive)
+      expect(await introspected(world, token, world.app.production)).toEqual(inactive)
+      expect((await introspected(world, token)).active).toBe(true)
+    }
+  })
+
+  test('what was refreshed away', async () => {
+    const first = await standardTokens(world)
+    const second = await refresh(first.refresh_token)
+    expect(await introspected(world, first.access_token)).toEqual(inactive)
+    expect(await introspected(world, first.refresh_token)).toEqual(inactive)
+    expect((await introspected(world, second.refresh_token)).active).toBe(true)
+    await refresh(first.refresh_token)
+    expect(await introspected(world, second.access_token)).toEqual(inactive)
+    expect(await introspected(world, second.refresh_token)).toEqual(inactive)
+  })
+
+  test('what was revoked', async () => {
+    const tokens = await standardTokens(world)
+    const issued = await standardAppToken(world)
+    for (const token of [tokens.access_token, issued]) {
+      await sendForm(url, '/oauth/revoke', { token }, basic(world.app.development))
+    }
+    for (const token of [tokens.access_token, tokens.refresh_token, issued]) {
+      expect(await introspected(world, token)).toEqual(inactive)
+    }
+  })
+
+  test('tokens of a suspended app, until it is active again', async () => {
+    const app = await addApp(world.platform, world.user)
+    const suspended = { ...world, app }
+    const tokens = await standardTokens(suspended)
+    const all = [tokens.access_token, tokens.refresh_token, await standardAppToken(suspended)]
+    const states = async () =>
+      await Promise.all(all.map(async (token) => (await introspected(suspended, token)).active))
+    expect(await states()).toEqual([true, true, true])
+    await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })
+    for (const token of all) expect(await introspected(suspended, token)).toEqual(inactive)
+    await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'active' })
+    expect(await states()).toEqual([true, true, true])
+  })
+
+  test('tokens of a disabled user, and not the token of the app', async () => {
+    const user = await addUser(world.platform, 'Bob Example')
+    const tokens = await standardTokens({ ...world, user })
+    await setUserStatus(world.platform, trace, operator, { email: user.email, status: 'disabled' })
+    for (const token of [tokens.access_token, tokens.refresh_token]) {
+      expect(await introspected(world, token)).toEqual(inactive)
+    }
+    expect((await introspected(world, await standardAppToken(world))).active).toBe(true)
+  })
+
+  test('an app token whose secret has ended', async () => {
+    const app = await addApp(world.platform, world.user)
+    const second = await createCredential(world.platform, trace, operator, {
+      slug: app.slug,
+      environment: 'development',
+      label: null,
+    })
+    const token = await standardAppToken(world, second)
+    expect((await introspected(world, token, app.development)).active).toBe(true)
+    await revokeCredential(world.platform, trace, operator, second.id)
+    expect(await introspected(world, token, app.development)).toEqual(inactive)
+    expectError(await sendForm(url, '/oauth/introspect', { token }, basic(second)), 'invalid_client')
+  })
+
+  test('what has expired', async () => {
+    const short = await createWorld({
+      env: { LIFETIME_APP_TOKEN: '1', LIFETIME_ACCESS_TOKEN: '1', LIFETIME_REFRESH_TOKEN: '2' },
+    })
+    try {
+      const tokens = await standardTokens(short)
+      const issued = await standardAppToken(short)
+      await Bun.sleep(1_050)
+      expect(await introspected(short, issued)).toEqual(inactive)
+      expect(await introspected(short, tokens.access_token)).toEqual(inactive)
+      await Bun.sleep(1_000)
+      expect(await introspected(short, tokens.refresh_token)).toEqual(inactive)
+    } finally {
+      await endWorld(short)
+    }
+  })
+})
+
+describe('whoever asks must be a client', () => {
+  test('with the right secret, else nothing is told, and the refusal is recorded', async () => {
+    const token = await standardAppToken(world)
+    const wrong = { ...world.app.development, clientSecret: world.app.production.clientSecret }
+    const answer = await sendForm(url, '/oauth/introspect', { token }, basic(wrong))
+    expectError(answer, 'invalid_client')
+    expectError(
+      await sendForm(url, '/oauth/introspect', { token }, { Authorization: `Bearer ${token}` }),
+      'invalid_client',
+    )
+    expectError(await sendForm(url, '/oauth/introspect', { token }), 'invalid_client')
+    const rows = await world.platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000_000 })
+    const row = rows.find(({ requestId }) => requestId === answer.headers.get('x-request-id'))
+    expect(row).toMatchObject({
+      action: 'token.introspect',
+      reason: 'invalid_client',
+      appId: world.app.id,
+      target: world.app.development.clientId,
+    })
+  })
+
+  test('and asking is a use of its secret', async () => {
+    const app = await addApp(world.platform, world.user)
+    const lastUse = async () => {
+      const listed = await listCredentials(world.platform, app.slug)
+      return listed.find(({ environment }) => environment === 'development')?.lastUsedAt ?? null
+    }
+    expect(await lastUse()).toBeNull()
+    expect(await introspected(world, 'x', app.development)).toEqual(inactive)
+    expect(await lastUse()).not.toBeNull()
+  })
+})
