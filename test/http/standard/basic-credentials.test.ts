@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { assert, property, string } from 'fast-check'
 import { readBasicCredentials } from '../../../src/http/standard/basic-credentials.ts'
 
 const header = (pair: string | Uint8Array, scheme = 'Basic'): string =>
@@ -8,10 +8,10 @@ const header = (pair: string | Uint8Array, scheme = 'Basic'): string =>
 const encode = (text: string) => new URLSearchParams([['', text]]).toString().slice(1)
 
 test('both halves are read, form-decoded, whatever they hold', () => {
-  fc.assert(
-    fc.property(
-      fc.string({ unit: 'grapheme' }).filter((text) => text.isWellFormed()),
-      fc.string({ unit: 'binary' }).filter((text) => text.isWellFormed()),
+  assert(
+    property(
+      string({ unit: 'grapheme' }).filter((text) => text.isWellFormed()),
+      string({ unit: 'binary' }).filter((text) => text.isWellFormed()),
       (clientId, clientSecret) => {
         const pair = `${encode(clientId)}:${encode(clientSecret)}`
         expect(readBasicCredentials(header(pair))).toEqual({ clientId, clientSecret })
