@@ -21,9 +21,7 @@ export const CreateSecret = ({ visit, app, environment, refused }: SecretFormPro
         error={again?.error ?? null}
         input={{ value: again?.value ?? '', maxLength: 200, autocomplete: 'off' }}
       />
-      <button type="submit" aria-label={`Create a ${environment} secret`}>
-        Create a secret
-      </button>
+      <button type="submit">Create a {environment} secret</button>
     </Form>
   )
 }
@@ -47,8 +45,8 @@ export const RotateSecret = ({ visit, app, environment, refused }: SecretFormPro
           required: true,
         }}
       />
-      <button type="submit" class="secondary" aria-label={`Rotate the ${environment} secret`}>
-        Rotate the secret
+      <button type="submit" class="secondary">
+        Rotate the {environment} secret
       </button>
     </Form>
   )

@@ -1,0 +1,241 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { listOwnApps } from '../../src/operations/apps/list-own-apps.ts'
+import { ownedApp } from '../../src/operations/apps/owned-app.ts'
+import { listLiveCredentials } from '../../src/operations/credentials/list-live-credentials.ts'
+import { signOut } from '../../src/operations/sessions/sign-out.ts'
+import { authenticateSession } from '../../src/operations/tokens/authenticate-session.ts'
+import { uploadVersion } from '../operations/support/owner.ts'
+import { trace } from '../support/operator.ts'
+import { addApp, addUser, appToken, createWorld, endWorld, type Login, type World } from '../support/world.ts'
+import { expectAccessible } from './support/accessible.ts'
+import { browserKinds } from './support/browser-kinds.ts'
+import { type BrowserOptions, closeBrowsers, openBrowser } from './support/browser.ts'
+import { screenshot } from './support/screenshot.ts'
+import { signInByForm } from './support/sign-in.ts'
+
+// The console as a developer uses it. What it refuses is in console.test.ts.
+
+let world: World
+beforeAll(async () => {
+  world = await createWorld()
+})
+afterEach(closeBrowsers)
+afterAll(async () => await endWorld(world))
+
+type Developer = { readonly page: Page; readonly user: Login }
+
+const enter = async (options: BrowserOptions = {}): Promise<Developer> => {
+  const user = await addUser(world.platform)
+  const page = await openBrowser(world.server.url, options)
+  await page.goto('/console')
+  await signInByForm(page, user)
+  return { page, user }
+}
+const heading = async (page: Page) => await page.getByRole('heading', { level: 1 }).textContent()
+const press = async (page: Page, name: string | RegExp) => {
+  const led = page.waitForEvent('framenavigated')
+  await page.getByRole('button', { name }).first().click()
+  await led
+  await page.waitForLoadState()
+}
+const openTab = async (page: Page, name: string) => {
+  await page.getByRole('navigation', { name: 'App' }).getByRole('link', { name }).click()
+  await page.waitForLoadState()
+}
+const noticeOn = async (page: Page) => await page.getByRole('status').textContent()
+const alertOn = async (page: Page) => await page.getByRole('alert').textContent()
+const liveOf = async ({ user }: Developer, slug: string) => {
+  const { clientIds } = await ownedApp(world.platform, user.id, slug)
+  return await listLiveCredentials(world.platform, clientIds)
+}
+const createApp = async (page: Page, slug: string) => {
+  await page.goto('/console/new')
+  await page.getByLabel('Name').fill('Letters & <b>more</b>')
+  await page.getByLabel('Slug').fill(slug)
+  await page.getByRole('checkbox', { name: 'site:read' }).check()
+  await press(page, 'Create the app')
+}
+
+describe.each(browserKinds)('with $kind', (kind) => {
+  const look = async (page: Page, name: string) => {
+    if (kind.javaScript) await expectAccessible(page)
+    await screenshot(page, `console ${name} ${kind.kind}`)
+  }
+  const stem = kind.kind.toLowerCase().replaceAll(/[^a-z]+/g, '-')
+
+  test('a developer registers an app, and follows the checklist to its first call', async () => {
+    const developer = await enter(kind)
+    const { page } = developer
+    expect(await page.getByRole('main').textContent()).toContain('You have no app yet.')
+    await look(page, 'empty')
+    await page
+      .getByRole('button', { name: 'Create an app' })
+      .or(page.getByRole('link', { name: 'Create an app' }))
+      .click()
+    await createApp(page, `${stem}-walk`)
+    expect(await heading(page)).toBe('Letters & <b>more</b>')
+    expect(await noticeOn(page)).toContain('Your app is registered.')
+    await look(page, 'fresh app')
+
+    await page.getByRole('link', { name: 'Create a development secret' }).click()
+    await page.getByLabel('Label of a new development secret').fill('My laptop')
+    await press(page, 'Create a development secret')
+    const clientSecret = await page.getByLabel('Client secret').inputValue()
+    expect(clientSecret).toStartWith('aps_dev_')
+    await look(page, 'secret')
+    const clientId = (await ownedApp(world.platform, developer.user.id, `${stem}-walk`)).clientIds.development
+    expect(await appToken(world.server.url, { clientId, clientSecret })).toStartWith('apat_')
+
+    await page.getByRole('link', { name: 'I have copied it' }).click()
+    expect(await page.getByRole('heading', { level: 3 }).textContent()).toBe('My laptop')
+    expect(await page.content()).not.toContain(clientSecret)
+    await openTab(page, 'Overview')
+    expect(await page.getByText('Make the first call').locator('..').textContent()).toContain('done')
+  })
+
+  test('redirect URIs come and go, and a refused one says why and stays to be mended', async () => {
+    const developer = await enter(kind)
+    const { page } = developer
+    const slug = `${stem}-uris`
+    await createApp(page, slug)
+    await openTab(page, 'Redirect URIs')
+    const field = page.getByLabel('New redirect URI for production')
+    await field.fill('http://app.example/callback')
+    await field.press('Enter')
+    await page.getByRole('alert').waitFor()
+    expect(await alertOn(page)).toBe('A redirect URI starts with https://.')
+    expect(await field.inputValue()).toBe('http://app.example/callback')
+    expect(await field.getAttribute('aria-invalid')).toBe('true')
+    await look(page, 'refused uri')
+    await field.fill(`https://${slug}.example/callback`)
+    await field.press('Enter')
+    await page.getByRole('status').waitFor()
+    await press(page, `Remove https://${slug}.example/callback`)
+    expect(await noticeOn(page)).toContain('refused from now on')
+  })
+
+  test('scopes, the name and a rotation with a grace', async () => {
+    const developer = await enter(kind)
+    const { page } = developer
+    const slug = `${stem}-changes`
+    await createApp(page, slug)
+    await openTab(page, 'Scopes')
+    await page.getByRole('checkbox', { name: 'store:read' }).check()
+    await page.getByRole('checkbox', { name: 'site:read' }).uncheck()
+    await press(page, 'Save the scopes')
+    expect(await page.getByRole('checkbox', { name: 'store:read' }).isChecked()).toBe(true)
+    expect((await ownedApp(world.platform, developer.user.id, slug)).scopes).toEqual(['store:read'])
+
+    await openTab(page, 'Overview')
+    await page.getByLabel('Name').fill('Another name')
+    await press(page, 'Rename the app')
+    expect(await heading(page)).toBe('Another name')
+
+    await openTab(page, 'Credentials')
+    await press(page, 'Create a production secret')
+    await page.goto(`/console/${slug}/credentials`)
+    await page.getByLabel('Hours that the old production secret goes on working').fill('2')
+    await press(page, 'Rotate the production secret')
+    await page.goto(`/console/${slug}/credentials`)
+    const [old, rotated] = (await liveOf(developer, slug)).production
+    expect([old?.expiresAt === null, rotated?.expiresAt]).toEqual([false, null])
+    await look(page, 'rotated')
+    await press(page, 'Revoke now')
+    expect((await liveOf(developer, slug)).production.map(({ id }) => id)).toEqual([rotated?.id ?? ''])
+  })
+
+  test('a version is looked at, submitted and withdrawn', async () => {
+    const { page, user } = await enter(kind)
+    const app = await addApp(world.platform, user)
+    await uploadVersion(world.platform, app, '1.0.0+first.1')
+    await page.goto(`/console/${app.slug}/versions`)
+    await page.getByRole('link', { name: '1.0.0+first.1' }).click()
+    expect(await heading(page)).toBe('Version 1.0.0+first.1')
+    await press(page, 'Submit for review')
+    expect(await noticeOn(page)).toContain('An operator reviews it next.')
+    await look(page, 'submitted')
+    await press(page, 'Withdraw from review')
+    expect(await page.getByRole('button', { name: 'Submit for review' }).isVisible()).toBe(true)
+  })
+})
+
+describe('twice', () => {
+  test.each([true, false])('a double click on create makes one app and one secret (script: %p)', async (javaScript) => {
+    const developer = await enter({ javaScript })
+    const { page, user } = developer
+    const slug = `double-${javaScript}`
+    await page.goto('/console/new')
+    await page.getByLabel('Name').fill('Twice')
+    await page.getByLabel('Slug').fill(slug)
+    await page.getByRole('checkbox', { name: 'site:read' }).check()
+    await page.getByRole('button', { name: 'Create the app' }).dblclick()
+    await page.waitForURL((url) => url.pathname !== '/console/new' || url.search !== '').catch(() => null)
+    expect((await listOwnApps(world.platform, user.id)).length).toBe(1)
+    await page.goto(`/console/${slug}/credentials`)
+    await page.getByRole('button', { name: 'Create a development secret' }).dblclick()
+    await page.getByRole('heading', { level: 1, name: /Your new secret|Already done/ }).waitFor()
+    expect((await liveOf(developer, slug)).development).toHaveLength(1)
+  })
+
+  test('a secret is not shown again by reloading its page or by going back', async () => {
+    const developer = await enter()
+    const { page } = developer
+    await createApp(page, 'shown-once')
+    await openTab(page, 'Credentials')
+    await press(page, 'Create a development secret')
+    const secret = await page.getByLabel('Client secret').inputValue()
+    await page.reload()
+    expect(await heading(page)).toBe('Already done')
+    expect(await page.content()).not.toContain(secret)
+    await page.getByRole('link', { name: 'See the credentials' }).click()
+    await page.goBack()
+    expect(await page.content()).not.toContain(secret)
+    expect((await liveOf(developer, 'shown-once')).development).toHaveLength(1)
+  })
+
+  test('two tabs: each form acts for itself, and the one that comes too late is told how things stand', async () => {
+    const developer = await enter()
+    const { page } = developer
+    await createApp(page, 'two-tabs')
+    await page.goto('/console/two-tabs/credentials')
+    const tabs = [page, await page.context().newPage(), await page.context().newPage()] as const
+    for (const tab of tabs) await tab.goto('/console/two-tabs/credentials')
+    for (const tab of tabs) await press(tab, 'Create a production secret')
+    expect(await heading(tabs[0])).toBe('Your new secret')
+    expect(await heading(tabs[1])).toBe('Your new secret')
+    expect(await alertOn(tabs[2])).toBe('This environment already has two live secrets.')
+    expect((await liveOf(developer, 'two-tabs')).production).toHaveLength(2)
+  })
+
+  test('a session that ends between the page and the form changes nothing, and signing in leads back', async () => {
+    const developer = await enter()
+    const { page, user } = developer
+    await createApp(page, 'too-late')
+    await page.goto('/console/too-late/credentials')
+    const cookie = (await page.context().cookies()).find(({ name }) => name === 'session')?.value ?? ''
+    const session = await authenticateSession(world.platform, cookie)
+    if (session === null) throw new Error('nobody is signed in')
+    await signOut(world.platform, trace, session)
+    await press(page, 'Create a production secret')
+    await page.waitForURL('**/sign-in?**')
+    await signInByForm(page, user)
+    expect(new URL(page.url()).pathname).toBe('/console/too-late/credentials')
+    expect((await liveOf(developer, 'too-late')).production).toEqual([])
+  })
+})
+
+test('the copy buttons copy, and are not there without the script', async () => {
+  const { page } = await enter()
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await createApp(page, 'copied')
+  await openTab(page, 'Credentials')
+  await press(page, 'Create a development secret')
+  const secret = await page.getByLabel('Client secret').inputValue()
+  await page.getByRole('button', { name: 'Copy', exact: true }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(secret)
+  const plain = await enter({ javaScript: false })
+  await createApp(plain.page, 'not-copied')
+  expect(await plain.page.getByRole('button', { name: /Copy/ }).count()).toBe(0)
+})
