@@ -6,14 +6,16 @@ type SearchFormProps = {
 
 /** Asks for a part of a name; the answer is an address that can be kept. */
 export const SearchForm = ({ action, label, part }: SearchFormProps) => (
-  <form method="get" action={action} role="search" class="beside search">
-    <label for="q" class="unseen">
-      {label}
-    </label>
-    <input type="search" id="q" name="q" value={part} placeholder={label} maxLength={254} />
-    <button type="submit" class="secondary">
-      Search
-    </button>
-    {part === '' ? null : <a href={action}>Show all</a>}
-  </form>
+  <search>
+    <form method="get" action={action} class="beside search">
+      <label for="q" class="unseen">
+        {label}
+      </label>
+      <input type="search" id="q" name="q" value={part} placeholder={label} maxLength={254} />
+      <button type="submit" class="secondary">
+        Search
+      </button>
+      {part === '' ? null : <a href={action}>Show all</a>}
+    </form>
+  </search>
 )

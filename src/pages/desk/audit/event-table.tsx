@@ -6,7 +6,7 @@ import { appPath, auditPath, userPath } from '../paths.ts'
 
 export const EventTable = ({ events }: { readonly events: readonly DescribedEvent[] }) => (
   <Scroll label="Events">
-    <table>
+    <table class="events">
       <thead>
         <tr>
           <th scope="col">Time</th>
@@ -14,7 +14,6 @@ export const EventTable = ({ events }: { readonly events: readonly DescribedEven
           <th scope="col">Who</th>
           <th scope="col">App</th>
           <th scope="col">About</th>
-          <th scope="col">Request</th>
         </tr>
       </thead>
       <tbody>
@@ -30,6 +29,10 @@ const EventRow = ({ event }: { readonly event: DescribedEvent }) => (
   <tr>
     <td>
       <Time at={event.at} />
+      <br />
+      <a href={auditPath({ request: event.requestId })} title={`Everything in request ${event.requestId}`}>
+        <small>Request …{event.requestId.slice(-6)}</small>
+      </a>
     </td>
     <td>
       <code>{event.action}</code>
@@ -59,20 +62,13 @@ const EventRow = ({ event }: { readonly event: DescribedEvent }) => (
       )}
     </td>
     <td>
-      <small>
-        <code>{event.target}</code>
-        {event.detail === null ? null : (
-          <>
-            <br />
-            <code class="value">{event.detail}</code>
-          </>
-        )}
-      </small>
-    </td>
-    <td>
-      <a href={auditPath({ request: event.requestId })} title={event.requestId}>
-        <code>…{event.requestId.slice(-6)}</code>
-      </a>
+      {event.target === null ? null : <code>{event.target}</code>}
+      {event.detail === null ? null : (
+        <>
+          <br />
+          <code>{event.detail}</code>
+        </>
+      )}
     </td>
   </tr>
 )

@@ -61,16 +61,18 @@ export const InstallsPage = ({ visit, notice, error, app, pending, decided }: In
 )
 
 const AppFilter = ({ app }: { readonly app: string }) => (
-  <form method="get" action={deskPaths.installs} role="search" class="beside search">
-    <label for="app" class="unseen">
-      Slug of an app
-    </label>
-    <input type="search" id="app" name="app" value={app} placeholder="Slug of an app" maxLength={63} />
-    <button type="submit" class="secondary">
-      Show its installs
-    </button>
-    {app === '' ? null : <a href={deskPaths.installs}>Show all</a>}
-  </form>
+  <search>
+    <form method="get" action={deskPaths.installs} class="beside search">
+      <label for="app" class="unseen">
+        Slug of an app
+      </label>
+      <input type="search" id="app" name="app" value={app} placeholder="Slug of an app" maxLength={63} />
+      <button type="submit" class="secondary">
+        Show its installs
+      </button>
+      {app === '' ? null : <a href={deskPaths.installs}>Show all</a>}
+    </form>
+  </search>
 )
 
 type InstallTableProps = { readonly visit: Visit; readonly installs: readonly DescribedInstall[] }
