@@ -3,6 +3,7 @@ import { endWorld } from '../support/world.ts'
 import { openBrowser } from './support/browser.ts'
 import { loginOf } from './support/enter.ts'
 import { settleNeighbour } from './support/neighbours.ts'
+import { formsIn } from './support/page-forms.ts'
 import { pageTable } from './support/page-table.ts'
 import { type PlainBrowser, plainBrowser, signedInBrowser } from './support/plain-browser.ts'
 import { signInByForm } from './support/sign-in.ts'
@@ -28,7 +29,9 @@ const browserOf = (who: Who): PlainBrowser => browsers.get(who) ?? plainBrowser(
 /** Every page as the one who may see it, and those that say no. */
 const answers = async () => {
   const faces = [
-    ...siteMap.flatMap(({ who, paths }) => paths(world).map((path) => ({ who, path, expected: 200 }))),
+    ...siteMap
+      .filter(({ leadsOn }) => leadsOn !== true)
+      .flatMap(({ who, paths }) => paths(world).map((path) => ({ who, path, expected: 200 }))),
     ...refusals.map(({ who, path, status }) => ({ who, path: path(world), expected: status })),
   ]
   return await Promise.all(
@@ -116,6 +119,23 @@ describe('every page', () => {
       expect({ pattern, status }).toEqual({ pattern, status: 405 })
     }
   })
+})
+
+test('cookies say all of that themselves, and last as long as what they stand for', async () => {
+  const browser = plainBrowser(url)
+  const form = formsIn((await browser.get('/sign-in')).text)[0]
+  const { email, password } = world.user
+  const first = await fetch(`${url}/sign-in`)
+  const { headers } = await browser.post('/sign-in', { ...form?.fields, email, password })
+  const rules = 'Path=/; Max-Age=SECONDS; HttpOnly; SameSite=Lax; Secure'
+  for (const [name, cookie] of [
+    ['__Host-visit', first.headers.get('set-cookie')],
+    ['__Host-session', headers.get('set-cookie')],
+  ] as const) {
+    expect(cookie?.replace(/=[\w-]+/, '=VALUE').replace(/Max-Age=\d+/, 'Max-Age=SECONDS')).toBe(
+      `${name}=VALUE; ${rules}`,
+    )
+  }
 })
 
 test('over HTTPS a browser gets cookies that no script reads, no other site sends and no other host sets', async () => {

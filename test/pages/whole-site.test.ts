@@ -51,41 +51,37 @@ const walk = async (
 
 const judgeLook = async (page: Page) => [...(await inspectPage(page)), ...(await judgeAccessibility(page))]
 
+const judgeLookAndKeyboard = async (page: Page) => [...(await judgeLook(page)), ...(await judgeKeyboard(page))]
+
 test('the tests of the whole site know every page', () => {
   const pages = pageTable(world.platform).filter(({ method }) => method === 'GET')
   expect(siteMap.map(({ pattern }) => pattern).toSorted()).toEqual(pages.map(({ pattern }) => pattern).toSorted())
 })
 
 for (const who of everybody) {
-  for (const width of ['phone', 'desktop'] as const) {
-    test(
-      `every page for the ${who} is accessible and in one piece at ${width} width, in light and in dark`,
-      async () => {
-        expect(await walk(who, { width, theme: width === 'phone' ? 'dark' : 'light' }, judgeLook)).toEqual([])
-      },
-      3 * minutes,
-    )
-  }
-
   test(
-    `every page for the ${who} can be used with the Tab key, and shows where it is`,
-    async () => expect(await walk(who, {}, judgeKeyboard)).toEqual([]),
+    `every page for the ${who} is accessible and in one piece on a phone, and has all its links and forms without JavaScript`,
+    async () => {
+      const withScript = new Map<string, string>()
+      const judge = async (page: Page, path: string) => {
+        withScript.set(path, await page.evaluate<string>(linksAndForms))
+        return await judgeLook(page)
+      }
+      expect(await walk(who, { width: 'phone', theme: 'dark' }, judge)).toEqual([])
+
+      const judgePlain = async (page: Page, path: string) => {
+        const isSame = (await page.evaluate<string>(linksAndForms)) === withScript.get(path)
+        return [...(await inspectPage(page)), ...(isSame ? [] : ['Links or forms differ from those with JavaScript.'])]
+      }
+      expect(await walk(who, { javaScript: false, width: 'phone', theme: 'light' }, judgePlain)).toEqual([])
+    },
     3 * minutes,
   )
 
   test(
-    `every page for the ${who} has all its links and forms without JavaScript`,
+    `every page for the ${who} is accessible and in one piece on a desk, and can be used with the Tab key`,
     async () => {
-      const withScript = new Map<string, string>()
-      await walk(who, {}, async (page, path) => {
-        withScript.set(path, await page.evaluate<string>(linksAndForms))
-        return []
-      })
-      const judge = async (page: Page, path: string) => {
-        const same = (await page.evaluate<string>(linksAndForms)) === withScript.get(path)
-        return [...(await inspectPage(page)), ...(same ? [] : ['Links or forms differ from those with JavaScript.'])]
-      }
-      expect(await walk(who, { javaScript: false, width: 'phone' }, judge)).toEqual([])
+      expect(await walk(who, { width: 'desktop', theme: 'light' }, judgeLookAndKeyboard)).toEqual([])
     },
     3 * minutes,
   )

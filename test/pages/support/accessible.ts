@@ -1,24 +1,31 @@
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 
-const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+/** What depends on whether the page is light or dark. */
+const colours = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] }
 
 /**
  * Judges the page as it now stands, with JavaScript switched on, by axe-core's rules for WCAG 2.2 A and AA and its best
  * practices.
  * @throws Error with one line for each element that breaks a rule
  */
-export const expectAccessible = async (page: Page): Promise<void> => {
-  await page.evaluate(axe.source) // through the debugging protocol: the page's own policy stays as it is
+export const expectAccessible = async (page: Page): Promise<void> => await judge(page, standards)
+
+/** The same for nothing but colours: for a page that has been judged whole in the other theme. */
+export const expectAccessibleColours = async (page: Page): Promise<void> => await judge(page, colours)
+
+const judge = async (page: Page, runOnly: readonly string[] | typeof colours): Promise<void> => {
+  const isThere = await page.evaluate<boolean>('"axe" in window')
+  if (!isThere) await page.evaluate(axe.source) // through the debugging protocol: the page's own policy stays as it is
   const violations = await page.evaluate<axe.Result[]>(
-    `axe.run(document, ${JSON.stringify({ runOnly: tags, resultTypes: ['violations'] })}).then((found) => found.violations)`,
+    `axe.run(document, ${JSON.stringify({ runOnly, resultTypes: ['violations'] })}).then((found) => found.violations)`,
   )
-  if (violations.length === 0) return
-  const lines = violations.flatMap(({ id, help, nodes }) =>
-    nodes.map(({ target, html, any, all, none }) => {
-      const reason = [...any, ...all, ...none].map(({ message }) => message).join('; ')
-      return `- ${id}: ${help}\n    ${target.join(' ')}\n    ${html.slice(0, 200)}\n    ${reason}`
-    }),
-  )
-  throw new Error(`Not accessible: ${page.url()}\n${lines.join('\n')}`)
+  if (violations.length > 0) throw new Error(`Not accessible: ${page.url()}\n${violations.flatMap(linesOf).join('\n')}`)
 }
+
+const linesOf = ({ id, help, nodes }: axe.Result): readonly string[] =>
+  nodes.map(({ target, html, any, all, none }) => {
+    const reason = [...any, ...all, ...none].map(({ message }) => message).join('; ')
+    return `- ${id}: ${help}\n    ${target.join(' ')}\n    ${html.slice(0, 200)}\n    ${reason}`
+  })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { expectAccessible } from './accessible.ts'
+import { expectAccessible, expectAccessibleColours } from './accessible.ts'
 
 const scriptNamed = async (name: string): Promise<string> => await Bun.file(join(import.meta.dir, name)).text()
 const [inspection, focusWatch] = await Promise.all([scriptNamed('inspect-page.js'), scriptNamed('watch-focus.js')])
@@ -8,15 +8,16 @@ const [inspection, focusWatch] = await Promise.all([scriptNamed('inspect-page.js
 /** What no page may be at this width, without scripts or with them: sentences, none when all is well. */
 export const inspectPage = async (page: Page): Promise<readonly string[]> => await page.evaluate<string[]>(inspection)
 
-/** What axe finds, in light and in dark. */
+/** What axe finds, in the theme that the page is in and in the other one. */
 export const judgeAccessibility = async (page: Page): Promise<readonly string[]> => {
   const faults: string[] = []
+  const note = (theme: string) => (error: Error) => faults.push(`${theme}: ${error.message}`)
   const isDark = await page.evaluate<boolean>('matchMedia("(prefers-color-scheme: dark)").matches')
-  const themes = isDark ? (['light', 'dark'] as const) : (['dark', 'light'] as const) // and so back to where it was
-  for (const colorScheme of themes) {
-    await page.emulateMedia({ colorScheme })
-    await expectAccessible(page).catch((error: Error) => faults.push(`${colorScheme}: ${error.message}`))
-  }
+  const [theme, other] = isDark ? (['dark', 'light'] as const) : (['light', 'dark'] as const)
+  await expectAccessible(page).catch(note(theme))
+  await page.emulateMedia({ colorScheme: other })
+  await expectAccessibleColours(page).catch(note(other))
+  await page.emulateMedia({ colorScheme: theme })
   return faults
 }
 

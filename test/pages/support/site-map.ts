@@ -97,13 +97,18 @@ export const siteMap: readonly Site[] = [
     paths: ({ app }) => ['/desk/installs', `/desk/installs?app=${app.slug}`],
   },
   { pattern: '/desk/apps', who: 'operator', paths: () => ['/desk/apps', '/desk/apps?q=nothing-has-this'] },
-  { pattern: '/desk/apps/:slug', who: 'operator', paths: ({ app }) => [`/desk/apps/${app.slug}`] },
+  {
+    pattern: '/desk/apps/:slug',
+    who: 'operator',
+    paths: ({ app, suspendedApp }) => [`/desk/apps/${app.slug}`, `/desk/apps/${suspendedApp.slug}`],
+  },
   { pattern: '/desk/users', who: 'operator', paths: () => ['/desk/users', '/desk/users?q=nobody-has-this'] },
   { pattern: '/desk/users/new', who: 'operator', paths: () => ['/desk/users/new'] },
   {
     pattern: '/desk/users/:id',
     who: 'operator',
-    paths: ({ stranger, operator }) => [`/desk/users/${stranger.id}`, `/desk/users/${operator.id}`],
+    paths: (world) =>
+      [world.stranger, world.operator, world.secondOperator, world.disabledUser].map(({ id }) => `/desk/users/${id}`),
   },
   {
     pattern: '/desk/audit',

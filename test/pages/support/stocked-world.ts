@@ -1,4 +1,5 @@
 import type { VersionStep } from '../../../src/domain/version.ts'
+import { setAppStatus } from '../../../src/operations/apps/set-app-status.ts'
 import { createCredential } from '../../../src/operations/credentials/create-credential.ts'
 import { revokeCredential } from '../../../src/operations/credentials/revoke-credential.ts'
 import { rotateCredential } from '../../../src/operations/credentials/rotate-credential.ts'
@@ -8,6 +9,7 @@ import type { Platform } from '../../../src/operations/platform.ts'
 import { addRedirectUri } from '../../../src/operations/redirect-uris/change-redirect-uris.ts'
 import { type AppCaller, authenticateAppToken } from '../../../src/operations/tokens/authenticate-app-token.ts'
 import { createUser } from '../../../src/operations/users/create-user.ts'
+import { setUserStatus } from '../../../src/operations/users/set-user-status.ts'
 import { createVersion } from '../../../src/operations/versions/create-version.ts'
 import { moveVersion } from '../../../src/operations/versions/move-version.ts'
 import { rollBackVersion } from '../../../src/operations/versions/roll-back-version.ts'
@@ -29,6 +31,9 @@ export type StockedWorld = World & {
   readonly stranger: Login
   readonly strangersApp: AppInWorld
   readonly operator: Login
+  readonly secondOperator: Login
+  readonly disabledUser: Login
+  readonly suspendedApp: AppInWorld
   /** An install that waits for the operator. */
   readonly pendingInstallId: string
   readonly grantId: string
@@ -47,9 +52,10 @@ const versions: readonly { readonly version: string; readonly steps: readonly Ve
 export const createStockedWorld = async (env: Readonly<Record<string, string>> = {}): Promise<StockedWorld> => {
   const world = await createWorld({ env })
   const { platform, app, user } = world
-  const stranger = await addPerson(platform, `${'s'.repeat(64)}@${'long.'.repeat(20)}example`, false)
-  const operator = await addPerson(platform, 'operator@example.com', true)
-  const strangersApp = await addApp(platform, stranger)
+  const people = await addPeople(platform)
+  const strangersApp = await addApp(platform, people.stranger)
+  const suspendedApp = await addApp(platform, user)
+  await setAppStatus(platform, trace, actor, { slug: suspendedApp.slug, status: 'suspended' })
   await stockCredentials(platform, app)
   await stockVersions(platform, app)
   await addRedirectUri(platform, trace, actor, {
@@ -67,7 +73,19 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   })
   const { grantId } = await grantTokens(world)
   await grantTokens({ ...world, app: strangersApp })
-  return { ...world, stranger, strangersApp, operator, pendingInstallId, grantId }
+  await stockTrail(platform, app)
+  return { ...world, ...people, strangersApp, suspendedApp, pendingInstallId, grantId }
+}
+
+const addPeople = async (platform: Platform) => {
+  const disabledUser = await addUser(platform, 'Disabled Example')
+  await setUserStatus(platform, trace, actor, { email: disabledUser.email, status: 'disabled' })
+  return {
+    disabledUser,
+    stranger: await addPerson(platform, `${'s'.repeat(64)}@${'long.'.repeat(20)}example`, false),
+    operator: await addPerson(platform, 'operator@example.com', true),
+    secondOperator: await addPerson(platform, 'second.operator@example.com', true),
+  }
 }
 
 const addPerson = async (platform: Platform, email: string, isOperator: boolean): Promise<Login> => {
@@ -108,5 +126,13 @@ const stockVersions = async (platform: Platform, app: AppInWorld): Promise<void>
   for (const environment of ['production', 'development'] as const) {
     const request = { target: null, environment, reason: 'A reason', dryRun: false }
     await rollBackVersion(platform, trace, caller, request, null)
+  }
+}
+
+/** More events of the app than stand on one page: somebody tries a wrong secret again and again. */
+const stockTrail = async (platform: Platform, { development }: AppInWorld): Promise<void> => {
+  const wrong = { clientId: development.clientId, clientSecret: 'wrong', scope: 'site:read' }
+  for (let tried = 0; tried < 60; tried += 1) {
+    await issueAppToken(platform, trace, wrong).catch(() => undefined)
   }
 }

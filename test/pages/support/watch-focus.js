@@ -1,19 +1,20 @@
 // oxlint-disable unicorn/consistent-function-scoping -- what a page is handed is one expression
 // Runs inside a page before somebody goes through it with the Tab key; `window.unreached()` then tells what went wrong.
 ;(() => {
+  // What a person sees of it: a frame without a width, or a colour that nothing has, is nothing.
   const looks = (element) => {
-    const { outline, boxShadow, borderColor, backgroundColor, transform } = getComputedStyle(element)
-    return [outline, boxShadow, borderColor, backgroundColor, transform].join()
+    const style = getComputedStyle(element)
+    const outline = style.outlineStyle === 'none' || style.outlineWidth === '0px' ? '' : style.outline
+    const border = style.borderTopStyle === 'none' || style.borderTopWidth === '0px' ? '' : style.borderTopColor
+    return [outline, border, style.boxShadow, style.backgroundColor].join()
   }
   const name = (element) => element.outerHTML.slice(0, 160).replaceAll(/\s+/g, ' ')
-  const isReachable = (element) =>
+  const hasToBeReached = (element) =>
     element.checkVisibility({ visibilityProperty: true }) &&
-    element.tabIndex >= 0 &&
-    !element.disabled &&
-    element.type !== 'hidden'
+    !element.matches(':disabled, [type=hidden], [tabindex="-1"]:not(a, button, input, select, textarea)')
   const selector = 'a[href], button, input, select, textarea, summary, [tabindex]'
   const before = new Map(
-    [...document.querySelectorAll(selector)].filter(isReachable).map((element) => [element, looks(element)]),
+    [...document.querySelectorAll(selector)].filter(hasToBeReached).map((element) => [element, looks(element)]),
   )
   const faults = []
   const reached = new Set()
