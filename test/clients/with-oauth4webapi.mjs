@@ -1,48 +1,59 @@
+import * as story from './support/story.mjs'
+
+const { ISSUER, CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, SCOPE, APP_SCOPE } = story
+
+// #region readme
 import * as oauth from 'oauth4webapi'
-import { apiHeaders, APP_SCOPE, CLIENT_ID, CLIENT_SECRET, ISSUER, live, REDIRECT_URI, SCOPE } from './support/story.mjs'
 
 const issuer = new URL(ISSUER)
-const as = await oauth
-  .discoveryRequest(issuer, { algorithm: 'oauth2' })
-  .then((response) => oauth.processDiscoveryResponse(issuer, response))
+const discovered = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2' })
+const server = await oauth.processDiscoveryResponse(issuer, discovered)
 const client = { client_id: CLIENT_ID }
 const clientAuth = oauth.ClientSecretBasic(CLIENT_SECRET)
 
+// Keep the verifier and the state in the session of the browser that is sent to the URL.
 const codeVerifier = oauth.generateRandomCodeVerifier()
 const state = oauth.generateRandomState()
-const authorizationUrl = new URL(as.authorization_endpoint)
-authorizationUrl.searchParams.set('client_id', client.client_id)
-authorizationUrl.searchParams.set('redirect_uri', REDIRECT_URI)
-authorizationUrl.searchParams.set('response_type', 'code')
-authorizationUrl.searchParams.set('scope', SCOPE)
-authorizationUrl.searchParams.set('state', state)
-authorizationUrl.searchParams.set('code_challenge', await oauth.calculatePKCECodeChallenge(codeVerifier))
-authorizationUrl.searchParams.set('code_challenge_method', 'S256')
+const authorizationUrl = new URL(server.authorization_endpoint)
+authorizationUrl.search = new URLSearchParams({
+  response_type: 'code',
+  client_id: CLIENT_ID,
+  redirect_uri: REDIRECT_URI,
+  scope: SCOPE,
+  state,
+  code_challenge: await oauth.calculatePKCECodeChallenge(codeVerifier),
+  code_challenge_method: 'S256',
+}).toString()
 
-const ownToken = async (auth) => {
-  const response = await oauth.clientCredentialsGrantRequest(as, client, auth, { scope: APP_SCOPE })
-  return await oauth.processClientCredentialsResponse(as, client, response)
+/** `url` is what the browser came back to. */
+const exchange = async (url) => {
+  const answer = oauth.validateAuthResponse(server, client, url, state)
+  const grant = [server, client, clientAuth, answer, REDIRECT_URI, codeVerifier]
+  return await oauth.processAuthorizationCodeResponse(
+    server,
+    client,
+    await oauth.authorizationCodeGrantRequest(...grant),
+  )
+}
+const refresh = async (refreshToken) => {
+  const response = await oauth.refreshTokenGrantRequest(server, client, clientAuth, refreshToken)
+  return await oauth.processRefreshTokenResponse(server, client, response)
+}
+const introspect = async (token) => {
+  const response = await oauth.introspectionRequest(server, client, clientAuth, token)
+  return await oauth.processIntrospectionResponse(server, client, response)
+}
+const revoke = async (token) =>
+  await oauth.processRevocationResponse(await oauth.revocationRequest(server, client, clientAuth, token))
+const ownToken = async (auth = clientAuth) => {
+  const response = await oauth.clientCredentialsGrantRequest(server, client, auth, { scope: APP_SCOPE })
+  return await oauth.processClientCredentialsResponse(server, client, response)
 }
 
-await live({
-  metadata: as,
-  authorizationUrl,
-  exchange: async (callback) => {
-    const params = oauth.validateAuthResponse(as, client, callback, state)
-    const answer = await oauth.authorizationCodeGrantRequest(as, client, clientAuth, params, REDIRECT_URI, codeVerifier)
-    return await oauth.processAuthorizationCodeResponse(as, client, answer)
-  },
-  call: async (url, token) => await oauth.protectedResourceRequest(token, 'GET', url, apiHeaders),
-  refresh: async (token) => {
-    const response = await oauth.refreshTokenGrantRequest(as, client, clientAuth, token)
-    return await oauth.processRefreshTokenResponse(as, client, response)
-  },
-  introspect: async (token) => {
-    const response = await oauth.introspectionRequest(as, client, clientAuth, token)
-    return await oauth.processIntrospectionResponse(as, client, response)
-  },
-  revoke: async (token) =>
-    await oauth.processRevocationResponse(await oauth.revocationRequest(as, client, clientAuth, token)),
-  ownToken: async () => await ownToken(clientAuth),
-  ownTokenWith: async (secret) => await ownToken(oauth.ClientSecretBasic(secret)),
-})
+const version = new Headers({ 'X-Service-Api-Version': '2026-08' })
+const call = async (url, token) => await oauth.protectedResourceRequest(token, 'GET', url, version)
+// #endregion
+
+const metadata = server
+const ownTokenWith = async (secret) => await ownToken(oauth.ClientSecretBasic(secret))
+await story.live({ metadata, authorizationUrl, exchange, refresh, introspect, revoke, ownToken, ownTokenWith, call })

@@ -1,28 +1,38 @@
+import * as story from './support/story.mjs'
+
+const { ISSUER, CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, SCOPE, APP_SCOPE } = story
+
+// #region readme
 import * as client from 'openid-client'
-import { apiHeaders, APP_SCOPE, CLIENT_ID, CLIENT_SECRET, ISSUER, live, REDIRECT_URI, SCOPE } from './support/story.mjs'
 
-const configure = async (secret) =>
-  await client.discovery(new URL(ISSUER), CLIENT_ID, secret, undefined, { algorithm: 'oauth2' })
+const config = await client.discovery(new URL(ISSUER), CLIENT_ID, CLIENT_SECRET, undefined, { algorithm: 'oauth2' })
 
-const config = await configure(CLIENT_SECRET)
+// Keep the verifier and the state in the session of the browser that is sent to the URL.
 const pkceCodeVerifier = client.randomPKCECodeVerifier()
 const expectedState = client.randomState()
-
-await live({
-  metadata: config.serverMetadata(),
-  authorizationUrl: client.buildAuthorizationUrl(config, {
-    redirect_uri: REDIRECT_URI,
-    scope: SCOPE,
-    state: expectedState,
-    code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
-    code_challenge_method: 'S256',
-  }),
-  exchange: async (callback) =>
-    await client.authorizationCodeGrant(config, callback, { pkceCodeVerifier, expectedState }),
-  call: async (url, token) => await client.fetchProtectedResource(config, token, url, 'GET', null, apiHeaders),
-  refresh: async (token) => await client.refreshTokenGrant(config, token),
-  introspect: async (token) => await client.tokenIntrospection(config, token),
-  revoke: async (token) => await client.tokenRevocation(config, token),
-  ownToken: async () => await client.clientCredentialsGrant(config, { scope: APP_SCOPE }),
-  ownTokenWith: async (secret) => await client.clientCredentialsGrant(await configure(secret), { scope: APP_SCOPE }),
+const authorizationUrl = client.buildAuthorizationUrl(config, {
+  redirect_uri: REDIRECT_URI,
+  scope: SCOPE,
+  state: expectedState,
+  code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
+  code_challenge_method: 'S256',
 })
+
+/** `url` is what the browser came back to. */
+const exchange = async (url) => await client.authorizationCodeGrant(config, url, { pkceCodeVerifier, expectedState })
+const refresh = async (refreshToken) => await client.refreshTokenGrant(config, refreshToken)
+const introspect = async (token) => await client.tokenIntrospection(config, token)
+const revoke = async (token) => await client.tokenRevocation(config, token)
+const ownToken = async () => await client.clientCredentialsGrant(config, { scope: APP_SCOPE })
+
+const version = new Headers({ 'X-Service-Api-Version': '2026-08' })
+const call = async (url, token) => await client.fetchProtectedResource(config, token, url, 'GET', null, version)
+// #endregion
+
+const withSecret = async (secret) =>
+  await client.discovery(new URL(ISSUER), CLIENT_ID, secret, undefined, { algorithm: 'oauth2' })
+const ownTokenWith = async (secret) =>
+  await client.clientCredentialsGrant(await withSecret(secret), { scope: APP_SCOPE })
+
+const metadata = config.serverMetadata()
+await story.live({ metadata, authorizationUrl, exchange, refresh, introspect, revoke, ownToken, ownTokenWith, call })

@@ -1,65 +1,63 @@
 import sys
-from urllib.parse import parse_qs, urlsplit
 
+sys.path.insert(0, f"{sys.path[0]}/support")
+from story import APP_SCOPE, CLIENT_ID, CLIENT_SECRET, ISSUER, REDIRECT_URI, SCOPE, live
+
+# region readme
 import requests
 from authlib.common.errors import AuthlibBaseError
 from authlib.common.security import generate_token
+from authlib.common.urls import urlparse
 from authlib.integrations.requests_client import OAuth2Session
 from authlib.oauth2.rfc8414 import AuthorizationServerMetadata, get_well_known_url
 
-sys.path.insert(0, f"{sys.path[0]}/support")
-from story import *
+server = AuthorizationServerMetadata(requests.get(get_well_known_url(ISSUER, external=True)).json())
+server.validate()
+user = OAuth2Session(
+    CLIENT_ID, CLIENT_SECRET, scope=SCOPE, redirect_uri=REDIRECT_URI, code_challenge_method="S256"
+)
 
-metadata = AuthorizationServerMetadata(requests.get(get_well_known_url(ISSUER, external=True)).json())
-metadata.validate()
+# Keep the verifier and the state in the session of the browser that is sent to the URL.
+code_verifier = generate_token(48)
+authorization_url, state = user.create_authorization_url(
+    server["authorization_endpoint"], code_verifier=code_verifier
+)
 
 
-def session(secret=CLIENT_SECRET, **more):
-    return OAuth2Session(CLIENT_ID, secret, **more)
-
-
-class Client:
-    metadata = metadata
-    user = session(scope=SCOPE, redirect_uri=REDIRECT_URI, code_challenge_method="S256")
-    code_verifier = generate_token(48)
-    authorization_url, state = user.create_authorization_url(
-        metadata["authorization_endpoint"], code_verifier=code_verifier
+def exchange(url):
+    """url is what the browser came back to."""
+    # Authlib leaves errors and the issuer (RFC 9207) to you. Without this, fetch_token takes a callback without a code
+    # for a wish for a token of the app's own.
+    answer = dict(urlparse.parse_qsl(urlparse.urlsplit(url).query))
+    if answer.get("iss") != ISSUER:
+        raise ValueError("This answer is from another server.")
+    if "error" in answer:
+        raise AuthlibBaseError(answer["error"], answer.get("error_description"))
+    return user.fetch_token(
+        server["token_endpoint"], authorization_response=url, state=state, code_verifier=code_verifier
     )
 
-    def exchange(self, callback):
-        # The application looks for an error itself: fetch_token takes a callback without a code for a wish for a token of
-        # the application's own (client_credentials).
-        parameters = parse_qs(urlsplit(callback).query)
-        if "error" in parameters:
-            raise AuthlibBaseError(parameters["error"][0], parameters["error_description"][0])
-        if parameters.get("iss") != [ISSUER]:
-            raise ValueError("the answer is from another server")
-        return self.user.fetch_token(
-            metadata["token_endpoint"],
-            authorization_response=callback,
-            state=self.state,
-            code_verifier=self.code_verifier,
-        )
 
-    def call(self, url, token):
-        return session(token=token).get(url, headers=API_HEADERS)
-
-    def refresh(self, token):
-        return self.user.refresh_token(metadata["token_endpoint"], refresh_token=token)
-
-    def introspect(self, token):
-        return self.user.introspect_token(metadata["introspection_endpoint"], token=token).json()
-
-    def revoke(self, token):
-        self.user.revoke_token(metadata["revocation_endpoint"], token=token).raise_for_status()
-
-    def own_token(self):
-        return self.own_token_with(CLIENT_SECRET)
-
-    def own_token_with(self, secret):
-        return session(secret, scope=APP_SCOPE).fetch_token(
-            metadata["token_endpoint"], grant_type="client_credentials"
-        )
+def refresh(refresh_token):
+    return user.refresh_token(server["token_endpoint"], refresh_token=refresh_token)
 
 
-live(Client())
+def introspect(token):
+    return user.introspect_token(server["introspection_endpoint"], token=token).json()
+
+
+def revoke(token):
+    user.revoke_token(server["revocation_endpoint"], token=token).raise_for_status()
+
+
+def own_token(secret=CLIENT_SECRET):
+    app = OAuth2Session(CLIENT_ID, secret, scope=APP_SCOPE)
+    return app.fetch_token(server["token_endpoint"], grant_type="client_credentials")
+
+
+def call(url, token):
+    return OAuth2Session(token=token).get(url, headers={"X-Service-Api-Version": "2026-08"})
+# endregion
+
+
+live(server, authorization_url, exchange, refresh, introspect, revoke, own_token, call)

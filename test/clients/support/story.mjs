@@ -13,9 +13,6 @@ export const {
   APP_SCOPE = '',
 } = process.env
 
-/** What every call of the contract carries. */
-export const apiHeaders = new Headers({ 'X-Service-Api-Version': '2026-08' })
-
 const userUrl = new URL('/api/app-platform/oauth/me', ISSUER)
 const appUrl = new URL('/api/app-platform/me', ISSUER)
 

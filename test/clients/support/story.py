@@ -10,44 +10,42 @@ REDIRECT_URI = os.environ["REDIRECT_URI"]
 SCOPE = os.environ["SCOPE"]
 APP_SCOPE = os.environ["APP_SCOPE"]
 
-API_HEADERS = {"X-Service-Api-Version": "2026-08"}  # what every call of the contract carries
 USER_URL = ISSUER + "/api/app-platform/oauth/me"
 APP_URL = ISSUER + "/api/app-platform/me"
 
 
-def live(client):
-    """client has: metadata, authorization_url, exchange, call, refresh, introspect, revoke, own_token, own_token_with."""
-    print(client.authorization_url, flush=True)
+def live(metadata, authorization_url, exchange, refresh, introspect, revoke, own_token, call):
+    print(authorization_url, flush=True)
     callback = input()
     if "error=" in callback:
-        return tell({"denied": refusal_of(lambda: client.exchange(callback))})
+        return tell({"denied": refusal_of(lambda: exchange(callback))})
 
-    story = {"metadata": client.metadata}
-    exchanged = story["exchanged"] = client.exchange(callback)
-    story["user"] = answer(client.call(USER_URL, exchanged))
-    refreshed = story["refreshed"] = client.refresh(exchanged["refresh_token"])
-    story["replaced"] = challenge(client.call(USER_URL, exchanged))
-    story["sameUser"] = answer(client.call(USER_URL, refreshed))
-    story["introspected"] = client.introspect(refreshed["access_token"])
-    story["introspectedReplaced"] = client.introspect(exchanged["access_token"])
+    story = {"metadata": metadata}
+    exchanged = story["exchanged"] = exchange(callback)
+    story["user"] = answer(call(USER_URL, exchanged))
+    refreshed = story["refreshed"] = refresh(exchanged["refresh_token"])
+    story["replaced"] = challenge(call(USER_URL, exchanged))
+    story["sameUser"] = answer(call(USER_URL, refreshed))
+    story["introspected"] = introspect(refreshed["access_token"])
+    story["introspectedReplaced"] = introspect(exchanged["access_token"])
 
-    app_token = story["appToken"] = client.own_token()
-    story["app"] = answer(client.call(APP_URL, app_token))
-    story["introspectedApp"] = client.introspect(app_token["access_token"])
-    story["wrongSecret"] = refusal_of(lambda: client.own_token_with(CLIENT_SECRET + "x"))
+    app_token = story["appToken"] = own_token()
+    story["app"] = answer(call(APP_URL, app_token))
+    story["introspectedApp"] = introspect(app_token["access_token"])
+    story["wrongSecret"] = refusal_of(lambda: own_token(CLIENT_SECRET + "x"))
 
-    client.revoke(refreshed["refresh_token"])
+    revoke(refreshed["refresh_token"])
     story["afterRevoke"] = {
-        "call": challenge(client.call(USER_URL, refreshed)),
-        "refresh": refusal_of(lambda: client.refresh(refreshed["refresh_token"])),
-        "code": refusal_of(lambda: client.exchange(callback)),
-        "introspected": client.introspect(refreshed["access_token"]),
-        "introspectedRefreshToken": client.introspect(refreshed["refresh_token"]),
+        "call": challenge(call(USER_URL, refreshed)),
+        "refresh": refusal_of(lambda: refresh(refreshed["refresh_token"])),
+        "code": refusal_of(lambda: exchange(callback)),
+        "introspected": introspect(refreshed["access_token"]),
+        "introspectedRefreshToken": introspect(refreshed["refresh_token"]),
     }
-    client.revoke(refreshed["refresh_token"])  # once more does no harm: RFC 7009 section 2.2
-    story["appAfterRevoke"] = answer(client.call(APP_URL, app_token))
-    client.revoke(app_token["access_token"])
-    story["revokedApp"] = challenge(client.call(APP_URL, app_token))
+    revoke(refreshed["refresh_token"])  # once more does no harm: RFC 7009 section 2.2
+    story["appAfterRevoke"] = answer(call(APP_URL, app_token))
+    revoke(app_token["access_token"])
+    story["revokedApp"] = challenge(call(APP_URL, app_token))
     tell(story)
 
 
