@@ -1,0 +1,261 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { signOut } from '../../src/operations/sessions/sign-out.ts'
+import { authenticateSession } from '../../src/operations/tokens/authenticate-session.ts'
+import { setOperator } from '../../src/operations/users/set-operator.ts'
+import { operator as commandLine, trace } from '../support/operator.ts'
+import { moveThrough, submitVersion, uploadVersion } from '../support/version.ts'
+import { addApp, type AppInWorld, endWorld } from '../support/world.ts'
+import { addOperator, createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
+import { hiddenFields, type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+
+let world: OperatorWorld
+let url: string
+let desk: PlainBrowser
+beforeAll(async () => {
+  world = await createOperatorWorld()
+  url = world.server.url
+  desk = await signedInBrowser(url, world.operator)
+})
+afterAll(async () => await endWorld(world))
+
+const pathOf = (app: AppInWorld, version: string) => `/desk/reviews/${app.slug}/${encodeURIComponent(version)}`
+const statusOf = async (app: AppInWorld, version = '1.0.0') =>
+  (await world.platform.database.queries.versions.byName(app.id, version))?.status
+const eventsOf = async (app: AppInWorld) =>
+  (await world.platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 1000 }))
+    .filter(({ action }) => action.startsWith('version.'))
+    .map(({ action, actorKind, actorId }) => `${action} ${actorKind} ${actorId ?? ''}`)
+/** A fresh app with a version that waits for review, and where its review is. */
+const waiting = async (manifest: Readonly<Record<string, unknown>> = { name: 'Mail' }) => {
+  const app = await addApp(world.platform, world.user)
+  await submitVersion(world.platform, app, { version: '1.0.0', manifest })
+  return { app, path: pathOf(app, '1.0.0') }
+}
+const nothingToMend = { message: 'Not yet.', path: [], reason: [], intent: 'reject' } as const
+
+describe('the queue', () => {
+  test('has what waits, and what is approved and not live', async () => {
+    const { app, path } = await waiting()
+    expect((await desk.get('/desk/reviews')).text).toContain(`href="${path}"`)
+    await moveThrough(world.platform, app, '1.0.0', 'approve')
+    const { text } = await desk.get('/desk/reviews')
+    expect(text.indexOf(`href="${path}"`)).toBeGreaterThan(text.indexOf('Approved, not live yet'))
+    await moveThrough(world.platform, app, '1.0.0', 'activate')
+    expect((await desk.get('/desk/reviews')).text).not.toContain(`href="${path}"`)
+  })
+
+  test('is told in parts when it is long, and no version is missing', async () => {
+    const app = await addApp(world.platform, world.user)
+    const versions = Array.from({ length: 55 }, (_, index) => `1.0.${index}`)
+    for (const version of versions) await submitVersion(world.platform, app, { version })
+    let path = '/desk/reviews'
+    const seen: string[] = []
+    for (let part = 0; part < 5 && path !== ''; part += 1) {
+      const { text } = await desk.get(path)
+      seen.push(
+        ...[...text.matchAll(new RegExp(`/desk/reviews/${app.slug}/([0-9.]+)"`, 'g'))].map(
+          ([, version = '']) => version,
+        ),
+      )
+      path = /href="(\/desk\/reviews\?review=[^"]+)"/.exec(text)?.[1] ?? ''
+    }
+    expect(seen).toEqual(versions)
+  })
+})
+
+describe('a review', () => {
+  test('shows what changed against the live version, and which scopes are new, in words', async () => {
+    const { app } = await waiting({ name: 'Mail', hosts: ['a.example'] })
+    await moveThrough(world.platform, app, '1.0.0', 'approve', 'activate')
+    await submitVersion(world.platform, app, {
+      version: '1.1.0+build.7',
+      manifest: { name: 'Mail', hosts: ['b.example'] },
+      scopes: ['site:read', 'profile.email:read'],
+      notes: 'Faster.',
+      artifact: { filename: 'mail\u202egpj.exe', bytes: Buffer.from('content'), sha256: null },
+    })
+    const { status, text } = await desk.get(pathOf(app, '1.1.0+build.7'))
+    expect(status).toBe(200)
+    expect(text).toContain('One change against the live version 1.0.0.')
+    expect(text).toContain('hosts[0]')
+    expect(text).toContain('&quot;a.example')
+    expect(text).toContain('It asks for a scope that the live version 1.0.0 does not have.')
+    expect(text).toMatch(/See your email address <code>profile\.email:read<\/code> <span class="badge waiting">New</)
+    expect(text).toContain('ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73')
+    expect(text).toContain('7 bytes')
+    // A name that would be read backwards is written out.
+    expect(text).toContain('mail\\u202egpj.exe')
+    expect(text).not.toContain('\u202e')
+  })
+
+  test('of a first version shows its whole manifest, and every scope', async () => {
+    const { path } = await waiting({ permissions: ['everything'] })
+    const { text } = await desk.get(path)
+    expect(text).toContain('Nothing is live yet, so there is nothing to compare it with.')
+    expect(text).toContain('<details open')
+    expect(text).toContain('everything')
+    expect((await desk.get(`${path}/manifest`)).text).toContain('everything')
+  })
+
+  test('says so where it does not show everything, and shows it elsewhere', async () => {
+    const manifest = Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`key${index}`, 'x'.repeat(10)]))
+    const { app } = await waiting({})
+    await moveThrough(world.platform, app, '1.0.0', 'approve', 'activate')
+    await submitVersion(world.platform, app, { version: '2.0.0', manifest: { ...manifest, long: 'y'.repeat(5_000) } })
+    const { text } = await desk.get(pathOf(app, '2.0.0'))
+    expect(text).toContain('2801 more changes are not shown here.')
+    expect(text).toContain('more characters)')
+    const whole = (await desk.get(`${pathOf(app, '2.0.0')}/manifest`)).text
+    expect(whole).toContain('key2999')
+    expect(whole).toContain('y'.repeat(5_000))
+  })
+})
+
+describe('a decision', () => {
+  test('approves, with the operator as the actor, and says that it is not live yet', async () => {
+    const { app, path } = await waiting()
+    const { status, headers } = await desk.submit(path, `${path}/approve`)
+    expect([status, headers.get('location')]).toEqual([303, `${path}?done=approved`])
+    expect(await statusOf(app)).toBe('approved')
+    expect((await eventsOf(app)).at(-1)).toBe(`version.approved operator ${world.operator.id}`)
+    await desk.submit(path, `${path}/activate`)
+    expect(await statusOf(app)).toBe('active')
+  })
+
+  test('approves and makes live in one go', async () => {
+    const { app, path } = await waiting()
+    expect((await desk.submit(path, `${path}/publish`)).status).toBe(303)
+    expect(await statusOf(app)).toBe('active')
+    expect((await eventsOf(app)).slice(-2)).toEqual([
+      `version.approved operator ${world.operator.id}`,
+      `version.activated operator ${world.operator.id}`,
+    ])
+  })
+
+  test('rejects with a message and reasons, row by row; empty rows are left out', async () => {
+    const { app, path } = await waiting()
+    const rows = { path: ['manifest.name', '', 'notes'], reason: ['Say <more>.', ' ', 'Missing.'] }
+    expect((await desk.submit(path, `${path}/reject`, { ...nothingToMend, ...rows })).status).toBe(303)
+    const row = await world.platform.database.queries.versions.byName(app.id, '1.0.0')
+    expect(JSON.parse(row?.rejection ?? '')).toEqual({
+      message: 'Not yet.',
+      items: [
+        { path: 'manifest.name', message: 'Say <more>.' },
+        { path: 'notes', message: 'Missing.' },
+      ],
+    })
+    expect((await desk.get(path)).text).toContain('Say &lt;more>.')
+  })
+
+  test.each([
+    ['no message', { message: ' \n ' }, 'the message is empty'],
+    ['a long message', { message: 'x'.repeat(2_001) }, 'at most 2000 characters'],
+    ['half an item', { path: ['manifest.name'], reason: [''] }, 'Every item names a place'],
+    ['the other half', { path: [''], reason: ['Wrong.'] }, 'Every item names a place'],
+  ])('without a reason that can be read is refused, and shows what was typed: %s', async (_, typed, sentence) => {
+    const { app, path } = await waiting()
+    const fields = { ...nothingToMend, path: ['kept.place'], reason: ['Kept "reason".'], ...typed }
+    const { status, text } = await desk.submit(path, `${path}/reject`, fields)
+    expect(status).toBe(400)
+    expect(text).toContain(sentence)
+    for (const kept of [...fields.path, ...fields.reason].filter((typed) => typed !== '')) {
+      expect(text).toContain(`value="${kept.replaceAll('"', '&quot;')}"`)
+    }
+    expect(await statusOf(app)).toBe('submitted')
+  })
+
+  test('asks for more rows without deciding anything', async () => {
+    const { app, path } = await waiting()
+    const typed = { message: 'So far', path: ['a', 'b', 'c'], reason: ['1', '2', '3'], intent: 'rows' }
+    const { status, text } = await desk.submit(path, `${path}/reject`, typed)
+    expect(status).toBe(200)
+    expect([...text.matchAll(/name="path"/g)]).toHaveLength(6)
+    expect(text).toContain('>So far</textarea>')
+    expect(await statusOf(app)).toBe('submitted')
+  })
+
+  test('on a version that was taken back and submitted again with other content is refused, and shows the new one', async () => {
+    const { app, path } = await waiting({ harmless: true })
+    const shown = (await desk.get(path)).text
+    await moveThrough(world.platform, app, '1.0.0', 'withdraw')
+    await uploadVersion(world.platform, app, {
+      version: '1.0.0',
+      manifest: { harmless: false, stealsEverything: true },
+    })
+    await moveThrough(world.platform, app, '1.0.0', 'submit')
+    for (const step of ['approve', 'publish', 'reject']) {
+      const hidden = hiddenFields(shown, `${path}/${step}`)
+      const fields = step === 'reject' ? { ...hidden, ...nothingToMend, message: 'Typed with care.' } : hidden
+      const { status, text } = await desk.post(`${path}/${step}`, fields)
+      expect([step, status]).toEqual([step, 409])
+      expect(text).toContain('has changed since you looked')
+      expect(text).toContain('stealsEverything')
+      if (step === 'reject') expect(text).toContain('Typed with care.')
+    }
+    // Not even room for more is given without saying so.
+    const more = { ...hiddenFields(shown, `${path}/reject`), ...nothingToMend, intent: 'rows' }
+    expect((await desk.post(`${path}/reject`, more)).text).toContain('has changed since you looked')
+    expect(await statusOf(app)).toBe('submitted')
+  })
+
+  test('while it is withdrawn changes nothing, and says so', async () => {
+    const { app, path } = await waiting()
+    const hidden = hiddenFields((await desk.get(path)).text, `${path}/approve`)
+    await moveThrough(world.platform, app, '1.0.0', 'withdraw')
+    const { status, text } = await desk.post(`${path}/approve`, hidden)
+    expect(status).toBe(409)
+    expect(text).toContain('The developer has withdrawn this version.')
+    expect(await statusOf(app)).toBe('draft')
+  })
+
+  test('bound to nothing, or to what no page of ours has, is refused', async () => {
+    const { app, path } = await waiting()
+    for (const seen of ['', 'ver_1 1 1 ', `ver_${'0'.repeat(32)} 1 1 `]) {
+      expect((await desk.submit(path, `${path}/approve`, { seen })).status).toBeOneOf([400, 409])
+    }
+    expect(await statusOf(app)).toBe('submitted')
+  })
+
+  test('of two operators at once, 50 times: one wins, the others are told, and nothing happens twice', async () => {
+    const { app, path } = await waiting()
+    const before = (await eventsOf(app)).length
+    const colleague = await signedInBrowser(url, world.colleague)
+    const pages = [
+      { browser: desk, text: (await desk.get(path)).text },
+      { browser: colleague, text: (await colleague.get(path)).text },
+    ] as const
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, async (_, index) => {
+        const { browser, text } = pages[index % 2 === 0 ? 0 : 1]
+        const step = index % 4 < 2 ? 'approve' : 'reject'
+        const fields = { ...hiddenFields(text, `${path}/${step}`), ...(step === 'reject' ? nothingToMend : {}) }
+        return await browser.post(`${path}/${step}`, fields)
+      }),
+    )
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1)
+    const refused = answers.filter(({ status }) => status === 409)
+    expect(refused).toHaveLength(49)
+    const status = (await statusOf(app)) ?? ''
+    expect(status).toBeOneOf(['approved', 'rejected'])
+    for (const { text } of refused) expect(text).toContain(`This version has been ${status} already.`)
+    const since = (await eventsOf(app)).slice(before)
+    expect(since).toHaveLength(1)
+    expect(since[0]).toStartWith(`version.${status} operator usr_`)
+  })
+
+  test('comes too late when the session has ended or the desk was taken away after the page was shown', async () => {
+    const { app, path } = await waiting()
+    const leaving = await addOperator(world.platform, 'Leaving')
+    const browser = await signedInBrowser(url, leaving)
+    const hidden = hiddenFields((await browser.get(path)).text, `${path}/approve`)
+    await setOperator(world.platform, trace, commandLine, { userId: leaving.id, isOperator: false })
+    expect((await browser.post(`${path}/approve`, hidden)).status).toBe(404)
+    await setOperator(world.platform, trace, commandLine, { userId: leaving.id, isOperator: true })
+    const session = await authenticateSession(world.platform, browser.cookies.get('session') ?? '')
+    if (session === null) throw new Error('the session does not live')
+    await signOut(world.platform, trace, session)
+    const { status, headers } = await browser.post(`${path}/approve`, hidden)
+    expect([status, headers.get('location')?.split('?')[0]]).toEqual([303, '/sign-in'])
+    expect(await statusOf(app)).toBe('submitted')
+  })
+})

@@ -1,0 +1,19 @@
+import { setOperator } from '../../../src/operations/users/set-operator.ts'
+import type { Platform } from '../../../src/operations/platform.ts'
+import { operator as commandLine, trace } from '../../support/operator.ts'
+import { addUser, createWorld, type Login, type World } from '../../support/world.ts'
+
+/** A world with two operators in it. */
+export type OperatorWorld = World & { readonly operator: Login; readonly colleague: Login }
+
+export const addOperator = async (platform: Platform, name: string): Promise<Login> => {
+  const login = await addUser(platform, name)
+  await setOperator(platform, trace, commandLine, { userId: login.id, isOperator: true })
+  return login
+}
+
+export const createOperatorWorld = async (): Promise<OperatorWorld> => {
+  const world = await createWorld()
+  const operator = await addOperator(world.platform, 'Olive Operator')
+  return { ...world, operator, colleague: await addOperator(world.platform, 'Carl Colleague') }
+}
