@@ -75,9 +75,10 @@ test('the trail tells where the app and its owner were, and nothing of any other
   expect(data.find(({ isOwn }) => isOwn)).toMatchObject({ action: 'app.renamed', address: '198.51.100.1' })
 })
 
-test('installs are told by kind and state, newest first, with nothing of whose they are', async () => {
+test('installs are told by kind and state, newest first, of this app alone, with nothing of whose they are', async () => {
   const first = await installApp(platform, app, owner)
   const second = await installApp(platform, app, visitor)
+  await installApp(platform, await addApp(platform, owner), visitor)
   const page = await listAppInstalls(platform, app.id, { limit: 1, cursor: null })
   expect(page.data).toMatchObject([{ id: second, kind: 'site', approval: 'approved', state: 'active' }])
   const rest = await listAppInstalls(platform, app.id, { limit: 1, cursor: page.nextCursor })

@@ -307,6 +307,14 @@ describe('scopes and names', () => {
   })
 })
 
+test('a link from elsewhere cannot make a page say that something was done', async () => {
+  const path = pathOf(world.app, '/credentials?done=revoked')
+  const said = 'The secret is revoked.'
+  expect((await owner.get(path, { 'sec-fetch-site': 'same-origin' })).text).toContain(said)
+  expect((await owner.get(path, { 'sec-fetch-site': 'cross-site' })).text).not.toContain(said)
+  expect((await owner.get(path)).text).not.toContain(said)
+})
+
 describe('a suspended app', () => {
   test('is there to be looked at and to end things; nothing can be added to it', async () => {
     const app = await freshApp()
