@@ -31,16 +31,14 @@ const refreshHash = (row: PairRow) => row.pair.refreshHash
 const sessionHash = (row: SessionRow) => row.session.hash
 
 /** An app token with its credential, client and app. */
-export const findAppToken = async (q: Queries, text: string) =>
-  await find('appToken', text, q.appTokens.find, appTokenHash)
+export const findAppToken = (q: Queries, text: string) => find('appToken', text, q.appTokens.find, appTokenHash)
 
 /** A user access token with its grant, app and user. */
-export const findAccessToken = async (q: Queries, text: string) =>
-  await find('userAccessToken', text, q.grants.findAccess, accessHash)
+export const findAccessToken = (q: Queries, text: string) =>
+  find('userAccessToken', text, q.grants.findAccess, accessHash)
 
 /** A refresh token with its grant and the state of its user. */
-export const findRefreshToken = async (q: Queries, text: string) =>
-  await find('refreshToken', text, q.grants.findPair, refreshHash)
+export const findRefreshToken = (q: Queries, text: string) => find('refreshToken', text, q.grants.findPair, refreshHash)
 
 /** A session with its user. */
-export const findSession = async (q: Queries, text: string) => await find('session', text, q.sessions.find, sessionHash)
+export const findSession = (q: Queries, text: string) => find('session', text, q.sessions.find, sessionHash)
