@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { programCommand } from './support/program.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const root = join(import.meta.dir, '..')
@@ -8,7 +9,7 @@ const walk = readme.match(/<!-- walk -->\n```sh\n([\s\S]*?)```\n<!-- \/walk -->/
 
 /** Starts the demo and gives the lines it prints for pasting, once it has printed them all. */
 const startDemo = async () => {
-  const child = Bun.spawn([process.execPath, 'src/main.ts', 'dev', '--port', '0'], {
+  const child = Bun.spawn([...programCommand, 'dev', '--port', '0'], {
     cwd: root,
     env: { PATH: process.env['PATH'] ?? '', TMPDIR: temporaryFolder() },
     stdout: 'pipe',

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
-import packageFile from '../../package.json' with { type: 'json' }
+import { sqliteVersion } from '../../db/sqlite/version.ts'
+import { program as running } from '../runtime/program.ts'
 import { addAppCommands } from './commands/app.ts'
 import { addAuditCommands } from './commands/audit.ts'
 import { addBackupCommand } from './commands/backup.ts'
@@ -35,10 +36,14 @@ const createProgram = (): Command => {
   const program = new Command('app-platform')
     .description('A self-hosted app platform: one program, one SQLite file.')
     .addHelpText('after', notes)
-    .version(packageFile.version)
+    .option('-V, --version', 'print the version, the commit it was built from and the version of SQLite in it')
     .showHelpAfterError('Add --help to see what it takes.')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(withoutValues(text)) })
+  program.on('option:version', () => {
+    process.stdout.write(`${versionText()}\n`)
+    throw new CommanderError(0, 'commander.version', 'The version was printed.')
+  })
   program.commandsGroup('Server:')
   addServeCommand(program)
   addDevCommand(program)
@@ -60,6 +65,9 @@ const createProgram = (): Command => {
   addAuditCommands(program)
   return program
 }
+
+const versionText = (): string =>
+  `app-platform ${running.version} (commit ${running.commit}, SQLite ${sqliteVersion()}, Bun ${running.bunVersion})`
 
 /** Runs one command line and gives the exit code. */
 export const runProgram = async (words: readonly string[]): Promise<number> => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { programCommand } from '../support/program.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { deskAt, openDesk, run } from './support/run.ts'
 
@@ -29,10 +30,13 @@ test('the help of the program names every command', async () => {
     expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
 })
 
-test('--version tells the version', async () => {
-  const { exitCode, stdout } = await run(['--version'])
-  expect(exitCode).toBe(0)
-  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+test('--version tells the version, the commit that it was built from, and the version of SQLite in it', async () => {
+  const { exitCode, stdout, stderr } = await run(['--version'])
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+  expect(stdout).toMatch(
+    /^app-platform \d+\.\d+\.\d+ \(commit (development|unknown|[0-9a-f]{12}\+?), SQLite 3\.\d+\.\d+, Bun \d+\.\d+\.\d+\)\n$/,
+  )
+  expect(await run(['-V'])).toEqual({ exitCode, stdout, stderr })
 })
 
 test('a wrong call exits 2, says what is wrong on stderr and nothing on stdout', async () => {
@@ -126,7 +130,7 @@ test('a flag that was meant for a secret is refused without repeating it', async
 
 test('a reader that stops reading is no failure', async () => {
   const desk = await openDesk()
-  const words = [process.execPath, join(import.meta.dir, '../../src/main.ts'), 'audit', 'list', '--database', desk.file]
+  const words = [...programCommand, 'audit', 'list', '--database', desk.file]
   const child = Bun.spawn(words, { stdout: 'pipe', stderr: 'pipe' })
   await child.stdout.cancel()
   expect(await child.exited).toBe(0)

@@ -2,8 +2,9 @@ import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { call } from '../support/call.ts'
 import { openAsOperator } from '../support/operator.ts'
+import { programCommand } from '../support/program.ts'
 import { startServer } from '../support/running-server.ts'
-import { addApp, addCredential, addUser, type Desk, importLines, openDesk, program } from './support/run.ts'
+import { addApp, addCredential, addUser, type Desk, importLines, openDesk } from './support/run.ts'
 
 setDefaultTimeout(30_000)
 
@@ -156,7 +157,7 @@ test('an import that is killed has stored everything or nothing', async () => {
   const file = join(large.folder, 'many.jsonl')
   await Bun.write(file, manyLines(30_000))
   for (const waitMs of [150, 300, 400, 450, 500, 550, 600, 650, 700, 800]) {
-    const words = [process.execPath, program, 'resource', 'import', file, '--database', large.file]
+    const words = [...programCommand, 'resource', 'import', file, '--database', large.file]
     const child = Bun.spawn(words, { stdout: 'ignore', stderr: 'ignore' })
     await Bun.sleep(waitMs)
     child.kill('SIGKILL')

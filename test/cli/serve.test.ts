@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { programCommand } from '../support/program.ts'
 import { startServer } from '../support/running-server.ts'
-import { openDesk, program } from './support/run.ts'
+import { openDesk } from './support/run.ts'
 
 setDefaultTimeout(30_000)
 
@@ -36,7 +37,7 @@ test('a port that is in use, on a file of its own, exits 1 with one plain line',
 /** What `serve` says of itself; the port it took is called 1. */
 const firstLine = async (words: readonly string[]): Promise<string> => {
   const { file } = await openDesk()
-  const child = Bun.spawn([process.execPath, program, 'serve', '--port', '0', '--database', file, ...words], {
+  const child = Bun.spawn([...programCommand, 'serve', '--port', '0', '--database', file, ...words], {
     env: { PATH: process.env['PATH'] ?? '' },
     stdout: 'pipe',
     stderr: 'ignore',

@@ -1,12 +1,10 @@
-import { join } from 'node:path'
-
-const program = join(import.meta.dir, '../../src/main.ts')
+import { programCommand } from './program.ts'
 
 export type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string }
 
 /** Runs the real program once, to its end. `under` is another program that starts it, such as setpriv. */
 export const runProgram = async (args: readonly string[], under: readonly string[] = []): Promise<Ran> => {
-  const child = Bun.spawn([...under, process.execPath, program, ...args], {
+  const child = Bun.spawn([...under, ...programCommand, ...args], {
     env: { PATH: process.env['PATH'] ?? '' },
     stdin: 'ignore',
     stdout: 'pipe',

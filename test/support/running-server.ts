@@ -1,7 +1,7 @@
 import { join } from 'node:path'
+import { programCommand } from './program.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
-const program = join(import.meta.dir, '../../src/main.ts')
 const running = new Set<Bun.Subprocess>()
 
 /** Ends every server that is still there. */
@@ -35,7 +35,7 @@ export type ServerOptions = {
 /** Limits are off unless the environment given here says otherwise: most rules are not about them. */
 export const startServer = async (options: ServerOptions = {}): Promise<RunningServer> => {
   const database = options.database ?? join(temporaryFolder(), 'app-platform.db')
-  const child = Bun.spawn([process.execPath, program, 'serve', '--json', '--port', '0', '--database', database], {
+  const child = Bun.spawn([...programCommand, 'serve', '--json', '--port', '0', '--database', database], {
     env: { PATH: process.env['PATH'] ?? '', RATE_LIMIT: 'off', ...options.env },
     stdout: 'pipe',
     stderr: 'pipe',

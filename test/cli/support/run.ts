@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import type { Json } from '../../support/call.ts'
+import { programCommand } from '../../support/program.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-
-export const program = join(import.meta.dir, '../../../src/main.ts')
 
 /** What the program left behind when it ended. */
 export type Run = { readonly exitCode: number; readonly stdout: string; readonly stderr: string }
@@ -15,7 +14,7 @@ export type RunOptions = {
 
 /** The real program in a process of its own, with nothing of our environment but the path. */
 export const run = async (words: readonly string[], { stdin = '', env = {}, cwd }: RunOptions = {}): Promise<Run> => {
-  const child = Bun.spawn([process.execPath, program, ...words], {
+  const child = Bun.spawn([...programCommand, ...words], {
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdin: Buffer.from(stdin),
     stdout: 'pipe',

@@ -1,0 +1,45 @@
+import { mkdirSync, statSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+
+const root = join(import.meta.dir, '..')
+
+/** Modules that start as a thread are entry points of their own (see db/sqlite/thread.ts). */
+const entrypoints = ['src/main.ts', 'db/sqlite/checkpoint-worker.ts', 'db/sqlite/flush-worker.ts']
+
+export type BuiltProgram = { readonly file: string; readonly commit: string; readonly bytes: number }
+
+/**
+ * Makes the whole program one executable file, for this kind of machine. The same commit gives the same bytes.
+ * @throws AggregateError with what the bundler has to say
+ */
+export const buildProgram = async (file: string): Promise<BuiltProgram> => {
+  const commit = await commitOf(root)
+  mkdirSync(dirname(file), { recursive: true })
+  await Bun.build({
+    root,
+    entrypoints: entrypoints.map((entry) => join(root, entry)),
+    // Whoever starts the program somewhere does not mean the files that happen to lie there.
+    compile: { outfile: file, autoloadDotenv: false, autoloadBunfig: false },
+    // Parsed and compiled here, so that starting does not have to.
+    bytecode: true,
+    format: 'esm',
+    // Elysia reads the source of handlers: their names must stay.
+    minify: { whitespace: true, syntax: true, identifiers: false },
+    define: { BUILT_FROM_COMMIT: JSON.stringify(commit) },
+  })
+  return { file, commit, bytes: statSync(file).size }
+}
+
+/** The commit that is checked out, with a plus when something differs from it; `unknown` outside of a repository. */
+const commitOf = async (folder: string): Promise<string> => {
+  const git = async (...words: readonly string[]) => (await Bun.$`git -C ${folder} ${words}`.quiet().nothrow()).text()
+  const commit = (await git('rev-parse', '--short=12', 'HEAD')).trim()
+  if (commit === '') return 'unknown'
+  const changed = await git('status', '--porcelain', '--', 'src', 'db', 'package.json', 'bun.lock')
+  return changed === '' ? commit : `${commit}+`
+}
+
+if (import.meta.main) {
+  const { file, commit, bytes } = await buildProgram(join(root, 'dist/app-platform'))
+  process.stdout.write(`${relative('.', file)}  ${(bytes / 1e6).toFixed(1)} MB  commit ${commit}\n`)
+}
