@@ -28,13 +28,12 @@ authorizationUrl.search = new URLSearchParams({
 /** `url` is what the browser came back to. */
 const exchange = async (url) => {
   const answer = oauth.validateAuthResponse(server, client, url, state)
-  const grant = [server, client, clientAuth, answer, REDIRECT_URI, codeVerifier]
-  return await oauth.processAuthorizationCodeResponse(
-    server,
-    client,
-    await oauth.authorizationCodeGrantRequest(...grant),
-  )
+  const grant = [clientAuth, answer, REDIRECT_URI, codeVerifier]
+  const response = await oauth.authorizationCodeGrantRequest(server, client, ...grant)
+  return await oauth.processAuthorizationCodeResponse(server, client, response)
 }
+// #endregion
+
 const refresh = async (refreshToken) => {
   const response = await oauth.refreshTokenGrantRequest(server, client, clientAuth, refreshToken)
   return await oauth.processRefreshTokenResponse(server, client, response)
@@ -52,7 +51,6 @@ const ownToken = async (auth = clientAuth) => {
 
 const version = new Headers({ 'X-Service-Api-Version': '2026-08' })
 const call = async (url, token) => await oauth.protectedResourceRequest(token, 'GET', url, version)
-// #endregion
 
 const metadata = server
 const ownTokenWith = async (secret) => await ownToken(oauth.ClientSecretBasic(secret))

@@ -20,6 +20,8 @@ const authorizationUrl = client.buildAuthorizationUrl(config, {
 
 /** `url` is what the browser came back to. */
 const exchange = async (url) => await client.authorizationCodeGrant(config, url, { pkceCodeVerifier, expectedState })
+// #endregion
+
 const refresh = async (refreshToken) => await client.refreshTokenGrant(config, refreshToken)
 const introspect = async (token) => await client.tokenIntrospection(config, token)
 const revoke = async (token) => await client.tokenRevocation(config, token)
@@ -27,7 +29,6 @@ const ownToken = async () => await client.clientCredentialsGrant(config, { scope
 
 const version = new Headers({ 'X-Service-Api-Version': '2026-08' })
 const call = async (url, token) => await client.fetchProtectedResource(config, token, url, 'GET', null, version)
-// #endregion
 
 const withSecret = async (secret) =>
   await client.discovery(new URL(ISSUER), CLIENT_ID, secret, undefined, { algorithm: 'oauth2' })

@@ -36,6 +36,7 @@ def exchange(url):
     return user.fetch_token(
         server["token_endpoint"], authorization_response=url, state=state, code_verifier=code_verifier
     )
+# endregion
 
 
 def refresh(refresh_token):
@@ -57,7 +58,6 @@ def own_token(secret=CLIENT_SECRET):
 
 def call(url, token):
     return OAuth2Session(token=token).get(url, headers={"X-Service-Api-Version": "2026-08"})
-# endregion
 
 
 live(server, authorization_url, exchange, refresh, introspect, revoke, own_token, call)

@@ -30,6 +30,7 @@ def exchange(url):
         client_secret=CLIENT_SECRET,
         code_verifier=code_verifier,
     )
+# endregion
 
 
 def refresh(refresh_token):
@@ -55,7 +56,6 @@ def own_token(secret=CLIENT_SECRET):
 
 def call(url, token):
     return OAuth2Session(CLIENT_ID, token=token).get(url, headers={"X-Service-Api-Version": "2026-08"})
-# endregion
 
 
 live(server, authorization_url, exchange, refresh, introspect, revoke, own_token, call)
