@@ -27,6 +27,7 @@ const allowed: Readonly<Record<string, (file: string) => boolean>> = {
   http: (file) => ['domain', 'operations', 'runtime'].includes(layerOf(file)),
   pages: (file) => ['domain', 'operations', 'runtime', 'http'].includes(layerOf(file)),
   jobs: (file) => ['domain', 'operations', 'runtime'].includes(layerOf(file)),
+  client: (file) => layerOf(file) === 'domain' || file.startsWith('src/http/contract/'),
 }
 
 test('every layer imports only what lies below it', async () => {
@@ -85,10 +86,25 @@ test('nobody imports a door but the program itself', async () => {
     if (layer === 'cli' || file === 'src/server.ts' || file === 'src/main.ts') continue
     for (const imported of await importsOf(file)) {
       const door = imported.startsWith('src/') ? layerOf(imported) : ''
-      if (doors.has(door) && door !== layer && !(layer === 'pages' && door === 'http')) {
+      const isType = layer === 'client' // and nothing but types, by the rule of its own
+      if (doors.has(door) && door !== layer && !(layer === 'pages' && door === 'http') && !isType) {
         faults.push(`${file} imports ${imported}`)
       }
     }
+  }
+  expect(faults).toEqual([])
+})
+
+test('the client library is a thing of its own: of ours it takes nothing but types, and it runs outside Bun', async () => {
+  const faults: string[] = []
+  for (const file of sources.filter((name) => layerOf(name) === 'client')) {
+    const code = await text(file)
+    const imports = code.matchAll(/^(import|export)( type)?\b[^']*?\bfrom '([^']+)'/gm)
+    for (const [, , isType, name = ''] of imports) {
+      const isOwn = name.startsWith('./')
+      if (!isOwn && isType === undefined && name !== 'node:buffer') faults.push(`${file} imports ${name}`)
+    }
+    if (/\bBun\.|'bun(:|')|import\(/.test(code)) faults.push(`${file} needs Bun`)
   }
   expect(faults).toEqual([])
 })

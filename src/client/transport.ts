@@ -1,0 +1,147 @@
+import type { currentApiVersion } from '../domain/api-version.ts'
+import { AppPlatformError } from './app-platform-error.ts'
+import { uploadStream } from './upload-stream.ts'
+import { type RawAnswer, readAnswer } from './read-answer.ts'
+import { defaultRetryPolicy, type RetryPolicy, waitBeforeRepeat } from './retry-policy.ts'
+import { wait } from './wait.ts'
+
+/** The version of the contract that this client speaks: the type holds it to the one that the server speaks. */
+const apiVersion: typeof currentApiVersion = '2026-08'
+const base = '/api/app-platform'
+
+export type TransportOptions = {
+  /** The origin of the server, such as `https://apps.example.com`. */
+  readonly url: string
+  /** Lets secrets travel over plain HTTP to another machine. */
+  readonly insecureHttp?: boolean
+  /** How long one try may take, its answer included. An upload gets five minutes. */
+  readonly timeoutMs?: number
+  readonly retry?: Partial<RetryPolicy>
+  /** Told before each wait for a repeat. */
+  readonly onRepeat?: (repeat: Repeat) => void
+  readonly fetch?: (url: URL, init: RequestInit) => Promise<Response>
+}
+
+export type Repeat = { readonly error: AppPlatformError; readonly waitMs: number }
+
+/** What every call takes. */
+export type CallOptions = {
+  readonly signal?: AbortSignal
+  readonly timeoutMs?: number
+}
+
+export type PlatformRequest = CallOptions & {
+  readonly method: 'GET' | 'POST'
+  /** Below the contract's base. */
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | number | undefined>>
+  readonly body?: object
+  readonly bearer?: string
+  readonly idempotencyKey?: string
+  /** Whether the same request twice is as good as once; a GET, and whatever carries an idempotency key, always is. */
+  readonly idempotent?: boolean
+  /** No repeat later than this, where that is sooner than usual. */
+  readonly repeatWithinMs?: number
+  /** Told how many bytes of the body are on their way, and how many there are. */
+  readonly onUpload?: (sentBytes: number, totalBytes: number) => void
+}
+
+export type Send = <T>(request: PlatformRequest) => Promise<T>
+
+/**
+ * Sends requests of the contract. Each try has a timeout; a try that failed is repeated by the retry policy if that
+ * cannot do anything twice: after 429, where the server did nothing, always; after 5xx and where no answer came, only
+ * what is idempotent (spec section 7).
+ * @throws AppPlatformError insecure_url, TypeError for a URL that is no origin; the requests throw AppPlatformError, or
+ *   the reason of their signal
+ */
+export const createTransport = (options: TransportOptions): Send => {
+  const origin = originOf(options)
+  const policy = { ...defaultRetryPolicy, ...options.retry }
+  const attempt = createAttempt(origin, options)
+
+  return async <T>(request: PlatformRequest): Promise<T> => {
+    const startedAt = performance.now()
+    for (let repeats = 0; ; repeats += 1) {
+      try {
+        return readAnswer<T>(await attempt(request), secretsIn(request))
+      } catch (error) {
+        if (!(error instanceof AppPlatformError) || !mayRepeat(request, error)) throw error
+        const giveUpAfterMs = Math.min(policy.giveUpAfterMs, request.repeatWithinMs ?? Number.POSITIVE_INFINITY)
+        const state = { repeats, elapsedMs: performance.now() - startedAt, retryAfterSeconds: error.retryAfter }
+        const waitMs = waitBeforeRepeat({ ...policy, giveUpAfterMs }, state, Math.random())
+        if (waitMs === null) throw error
+        options.onRepeat?.({ error, waitMs })
+        await wait(waitMs, request.signal)
+      }
+    }
+  }
+}
+
+const mayRepeat = (request: PlatformRequest, { code, status }: AppPlatformError): boolean => {
+  if (status === 429) return true
+  const isIdempotent = request.method === 'GET' || request.idempotencyKey !== undefined || request.idempotent === true
+  if (!isIdempotent) return false
+  // The first try is still being worked on, and its outcome is what the repeat will get (contract section 5).
+  if (code === 'idempotency_in_progress') return true
+  return status === null ? code === 'unreachable' || code === 'timed_out' : status >= 500
+}
+
+type Attempt = (request: PlatformRequest) => Promise<RawAnswer>
+
+const createAttempt =
+  (origin: string, { fetch = globalThis.fetch, timeoutMs = 30_000 }: TransportOptions): Attempt =>
+  async (request) => {
+    request.signal?.throwIfAborted()
+    const timeout = AbortSignal.timeout(request.timeoutMs ?? timeoutMs)
+    const signal = request.signal === undefined ? timeout : AbortSignal.any([request.signal, timeout])
+    try {
+      // A redirect is not followed: it would take the secrets of the request along.
+      const init = { method: request.method, headers: headersOf(request), redirect: 'manual', signal } as const
+      const response = await fetch(urlOf(origin, request), { ...init, ...bodyOf(request) })
+      return { status: response.status, headers: response.headers, text: await response.text() }
+    } catch (cause) {
+      request.signal?.throwIfAborted()
+      throw timeout.aborted
+        ? new AppPlatformError('timed_out', 'The server did not answer in time.')
+        : new AppPlatformError('unreachable', 'The server cannot be reached.', { cause })
+    }
+  }
+
+const urlOf = (origin: string, { path, query = {} }: PlatformRequest): URL => {
+  const url = new URL(origin + base + path)
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value))
+  return url
+}
+
+const headersOf = ({ body, bearer, idempotencyKey }: PlatformRequest): Record<string, string> => ({
+  Accept: 'application/json',
+  'X-Service-Api-Version': apiVersion,
+  ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+  ...(bearer === undefined ? {} : { Authorization: `Bearer ${bearer}` }),
+  ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
+})
+
+const bodyOf = ({ body, onUpload }: PlatformRequest): RequestInit => {
+  if (body === undefined) return {}
+  const text = JSON.stringify(body)
+  return onUpload === undefined ? { body: text } : uploadStream(text, onUpload)
+}
+
+const secretFields = new Set(['clientSecret', 'code', 'codeVerifier', 'refreshToken', 'token'])
+
+/** Too short a text is no secret of the platform, and could be part of any word. */
+const secretsIn = ({ bearer, body = {} }: PlatformRequest): readonly string[] =>
+  [bearer, ...Object.entries(body).map(([name, value]) => (secretFields.has(name) ? value : undefined))].filter(
+    (secret) => typeof secret === 'string' && secret.length >= 16,
+  )
+
+const originOf = ({ url, insecureHttp }: TransportOptions): string => {
+  const parsed = new URL(url)
+  if (!/^https?:\/\/[^/?#@\\\s]+\/?$/i.test(url)) throw new TypeError('The URL must be an origin, without a path.')
+  if (parsed.protocol === 'https:' || insecureHttp === true || isLoopback(parsed.hostname)) return parsed.origin
+  throw new AppPlatformError('insecure_url', 'Plain HTTP to another machine would show every secret on the way.')
+}
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)
