@@ -1,8 +1,7 @@
-import type { Queries } from '../../../db/database.ts'
-import type { PlatformError } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
 import { actingAs } from '../../operations/acting-as.ts'
 import { ownedApp, type OwnedApp } from '../../operations/apps/owned-app.ts'
+import type { ownsActiveApp } from '../../operations/apps/owns-active-app.ts'
 import type { Platform, Trace } from '../../operations/platform.ts'
 import { ticketOf } from '../form.ts'
 import { type Visit, visitOf } from '../visit.ts'
@@ -25,7 +24,7 @@ type Change = {
   readonly actor: { readonly kind: 'user'; readonly id: string }
 }
 /** Makes the check of what a person may, for the ID of this person. */
-type Right = (userId: string) => (q: Queries) => Promise<PlatformError | null>
+type Right = (userId: string) => ReturnType<typeof ownsActiveApp>
 
 /** What an operation needs to act for the person who sent this form, if they may; the form may be sent again. */
 export const changeBy = (door: Door, request: Request, right: Right): Change => {

@@ -5,10 +5,11 @@ import type { CallFacts } from './facts.ts'
 /** The same walk in TypeScript, for Bun, Deno and Node: a module for the app's backend. */
 export const typescriptLines = ({ base, clientId, redirectUri, appScope, userScope }: CallFacts): string =>
   `import { createHash, randomBytes } from 'node:crypto'
+import { env } from 'node:process'
 
 const base = ${JSON.stringify(base)}
 const clientId = ${JSON.stringify(clientId)}
-const clientSecret = process.env.CLIENT_SECRET // from your secret store, never from the code
+const clientSecret = env.CLIENT_SECRET // from your secret store, never from the code
 const redirectUri = ${JSON.stringify(redirectUri ?? placeholderUri)}
 
 const call = async (method: string, path: string, more: { token?: string; body?: object }) => {
