@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { addApp, appToken, endWorld, signIn } from '../support/world.ts'
+import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
+import { type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+
+let world: OperatorWorld
+let url: string
+let desk: PlainBrowser
+beforeAll(async () => {
+  world = await createOperatorWorld()
+  url = world.server.url
+  desk = await signedInBrowser(url, world.operator)
+})
+afterAll(async () => await endWorld(world))
+
+const actionsIn = (html: string) => [...html.matchAll(/<td><code>([a-z_.]+)<\/code>/g)].map(([, action = '']) => action)
+const ask = async (query: Readonly<Record<string, string>>) =>
+  await desk.get(`/desk/audit?${new URLSearchParams(query).toString()}`)
+
+test('the audit log tells what happened, issued tokens among it, newest first, part by part', async () => {
+  const { slug, production } = await addApp(world.platform, world.user)
+  for (let index = 0; index < 60; index += 1) await appToken(url, production)
+  const first = await ask({ app: slug })
+  expect(actionsIn(first.text)).toEqual(Array.from({ length: 50 }, () => 'app_token.issued'))
+  const next = /href="(\/desk\/audit\?[^"]*cursor=[^"]*)"/.exec(first.text)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  expect(next).toContain(`app=${slug}`)
+  const rest = actionsIn((await desk.get(next)).text)
+  expect(rest.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 'app_token.issued'))
+  expect(rest.at(-1)).toBe('app.created')
+})
+
+test('the audit log is asked by who, what, how it went and when', async () => {
+  await signIn(url, { ...world.user, password: 'wrong password' })
+  const refused = await ask({ actor: world.user.email, action: 'session', outcome: 'refused', kind: 'user' })
+  expect(new Set(actionsIn(refused.text))).toEqual(new Set(['session.create']))
+  expect(refused.text).toContain('Refused: invalid_login')
+  expect(refused.text).toContain(`value="${world.user.email}"`)
+  expect(actionsIn((await ask({ since: '2999-01-01' })).text)).toEqual([])
+  expect(actionsIn((await ask({ until: '1999-01-01T12:00' })).text)).toEqual([])
+  expect(actionsIn((await ask({ since: '2000-01-01 00:00', until: '2999-01-01T00:00:00Z' })).text)).toHaveLength(50)
+})
+
+test('the audit log tells one request in order, by its ID', async () => {
+  const path = `/desk/apps/${world.app.slug}`
+  const { headers } = await desk.submit(path, `${path}/suspend`)
+  await desk.submit(path, `${path}/activate`)
+  const { text } = await ask({ request: headers.get('x-request-id') ?? '' })
+  expect(actionsIn(text)).toEqual(['app.suspended'])
+  expect(text).toContain('What happened in this request, in order.')
+})
+
+test.each([
+  [{ app: 'no-such-app' }, 'There is no app with this slug.'],
+  [{ actor: 'nobody@example.com' }, 'There is no user with this address.'],
+  [{ request: 'abc' }, 'A request ID is req_ and 32 of 0-9 and a-f.'],
+  [{ since: 'yesterday' }, 'A time is 2026-08-01 or 2026-08-01T12:00, in UTC.'],
+  [{ until: '2026-02-30' }, 'A time is 2026-08-01 or 2026-08-01T12:00, in UTC.'],
+])('the audit log says which filter it does not understand: %p', async (query, sentence) => {
+  const { status, text } = await ask(query)
+  expect([status, text.includes(sentence)]).toEqual([400, true])
+  expect(text).toContain('aria-invalid="true"')
+})
+
+test('the audit log refuses what its own form never asks', async () => {
+  const strange = [{ kind: 'robot' }, { outcome: 'maybe' }, { cursor: 'x' }, { cursor: 'ZGVzay1hdWRpdCB4' }]
+  for (const query of strange) expect((await ask(query)).status).toBe(400)
+  expect((await desk.get('/desk/audit?app=a&app=b')).status).toBe(400)
+})

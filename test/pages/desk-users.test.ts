@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { ticketBook } from '../../src/pages/ticket-book.ts'
+import { call } from '../support/call.ts'
+import { addUser, endWorld, grantTokens, signIn } from '../support/world.ts'
+import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
+import { hiddenFields, type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+
+let world: OperatorWorld
+let url: string
+let desk: PlainBrowser
+beforeAll(async () => {
+  world = await createOperatorWorld()
+  url = world.server.url
+  desk = await signedInBrowser(url, world.operator)
+})
+afterAll(async () => await endWorld(world))
+
+const queries = () => world.platform.database.queries
+const latestEvent = async () => (await queries().audit.list({ appId: null, since: 0, limit: 1 }))[0]
+const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, ' ')
+const newUser = '/desk/users/new'
+let counted = 0
+const somebody = () => ({ email: `new-${(counted += 1)}@example.com`, name: 'New Person', password: '' })
+const canSignIn = async (email: string, password: string) =>
+  (await call(url, 'POST', '~/api/session', { body: { email, password } })).status === 200
+const shownPassword = (html: string) => /id="secret"[^>]*value="([^"]+)"/.exec(html)?.[1] ?? ''
+
+test('users are created with a password that is shown once and nowhere kept', async () => {
+  const typed = somebody()
+  const { status, text, headers } = await desk.submit(newUser, newUser, typed)
+  expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
+  const password = shownPassword(text)
+  expect(password).toMatch(/^[0-9A-Za-z]{22}$/)
+  expect(await canSignIn(typed.email, password)).toBe(true)
+  const user = await queries().users.byEmail(typed.email)
+  expect(user).toMatchObject({ isOperator: false, status: 'active' })
+  expect((await desk.get(`/desk/users/${user?.id ?? ''}`)).text).not.toContain(password)
+  const events = JSON.stringify(await queries().audit.list({ appId: null, since: 0, limit: 1000 }))
+  expect(events).not.toContain(password)
+  expect(world.server.log()).not.toContain(password)
+})
+
+test('users are created with a password that was typed, which no page shows', async () => {
+  const typed = { ...somebody(), password: 'typed by a person', operator: 'yes' }
+  const { status, headers, text } = await desk.submit(newUser, newUser, typed)
+  expect([status, text]).toEqual([303, ''])
+  const location = headers.get('location') ?? ''
+  expect((await desk.get(location, { 'sec-fetch-site': 'same-origin' })).text).toContain('The user is created')
+  // A link from elsewhere tells nobody that something was done.
+  expect((await desk.get(location, { 'sec-fetch-site': 'cross-site' })).text).not.toContain('The user is created')
+  expect(await canSignIn(typed.email, typed.password)).toBe(true)
+  expect((await queries().users.byEmail(typed.email))?.isOperator).toBe(true)
+})
+
+test('users are created once however often the form is sent', async () => {
+  const typed = somebody()
+  const hidden = hiddenFields((await desk.get(newUser)).text, newUser)
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, async () => await desk.post(newUser, { ...hidden, ...typed, email: `x${typed.email}` })),
+  )
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+  for (const { text } of answers.filter(({ status }) => status !== 200)) {
+    expect(shownPassword(text)).toBe('')
+    expect(text).toContain('Nothing was done a second time.')
+  }
+  const another = await desk.post(newUser, { ...hidden, ...typed })
+  expect(another.text).toContain('Nothing was done a second time.')
+  expect(await queries().users.byEmail(typed.email)).toBeNull()
+})
+
+test.each([
+  ['a malformed address', { email: 'nobody' }, 'The email address is malformed.'],
+  ['a name that turns the text round', { name: 'a\u202eb' }, 'The name has control characters.'],
+  ['an empty name', { name: ' ' }, 'The name is empty.'],
+  ['a short password', { password: 'short' }, 'The password has fewer than 8 characters.'],
+])('users are not created with %s, and what was typed stays but the password', async (_, wrong, sentence) => {
+  const typed = { ...somebody(), name: 'Kept', password: 'long enough, this', ...wrong }
+  const { status, text } = await desk.submit(newUser, newUser, typed)
+  expect(status).toBe(400)
+  expect(text).toContain(sentence)
+  if (typed.name === 'Kept') expect(text).toContain('value="Kept"')
+  expect(text).toContain(`value="${typed.email}"`)
+  expect(text).not.toContain(typed.password)
+  expect(await queries().users.byEmail(typed.email)).toBeNull()
+})
+
+test('users with an address that is taken are refused', async () => {
+  const { status, text } = await desk.submit(newUser, newUser, { ...somebody(), email: world.user.email })
+  expect([status, text.includes('This email address has a user already.')]).toEqual([400, true])
+})
+
+test('users are disabled, which ends their sessions and stops what they allowed, and enabled again', async () => {
+  const user = await addUser(world.platform, 'Disabled Soon')
+  const token = await signIn(url, user)
+  const { accessToken } = await grantTokens({ ...world, user })
+  const path = `/desk/users/${user.id}`
+  const allowed = async () => (await call(url, 'GET', '/oauth/me', { token: accessToken })).status
+  expect((await desk.submit(path, `${path}/disable`)).status).toBe(303)
+  expect((await call(url, 'GET', '~/api/session', { token })).status).toBe(401)
+  expect(await allowed()).toBe(401)
+  expect(await canSignIn(user.email, user.password)).toBe(false)
+  expect((await desk.submit(path, `${path}/enable`)).status).toBe(303)
+  expect(await canSignIn(user.email, user.password)).toBe(true)
+  expect(await allowed()).toBe(200)
+})
+
+test('users get a new password, shown once: the old one and every session are over', async () => {
+  const user = await addUser(world.platform, 'Forgetful')
+  const token = await signIn(url, user)
+  const path = `/desk/users/${user.id}`
+  const hidden = hiddenFields((await desk.get(path)).text, `${path}/password`)
+  const answers = await Promise.all(Array.from({ length: 5 }, async () => await desk.post(`${path}/password`, hidden)))
+  const passwords = answers.map(({ text }) => shownPassword(text)).filter((password) => password !== '')
+  // Of presses that come together one wins, and only its page shows a password; a later one may win again.
+  const works = await Promise.all(passwords.map(async (password) => await canSignIn(user.email, password)))
+  expect(works.filter((works) => works)).toHaveLength(1)
+  expect(answers.filter(({ status }) => status === 409)).toHaveLength(5 - passwords.length)
+  expect(await canSignIn(user.email, user.password)).toBe(false)
+  expect((await call(url, 'GET', '~/api/session', { token })).status).toBe(401)
+  expect((await queries().users.byId(user.id))?.status).toBe('active')
+})
+
+test('users become operators and stop being it', async () => {
+  const user = await addUser(world.platform, 'Promoted')
+  const path = `/desk/users/${user.id}`
+  await desk.submit(path, `${path}/make-operator`)
+  expect((await (await signedInBrowser(url, user)).get('/desk/reviews')).status).toBe(200)
+  expect(await latestEvent()).toMatchObject({ action: 'session.created', actorId: user.id })
+  await desk.submit(path, `${path}/withdraw-operator`)
+  expect(await latestEvent()).toMatchObject({ action: 'user.operator_withdrawn', actorId: world.operator.id })
+  expect((await (await signedInBrowser(url, user)).get('/desk/reviews')).status).toBe(404)
+})
+
+test('an operator finds no way to take their own rights away, and a form made for it is refused', async () => {
+  const own = `/desk/users/${world.operator.id}`
+  const { text } = await desk.get(own)
+  expect(text).toContain('This is you.')
+  expect(text).not.toContain(`action="${own}/`)
+  // No page has such a form; its ticket is made as the server would make it.
+  const tickets = ticketBook(world.platform, desk.cookies.get('session') ?? '')
+  for (const step of ['disable', 'withdraw-operator']) {
+    const action = `${own}/${step}`
+    const refused = await desk.post(action, { ticket: tickets.issue(action) })
+    expect([refused.status, refused.text.includes('You cannot take your own rights away')]).toEqual([400, true])
+  }
+  expect(await queries().users.byId(world.operator.id)).toMatchObject({ status: 'active', isOperator: true })
+})
+
+test('users are found by a part of their name or address', async () => {
+  const { text } = await desk.get('/desk/users?q=olive')
+  expect(text).toContain(`href="/desk/users/${world.operator.id}"`)
+  expect(text).not.toContain(`href="/desk/users/${world.user.id}"`)
+  expect(textOf(text)).toMatch(/Olive Operator\s+Active\s+Operator/)
+  expect((await desk.get('/desk/users/usr_nobody')).status).toBe(404)
+})

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createInstall } from '../../src/operations/installs/create-install.ts'
+import { setOperator } from '../../src/operations/users/set-operator.ts'
+import { call } from '../support/call.ts'
+import { operator as commandLine, trace } from '../support/operator.ts'
+import { addApp, appToken, endWorld, type Login } from '../support/world.ts'
+import { addOperator, createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
+import { pageTable } from './support/page-table.ts'
+import { hiddenFields, type PlainBrowser, plainBrowser, signedInBrowser } from './support/plain-browser.ts'
+
+let world: OperatorWorld
+let url: string
+let desk: PlainBrowser
+beforeAll(async () => {
+  world = await createOperatorWorld()
+  url = world.server.url
+  desk = await signedInBrowser(url, world.operator)
+})
+afterAll(async () => await endWorld(world))
+
+const queries = () => world.platform.database.queries
+const latestEvent = async () => (await queries().audit.list({ appId: null, since: 0, limit: 1 }))[0]
+const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, ' ')
+const deskRoutes = () => pageTable(world.platform).filter(({ pattern }) => pattern.startsWith('/desk'))
+const pathOf = (pattern: string) => pattern.replaceAll(/:\w+/g, 'x')
+
+const freshInstall = async (user: Login) =>
+  (
+    await createInstall(world.platform, trace, commandLine, {
+      slug: (await addApp(world.platform, world.user)).slug,
+      userEmail: user.email,
+      kind: 'site',
+      resourceSlug: 'my-site',
+    })
+  ).id
+const stateOf = async (id: string) => {
+  const found = await queries().installs.find(id)
+  return [found?.install.approval, found?.install.state]
+}
+
+describe('the door', () => {
+  test('for everybody but operators there is no desk: no page of it, and no form', async () => {
+    const somebody = await signedInBrowser(url, world.user)
+    expect(deskRoutes().length).toBeGreaterThan(20)
+    for (const { method, pattern } of deskRoutes()) {
+      const path = pathOf(pattern)
+      const { status } = method === 'GET' ? await somebody.get(path) : await somebody.post(path, { ticket: 'x' })
+      expect([method, path, status]).toEqual([method, path, 404])
+    }
+    expect((await somebody.get('/')).text).not.toContain('/desk')
+  })
+
+  test('whoever is not signed in is asked to, and then comes back', async () => {
+    for (const { method, pattern } of deskRoutes()) {
+      const visitor = plainBrowser(url)
+      const path = pathOf(pattern)
+      const { status, headers } = method === 'GET' ? await visitor.get(path) : await visitor.post(path, { ticket: 'x' })
+      const to = headers.get('location') ?? ''
+      expect([path, status, to.split('?')[0] ?? '']).toEqual([path, 303, '/sign-in'])
+      if (method === 'GET') expect(to).toContain(encodeURIComponent(path))
+    }
+  })
+
+  test('rights that were taken away are gone with the next request', async () => {
+    const leaving = await addOperator(world.platform, 'Leaving')
+    const browser = await signedInBrowser(url, leaving)
+    expect((await browser.get('/desk/health')).status).toBe(200)
+    await setOperator(world.platform, trace, commandLine, { userId: leaving.id, isOperator: false })
+    expect((await browser.get('/desk/health')).status).toBe(404)
+  })
+
+  test('a form without its ticket, or from elsewhere, changes nothing', async () => {
+    const { slug } = world.app
+    const path = `/desk/apps/${slug}`
+    const hidden = hiddenFields((await desk.get(path)).text, `${path}/suspend`)
+    expect((await desk.post(`${path}/suspend`, {})).status).toBe(403)
+    expect((await desk.post(`${path}/suspend`, { ticket: 'x' })).status).toBe(403)
+    expect((await desk.post(`${path}/activate`, hidden)).status).toBe(403)
+    expect((await desk.post(`${path}/suspend`, hidden, { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+    const colleague = await signedInBrowser(url, world.colleague)
+    expect((await colleague.post(`${path}/suspend`, hidden)).status).toBe(403)
+    expect((await queries().apps.bySlug(slug))?.status).toBe('active')
+  })
+})
+
+describe('installs', () => {
+  test('are approved and deactivated, each with the operator as the actor', async () => {
+    const id = await freshInstall(world.user)
+    for (const [step, action, state] of [
+      ['approve', 'install.approved', ['approved', 'active']],
+      ['deactivate', 'install.deactivated', ['approved', 'inactive']],
+    ] as const) {
+      const { status, headers } = await desk.submit('/desk/installs', `/desk/installs/${id}/${step}`)
+      expect([status, headers.get('location')]).toEqual([303, `/desk/installs?done=${step}`])
+      expect(await stateOf(id)).toEqual([...state])
+      expect(await latestEvent()).toMatchObject({
+        action,
+        actorKind: 'operator',
+        actorId: world.operator.id,
+        target: id,
+      })
+    }
+  })
+
+  test('that wait come first, and the decided ones can be asked for by app', async () => {
+    const id = await freshInstall(world.user)
+    const { text } = await desk.get('/desk/installs')
+    expect(text.indexOf(`/desk/installs/${id}/approve`)).toBeLessThan(text.indexOf('>Decided<'))
+    const own = (await desk.get(`/desk/installs?app=${world.app.slug}`)).text
+    expect([...own.slice(own.indexOf('>Decided<')).matchAll(/<code>app-\d+<\/code>/g)].map(([code]) => code)).toEqual([
+      `<code>${world.app.slug}</code>`,
+    ])
+    const unknown = await desk.get('/desk/installs?app=no-such-app')
+    expect([unknown.status, unknown.text.includes('There is no app with this slug.')]).toEqual([400, true])
+    await desk.submit('/desk/installs', `/desk/installs/${id}/reject`)
+    expect(await stateOf(id)).toEqual(['rejected', 'inactive'])
+  })
+
+  test('decided by two at once, 50 times, are decided once', async () => {
+    const id = await freshInstall(world.user)
+    const colleague = await signedInBrowser(url, world.colleague)
+    const pages = [
+      { browser: desk, text: (await desk.get('/desk/installs')).text },
+      { browser: colleague, text: (await colleague.get('/desk/installs')).text },
+    ] as const
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, async (_, index) => {
+        const { browser, text } = pages[index % 2 === 0 ? 0 : 1]
+        const action = `/desk/installs/${id}/${index % 4 < 2 ? 'approve' : 'reject'}`
+        return await browser.post(action, hiddenFields(text, action))
+      }),
+    )
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1)
+    const refused = answers.filter(({ status }) => status === 409)
+    expect(refused).toHaveLength(49)
+    for (const { text } of refused) expect(text).toContain('This install has been decided already')
+    const events = (await queries().audit.list({ appId: null, since: 0, limit: 1000 })).filter(
+      ({ action, target }) => target === id && action !== 'install.created',
+    )
+    expect(events).toHaveLength(1)
+  })
+})
+
+describe('apps', () => {
+  test('are suspended, and everything of theirs with them; activating gives it back', async () => {
+    const { slug, production } = world.app
+    const token = await appToken(url, production)
+    const works = async () => (await call(url, 'GET', '/me', { token })).status
+    const path = `/desk/apps/${slug}`
+    expect((await desk.get(path)).text).toContain('none of its secrets and tokens works')
+    expect((await desk.submit(path, `${path}/suspend`)).headers.get('location')).toBe(`${path}?done=suspended`)
+    expect(await latestEvent()).toMatchObject({ action: 'app.suspended', actorId: world.operator.id })
+    expect(await works()).toBe(401)
+    expect((await desk.submit(path, `${path}/activate`)).status).toBe(303)
+    expect(await works()).toBe(200)
+  })
+
+  test('are found by name and slug, and another one is not there', async () => {
+    const { slug } = world.app
+    expect((await desk.get(`/desk/apps?q=${slug}`)).text).toContain(`href="/desk/apps/${slug}"`)
+    expect((await desk.get('/desk/apps?q=NEWSLETTER')).text).toContain(`href="/desk/apps/${slug}"`)
+    expect((await desk.get('/desk/apps?q=%25')).text).toContain('No app has this in its name or slug.')
+    expect((await desk.get('/desk/apps/nowhere')).status).toBe(404)
+    expect((await desk.get('/desk/apps?q=a&q=b')).status).toBe(400)
+  })
+})
+
+test('health tells how the store is, what is alive, and what is running', async () => {
+  const text = textOf((await desk.get('/desk/health')).text)
+  expect(text).toMatch(/Takes writes\s+Yes/)
+  expect(text).toMatch(/Database\s+\d+\.\d [KM]iB/)
+  expect(text).toMatch(/Transactions per commit\s+\d+\.\d\d/)
+  expect(text).toMatch(/Sessions\s+\d+/)
+  expect(text).toMatch(/SQLite\s+3\.\d+\.\d+/)
+  expect(text).toMatch(/Running for\s+\d+ \w+/)
+  expect(text).toMatch(/Purge\s+Up to date/)
+})
