@@ -5,7 +5,10 @@ import { temporaryFolder } from './support/temporary-folder.ts'
 
 const root = join(import.meta.dir, '..')
 const readme = await Bun.file(join(root, 'README.md')).text()
-const walk = readme.match(/<!-- walk -->\n```sh\n([\s\S]*?)```\n<!-- \/walk -->/)?.[1] ?? ''
+const block = (name: string) =>
+  readme.match(new RegExp(`<!-- ${name} -->\\n\`\`\`sh\\n([\\s\\S]*?)\`\`\`\\n<!-- /${name} -->`))?.[1] ?? ''
+const walk = block('walk')
+const standardWalk = block('standard-walk')
 
 /** Starts the demo and gives the lines it prints for pasting, once it has printed them all. */
 const startDemo = async () => {
@@ -41,14 +44,16 @@ test('the walk in the README is the one that the demo prints, and every step of 
 })
 
 const followWalk = async (settings: readonly string[]): Promise<void> => {
-  const shell = Bun.spawn(['bash', '-c', `${settings.join('\n')}\n${walk}`], { stdout: 'pipe', stderr: 'pipe' })
+  const pasted = [...settings, walk, standardWalk].join('\n')
+  const shell = Bun.spawn(['bash', '-c', pasted], { stdout: 'pipe', stderr: 'pipe' })
   const answers = (await new Response(shell.stdout).text())
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
   expect(await shell.exited).toBe(0)
   const [app, first, second, rollback, user, resources, refreshed, deadByRefresh, revoked, deadByRevocation] = answers
-  expect(answers.length).toBe(10)
+  const [discovered, alive, dead, appToken] = answers.slice(10)
+  expect(answers.length).toBe(14)
   expect(app.environment).toBe('development')
   expect(first.version).toMatch(/^9\.\d+\.0$/)
   expect(second.version).toBe(first.version.replace(/0$/, '1'))
@@ -62,6 +67,10 @@ const followWalk = async (settings: readonly string[]): Promise<void> => {
   expect(deadByRefresh.error.code).toBe('invalid_token')
   expect(revoked).toEqual({ revoked: true })
   expect(deadByRevocation.error.code).toBe('invalid_token')
+  expect(discovered.token_endpoint).toEndWith('/oauth/token')
+  expect(alive).toMatchObject({ active: true, scope: 'profile:read site:read', token_type: 'Bearer', sub: user.id })
+  expect(dead).toEqual({ active: false })
+  expect(appToken).toMatchObject({ token_type: 'Bearer' })
 }
 
 test('every script that the README names exists', async () => {
