@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path'
 const root = join(import.meta.dir, '..')
 
 /** Modules that start as a thread are entry points of their own (see db/sqlite/thread.ts). */
-const entrypoints = ['src/main.ts', 'db/sqlite/checkpoint-worker.ts', 'db/sqlite/flush-worker.ts']
+export const threadModules: readonly string[] = [...new Bun.Glob('db/sqlite/*-worker.ts').scanSync(root)].toSorted()
 
 export type BuiltProgram = { readonly file: string; readonly commit: string; readonly bytes: number }
 
@@ -17,7 +17,7 @@ export const buildProgram = async (file: string): Promise<BuiltProgram> => {
   mkdirSync(dirname(file), { recursive: true })
   await Bun.build({
     root,
-    entrypoints: entrypoints.map((entry) => join(root, entry)),
+    entrypoints: ['src/main.ts', ...threadModules].map((entry) => join(root, entry)),
     // Whoever starts the program somewhere does not mean the files that happen to lie there.
     compile: { outfile: file, autoloadDotenv: false, autoloadBunfig: false },
     // Parsed and compiled here, so that starting does not have to.
