@@ -1,0 +1,165 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { createAppTokens } from '../../src/client/app-tokens.ts'
+import type { UserSession, UserTokenSet } from '../../src/client/index.ts'
+import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
+import { createCredential } from '../../src/operations/credentials/create-credential.ts'
+import { operator, trace } from '../support/operator.ts'
+import { addApp, createWorld, endWorld, refresh, type World } from '../support/world.ts'
+import { clientOf, consent } from './support/client.ts'
+import { type FlakyProxy, startFlakyProxy } from './support/flaky-proxy.ts'
+
+let world: World
+let proxy: FlakyProxy
+beforeAll(async () => void (world = await createWorld()))
+afterAll(async () => await endWorld(world))
+beforeEach(async () => void (proxy = await startFlakyProxy(world.server.url)))
+afterEach(() => proxy.close())
+
+const sent = (route: string) => proxy.passed.filter(({ method, path }) => `${method} ${path}` === route)
+const refreshes = () => sent('POST /oauth/token').filter(({ body }) => body.includes('refresh_token'))
+
+/** A user who allowed the app, and everything that was stored for them. */
+const authorized = async (onTokens?: (tokens: UserTokenSet) => void | Promise<void>) => {
+  const stored: UserTokenSet[] = []
+  const client = clientOf(world, proxy.url)
+  const keep = async (tokens: UserTokenSet) => {
+    await onTokens?.(tokens)
+    stored.push(tokens)
+  }
+  const started = await client.startAuthorization({
+    redirectUri: world.app.redirectUri,
+    scope: 'profile:read site:read',
+  })
+  const user = await client.finishAuthorization(await consent(world, started.url), started, keep)
+  /** The same user as a process finds them later, when the access token has expired. */
+  const later = (tokens: UserTokenSet): UserSession =>
+    client.user({ ...tokens, accessTokenExpiresAt: new Date(0).toISOString() }, keep)
+  return { client, user, stored, later, first: user.tokens() }
+}
+
+test('an app token is asked for once, however many wait for it, and kept', async () => {
+  const client = clientOf(world, proxy.url)
+  await Promise.all(Array.from({ length: 20 }, async () => await client.me()))
+  await client.me()
+  expect(sent('POST /token').length).toBe(1)
+  expect(sent('GET /me').length).toBe(21)
+})
+
+/** Tokens of the real server, on a clock that the test turns. */
+const onOwnClock = () => {
+  const clock = { now: Date.now() }
+  const { endpoints } = clientOf(world, proxy.url)
+  const issue = async () => await endpoints.issueAppToken({ ...world.app.development, scope: 'site:read' })
+  return { clock, tokens: createAppTokens(issue, () => clock.now) }
+}
+
+test('an app token is renewed a minute before it expires', async () => {
+  const { clock, tokens } = onOwnClock()
+  const first = await tokens.get()
+  expect(first.expiresAt.getTime()).toBe(clock.now + 3_600_000)
+  clock.now += 3_539_999
+  expect(await tokens.get()).toBe(first)
+  clock.now += 1
+  expect((await tokens.get()).accessToken).not.toBe(first.accessToken)
+})
+
+test('if no new app token is to be had, the old one is used for as long as it lives', async () => {
+  const { clock, tokens } = onOwnClock()
+  const first = await tokens.get()
+  const refused = Array.from({ length: 10 }, () => ({ status: 503 }))
+  proxy.next('POST /token', ...refused)
+  clock.now += 3_599_999
+  expect(await tokens.get()).toBe(first)
+  clock.now += 1
+  expect((await tokens.get().catch((error) => error)).status).toBe(503)
+  expect((await tokens.get()).accessToken).not.toBe(first.accessToken)
+})
+
+test('an app token that the server ended before its time is replaced, and the call is made after all', async () => {
+  const app = await addApp(world.platform, world.user)
+  const { platform } = world
+  const other = { slug: app.slug, environment: 'development', label: null } as const
+  const { id, clientId, clientSecret } = await createCredential(platform, trace, operator, other)
+  const client = clientOf(world, proxy.url, { clientId, clientSecret })
+  await client.me()
+  await client.revoke((await client.appToken()).accessToken)
+  expect((await client.versions.create({ version: '1.0.0' })).version).toBe('1.0.0')
+  await revokeCredential(platform, trace, operator, id)
+  // The secret is gone as well: one more try, and then the refusal.
+  expect((await client.me().catch((error) => error)).code).toBe('invalid_client')
+})
+
+test('however many calls find the access token expired, there is one refresh', async () => {
+  const { first, later, stored } = await authorized()
+  const user = later(first)
+  await Promise.all(Array.from({ length: 20 }, async () => await user.me()))
+  expect(refreshes().length).toBe(1)
+  expect(stored.length).toBe(2)
+  expect(stored[1]?.refreshToken).not.toBe(first.refreshToken)
+  expect(user.tokens()).toEqual(stored[1] ?? first)
+})
+
+test('a refresh whose answer was lost again and again gives the very same tokens', async () => {
+  const { first, later, stored } = await authorized()
+  proxy.next('POST /oauth/token', 'answer lost', 'answer lost', { status: 503 })
+  expect((await later(first).me()).id).toBe(world.user.id)
+  expect(refreshes().length).toBe(4)
+  expect(new Set(refreshes().map(({ headers, body }) => headers.get('idempotency-key') + body)).size).toBe(1)
+  expect(stored.length).toBe(2)
+})
+
+test('a refresh that failed for good this time is taken up again under its own key the next time', async () => {
+  const { first, later } = await authorized()
+  const user = later(first)
+  proxy.next('POST /oauth/token', ...Array.from({ length: 5 }, () => 'answer lost' as const))
+  expect((await user.me().catch((error) => error)).code).toBe('unreachable')
+  expect((await user.me()).id).toBe(world.user.id)
+  expect(new Set(refreshes().map(({ headers }) => headers.get('idempotency-key'))).size).toBe(1)
+})
+
+test('new tokens are stored before they are used, and a store that fails loses none', async () => {
+  let isFull = false
+  const { first, later, stored } = await authorized(() => {
+    if (isFull) throw new Error('disk full')
+  })
+  const user = later(first)
+  isFull = true
+  const calls = sent('GET /oauth/me').length
+  expect((await user.me().catch((error) => error)).message).toBe('disk full')
+  expect((await user.me().catch((error) => error)).message).toBe('disk full')
+  expect(sent('GET /oauth/me').length).toBe(calls)
+  isFull = false
+  expect((await user.me()).id).toBe(world.user.id)
+  expect(refreshes().length).toBe(1)
+  expect(stored.length).toBe(2)
+})
+
+test("one caller's abort does not stop the refresh that others wait for", async () => {
+  const { first, later } = await authorized()
+  const user = later(first)
+  const impatient = new AbortController()
+  const gone = user.me({ signal: impatient.signal }).catch((error) => error.message)
+  const patient = user.me()
+  impatient.abort(new Error('gone'))
+  expect(await gone).toBe('gone')
+  expect((await patient).id).toBe(world.user.id)
+  expect(refreshes().length).toBe(1)
+})
+
+test('an access token that another process replaced is refreshed once, and what the grant lost is told', async () => {
+  const { user, client, first } = await authorized()
+  await user.me()
+  await client.revoke(first.accessToken)
+  expect((await user.me().catch((error) => error)).code).toBe('invalid_grant')
+})
+
+test('tokens that were stored as JSON go on where they were left', async () => {
+  const { stored, later } = await authorized()
+  const kept = JSON.parse(JSON.stringify(stored.at(-1)))
+  const user = later(kept)
+  const sites = await Array.fromAsync(user.allResources({ kind: 'site' }))
+  expect(sites.map(({ slug }) => slug)).toEqual(['my-site'])
+  const { refreshToken } = user.tokens()
+  await user.revoke()
+  expect((await refresh(world.server.url, world.app, refreshToken)).status).toBe(401)
+})
