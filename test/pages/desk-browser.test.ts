@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { createInstall } from '../../src/operations/installs/create-install.ts'
+import { operator as commandLine, trace } from '../support/operator.ts'
+import { moveThrough, submitVersion, uploadVersion } from '../support/version.ts'
+import { addApp, addUser, type AppInWorld, endWorld } from '../support/world.ts'
+import { expectAccessible } from './support/accessible.ts'
+import { browserKinds } from './support/browser-kinds.ts'
+import { type BrowserOptions, openBrowser } from './support/browser.ts'
+import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
+import { screenshot } from './support/screenshot.ts'
+import { signInByForm } from './support/sign-in.ts'
+
+let world: OperatorWorld
+let url: string
+beforeAll(async () => {
+  world = await createOperatorWorld()
+  url = world.server.url
+})
+afterAll(async () => await endWorld(world))
+
+const queries = () => world.platform.database.queries
+const enter = async (options: BrowserOptions = {}): Promise<Page> => {
+  const page = await openBrowser(url, options)
+  await signInByForm(page, world.operator)
+  return page
+}
+const look = async (page: Page, kind: (typeof browserKinds)[number], name: string) => {
+  if (kind.javaScript) await expectAccessible(page)
+  expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0)
+  await screenshot(page, `desk ${name} ${kind.kind}`)
+}
+const press = async (page: Page, name: string | RegExp) => {
+  const led = page.waitForEvent('framenavigated')
+  await page
+    .getByRole('button', { name, exact: typeof name === 'string' })
+    .first()
+    .click()
+  await led
+  await page.waitForLoadState()
+}
+const said = async (page: Page) => await page.getByRole('status').textContent()
+const alerted = async (page: Page) => await page.getByRole('alert').textContent()
+const statusOf = async (app: AppInWorld, version: string) => (await queries().versions.byName(app.id, version))?.status
+const pathOf = (app: AppInWorld, version: string) => `/desk/reviews/${app.slug}/${version}`
+/** An app with a live version, and one that waits for review. */
+const appInReview = async () => {
+  const app = await addApp(world.platform, world.user)
+  await submitVersion(world.platform, app, { version: '1.0.0', manifest: { name: 'Mail', hosts: ['a.example'] } })
+  await moveThrough(world.platform, app, '1.0.0', 'approve', 'activate')
+  await submitVersion(world.platform, app, {
+    version: '1.1.0',
+    notes: 'Faster start.\nNew look.',
+    manifest: { name: 'Mail', hosts: ['b.example', 'c.example'], support: { email: 'help@mail.example' } },
+    scopes: ['site:read', 'profile.email:read'],
+    artifact: { filename: 'mail.tar.gz', bytes: Buffer.from('content'), sha256: null },
+  })
+  return app
+}
+
+describe.each(browserKinds)('$kind', (kind) => {
+  test('a version is looked at beside the live one, and approved and made live', async () => {
+    const app = await appInReview()
+    const page = await enter(kind)
+    await page.getByRole('link', { name: 'Desk', exact: true }).click()
+    await page.waitForURL('**/desk/reviews')
+    await look(page, kind, 'queue')
+    await page.locator(`a[href="${pathOf(app, '1.1.0')}"]`).click()
+    await page.waitForURL(`**${pathOf(app, '1.1.0')}`)
+    await look(page, kind, 'review')
+    expect(await page.getByRole('row').count()).toBe(4)
+    await press(page, 'Approve and make live')
+    expect(await said(page)).toBe('The version is approved and live.')
+    expect(await statusOf(app, '1.1.0')).toBe('active')
+    expect(await statusOf(app, '1.0.0')).toBe('superseded')
+    await look(page, kind, 'approved')
+  })
+
+  test('a version is rejected with reasons, with room for more of them; Enter decides nothing', async () => {
+    const app = await appInReview()
+    const page = await enter(kind)
+    await page.goto(pathOf(app, '1.1.0'))
+    await page.getByLabel('Message').fill('Please mend these.')
+    for (const row of [1, 2, 3]) {
+      await page.getByLabel(`Place ${row}`, { exact: true }).fill(`hosts[${row}]`)
+      await page.getByLabel(`What is wrong at place ${row}`).fill(`Reason ${row}`)
+    }
+    const led = page.waitForEvent('framenavigated')
+    await page.getByLabel('What is wrong at place 3').press('Enter') // as a person does who expects another row
+    await led
+    await page.waitForLoadState()
+    expect(await statusOf(app, '1.1.0')).toBe('submitted')
+    await page.getByLabel('Place 4', { exact: true }).fill('support')
+    await look(page, kind, 'rejection with more rows')
+    await press(page, 'Reject this version')
+    expect(await alerted(page)).toBe('Every item names a place and says what is wrong there.')
+    await look(page, kind, 'rejection refused')
+    await page.getByLabel('What is wrong at place 4').fill('Reason 4')
+    await press(page, 'Reject this version')
+    expect(await said(page)).toBe('The version is rejected. Its developer sees why.')
+    expect(await statusOf(app, '1.1.0')).toBe('rejected')
+    expect(await page.getByText('Reason 4').count()).toBe(1)
+    await look(page, kind, 'rejected')
+  })
+
+  test('an install is approved, shown as decided, and deactivated', async () => {
+    const { slug } = await addApp(world.platform, world.user)
+    const input = { slug, userEmail: world.user.email, kind: 'store', resourceSlug: 'my-store' } as const
+    const { id } = await createInstall(world.platform, trace, commandLine, input)
+    const page = await enter(kind)
+    await page.goto('/desk/installs')
+    await look(page, kind, 'installs')
+    await press(page, /^Approve Newsletter for/)
+    expect(await said(page)).toContain('The install is approved.')
+    await page.goto(`/desk/installs?app=${slug}`)
+    await press(page, /^Deactivate Newsletter for/)
+    expect(await said(page)).toContain('The install is deactivated.')
+    expect((await queries().installs.find(id))?.install.state).toBe('inactive')
+  })
+
+  test('an app is found, suspended and activated', async () => {
+    const { slug } = await addApp(world.platform, world.user)
+    const page = await enter(kind)
+    await page.goto('/desk/apps')
+    await page.getByLabel('Name or slug').fill(slug)
+    await press(page, 'Search')
+    await look(page, kind, 'apps')
+    await page.locator(`a[href="/desk/apps/${slug}"]`).click()
+    await page.waitForURL(`**/desk/apps/${slug}`)
+    await press(page, 'Suspend the app')
+    expect(await said(page)).toBe('The app is suspended. Nothing of it works any more.')
+    await look(page, kind, 'app suspended')
+    await press(page, 'Activate the app')
+    expect((await queries().apps.bySlug(slug))?.status).toBe('active')
+  })
+
+  test('a user is created with a password that is shown once, signs in, is disabled and enabled', async () => {
+    const email = `${kind.kind.replaceAll(/\W+/g, '-').toLowerCase()}@example.com`
+    const page = await enter(kind)
+    await page.goto('/desk/users')
+    await look(page, kind, 'users')
+    await page.getByRole('link', { name: 'Create a user' }).click()
+    await page.getByLabel('Email').fill(email)
+    await page.getByLabel('Name', { exact: true }).fill('Grace Hopper')
+    await look(page, kind, 'new user')
+    await press(page, 'Create the user')
+    const password = await page.getByLabel('Password').inputValue()
+    await look(page, kind, 'new password')
+    const theirs = await openBrowser(url, kind)
+    await signInByForm(theirs, { email, password })
+    await page.getByRole('link', { name: 'I have copied it: go to the user' }).click()
+    await press(page, 'Disable')
+    expect(await said(page)).toBe('The user is disabled. Their sessions have ended.')
+    await look(page, kind, 'user disabled')
+    await theirs.goto('/account')
+    expect(new URL(theirs.url()).pathname).toBe('/sign-in')
+    await press(page, 'Enable')
+    expect((await queries().users.byEmail(email))?.status).toBe('active')
+  })
+
+  test('the audit log is asked by app and action, and health is read', async () => {
+    const page = await enter(kind)
+    await page.goto('/desk/audit')
+    await page.getByLabel('App', { exact: true }).fill(world.app.slug)
+    await page.getByLabel('Action').fill('app.created')
+    await page.getByLabel('Outcome').selectOption('done')
+    await press(page, 'Show events')
+    expect(await page.getByRole('row').count()).toBe(2)
+    await look(page, kind, 'audit')
+    await page.goto('/desk/audit?action=session.created')
+    await page
+      .getByRole('link', { name: /^Request/ })
+      .first()
+      .click()
+    await page.waitForURL('**/desk/audit?request=*')
+    expect(await page.getByRole('row').count()).toBe(2)
+    await page.goto('/desk/health')
+    await look(page, kind, 'health')
+  })
+})
+
+describe('what goes wrong between people', () => {
+  test('in two tabs, the second decision is told that it came too late, and whoever goes back sees what is so now', async () => {
+    const app = await appInReview()
+    const first = await enter()
+    const second = await first.context().newPage()
+    await first.goto(pathOf(app, '1.1.0'))
+    await second.goto(pathOf(app, '1.1.0'))
+    await press(first, 'Approve')
+    await second.getByLabel('Message').fill('No.')
+    await second.getByRole('button', { name: 'Reject this version' }).click()
+    await second.getByRole('alert').waitFor()
+    expect(await alerted(second)).toBe('This version has been approved already. Your decision changed nothing.')
+    expect(await statusOf(app, '1.1.0')).toBe('approved')
+    await first.goBack() // the page is not kept, so it is as it now is
+    await first.getByRole('button', { name: 'Make it live' }).waitFor()
+    expect(await first.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0)
+  })
+
+  test('pressed twice without JavaScript, a user is created once', async () => {
+    const page = await enter({ javaScript: false })
+    await page.goto('/desk/users/new')
+    await page.getByLabel('Email').fill('pressed-twice@example.com')
+    await page.getByLabel('Name', { exact: true }).fill('Twice')
+    const before = (await queries().users.list()).length
+    await page.getByRole('button', { name: 'Create the user' }).dblclick()
+    await page.getByRole('heading', { name: /The user is created|This form was sent before/ }).waitFor()
+    expect((await queries().users.list()).length).toBe(before + 1)
+  })
+
+  test('a session that ends between the page and the decision leads to signing in, and back to the page', async () => {
+    const app = await appInReview()
+    const page = await enter()
+    await page.goto(pathOf(app, '1.1.0'))
+    await page.context().clearCookies()
+    await press(page, 'Approve')
+    expect(new URL(page.url()).pathname).toBe('/sign-in')
+    await signInByForm(page, world.operator)
+    expect(new URL(page.url()).pathname).toBe(pathOf(app, '1.1.0'))
+    expect(await statusOf(app, '1.1.0')).toBe('submitted')
+  })
+
+  test('a manifest, notes and names that mean harm are shown as what they are', async () => {
+    const harm = `<script>document.title='stolen'</script><img src=/stolen onerror="document.title='stolen'">`
+    const owner = await addUser(world.platform, harm)
+    const app = await addApp(world.platform, owner)
+    await submitVersion(world.platform, app, { version: '1.0.0', manifest: {} })
+    await moveThrough(world.platform, app, '1.0.0', 'approve', 'activate')
+    await uploadVersion(world.platform, app, {
+      version: '1.1.0',
+      notes: harm,
+      manifest: JSON.parse(
+        `{"__proto__": {"x": 1}, ${JSON.stringify(harm)}: "\\u202egpj.exe\\u200b", "toString": "x"}`,
+      ),
+    })
+    await moveThrough(world.platform, app, '1.1.0', 'submit')
+    const page = await enter()
+    await page.goto(pathOf(app, '1.1.0'))
+    expect(await page.title()).toStartWith('Version 1.1.0')
+    expect(await page.getByText('3 changes against the live version').count()).toBe(1)
+    const shown = (await page.locator('main').textContent()) ?? ''
+    expect(shown).toContain(harm)
+    expect(shown).toContain('\\u202egpj.exe\\u200b')
+    expect(shown).not.toMatch(/[\u200b\u202e]/)
+    await screenshot(page, 'desk review with harm')
+  })
+})
