@@ -125,12 +125,13 @@ test('only the pages know how markup is made, and none of it goes round the esca
   expect(faults).toEqual([])
 })
 
+/** The folder under src/pages; empty for what all pages share. */
+const areaOf = (file: string): string => {
+  const folder = file.startsWith('src/pages/') ? dirname(file).split('/')[2] : undefined
+  return folder === undefined || ['assets', 'components'].includes(folder) ? '' : folder
+}
+
 test('an area of the pages knows what all pages share and itself, but no other area', async () => {
-  /** The folder under src/pages; empty for what all pages share. */
-  const areaOf = (file: string): string => {
-    const folder = file.startsWith('src/pages/') ? dirname(file).split('/')[2] : undefined
-    return folder === undefined || ['assets', 'components'].includes(folder) ? '' : folder
-  }
   const faults: string[] = []
   for (const file of sources.filter((name) => layerOf(name) === 'pages' && name !== 'src/pages/pages.ts')) {
     for (const imported of await importsOf(file)) {

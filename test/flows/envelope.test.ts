@@ -14,7 +14,6 @@ afterAll(async () => await endWorld(world))
 
 describe('the one envelope', () => {
   for (const path of [
-    '~/',
     '~/nothing',
     '~/api',
     '~/api/session/',

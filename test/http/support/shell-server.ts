@@ -40,9 +40,9 @@ const createTestApp = (log: Log, gate: Promise<void>, render: () => Promise<stri
     .use(errorHandling(log, () => null))
     .use(docsRoutes())
     .get('/', async () => 'home')
-    .get('/plain', async () => 'plain')
-    .delete('/plain', async () => new Response(null, { status: 204 }))
-    .get('/things/:id', async ({ params }) => params.id)
+    .get('/plain', async () => 'plain', { detail: { operationId: 'readPlain' } })
+    .delete('/plain', async () => new Response(null, { status: 204 }), { detail: { operationId: 'removePlain' } })
+    .get('/things/:id', async ({ params }) => params.id, { detail: { operationId: 'readThing' } })
     .get('/throws', async () => {
       throw new Error(canary)
     })
@@ -78,7 +78,10 @@ const createTestApp = (log: Log, gate: Promise<void>, render: () => Promise<stri
     .use(
       new Elysia()
         .use(strictBody())
-        .post('/api/app-platform/echo', async ({ body }) => body, { body: echo })
+        .post('/api/app-platform/echo', async ({ body }) => body, {
+          body: echo,
+          detail: { operationId: 'echo' },
+        })
         .post('/api/app-platform/large', async ({ body }) => ({ length: JSON.stringify(body).length }), {
           body: Type.Unknown(),
         }),
