@@ -1,0 +1,202 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { backupFile } from '../../db/backup-file.ts'
+import { checkFile } from '../../db/check-file.ts'
+import { migrateFile } from '../../db/migrate-file.ts'
+import { migrations } from '../../db/migrations/index.ts'
+import { createQueries } from '../../db/queries/index.ts'
+import { openSqlite } from '../../db/sqlite.ts'
+import { restoreAt } from '../cli/support/restore-at.ts'
+import { deskAt } from '../cli/support/run.ts'
+import { call } from '../support/call.ts'
+import { type RunningServer, startServer } from '../support/running-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import {
+  appToken,
+  authorize,
+  createWorld,
+  endWorld,
+  exchange,
+  grantTokens,
+  refresh,
+  signIn,
+  type World,
+} from '../support/world.ts'
+import { addedMigrations, asPreviousRelease, previousMigrations } from './support/previous-release.ts'
+
+setDefaultTimeout(120_000)
+
+/** Everything that somebody may hold in their hands while the program is replaced. */
+const holdingsOf = async (world: World) => {
+  const { server, user, app } = world
+  const session = await signIn(server.url, user)
+  return {
+    session,
+    appToken: await appToken(server.url, app.development),
+    code: await authorize(server.url, session, app),
+    tokens: await grantTokens(world),
+  }
+}
+
+let world: World
+let holdings: Awaited<ReturnType<typeof holdingsOf>>
+/** A database of the previous release, in which all that is alive. */
+let previous = ''
+
+beforeAll(async () => {
+  world = await createWorld()
+  holdings = await holdingsOf(world)
+  await endWorld(world)
+  previous = await asPreviousRelease(world.server.database)
+})
+
+const copies: RunningServer[] = []
+afterAll(async () => {
+  for (const server of copies) await server.stop()
+})
+
+/** The same database under another name, to be changed. */
+const copyOf = (file: string): string => {
+  const copy = join(temporaryFolder(), 'app-platform.db')
+  mkdirSync(dirname(copy), { recursive: true, mode: 0o700 })
+  for (const suffix of ['', '-wal']) if (existsSync(file + suffix)) copyFileSync(file + suffix, copy + suffix)
+  return copy
+}
+
+const appliedTo = (file: string): readonly unknown[] => {
+  using database = new Database(file)
+  return database
+    .query<{ id: number }, []>('SELECT id FROM schema_migrations ORDER BY id')
+    .all()
+    .map(({ id }) => id)
+}
+
+/** Every table and index with what it says of itself. */
+const schemaOf = (file: string): readonly unknown[] => {
+  using database = new Database(file)
+  return database.query('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name').all()
+}
+
+const idsOf = (steps: readonly { readonly id: number }[]) => steps.map(({ id }) => id)
+
+const expectAllAlive = async (url: string): Promise<void> => {
+  const { session, tokens, code } = holdings
+  expect((await call(url, 'GET', '~/api/session', { token: session })).status).toBe(200)
+  expect((await call(url, 'GET', '/me', { token: holdings.appToken })).status).toBe(200)
+  expect((await call(url, 'GET', '/oauth/me', { token: tokens.accessToken })).body.grantId).toBe(tokens.grantId)
+  expect((await call(url, 'GET', '/resources', { token: tokens.accessToken, query: { kind: 'site' } })).status).toBe(
+    200,
+  )
+  const renewed = await refresh(url, world.app, tokens.refreshToken)
+  expect(renewed.status).toBe(200)
+  expect((await call(url, 'GET', '/oauth/me', { token: renewed.body.accessToken })).status).toBe(200)
+  expect((await exchange(url, world.app, code)).status).toBe(200)
+  expect((await call(url, 'POST', '~/api/session', { body: { ...world.user, id: undefined } })).status).toBe(200)
+}
+
+test('a database of the previous release is migrated once, as it is opened, and all that lives in it lives on', async () => {
+  const database = copyOf(previous)
+  expect(appliedTo(database)).toEqual(idsOf(previousMigrations))
+  const server = await startServer({ database })
+  copies.push(server)
+  await expectAllAlive(server.url)
+  expect(await server.stop()).toBe(0)
+  expect(appliedTo(database)).toEqual(idsOf(migrations))
+
+  const desk = deskAt(database)
+  expect((await desk.json(['migrate'])).applied).toEqual([])
+  expect((await desk.run(['check'])).exitCode).toBe(0)
+  const fresh = deskAt(join(temporaryFolder(), 'app-platform.db'))
+  await fresh.json(['migrate'])
+  expect(schemaOf(database)).toEqual(schemaOf(fresh.file))
+})
+
+test('an operator is told that the schema is behind, and may back it up before it is migrated', async () => {
+  const desk = deskAt(copyOf(previous))
+  const { exitCode, stderr } = await desk.run(['user', 'list'])
+  expect(exitCode).toBe(1)
+  expect(stderr).toMatch(/^error: The schema of [^\n]+ is behind this program: run migrate\.\n$/)
+  await desk.json(['backup', join(desk.folder, 'before.db')])
+  expect(appliedTo(join(desk.folder, 'before.db'))).toEqual(idsOf(previousMigrations))
+  expect((await desk.json(['migrate'])).applied).toEqual(addedMigrations.map(({ name }) => name))
+  expect((await desk.json(['user', 'list'])).data).toHaveLength(1)
+})
+
+test('the previous release refuses a database of this one, through every door, and leaves each byte as it is', async () => {
+  for (const left of ['closed', 'killed'] as const) {
+    const server = await startServer({ database: copyOf(previous) })
+    await grantTokens({ ...world, server })
+    await (left === 'closed' ? server.stop() : server.kill())
+    const file = server.database
+    const bytes = () =>
+      ['', '-wal'].map((suffix) =>
+        existsSync(file + suffix)
+          ? new Bun.CryptoHasher('sha256').update(readFileSync(file + suffix)).digest('hex')
+          : null,
+      )
+    const before = bytes()
+    const names = new Set(readdirSync(dirname(file)))
+    expect(before[1] === null).toBe(left === 'closed')
+
+    const older = { file, migrations: previousMigrations, createQueries }
+    const newer = { kind: 'newer', message: expect.stringContaining('newer version of this program') }
+    const copy = join(temporaryFolder(), 'copy.db')
+    const doors: readonly (() => Promise<unknown>)[] = [
+      async () => await openSqlite({ ...older, role: 'server', migrate: true }),
+      async () => await openSqlite({ ...older, role: 'operator', migrate: true }),
+      async () => await openSqlite({ ...older, role: 'operator', migrate: false }),
+      async () => await migrateFile(file, previousMigrations),
+      async () => backupFile({ file, to: copy, replace: false, migrations: previousMigrations }),
+    ]
+    for (const door of doors) await expect(door()).rejects.toMatchObject(newer)
+    expect(bytes()).toEqual(before)
+    expect(existsSync(copy)).toBe(false)
+    const added = readdirSync(dirname(file)).filter((name) => !names.has(name))
+    expect(added.filter((name) => !/\.(lock|db-shm)$/.test(name))).toEqual([])
+    // A look by a reading connection may leave a WAL with nothing in it.
+    expect(checkFile(file, previousMigrations).join()).toContain('newer version of this program')
+    expect(bytes()[0]).toBe(before[0] ?? '')
+
+    const again = await startServer({ database: file })
+    expect(await again.stop()).toBe(0)
+  }
+})
+
+test('a backup of the previous release can be restored by this one', async () => {
+  const file = join(temporaryFolder(), 'app-platform.db')
+  const before = readFileSync(previous)
+  await restoreAt(file, previous, () => undefined)
+  expect(appliedTo(file)).toEqual(idsOf(migrations))
+  expect(readFileSync(previous).equals(before)).toBe(true)
+})
+
+test('an upgrade that is killed before any of its statements leaves the old schema or the new one of each step', async () => {
+  const whole = new Map<string, string>()
+  for (let upTo = previousMigrations.length; upTo <= migrations.length; upTo += 1) {
+    const file = copyOf(previous)
+    await migrateFile(file, migrations.slice(0, upTo))
+    whole.set(JSON.stringify(appliedTo(file)), JSON.stringify(schemaOf(file)))
+  }
+  const script = join(import.meta.dir, 'support/killed-upgrade.ts')
+  const left = new Set<string>()
+  let survivors: string | null = null
+  for (let statement = 1; survivors === null; statement += 1) {
+    const file = copyOf(previous)
+    const child = Bun.spawn([process.execPath, script, file, String(statement)], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    await child.exited
+    if (child.signalCode === null) survivors = file
+    const applied = JSON.stringify(appliedTo(file))
+    expect(JSON.stringify(schemaOf(file))).toBe(whole.get(applied) ?? 'no schema between two steps')
+    expect((await migrateFile(file, migrations)).length).toBe(migrations.length - JSON.parse(applied).length)
+    expect(checkFile(file, migrations)).toEqual([])
+    left.add(applied)
+  }
+  expect(left.size).toBe(whole.size)
+  const server = await startServer({ database: survivors })
+  copies.push(server)
+  await expectAllAlive(server.url)
+})
