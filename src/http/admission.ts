@@ -8,16 +8,16 @@ export const jsonBodies: BodyRule = { limitBytes: 64 * 1024, mediaTypes: ['appli
 
 const hostSyntax = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/
 
-let lastGoodHost = ''
+let lastGoodHost: string | null = null
 
 /**
  * RFC 9110 section 7.2. Bun joins two Host headers with a comma and lets anything else stand, also what would make the
- * path of the URL ambiguous.
+ * path of the URL ambiguous, and what has the form of a host and is none: 1.2.3.4.5, [1:2], xn--, a port of 99999.
  */
 export const checkHost = (request: Request): PlatformError | null => {
   const host = request.headers.get('host')
-  if (host === lastGoodHost) return null
-  if (host === null || !hostSyntax.test(host)) return badHeader('Host')
+  if (host !== null && host === lastGoodHost) return null
+  if (host === null || !hostSyntax.test(host) || !URL.canParse(`http://${host}`)) return badHeader('Host')
   lastGoodHost = host
   return null
 }

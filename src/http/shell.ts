@@ -9,6 +9,7 @@ import type { RouteTally } from '../runtime/request-tally.ts'
 import { type BodyRule, checkApiVersion, checkBody, checkHost, checkSingleHeaders, jsonBodies } from './admission.ts'
 import { createClientAddressReader } from './client-address.ts'
 import { errorResponse, type RefusalPage } from './envelope.ts'
+import { pathOf } from './path-of.ts'
 import { type RateLimiter, rateLimitField } from './rate-limit.ts'
 import { type RequestContext, rememberContext } from './request-context.ts'
 import { createRouter, type ListedRoute, type RouteMatch } from './router.ts'
@@ -141,16 +142,6 @@ const admit = (
 
 const checkRate = ({ rateLimit }: RequestContext): PlatformError | null =>
   rateLimit === null || rateLimit.allowed ? null : refuse('rate_limited', { retryAfterSeconds: rateLimit.resetSeconds })
-
-/**
- * The path, undecoded but for dot segments, which Bun resolves before anyone sees them. Bun gives only the path when it
- * cannot make a URL of the Host header.
- */
-const pathOf = (url: string): string => {
-  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('//') + 2)
-  const end = url.indexOf('?', start)
-  return start === -1 ? '' : url.slice(start, end === -1 ? url.length : end)
-}
 
 const isContract = (path: string): boolean =>
   path.startsWith(contractPath) && (path.length === contractPath.length || path[contractPath.length] === '/')

@@ -1,5 +1,6 @@
 import type { PlatformError } from '../domain/errors.ts'
 import type { RefusalPage } from '../http/envelope.ts'
+import { pathOf } from '../http/path-of.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { Layout } from './layout.tsx'
 import { page, seeOther } from './page.ts'
@@ -15,7 +16,7 @@ export const isPageRoute = (pattern: string): boolean => pattern.startsWith('/')
 const isForPeople = ({ route }: RequestContext, request: Request): boolean =>
   isPageRoute(route) ||
   (route === 'unmatched' &&
-    !forPrograms.test(new URL(request.url, 'http://localhost').pathname) &&
+    !forPrograms.test(pathOf(request.url)) &&
     request.headers.get('accept')?.includes('text/html') === true)
 
 /** A refusal as a page with the request ID. Who is not signed in is asked to, and comes back. */

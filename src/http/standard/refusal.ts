@@ -1,5 +1,6 @@
 import type { ErrorCode, PlatformError } from '../../domain/errors.ts'
 import type { RefusalPage } from '../envelope.ts'
+import { pathOf } from '../path-of.ts'
 import { formPaths } from './paths.ts'
 import { uncachedJson } from './uncached.ts'
 
@@ -29,7 +30,7 @@ const patienceSeconds = 1
 
 /** A refusal as the RFCs have it, on the paths that clients send forms to; null everywhere else. */
 export const standardRefusal: RefusalPage = (error, context, request) => {
-  if (!formPaths.includes(new URL(request.url, 'http://localhost').pathname)) return null
+  if (!formPaths.includes(pathOf(request.url))) return null
   context.notes.errorCode = error.code
   const status = statusOf(error)
   const headers: Record<string, string> = {}
