@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { setOperator } from '../../src/operations/users/set-operator.ts'
 import { ticketBook } from '../../src/pages/ticket-book.ts'
 import { call } from '../support/call.ts'
+import { operator as commandLine, trace } from '../support/operator.ts'
 import { addUser, endWorld, grantTokens, signIn } from '../support/world.ts'
-import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
+import { addOperator, createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
 import { hiddenFields, type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
 let world: OperatorWorld
@@ -152,4 +154,21 @@ test('users are found by a part of their name or address', async () => {
   expect(text).not.toContain(`href="/desk/users/${world.user.id}"`)
   expect(textOf(text)).toMatch(/Olive Operator\s+Active\s+Operator/)
   expect((await desk.get('/desk/users/usr_nobody')).status).toBe(404)
+})
+
+test('rights that are taken away while a form is at work are missed in the transaction of its change', async () => {
+  const leaving = await addOperator(world.platform, 'Leaving')
+  const browser = await signedInBrowser(url, leaving)
+  const path = `/desk/users/${world.user.id}`
+  const typed = somebody()
+  const reset = hiddenFields((await browser.get(path)).text, `${path}/password`)
+  const create = hiddenFields((await browser.get(newUser)).text, newUser)
+  const before = await queries().users.byId(world.user.id)
+  // Both have been let in by now, and take their time to hash a password.
+  const answers = Promise.all([browser.post(`${path}/password`, reset), browser.post(newUser, { ...create, ...typed })])
+  await Bun.sleep(100)
+  await setOperator(world.platform, trace, commandLine, { userId: leaving.id, isOperator: false })
+  expect((await answers).map(({ status }) => status)).toEqual([404, 404])
+  expect((await queries().users.byId(world.user.id))?.passwordHash).toBe(before?.passwordHash ?? '')
+  expect(await queries().users.byEmail(typed.email)).toBeNull()
 })
