@@ -1,9 +1,16 @@
 import type { Migration } from '../migrate.ts'
 import initial from './0001_initial.sql' with { type: 'text' }
 import pages from './0002_pages.sql' with { type: 'text' }
+import embedded from './0003_embedded.sql' with { type: 'text' }
 
 /** Every step of the schema, in order, embedded in the program. Append only: a released step never changes. */
 export const migrations: readonly Migration[] = [
   { id: 1, name: 'initial', sql: initial, sha256: 'ca59495407a3732c2f14815f7addac6998d5f597a56473cc384825dcb015295d' },
   { id: 2, name: 'pages', sql: pages, sha256: '1db5fb7991173a383db16a3f1b116c4dbf469a4bb39e3a4e3ab8940715b5c28e' },
+  {
+    id: 3,
+    name: 'embedded',
+    sql: embedded,
+    sha256: '2297cd12310079740db7011908099f964e9d03feb0e26bc698ea564ceb71e9a6',
+  },
 ]

@@ -154,7 +154,10 @@ export const resources = sqliteTable('resources', {
   publishedAt: integer('published_at'),
 })
 
-/** Installs of apps on resources: what the operator said, and whether they are in use. */
+/**
+ * Installs of apps on resources: what the owner agreed to, what the operator said, and whether they are in use. In
+ * `development` the development head opens, for its developer alone.
+ */
 export const installs = sqliteTable('installs', {
   id: text().primaryKey(),
   appId: text('app_id').notNull(),
@@ -164,7 +167,31 @@ export const installs = sqliteTable('installs', {
   state: text({ enum: installStates }).notNull(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+  environment: text({ enum: environments }).notNull(),
+  scopes: text().notNull(),
 })
+
+/** What an install, a user's session, a client and the origin of its page have in common: code and session of a frame. */
+const embedding = {
+  key: text().primaryKey(),
+  hash: bytes().$type<SecretHash>().notNull(),
+  installId: text('install_id').notNull(),
+  sessionKey: text('session_key').notNull(),
+  clientId: text('client_id').notNull(),
+  origin: text().notNull(),
+  scopes: text().notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+}
+
+/** One-time codes with which the page in a frame gets its session; spent or not, they stay as long as that could live. */
+export const installSessionCodes = sqliteTable('install_session_codes', {
+  ...embedding,
+  spentAt: integer('spent_at'),
+})
+
+/** What the page in a frame calls with. */
+export const embeddedSessions = sqliteTable('embedded_sessions', { ...embedding, endedAt: integer('ended_at') })
 
 /** Versions of apps. `manifest` and `rejection` are JSON that the program wrote. */
 export const versions = sqliteTable('versions', {

@@ -133,6 +133,8 @@ const addMembers = async (platform: Platform, app: AppInWorld, count: number): P
       state: 'active' as const,
       createdAt: now,
       updatedAt: now,
+      environment: 'production' as const,
+      scopes: '',
     }
     members.push({ id: user.id, app })
     return async (q) => {

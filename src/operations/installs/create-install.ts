@@ -47,6 +47,8 @@ export const createInstall = async (
       state: 'inactive',
       createdAt: now,
       updatedAt: now,
+      environment: 'production',
+      scopes: (await q.versions.active(app.id))?.scopes ?? '',
     }
     await q.installs.insert(install)
     await q.audit.insert(auditEvent(stamp, { actor, action: 'install.created', appId: app.id, target: id }))
