@@ -1,8 +1,20 @@
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { besideNames, besideUploads } from './beside-uploads.ts'
 import { readsBesideWrites } from './beside-writes.ts'
 import { type Options, readOptions, usage } from './options.ts'
 import { connections, onStage, playCase, type Stage } from './phase.ts'
-import { besideLine, changeLine, environment, type Line, lineOf, summaryOf, tableHead, tableLine } from './report.ts'
+import {
+  besideLine,
+  changeLine,
+  environment,
+  type Line,
+  lineOf,
+  summaryOf,
+  tableHead,
+  tableLine,
+  uploadLine,
+  uploadSummaryOf,
+} from './report.ts'
 import { slowDisk } from './slow-disk.ts'
 
 const few = 1_000
@@ -16,6 +28,7 @@ const main = async (options: Options): Promise<void> => {
   say(`${connections} connections, ${pinning}, ${options.rounds} rounds of ${options.seconds} s, medians`)
 
   const table = async (title: string, stage: Stage): Promise<readonly Line[]> => {
+    if (options.cases.length === 0) return []
     say(tableHead(title))
     const lines: Line[] = []
     for (const name of options.cases) {
@@ -25,13 +38,24 @@ const main = async (options: Options): Promise<void> => {
     }
     return lines
   }
+  const beside = async (stage: Stage) => {
+    say('\nBeside a client that uploads artifacts of 10 MiB back to back')
+    const lines = []
+    for (const name of besideNames) {
+      const line = uploadSummaryOf(name, await besideUploads(stage, name, options))
+      lines.push(line)
+      say(uploadLine(line))
+    }
+    return lines
+  }
   const at = async (live: number) =>
     await onStage(folder, live, {}, async (stage) => {
       return await table(`${live.toLocaleString('en')} live tokens of each kind`, stage)
     })
 
   const small = options.phases.includes('small') ? await at(few) : []
-  const large = options.phases.includes('large') ? await at(options.many) : []
+  const uploads = options.upload && options.phases.includes('small') ? await onStage(folder, few, {}, beside) : null
+  const large = options.phases.includes('large') && options.cases.length > 0 ? await at(options.many) : []
   if (small.length > 0 && large.length > 0) say(changeLine(small, large))
 
   const slow = options.phases.includes('slow-disk') ? await slowDisk(folder) : null
@@ -45,7 +69,7 @@ const main = async (options: Options): Promise<void> => {
           say(besideLine(reads))
           return { lines, reads }
         })
-  const result = { ...found, options, small, large, slowDisk: onSlowDisk }
+  const result = { ...found, options, small, large, uploads, slowDisk: onSlowDisk }
   if (options.json) process.stdout.write(`${JSON.stringify(result, null, 2)}\n`)
 }
 

@@ -3,11 +3,14 @@ import { parseArgs } from 'node:util'
 /** In this order: a refresh ends the access token that GET /resources is asked with. */
 export const caseNames = ['me', 'resources', 'token', 'exchange', 'refresh'] as const
 export type CaseName = (typeof caseNames)[number]
+/** What is measured against ourselves, not against the raw server: other calls beside large uploads. */
+const besideName = 'upload'
 export const phaseNames = ['small', 'large', 'slow-disk'] as const
 export type PhaseName = (typeof phaseNames)[number]
 
 export type Options = {
   readonly cases: readonly CaseName[]
+  readonly upload: boolean
   readonly phases: readonly PhaseName[]
   /** Length of a round. */
   readonly seconds: number
@@ -21,7 +24,7 @@ export type Options = {
 export const usage = `bun run bench [--quick] [--only NAME,…] [--at PHASE,…] [--seconds N] [--rounds N] [--json]
 
   --quick     about a minute: one short round each, and 50,000 tokens in the place of a million
-  --only      of ${caseNames.join(', ')}
+  --only      of ${[...caseNames, besideName].join(', ')}
   --at        of ${phaseNames.join(', ')}
   --seconds   length of a round (3)
   --rounds    rounds of raw and of ours, taking turns (5)
@@ -42,8 +45,10 @@ export const readOptions = (argv: readonly string[]): Options | null => {
     },
   })
   if (values.help) return null
+  const only = chosen('--only', values.only, [...caseNames, besideName])
   return {
-    cases: chosen('--only', values.only, caseNames),
+    cases: caseNames.filter((name) => only.includes(name)),
+    upload: only.includes(besideName),
     phases: chosen('--at', values.at, phaseNames),
     seconds: wholeNumber('--seconds', values.seconds) ?? (values.quick ? 1 : 3),
     rounds: wholeNumber('--rounds', values.rounds) ?? (values.quick ? 1 : 5),

@@ -1,4 +1,5 @@
 import { cpus, release, totalmem } from 'node:os'
+import type { BesideName, BesideUploads } from './beside-uploads.ts'
 import type { ReadsBesideWrites } from './beside-writes.ts'
 import { generator, wrk } from './load.ts'
 import type { CaseName } from './options.ts'
@@ -90,6 +91,23 @@ export const summaryOf = (rounds: readonly ReadsBesideWrites[]) => ({
 export const besideLine = ({ alone, beside, share, p99Ms, writes }: ReturnType<typeof summaryOf>): string =>
   `GET /me alone ${alone.toLocaleString('en')} req/s, beside ${writes.toLocaleString('en')} POST /token per second ` +
   `${beside.toLocaleString('en')} req/s: ${share.toFixed(2)} of its speed, p99 ${p99Ms.toFixed(2)} ms`
+
+/** Medians over the rounds, but for the memory; the ratios are medians of each round's own. */
+export const uploadSummaryOf = (name: BesideName, rounds: readonly BesideUploads[]) => ({
+  name,
+  aloneP99Ms: rounded(median(rounds.map(({ alone }) => alone.p99Ms))),
+  besideP99Ms: rounded(median(rounds.map(({ beside }) => beside.p99Ms))),
+  p99Ratio: rounded(median(rounds.map(({ alone, beside }) => beside.p99Ms / alone.p99Ms))),
+  aloneRate: Math.round(median(rounds.map(({ alone }) => alone.rate))),
+  rateRatio: rounded(median(rounds.map(({ alone, beside }) => beside.rate / alone.rate))),
+  uploadsPerSecond: rounded(median(rounds.map(({ uploadsPerSecond }) => uploadsPerSecond))),
+  residentMegabytes: Math.round(Math.max(...rounds.map(({ residentBytes }) => residentBytes)) / 1e6),
+})
+
+export const uploadLine = (line: ReturnType<typeof uploadSummaryOf>): string =>
+  `${titles[line.name].padEnd(columns[0])}p99 alone ${line.aloneP99Ms.toFixed(2)} ms, beside ${line.uploadsPerSecond.toFixed(1)} uploads/s ` +
+  `${line.besideP99Ms.toFixed(2)} ms: ${line.p99Ratio.toFixed(2)} of it; ${line.rateRatio.toFixed(2)} of its ` +
+  `${line.aloneRate.toLocaleString('en')} req/s; ${line.residentMegabytes} MB resident`
 
 export const environment = () => ({
   date: new Date().toISOString(),
