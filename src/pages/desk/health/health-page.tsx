@@ -10,7 +10,12 @@ import { bytesInWords, durationInWords } from './quantities.ts'
 type HealthPageProps = {
   readonly visit: Visit
   readonly health: PlatformHealth
-  readonly program: { readonly version: string; readonly bunVersion: string; readonly uptimeSeconds: number }
+  readonly program: {
+    readonly version: string
+    readonly commit: string
+    readonly bunVersion: string
+    readonly uptimeSeconds: number
+  }
 }
 
 export const HealthPage = ({ visit, health, program }: HealthPageProps) => (
@@ -51,7 +56,9 @@ export const HealthPage = ({ visit, health, program }: HealthPageProps) => (
       </Card>
       <Card title="Program">
         <dt>App Platform</dt>
-        <dd>{program.version}</dd>
+        <dd>
+          {program.version}, commit {program.commit}
+        </dd>
         <dt>SQLite</dt>
         <dd>{health.sqliteVersion}</dd>
         <dt>Bun</dt>
