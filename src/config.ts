@@ -28,6 +28,9 @@ export type ConfigFlags = {
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** The environment of this program, for the settings of commands that are told them there. */
+export const programEnvironment = (): Environment => process.env
+
 /** Everything that is wrong with the settings. Each fault is a sentence that names its setting and never repeats a value. */
 export class ConfigError extends Error {
   constructor(readonly faults: readonly string[]) {
@@ -101,8 +104,11 @@ const readHost = (setting: Setting | null, faults: Faults): string => {
   return setting.text
 }
 
+/** Where the database is when nobody has said so. */
+export const defaultDatabasePath = './data/app-platform.db'
+
 const readDatabasePath = (setting: Setting | null, faults: Faults): string => {
-  if (setting === null) return './data/app-platform.db'
+  if (setting === null) return defaultDatabasePath
   const { name, text } = setting
   const path = text.startsWith('file:') ? pathOfFileUrl(text) : text
   if (path === null || path === '' || path.includes('\0') || path === ':memory:' || path.endsWith('/')) {

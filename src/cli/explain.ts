@@ -1,13 +1,15 @@
 import { DatabaseUnusable } from '../../db/database.ts'
+import { AppPlatformError } from '../client/index.ts'
 import { ConfigError } from '../config.ts'
 import { PlatformError } from '../domain/errors.ts'
 import { describeCause } from '../runtime/cause.ts'
 import { CommandFailed } from './command-failed.ts'
+import { remoteSentence } from './developer/remote-sentence.ts'
 import { UsageError } from './usage-error.ts'
 
 export type Explanation = { readonly exitCode: 1 | 2; readonly sentences: readonly string[] }
 
-/** What an operator is told of an error: plain sentences, never a stack, never SQL with its values. */
+/** What the person at the command line is told of an error: plain sentences, never a stack, never SQL with its values. */
 export const explain = (error: unknown): Explanation => {
   if (error instanceof ConfigError) return { exitCode: 2, sentences: error.faults }
   if (error instanceof UsageError) return { exitCode: 2, sentences: [oneLine(error.message)] }
@@ -17,6 +19,7 @@ export const explain = (error: unknown): Explanation => {
 
 const sentenceOf = (error: unknown): string => {
   if (error instanceof PlatformError) return error.message + stateIn(error)
+  if (error instanceof AppPlatformError) return remoteSentence(error)
   if (error instanceof DatabaseUnusable) return error.message
   const code = systemCodeOf(error)
   if (code !== null) return systemFaults[code]

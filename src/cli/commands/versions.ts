@@ -1,0 +1,109 @@
+import { type Command, Option } from 'commander'
+import type { Version } from '../../client/index.ts'
+import { environments } from '../../domain/environment.ts'
+import { type CreateFlags, createVersion } from '../developer/create-version.ts'
+import { credentialsHelp, developerCommand, type DeveloperFlags } from '../developer/developer-command.ts'
+import { interruptible } from '../developer/interruption.ts'
+import { type RollbackFlags, rollBackVersion } from '../developer/roll-back-version.ts'
+import { sizeText } from '../developer/size-text.ts'
+import { standingText } from '../developer/standing.ts'
+import { answer, tableText } from '../output.ts'
+import { openRemote } from '../remote.ts'
+
+const listHelp = `
+Newest first, all of them. "development head" is what developers of the app get, "live" is what users get.
+${credentialsHelp}
+
+Examples:
+  app-platform versions list
+  app-platform versions list --json | jq -r '.data[] | select(.current.production) | .version'
+`
+
+const createHelp = `
+A folder is packed into one ZIP: the same files give the same bytes, on every machine. A file is uploaded as it is.
+The artifact has at most 10 MiB. What the folder's .appignore lists, in the syntax of .gitignore, stays out, and so do
+.git, .hg, .svn, .DS_Store and node_modules. Links that lead out of the folder are refused, and so are files with
+secrets: .env, keys and keystores by their names, private keys and secrets of this platform by what is in them.
+
+The manifest is app.json in the folder (beside a file, if there is one), or what --manifest names:
+  {
+    "name": "Newsletter",                              needed
+    "description": "Letters to your visitors",
+    "scopes": ["site:read"],                           each registered for the app
+    "embedUrl": "https://newsletter.example/embed",
+    "supportUrl": "https://newsletter.example/help"    or mailto:
+  }
+
+A new version is a draft and becomes the development head. The same version again, while it is a draft, replaces its
+content. Nothing changes for users: the owner of the app submits it for review in the console. What fails on the way
+is repeated, under one idempotency key, so that nothing happens twice.
+${credentialsHelp}
+
+Examples:
+  app-platform versions create ./dist --version 1.4.0 --notes "Faster start" --manifest app.json
+  APP_PLATFORM_URL=https://apps.example.com app-platform versions create . --version 1.4.0-beta.1 --json
+`
+
+const rollbackHelp = `
+Without --to, to the version before the current one; in production, to the one that was live before. On a terminal it
+shows what will change and asks; without one it never asks. In development the head moves and users notice nothing;
+in production users get the other version at once.
+${credentialsHelp}
+
+Examples:
+  app-platform versions rollback --dry-run
+  app-platform versions rollback --to 1.3.0 --environment production --reason "1.4.0 crashes" --yes
+`
+
+export const addVersionsCommands = (program: Command): void => {
+  const group = program.command('versions').description('Versions of your app, on a server somewhere.')
+  developerCommand(group, 'list', 'List the versions, with the development head and what is live.')
+    .addHelpText('after', listHelp)
+    .action(async (flags: DeveloperFlags) => await interruptible(async (signal) => await list(flags, signal)))
+  developerCommand(group, 'create <source>', 'Upload a folder or a file as a version.')
+    .requiredOption('--version <version>', 'its semantic version, such as 1.4.0')
+    .option('--notes <text>', 'release notes')
+    .option('--manifest <file>', 'the manifest, where it is not app.json in the folder')
+    .addHelpText('after', createHelp)
+    .action(
+      async (source: string, flags: CreateFlags) =>
+        await interruptible(async (signal) => await createVersion(source, flags, signal)),
+    )
+  developerCommand(group, 'rollback', 'Go back to another version, in development or for users.')
+    .option('--to <version>', 'the version to go back to')
+    .addOption(new Option('--environment <environment>', 'where').choices(environments).default('development'))
+    .option('--reason <text>', 'why, for the ledger')
+    .option('--dry-run', 'tell what would change, and change nothing')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', rollbackHelp)
+    .action(async (flags: RollbackFlags) => await interruptible(async (signal) => await rollBackVersion(flags, signal)))
+}
+
+const list = async (flags: DeveloperFlags, signal: AbortSignal): Promise<void> => {
+  const { client } = await openRemote(flags, { signal })
+  const data = await Array.fromAsync(client.versions.all({}, { signal }))
+  const text =
+    data.length === 0 ? 'There are no versions yet. Upload one with app-platform versions create.' : tableOf(data)
+  answer(flags, { data }, text)
+}
+
+const tableOf = (versions: readonly Version[]): string => {
+  const rows = versions.map((version) => ({ ...version, here: marksOf(version), size: sizeOf(version) }))
+  const development = versions.find(({ current }) => current.development) ?? null
+  const production = versions.find(({ current }) => current.production) ?? null
+  const table = tableText(rows, {
+    Version: 'version',
+    Status: 'status',
+    Current: 'here',
+    Revision: 'revision',
+    Artifact: 'artifact.filename',
+    Size: 'size',
+    Created: 'createdAt',
+  })
+  return `${table}\n\n${standingText({ development, production })}`
+}
+
+const marksOf = ({ current }: Version): string =>
+  [...(current.development ? ['development head'] : []), ...(current.production ? ['live'] : [])].join(', ')
+
+const sizeOf = ({ artifact }: Version): string | null => (artifact === null ? null : sizeText(artifact.sizeBytes))

@@ -1,0 +1,113 @@
+import { dirname, join } from 'node:path'
+import { statSync } from 'node:fs'
+import { AppPlatformError, artifactOf, type Version } from '../../client/index.ts'
+import { isSemanticVersion } from '../../domain/semantic-version.ts'
+import { CommandFailed } from '../command-failed.ts'
+import { answer, printable } from '../output.ts'
+import { startProgressBar } from '../progress-bar.ts'
+import { openRemote, type Remote } from '../remote.ts'
+import { UsageError } from '../usage-error.ts'
+import type { DeveloperFlags } from './developer-command.ts'
+import { type Manifest, readManifest } from './manifest/read-manifest.ts'
+import { type PreparedArtifact, prepareArtifact } from './package/prepare-artifact.ts'
+import { sizeText } from './size-text.ts'
+import { readStanding, standingText } from './standing.ts'
+import { tellOfWaiting } from './waiting-notice.ts'
+
+export type CreateFlags = DeveloperFlags & {
+  readonly version: string
+  readonly notes?: string
+  readonly manifest?: string
+}
+
+/** Checks everything that can be checked here before anything is sent. */
+export const createVersion = async (source: string, flags: CreateFlags, signal: AbortSignal): Promise<void> => {
+  const { version, notes } = flags
+  if (!isSemanticVersion(version)) throw new UsageError('--version must be a semantic version such as 1.4.0.')
+  if (notes !== undefined && notes.length > 10_000) throw new UsageError('--notes has at most 10000 characters.')
+  const manifest = manifestFor(source, flags.manifest)
+  for (const warning of manifest.warnings) process.stderr.write(`warning: ${printable(warning)}\n`)
+  const prepared = await prepareArtifact(source, version, signal)
+  const remote = await openRemote(flags, { signal, onRepeat: tellOfWaiting })
+  const created = await upload(remote, { version, notes, manifest, prepared }, signal)
+  answer(flags, created, flags.json === true ? '' : await textOf(remote, created, prepared, signal))
+}
+
+/** The one that was named, or `app.json` in the folder; beside a file, if there is one: it may have its own inside. */
+const manifestFor = (source: string, named: string | undefined): Manifest => {
+  if (named !== undefined) return readManifest(named)
+  if (statSync(source, { throwIfNoEntry: false })?.isDirectory() === true) return readManifest(join(source, 'app.json'))
+  const beside = join(dirname(source), 'app.json')
+  return statSync(beside, { throwIfNoEntry: false }) === undefined
+    ? { content: {}, scopes: [], warnings: [] }
+    : readManifest(beside)
+}
+
+type Upload = {
+  readonly version: string
+  readonly notes: string | undefined
+  readonly manifest: Manifest
+  readonly prepared: PreparedArtifact
+}
+
+/** Under one idempotency key, however often it is repeated. */
+const upload = async (
+  { client }: Remote,
+  { version, notes, manifest, prepared }: Upload,
+  signal: AbortSignal,
+): Promise<Version> => {
+  const artifact = await artifactOf(prepared.filename, prepared.bytes)
+  const body = {
+    version,
+    manifest: manifest.content,
+    scopes: [...manifest.scopes],
+    artifact,
+    ...(notes === undefined ? {} : { notes }),
+  }
+  const bar = startProgressBar(artifact.contentBase64.length)
+  let shown = 0
+  const onUpload = (sentBytes: number, totalBytes: number) => {
+    bar.say(sentBytes < totalBytes ? 'uploading' : 'waiting for the answer')
+    bar.advance(sentBytes - shown)
+    shown = sentBytes
+  }
+  try {
+    // Told only to a person: without it, the request says how long it is, which some old proxies need.
+    return await client.versions.create(body, { signal, ...(process.stderr.isTTY ? { onUpload } : {}) })
+  } catch (error) {
+    const isOpen = signal.aborted || (error instanceof AppPlatformError && (error.status ?? 500) >= 500)
+    bar.end()
+    if (isOpen) {
+      process.stderr.write(
+        `Whether ${version} was created is not known: see app-platform versions list. To run this again does no harm.\n`,
+      )
+    }
+    throw error
+  } finally {
+    bar.end()
+  }
+}
+
+const textOf = async (
+  { client }: Remote,
+  created: Version,
+  { files }: PreparedArtifact,
+  signal: AbortSignal,
+): Promise<string> => {
+  const { artifact, version, revision, number } = created
+  if (artifact === null) throw new CommandFailed([`${version} was created without its artifact. Tell the operator.`])
+  const done =
+    revision === 1
+      ? `Created ${version}, draft number ${number}`
+      : `Replaced the content of the draft ${version} (revision ${revision})`
+  const packed = files === null ? '' : `, ${files === 1 ? '1 file' : `${files} files`}`
+  const standing = await readStanding(client, signal)
+  return [
+    `${done}: ${artifact.filename}, ${sizeText(artifact.sizeBytes)}${packed}.`,
+    `SHA-256 ${artifact.sha256}`,
+    standingText(standing),
+    'A draft changes nothing for users. Submit it for review in the console.',
+  ]
+    .map(printable)
+    .join('\n')
+}

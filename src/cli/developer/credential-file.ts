@@ -1,0 +1,82 @@
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CommandFailed } from '../command-failed.ts'
+import type { ClientCredentials } from './settings.ts'
+
+/** What login keeps for one server. */
+export type KeptLogin = ClientCredentials & {
+  readonly url: string
+  /** A scope that the app is known to get tokens with. */
+  readonly scope: string
+}
+
+const fileOf = (folder: string, url: string): string => join(folder, `${encodeURIComponent(url)}.json`)
+
+/** Keeps a login in a file that only this user can read, whole or not at all; gives its path. */
+export const keepLogin = (folder: string, login: KeptLogin): string => {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  chmodSync(folder, 0o700) // it may have been there before
+  const file = fileOf(folder, login.url)
+  const fresh = `${file}.${process.pid}`
+  rmSync(fresh, { force: true })
+  writeFileSync(fresh, `${JSON.stringify(login)}\n`, { mode: 0o600, flag: 'wx', flush: true })
+  renameSync(fresh, file)
+  return file
+}
+
+/**
+ * The login that is kept for a server; null when there is none.
+ * @throws CommandFailed for a file that others can read, or that is not one of ours
+ */
+export const findLogin = (folder: string, url: string): KeptLogin | null => {
+  const file = fileOf(folder, url)
+  const found = lstatSync(file, { throwIfNoEntry: false })
+  if (found === undefined) return null
+  if (!found.isFile()) throw new CommandFailed([`${file} is no plain file. Remove it and log in again.`])
+  if ((found.mode & 0o077) !== 0) {
+    throw new CommandFailed([
+      `Other users of this machine can read ${file}. Rotate the secret, remove the file and log in again.`,
+    ])
+  }
+  const login = loginIn(readFileSync(file, 'utf8'))
+  if (login === null || login.url !== url) {
+    throw new CommandFailed([`${file} is not a login of this program. Remove it and log in again.`])
+  }
+  return login
+}
+
+/** Whether there was a login to forget. */
+export const forgetLogin = (folder: string, url: string): boolean => {
+  const file = fileOf(folder, url)
+  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return false
+  rmSync(file)
+  return true
+}
+
+/** The servers that a login is kept for. */
+export const keptServers = (folder: string): readonly string[] => {
+  if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return []
+  return readdirSync(folder)
+    .filter((name) => /^https?%3A%2F%2F[^/]+\.json$/.test(name))
+    .map((name) => decodeURIComponent(name.slice(0, -'.json'.length)))
+    .toSorted()
+}
+
+const loginIn = (text: string): KeptLogin | null => {
+  const { url, clientId, clientSecret, scope } = fieldsIn(text)
+  return typeof url === 'string' &&
+    typeof clientId === 'string' &&
+    typeof clientSecret === 'string' &&
+    typeof scope === 'string'
+    ? { url, clientId, clientSecret, scope }
+    : null
+}
+
+const fieldsIn = (text: string): Readonly<Record<string, unknown>> => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : {}
+  } catch {
+    return {}
+  }
+}

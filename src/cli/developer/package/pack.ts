@@ -1,0 +1,93 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { Zip, ZipDeflate } from 'fflate'
+import type { FoundFile } from './find-files.ts'
+import { createSecretScan } from './secret-scan.ts'
+
+export type Packed =
+  | { readonly kind: 'packed'; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly kind: 'too_large' }
+  /** Paths of files with a secret in them. */
+  | { readonly kind: 'secrets'; readonly paths: readonly string[] }
+
+type PackOptions = {
+  readonly limitBytes: number
+  readonly onProgress: (readBytes: number) => void
+  readonly signal: AbortSignal
+}
+
+const pieceBytes = 64 * 1024
+/** The first moment that the format knows, on whatever clock: files have no time in an archive of ours. */
+const noTime = () => new Date(1980, 0, 1)
+
+/**
+ * One ZIP of the files, the same bytes for the same files on every machine: no times, owners or permissions but the
+ * executable bit, and a compressor that is part of this program. Stops as soon as it is larger than the limit.
+ * @throws errors of the file system, and the signal's reason
+ */
+export const pack = async (files: readonly FoundFile[], options: PackOptions): Promise<Packed> => {
+  const pieces: Uint8Array[] = []
+  let packedBytes = 0
+  let failure: Error | null = null
+  const archive = new Zip((error, piece) => {
+    failure ??= error
+    pieces.push(piece)
+    packedBytes += piece.length
+  })
+  const secrets: string[] = []
+  for (const file of files) {
+    const entry = entryFor(file)
+    archive.add(entry)
+    const scan = createSecretScan()
+    for (const { piece, isLast } of piecesOf(file.source)) {
+      scan.see(piece)
+      entry.push(piece, isLast)
+      options.onProgress(piece.length)
+      await turn() // or Ctrl-C would wait for the end
+      options.signal.throwIfAborted()
+      if (packedBytes > options.limitBytes) return { kind: 'too_large' }
+    }
+    if (scan.found()) secrets.push(file.path)
+  }
+  archive.end()
+  if (failure !== null) throw failure
+  if (secrets.length > 0) return { kind: 'secrets', paths: secrets }
+  const bytes = new Uint8Array(Buffer.concat(pieces))
+  return bytes.length > options.limitBytes ? { kind: 'too_large' } : { kind: 'packed', bytes }
+}
+
+const entryFor = ({ path, isExecutable }: FoundFile): ZipDeflate => {
+  const entry = new ZipDeflate(path, { level: 9 })
+  entry.mtime = noTime()
+  entry.os = 3 // Unix: the attributes are a file mode
+  entry.attrs = ((isExecutable ? 0o100755 : 0o100644) << 16) >>> 0
+  return entry
+}
+
+/** The content in pieces of one size, the last one shorter, perhaps empty. Not through a link that came in meanwhile. */
+function* piecesOf(path: string): Generator<{ readonly piece: Uint8Array; readonly isLast: boolean }, void> {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    if (!fstatSync(file).isFile()) throw new Error(`${path} is no longer a file`)
+    for (;;) {
+      const piece = new Uint8Array(pieceBytes)
+      const length = fill(file, piece)
+      yield { piece: piece.subarray(0, length), isLast: length < pieceBytes }
+      if (length < pieceBytes) return
+    }
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Reads until the piece is full or the file is at its end. */
+const fill = (file: number, piece: Uint8Array): number => {
+  let length = 0
+  while (length < piece.length) {
+    const read = readSync(file, piece, length, piece.length - length, null)
+    if (read === 0) break
+    length += read
+  }
+  return length
+}
+
+const turn = async (): Promise<void> => await new Promise((resolve) => void setImmediate(resolve))

@@ -1,0 +1,117 @@
+import { readFileSync, statSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import { artifactLimits } from '../../../domain/version.ts'
+import { CommandFailed } from '../../command-failed.ts'
+import { startProgressBar } from '../../progress-bar.ts'
+import { nameSome } from '../name-some.ts'
+import { sizeText } from '../size-text.ts'
+import { type FoundFile, type FoundFiles, findFiles, ignoreFile } from './find-files.ts'
+import { pack } from './pack.ts'
+import { isSecretName } from './secret-file.ts'
+import { createSecretScan } from './secret-scan.ts'
+
+/** What is uploaded, and how many files went into it; null for a file that is uploaded as it is. */
+export type PreparedArtifact = {
+  readonly filename: string
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly files: number | null
+}
+
+/**
+ * The artifact of a version: a folder in one archive, a file as it is.
+ * @throws CommandFailed for what may not be uploaded, naming it
+ */
+export const prepareArtifact = async (
+  source: string,
+  version: string,
+  signal: AbortSignal,
+): Promise<PreparedArtifact> => {
+  const found = statSync(source, { throwIfNoEntry: false })
+  if (found === undefined) throw new CommandFailed([`There is no file or folder ${source}.`])
+  if (found.isDirectory()) return await packFolder(source, version, signal)
+  if (found.isFile()) return singleFile(source, found.size)
+  throw new CommandFailed([`${source} is neither a file nor a folder.`])
+}
+
+const packFolder = async (folder: string, version: string, signal: AbortSignal): Promise<PreparedArtifact> => {
+  const found = findFiles(folder)
+  refuseUnfit(folder, found)
+  const { files } = found
+  const bar = startProgressBar(files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0))
+  bar.say('packing')
+  try {
+    const packed = await pack(files, {
+      limitBytes: artifactLimits.bytes,
+      onProgress: (bytes) => bar.advance(bytes),
+      signal,
+    })
+    switch (packed.kind) {
+      case 'packed':
+        return { filename: `${archiveName(folder)}-${version}.zip`, bytes: packed.bytes, files: files.length }
+      case 'too_large':
+        throw new CommandFailed([tooLarge(files)])
+      case 'secrets':
+        throw new CommandFailed([
+          `These files have a private key or a secret of this platform in them, which must not leave this machine: ${nameSome(packed.paths)}. Take it out of them, or list them in ${ignoreFile}.`,
+        ])
+      default:
+        throw packed satisfies never
+    }
+  } finally {
+    bar.end()
+  }
+}
+
+const refuseUnfit = (folder: string, { files, secrets, linksOut, unpackable }: FoundFiles): void => {
+  const sentences = [
+    ...(linksOut.length === 0
+      ? []
+      : [
+          `These links lead out of ${folder}: ${nameSome(linksOut)}. Replace them by what they lead to, or list them in ${ignoreFile}.`,
+        ]),
+    ...(secrets.length === 0
+      ? []
+      : [
+          `These files hold secrets, which must not leave this machine: ${nameSome(secrets)}. Move them away, or list them in ${ignoreFile}.`,
+        ]),
+    ...(unpackable.length === 0
+      ? []
+      : [
+          `These cannot be packed: ${nameSome(unpackable)}. They are no files, lead nowhere or in a circle, or have names that do not work everywhere. List them in ${ignoreFile}.`,
+        ]),
+  ]
+  if (sentences.length > 0) throw new CommandFailed(sentences)
+  if (files.length === 0)
+    throw new CommandFailed([`There is nothing to pack in ${folder}: it is empty, or all of it is ignored.`])
+}
+
+const tooLarge = (files: readonly FoundFile[]): string => {
+  const largest = files.toSorted((one, other) => other.sizeBytes - one.sizeBytes).slice(0, 5)
+  const names = largest.map(({ path, sizeBytes }) => `${path} (${sizeText(sizeBytes)})`)
+  return `The archive is larger than ${sizeText(artifactLimits.bytes)}. The largest files are ${names.join(', ')}. List what need not be in it in ${ignoreFile}.`
+}
+
+/** The folder's name, as far as it can be part of a file's name. */
+const archiveName = (folder: string): string =>
+  basename(resolve(folder))
+    .replaceAll(/[\p{Cc}/\\]/gu, '')
+    .slice(0, 100) || 'app'
+
+const singleFile = (path: string, sizeBytes: number): PreparedArtifact => {
+  if (sizeBytes > artifactLimits.bytes) {
+    throw new CommandFailed([
+      `${path} is ${sizeText(sizeBytes)}; an artifact has at most ${sizeText(artifactLimits.bytes)}. Make it smaller.`,
+    ])
+  }
+  const filename = basename(resolve(path))
+  const bytes = new Uint8Array(readFileSync(path))
+  const scan = createSecretScan()
+  scan.see(bytes)
+  if (isSecretName(filename) || scan.found()) {
+    throw new CommandFailed([`${path} holds a secret, which must not leave this machine. Name the file of your app.`])
+  }
+  if (/[\p{Cc}\\]/u.test(filename) || filename.length > 255) {
+    throw new CommandFailed([`${path} has a name that an artifact cannot have. Rename it.`])
+  }
+  return { filename, bytes, files: null }
+}

@@ -1,0 +1,16 @@
+/** Names of files that hold secrets and nothing else; samples of them are for others to fill in. */
+const secretNames = [
+  /^\.env(\..+)?$/,
+  /\.(pem|key|p12|pfx|jks|keystore|ppk|kdbx|asc|gpg)$/,
+  /^id_(rsa|dsa|ecdsa|ed25519)(_sk)?$/,
+  /^\.(npmrc|pypirc|netrc|htpasswd|git-credentials|pgpass|dockercfg)$/,
+  /^_netrc$/,
+  /^(client_secret|service[-_]?account|credentials)[^/]*\.json$/,
+] as const
+const samples = /^\.env\.(example|sample|template|dist)$/
+
+/** Whether a file of this name is kept out of every upload. */
+export const isSecretName = (path: string): boolean => {
+  const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase()
+  return !samples.test(name) && secretNames.some((pattern) => pattern.test(name))
+}

@@ -1,0 +1,40 @@
+import { parseSecret, type SecretKind } from '../../../domain/secret.ts'
+
+/** A private key with something in it, as a file or inside JSON; programs that only name the header are no secret. */
+const privateKey =
+  /-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(?:\\n|\\r|[\r\n])+(?:[\w-]+: [^\r\n]*\s+)*[A-Za-z0-9+/=]{40}/
+/** Secrets of this platform, by prefix and length; their checksum tells whether they are real. */
+const ofThePlatform = /\b(?:aps_dev_|aps_live_|apus_|apur_|apok_)[0-9A-Za-z]{71}\b/g
+const kinds: readonly SecretKind[] = [
+  'clientSecretDevelopment',
+  'clientSecretProduction',
+  'session',
+  'refreshToken',
+  'operatorKey',
+]
+/** Longer than what is looked for, so that nothing hides between two pieces. */
+const overlap = 512
+
+export type SecretScan = {
+  /** The next piece of the same file. */
+  see(piece: Uint8Array): void
+  /** Whether there was a secret in any piece so far. */
+  found(): boolean
+}
+
+/** Looks for secrets in the content of one file, piece by piece. */
+export const createSecretScan = (): SecretScan => {
+  let rest = ''
+  let isFound = false
+  return {
+    see: (piece) => {
+      if (isFound) return
+      const text = rest + Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('latin1')
+      isFound = privateKey.test(text) || (text.match(ofThePlatform) ?? []).some(isReal)
+      rest = text.slice(-overlap)
+    },
+    found: () => isFound,
+  }
+}
+
+const isReal = (text: string): boolean => kinds.some((kind) => parseSecret(kind, text) !== null)

@@ -1,0 +1,52 @@
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import { Interrupted } from './interruption.ts'
+
+export type Question = { readonly text: string; readonly hidden?: boolean }
+
+/** Whether there is a person to ask: one who sees the question and can type the answer. */
+export const hasTerminal = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true
+
+/**
+ * Asks one question after the other, on standard error, so that standard output stays the answer's. What is typed or
+ * pasted for a hidden one is never shown, nor what was pasted ahead for it.
+ * @throws Interrupted on Ctrl-C and Ctrl-D; the signal's reason when it is aborted
+ */
+export const askAll = async (questions: readonly Question[], signal: AbortSignal): Promise<readonly string[]> => {
+  signal.throwIfAborted()
+  const answers: string[] = []
+  const isHidden = () => questions[answers.length]?.hidden === true
+  const output = new Writable({
+    write: (chunk, _, done) => {
+      if (!isHidden()) process.stderr.write(chunk)
+      done()
+    },
+  })
+  const terminal = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 })
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const ask = () => {
+    const question = questions[answers.length]
+    if (question === undefined) resolve()
+    else process.stderr.write(question.text)
+  }
+  const aborted = () => reject(signal.reason)
+  signal.addEventListener('abort', aborted)
+  terminal.on('line', (line) => {
+    if (isHidden()) process.stderr.write('\n')
+    if (answers.length < questions.length) answers.push(line.trim())
+    ask()
+  })
+  terminal.on('SIGINT', () => reject(new Interrupted('SIGINT')))
+  terminal.on('close', () => reject(new Interrupted('SIGINT')))
+  ask()
+  try {
+    await promise
+    return answers
+  } catch (error) {
+    process.stderr.write('\n')
+    throw error
+  } finally {
+    signal.removeEventListener('abort', aborted)
+    terminal.close() // the terminal is as it was
+  }
+}

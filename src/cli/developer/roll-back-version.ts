@@ -1,0 +1,72 @@
+import type { Rollback, RollbackRequest, Version } from '../../client/index.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { answer, printable } from '../output.ts'
+import { openRemote, type Remote } from '../remote.ts'
+import { UsageError } from '../usage-error.ts'
+import type { DeveloperFlags } from './developer-command.ts'
+import { askAll, hasTerminal } from './prompt.ts'
+import { readStanding, type Standing, standingText } from './standing.ts'
+import { tellOfWaiting } from './waiting-notice.ts'
+
+export type RollbackFlags = DeveloperFlags & {
+  readonly to?: string
+  readonly environment: Environment
+  readonly reason?: string
+  readonly dryRun?: boolean
+  readonly yes?: boolean
+}
+
+/** On a terminal it shows what will change, and asks; what was shown is then what is done, whatever came meanwhile. */
+export const rollBackVersion = async (flags: RollbackFlags, signal: AbortSignal): Promise<void> => {
+  const { to, environment, reason, dryRun = false } = flags
+  if (reason !== undefined && reason.length > 1000) throw new UsageError('--reason has at most 1000 characters.')
+  const remote = await openRemote(flags, { signal, onRepeat: tellOfWaiting })
+  const asked: RollbackRequest = {
+    environment,
+    ...(to === undefined ? {} : { version: to }),
+    ...(reason === undefined ? {} : { reason }),
+  }
+  if (dryRun) {
+    const preview = await rollBack(remote, { ...asked, dryRun }, signal)
+    return answer(flags, preview, flags.json === true ? '' : await previewText(remote, preview, signal))
+  }
+  const target = flags.yes !== true && hasTerminal() ? await confirmed(remote, asked, signal) : asked
+  if (target === null) return answer(flags, { rollback: null }, 'Nothing was changed.')
+  const done = await rollBack(remote, target, signal)
+  answer(flags, done, flags.json === true ? '' : doneText(done, await readStanding(remote.client, signal)))
+}
+
+const rollBack = async ({ client }: Remote, asked: RollbackRequest, signal: AbortSignal): Promise<Rollback> =>
+  await client.versions.rollBack(asked, { signal })
+
+/** The rollback that the person said yes to, to the very version they were shown; null when they said no. */
+const confirmed = async (
+  remote: Remote,
+  asked: RollbackRequest,
+  signal: AbortSignal,
+): Promise<RollbackRequest | null> => {
+  const preview = await rollBack(remote, { ...asked, dryRun: true }, signal)
+  process.stderr.write(`${await previewText(remote, preview, signal)}\n`)
+  const [said = ''] = await askAll([{ text: 'Roll back? [y/N] ' }], signal)
+  if (!/^y(es)?$/i.test(said)) return null
+  const { version: _, ...rest } = asked
+  return { ...rest, versionId: preview.rollback.toVersionId }
+}
+
+const previewText = async ({ client }: Remote, preview: Rollback, signal: AbortSignal): Promise<string> => {
+  const { development, production } = await readStanding(client, signal)
+  const { environment } = preview.rollback
+  const { version } = preview.version
+  const head = `The development head: ${nameOf(development)}`
+  const live = `What users see: ${nameOf(production)}`
+  const lines =
+    environment === 'development'
+      ? [`${head} -> ${version}`, `${live}, as before`]
+      : [`${head}, as before`, `${live} -> ${version}`]
+  return lines.map(printable).join('\n')
+}
+
+const nameOf = (version: Version | null): string => version?.version ?? 'none'
+
+const doneText = ({ rollback, version }: Rollback, standing: Standing): string =>
+  printable(`Rolled back to ${version.version} in ${rollback.environment} (${rollback.id}). ${standingText(standing)}`)

@@ -1,0 +1,78 @@
+import { homedir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
+import { ConfigError, type Environment, programEnvironment } from '../../config.ts'
+import type { DeveloperFlags } from './developer-command.ts'
+
+export type ClientCredentials = { readonly clientId: string; readonly clientSecret: string }
+
+/** What a developer's command was told by flags and environment; null is what it was not told. */
+export type DeveloperSettings = {
+  /** An origin. */
+  readonly url: string | null
+  readonly insecureHttp: boolean
+  readonly credentials: ClientCredentials | null
+  /** The folder of the credential files. */
+  readonly folder: string
+}
+
+const idName = 'APP_PLATFORM_CLIENT_ID'
+const secretName = 'APP_PLATFORM_CLIENT_SECRET'
+
+/**
+ * A flag wins over the environment.
+ * @throws ConfigError with all faults at once, none of which repeats a value
+ */
+export const readDeveloperSettings = (
+  { url, insecureHttp = false }: DeveloperFlags,
+  env: Environment = programEnvironment(),
+): DeveloperSettings => {
+  const faults: string[] = []
+  const credentials = readCredentials(env, faults)
+  const origin =
+    url === undefined
+      ? readOrigin('APP_PLATFORM_URL', env['APP_PLATFORM_URL'], insecureHttp, faults)
+      : readOrigin('--url', url, insecureHttp, faults)
+  if (credentials !== null && origin === null && faults.length === 0) {
+    faults.push(`${idName} is set and no server: name it with --url or APP_PLATFORM_URL.`)
+  }
+  if (faults.length > 0) throw new ConfigError(faults)
+  return { url: origin, insecureHttp, credentials, folder: join(configHome(env), 'app-platform') }
+}
+
+const readCredentials = (env: Environment, faults: string[]): ClientCredentials | null => {
+  const { [idName]: clientId, [secretName]: clientSecret } = env
+  if (clientId === undefined && clientSecret === undefined) return null
+  for (const name of [idName, secretName]) {
+    const text = env[name]
+    if (text === undefined) faults.push(`${name} is missing: the other one of the two is set.`)
+    // What a pipeline makes of a secret that it was not given.
+    else if (text.trim() === '') faults.push(`${name} is empty.`)
+  }
+  return clientId === undefined || clientSecret === undefined
+    ? null
+    : { clientId: clientId.trim(), clientSecret: clientSecret.trim() }
+}
+
+const readOrigin = (name: string, text: string | undefined, insecureHttp: boolean, faults: string[]): string | null => {
+  if (text === undefined) return null
+  const url = URL.parse(text)
+  if (url === null || !/^https?:\/\/[^/?#@\\\s]+\/?$/i.test(text)) {
+    faults.push(`${name} must be an origin such as https://apps.example.com: no path, query, fragment or user.`)
+    return null
+  }
+  if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url.hostname)) {
+    faults.push(
+      `${name} is plain HTTP to another machine, which would show the secret on the way. Use https, or --insecure-http.`,
+    )
+  }
+  return url.origin
+}
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)
+
+/** A relative path is to be ignored (XDG Base Directory Specification). */
+const configHome = (env: Environment): string => {
+  const home = env['XDG_CONFIG_HOME'] ?? ''
+  return isAbsolute(home) ? home : join(homedir(), '.config')
+}

@@ -1,0 +1,87 @@
+import { AppPlatformError, createPlatformClient, type PlatformClient, type Repeat } from '../client/index.ts'
+import { scopesFor } from '../domain/scope.ts'
+import { CommandFailed } from './command-failed.ts'
+import { findLogin, keptServers } from './developer/credential-file.ts'
+import type { DeveloperFlags } from './developer/developer-command.ts'
+import { type ClientCredentials, type DeveloperSettings, readDeveloperSettings } from './developer/settings.ts'
+import { UsageError } from './usage-error.ts'
+
+/** A server, and the app that the person at the terminal develops. */
+export type Remote = {
+  readonly client: PlatformClient
+  readonly url: string
+  readonly clientId: string
+  readonly source: 'environment' | 'login'
+}
+
+type RemoteOptions = { readonly signal: AbortSignal; readonly onRepeat?: (repeat: Repeat) => void }
+
+/**
+ * The app's side of a server, with a token in hand that the server gave for the credentials.
+ * @throws ConfigError, UsageError and CommandFailed when server or credentials are not to be had, AppPlatformError when
+ *   they are refused
+ */
+export const openRemote = async (flags: DeveloperFlags, options: RemoteOptions): Promise<Remote> => {
+  const settings = readDeveloperSettings(flags)
+  const url = serverOf(settings)
+  if (settings.credentials !== null) {
+    const { client } = await connect(settings, url, settings.credentials, options)
+    return { client, url, clientId: settings.credentials.clientId, source: 'environment' }
+  }
+  const login = findLogin(settings.folder, url)
+  if (login === null) {
+    throw new CommandFailed([
+      `You are not logged in to ${url}. Run app-platform login --url ${url}, or set APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET.`,
+    ])
+  }
+  const { client } = await connect(settings, url, login, { ...options, scope: login.scope })
+  return { client, url, clientId: login.clientId, source: 'login' }
+}
+
+/**
+ * The server that was named, or else the only one that a login is kept for.
+ * @throws UsageError when that does not say which
+ */
+export const serverOf = ({ url, folder }: DeveloperSettings): string => {
+  if (url !== null) return url
+  const [only, ...others] = keptServers(folder)
+  if (only === undefined) throw new UsageError('Which server? Name it with --url or APP_PLATFORM_URL.')
+  if (others.length === 0) return only
+  throw new UsageError(
+    `You are logged in to ${[only, ...others].join(', ')}. Say which with --url or APP_PLATFORM_URL.`,
+  )
+}
+
+/**
+ * A client with a token. Which scopes the app has registered is not known before, and any one is good enough: versions
+ * belong to the credential, scopes play no part (contract section 3).
+ * @throws AppPlatformError when the credentials are refused
+ */
+export const connect = async (
+  settings: DeveloperSettings,
+  url: string,
+  { clientId, clientSecret }: ClientCredentials,
+  { signal, onRepeat, scope }: RemoteOptions & { readonly scope?: string },
+): Promise<{ readonly client: PlatformClient; readonly scope: string }> => {
+  const scopes = [...(scope === undefined ? [] : [scope]), ...scopesFor('app')]
+  for (const appScope of new Set(scopes)) {
+    const client = createPlatformClient({
+      url,
+      clientId,
+      clientSecret,
+      appScope,
+      insecureHttp: settings.insecureHttp,
+      retry: { repeats: 6, giveUpAfterMs: 150_000 },
+      ...(onRepeat === undefined ? {} : { onRepeat }),
+    })
+    try {
+      await client.appToken({ signal })
+      return { client, scope: appScope }
+    } catch (error) {
+      if (!(error instanceof AppPlatformError) || error.code !== 'scope_not_allowed') throw error
+    }
+  }
+  throw new CommandFailed([
+    `The app has registered no scope that an app can use by itself. Register one on its page in the console: ${scopesFor('app').join(', ')}.`,
+  ])
+}
