@@ -11,6 +11,6 @@ export const migrations: readonly Migration[] = [
     id: 3,
     name: 'embedded',
     sql: embedded,
-    sha256: '2297cd12310079740db7011908099f964e9d03feb0e26bc698ea564ceb71e9a6',
+    sha256: '5a62b6225d86453e244ab1ff7dc96b617e828e8200ad66b7ec925c82ad0afd63',
   },
 ]

@@ -163,12 +163,12 @@ export const installs = sqliteTable('installs', {
   appId: text('app_id').notNull(),
   userId: text('user_id').notNull(),
   resourceId: text('resource_id').notNull(),
+  environment: text({ enum: environments }).notNull(),
+  scopes: text().notNull(),
   approval: text({ enum: installApprovals }).notNull(),
   state: text({ enum: installStates }).notNull(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
-  environment: text({ enum: environments }).notNull(),
-  scopes: text().notNull(),
 })
 
 /** What an install, a user's session, a client and the origin of its page have in common: code and session of a frame. */

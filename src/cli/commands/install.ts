@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { InstallStep } from '../../domain/install.ts'
+import type { OperatorStep } from '../../domain/install.ts'
 import { createInstall } from '../../operations/installs/create-install.ts'
 import type { InstallRecord } from '../../operations/installs/install-record.ts'
 import { listInstalls } from '../../operations/installs/list-installs.ts'
@@ -43,7 +43,7 @@ const create = async (slug: string, flags: CreateFlags): Promise<void> => {
   answerInstall(flags, install)
 }
 
-const move = (step: InstallStep) => async (id: string, flags: CommonFlags) => {
+const move = (step: OperatorStep) => async (id: string, flags: CommonFlags) => {
   const install = await asOperator(
     flags,
     async ({ platform, trace, actor }) => await moveInstall(platform, trace, actor, { id, step }),

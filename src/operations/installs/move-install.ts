@@ -6,7 +6,7 @@ import type { Platform, Trace } from '../platform.ts'
 import { type InstallRecord, installRecord } from './install-record.ts'
 
 /**
- * Approves, rejects or deactivates an install. The step is refused in the update itself when the install is not where
+ * Approves, rejects, withdraws or deactivates an install. The step is refused in the update itself when the install is not where
  * the step starts; what it ends is over on the next call of every token.
  * @throws invalid_request
  */
@@ -32,7 +32,9 @@ export const moveInstall = async (
   })
 }
 
-const pastOf = { approve: 'approved', reject: 'rejected', deactivate: 'deactivated' } as const satisfies Record<
-  InstallStep,
-  string
->
+const pastOf = {
+  approve: 'approved',
+  reject: 'rejected',
+  withdraw: 'withdrawn',
+  deactivate: 'deactivated',
+} as const satisfies Record<InstallStep, string>

@@ -69,4 +69,5 @@ const approvals = {
   pending: ['waiting', 'Waiting'],
   approved: ['good', 'Approved'],
   rejected: ['bad', 'Rejected'],
+  withdrawn: ['plain', 'Withdrawn'],
 } as const satisfies Record<AppInstall['approval'], readonly [Tone, string]>

@@ -1,4 +1,4 @@
-import type { InstallStep } from '../../../domain/install.ts'
+import type { OperatorStep } from '../../../domain/install.ts'
 import type { DescribedInstall } from '../../../operations/installs/described-install.ts'
 import { Form } from '../../components/form.tsx'
 import type { Visit } from '../../visit.ts'
@@ -25,12 +25,12 @@ export const StepForms = ({ visit, install }: StepFormsProps) => (
   </div>
 )
 
-const stepsOf = ({ approval, state }: DescribedInstall): readonly InstallStep[] => {
+const stepsOf = ({ approval, state }: DescribedInstall): readonly OperatorStep[] => {
   if (approval === 'pending') return ['approve', 'reject']
   return state === 'active' ? ['deactivate'] : []
 }
 
 const buttons = { approve: 'Approve', reject: 'Reject', deactivate: 'Deactivate' } as const satisfies Record<
-  InstallStep,
+  OperatorStep,
   string
 >

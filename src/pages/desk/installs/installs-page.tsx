@@ -135,5 +135,6 @@ const InstallRow = ({ visit, install }: InstallRowProps) => {
 
 const stateOf = ({ approval, state }: DescribedInstall): readonly [Tone, string] => {
   if (approval === 'rejected') return ['bad', 'Rejected']
+  if (approval === 'withdrawn') return ['plain', 'Withdrawn']
   return state === 'active' ? ['good', 'In use'] : ['plain', 'Deactivated']
 }

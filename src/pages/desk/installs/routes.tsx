@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { type PlatformError, refuse } from '../../../domain/errors.ts'
-import type { InstallStep } from '../../../domain/install.ts'
+import type { OperatorStep } from '../../../domain/install.ts'
 import type { Door } from '../../../http/door.ts'
 import { listDecidedInstalls } from '../../../operations/installs/list-decided-installs.ts'
 import { listPendingInstalls } from '../../../operations/installs/list-pending-installs.ts'
@@ -20,7 +20,7 @@ const notices = {
   approve: 'The install is approved. The app works for this user from now on.',
   reject: 'The install is rejected.',
   deactivate: 'The install is deactivated. The app sees nothing of this user any more.',
-} as const satisfies Record<InstallStep, string>
+} as const satisfies Record<OperatorStep, string>
 
 /** Installs that wait for a decision, those that were decided, and the decisions. */
 export const installRoutes = (door: Door) =>
@@ -46,7 +46,7 @@ export const installRoutes = (door: Door) =>
 
 const noFields = { body: formFields({}) }
 
-const move = async (door: Door, request: Request, id: string, step: InstallStep): Promise<Response> => {
+const move = async (door: Door, request: Request, id: string, step: OperatorStep): Promise<Response> => {
   const { platform, trace, actor } = changeBy(door, request)
   const outcome = await outcomeOf(moveInstall(platform, trace, actor, { id, step }))
   if (outcome.kind === 'done') return seeOther(`${deskPaths.installs}?done=${step}`)
