@@ -16,5 +16,11 @@ export type VersionStep = keyof typeof versionSteps
 /** Only a version that was live before can become live again by a rollback. */
 export const isProductionRollbackTarget = (status: VersionStatus): boolean => status === 'superseded'
 
+/**
+ * The largest manifest, as JSON in UTF-8. The 16 MiB of an upload are for its artifact: lists and reviews hold many manifests
+ * whole, and a person has to read them.
+ */
+export const manifestLimitBytes = 256 * 1024
+
 /** The largest upload (contract section 3), and the pieces in which it is stored. */
 export const artifactLimits = { bytes: 10 * 1024 * 1024, chunkBytes: 256 * 1024 } as const

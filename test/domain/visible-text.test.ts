@@ -11,6 +11,7 @@ test('what cannot be seen is written out', () => {
 })
 
 test('what can be seen stays as it is', () => {
+  expect(visibleText('  \n  ')).toBe('  \n  ')
   expect(visibleText('a "b"\n\tc')).toBe('a "b"\n\\u0009c')
   expect(visibleJson('Grüße, 你好 😀 <script>&"')).toBe('"Grüße, 你好 😀 <script>&\\""')
   expect(visibleJson({ a: [1, null], b: {} })).toBe('{\n  "a": [\n    1,\n    null\n  ],\n  "b": {}\n}')

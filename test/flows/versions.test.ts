@@ -200,6 +200,13 @@ describe('creating a version', () => {
 const withArtifact = async (shop: Workshop, artifact: object, version = '1.0.0') =>
   await upload(shop, { version, artifact })
 
+test('a manifest has at most 256 KiB of JSON in UTF-8, to the byte', async () => {
+  const shop = await workshop()
+  const within = { a: 'é'.repeat(128 * 1024 - 4) } // and eight bytes of JSON
+  expectRefusal(await upload(shop, { version: '1.0.0', manifest: { a: `${within.a}x` } }), 'payload_too_large')
+  expect(await upload(shop, { version: '1.0.0', manifest: within })).toMatchObject({ status: 201 })
+})
+
 describe('an artifact', () => {
   for (const contentBase64 of [
     'aGVsbG8',

@@ -7,10 +7,8 @@ const semanticVersion = Type.String({
   description: 'Semantic version (SemVer 2.0), unique in the app.',
   examples: ['1.4.0'],
 })
-const manifest = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'Manifest of the version: any JSON object.',
-  examples: [{ name: 'Newsletter' }],
-})
+const manifest = (description: string) =>
+  Type.Record(Type.String(), Type.Unknown(), { description, examples: [{ name: 'Newsletter' }] })
 const status = Type.Union(
   [
     Type.Literal('draft'),
@@ -31,7 +29,7 @@ export const versionRecord = Type.Object(
     status,
     revision: Type.Integer({ description: 'Counts the uploads of a draft, from 1.', examples: [1] }),
     notes: nullable(Type.String({ examples: ['Faster start'] }), 'Release notes.'),
-    manifest,
+    manifest: manifest('Manifest of the version: any JSON object.'),
     scopes: Type.Array(Type.String({ examples: ['site:read'] }), {
       description: 'Scopes that the version needs, sorted.',
       examples: [['site:read']],
@@ -98,7 +96,7 @@ const forbidden = Type.Optional(
 export const versionUpload = Type.Object({
   version: semanticVersion,
   notes: Type.Optional(Type.String({ maxLength: 10_000, description: 'Release notes.', examples: ['Faster start'] })),
-  manifest: Type.Optional(manifest),
+  manifest: Type.Optional(manifest('Manifest of the version: any JSON object, at most 256 KiB.')),
   scopes: Type.Optional(
     Type.Array(Type.String({ minLength: 1, examples: ['site:read'] }), {
       maxItems: 32,

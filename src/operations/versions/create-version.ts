@@ -12,7 +12,7 @@ import {
   type ScopeName,
 } from '../../domain/scope.ts'
 import { isSemanticVersion } from '../../domain/semantic-version.ts'
-import { artifactLimits } from '../../domain/version.ts'
+import { artifactLimits, manifestLimitBytes } from '../../domain/version.ts'
 import { storeArtifact } from '../artifacts/store-artifact.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { type Decision, done, refused } from '../decision.ts'
@@ -103,7 +103,7 @@ const checkUpload = (upload: VersionUpload, environment: Environment): CheckedUp
   const scopes = asked.kind === 'scopes' ? asked.scopes : []
   const content = {
     notes: upload.notes,
-    manifest: JSON.stringify(upload.manifest),
+    manifest: manifestText(upload.manifest),
     scopes: formatScope(scopes),
     artifactSha256,
     artifactFilename: upload.artifact?.filename ?? null,
@@ -161,6 +161,13 @@ const scopesOf = ({ scopes }: VersionUpload): ParsedScope => {
 const permissionFault = ({ movedOnBy }: VersionUpload, asked: ParsedScope): PlatformError | null => {
   if (movedOnBy !== undefined) return refuse('activation_not_allowed', { param: movedOnBy })
   return asked.kind === 'refused' ? refuse(asked.code, { param: 'scopes' }) : null
+}
+
+/** The manifest as it is stored. @throws payload_too_large */
+const manifestText = (manifest: VersionUpload['manifest']): string => {
+  const text = JSON.stringify(manifest)
+  if (Buffer.byteLength(text) <= manifestLimitBytes) return text
+  throw refuse('payload_too_large', { param: 'manifest', details: { maximumBytes: manifestLimitBytes } })
 }
 
 /** The SHA-256 of an artifact that is not too large and is what the uploader says it is. */

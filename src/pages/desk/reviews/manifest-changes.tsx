@@ -90,7 +90,7 @@ const Value = ({ value }: { readonly value: unknown }) => (
 )
 
 /** A path is text of the developer's as much as a value is. */
-const placeOf = (path: string): string => cut(visibleText(path), longestValue)
+const placeOf = (path: string): string => visibleText(cut(path, longestValue))
 
 const cut = (text: string, longest: number): string =>
   text.length <= longest ? text : `${text.slice(0, longest)}… (${text.length - longest} more characters)`
