@@ -9,6 +9,7 @@ import { addCredentialCommands } from './commands/credential.ts'
 import { addDevCommand } from './commands/dev.ts'
 import { addInstallCommands } from './commands/install.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
+import { addPrintCommands } from './commands/print.ts'
 import { addPurgeCommand } from './commands/purge.ts'
 import { addRedirectCommands } from './commands/redirect.ts'
 import { addResourceCommands } from './commands/resource.ts'
@@ -47,6 +48,7 @@ const createProgram = (): Command => {
   program.commandsGroup('Server:')
   addServeCommand(program)
   addDevCommand(program)
+  addPrintCommands(program)
   program.commandsGroup('Database:')
   addMigrateCommand(program)
   addCheckCommand(program)

@@ -25,8 +25,9 @@ export const jsonBody = (...objects: readonly string[]) =>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Uploads carry an artifact of up to 10 MiB as base64 (contract section 1). */
-const versionUploads: BodyRule = { ...jsonBodies, limitBytes: 16 * 1024 * 1024 }
+/** Uploads carry an artifact of up to 10 MiB as base64 (contract section 1). Nothing else is as large. */
+export const largestBodyBytes = 16 * 1024 * 1024
+const versionUploads: BodyRule = { ...jsonBodies, limitBytes: largestBodyBytes }
 
 /** What a route takes as a body where it is not the ordinary one. */
 export const bodyRule = (method: string, pattern: string): BodyRule | undefined =>

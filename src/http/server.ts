@@ -22,7 +22,7 @@ export type RunningServer = {
 
 const defaultDrainMs = 10_000
 /** A connection that neither sends nor takes anything for so long is closed. */
-const idleSeconds = 30
+export const idleSeconds = 30
 /** Bun's own limit of 16 KiB would answer a long token without an envelope. */
 const maximumHeaderBytes = 128 * 1024
 

@@ -1,0 +1,56 @@
+import type { Command } from 'commander'
+import { programEnvironment, readConfig } from '../../config.ts'
+import { caddyfile } from '../print/caddyfile.ts'
+import { type Deployment, deploymentOf } from '../print/deployment.ts'
+import { nginxSite } from '../print/nginx-site.ts'
+import { type ProxyTerms, proxyTerms } from '../print/proxy-terms.ts'
+import { systemdUnit } from '../print/systemd-unit.ts'
+
+type PrintFlags = {
+  readonly port?: string
+  readonly host?: string
+  readonly database?: string
+  readonly publicUrl?: string
+}
+
+export const addPrintCommands = (program: Command): void => {
+  const group = program
+    .command('print')
+    .description('Print configuration for what stands around the server, matching the settings.')
+  printCommand(group, 'systemd', 'A hardened systemd service.', async (deployment) => systemdUnit(deployment))
+  printCommand(group, 'caddy', 'A Caddy site that ends TLS.', async (deployment) =>
+    caddyfile(await termsOf(deployment)),
+  )
+  printCommand(group, 'nginx', 'An nginx site that ends TLS.', async (deployment) =>
+    nginxSite(await termsOf(deployment)),
+  )
+}
+
+const printCommand = (
+  group: Command,
+  name: string,
+  description: string,
+  render: (deployment: Deployment) => Promise<string>,
+): void => {
+  group
+    .command(name)
+    .description(description)
+    .option('--port <number>', 'the port that the server listens on (PORT, default 3000)')
+    .option('--host <address>', 'the address that the server listens on (HOST, default 127.0.0.1)')
+    .option('--database <file>', 'the database file (DATABASE_URL, default in /var/lib/app-platform)')
+    .option('--public-url <origin>', 'the origin that clients see (PUBLIC_URL)')
+    .addHelpText('after', '\nThe other settings are taken from the environment, as serve would take them.')
+    .action(async (flags: PrintFlags) => {
+      const executable = Bun.isStandaloneExecutable ? process.execPath : null
+      process.stdout.write(await render(deploymentOf(readConfig(flags), programEnvironment(), executable)))
+    })
+}
+
+/** What only the server knows is asked of it here, for no other command needs it. */
+const termsOf = async (deployment: Deployment): Promise<ProxyTerms> => {
+  const [{ largestBodyBytes }, { idleSeconds }] = await Promise.all([
+    import('../../http/json-body.ts'),
+    import('../../http/server.ts'),
+  ])
+  return proxyTerms(deployment, { largestBodyBytes, idleSeconds })
+}

@@ -1,0 +1,66 @@
+import { resolve } from 'node:path'
+import { type Config, defaultDatabasePath, type Environment } from '../../config.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** Settings by the names that the environment gives them. */
+type Settings = readonly (readonly [name: string, value: string])[]
+
+/** How the program is run on a machine, as far as what stands around it has to know. */
+export type Deployment = {
+  readonly program: string
+  /** What was found at the time of printing, where that is not `program`: it has to be put there. */
+  readonly installFrom: string | null
+  readonly database: string
+  readonly host: string
+  readonly port: number
+  /** Where a proxy on the same machine finds it. */
+  readonly upstream: string
+  readonly publicUrl: URL | null
+  readonly trustsProxies: boolean
+  /** What the service has to be told. */
+  readonly settings: Settings
+}
+
+const installed = '/usr/local/bin/app-platform'
+export const stateFolder = '/var/lib'
+
+/**
+ * What the present settings mean for a service. A database nobody has named goes where services keep their state.
+ * @throws UsageError when the port is left to chance: nothing could be told where to look
+ */
+export const deploymentOf = (config: Config, env: Environment, executable: string | null): Deployment => {
+  if (config.port === 0) throw new UsageError('PORT is 0, which takes another one at each start: choose a fixed one.')
+  const database =
+    config.databasePath === defaultDatabasePath
+      ? `${stateFolder}/app-platform/app-platform.db`
+      : resolve(config.databasePath)
+  const isInPlace = executable !== null && /^\/(usr|opt)\//.test(executable)
+  return {
+    program: isInPlace ? executable : installed,
+    installFrom: isInPlace ? null : (executable ?? 'dist/app-platform'),
+    database,
+    host: config.host,
+    port: config.port,
+    upstream: `${reachable(config.host)}:${config.port}`,
+    publicUrl: config.publicUrl === null ? null : new URL(config.publicUrl),
+    trustsProxies: config.trustedProxies.length > 0,
+    settings: settingsOf(config, database, env),
+  }
+}
+
+const reachable = (host: string): string => {
+  const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return address.includes(':') ? `[${address}]` : address
+}
+
+/** What has been typed is handed on as it was typed; the rest of the environment is none of the service's business. */
+const settingsOf = (config: Config, database: string, env: Environment): Settings => [
+  ['DATABASE_URL', `file:${encodeURI(database).replaceAll(/[?#]/g, encodeURIComponent)}`],
+  ['HOST', config.host],
+  ['PORT', String(config.port)],
+  ...(config.publicUrl === null ? [] : [['PUBLIC_URL', config.publicUrl] as const]),
+  ...Object.entries(env)
+    .filter(([name]) => name === 'TRUSTED_PROXIES' || name.startsWith('RATE_LIMIT') || name.startsWith('LIFETIME_'))
+    .map(([name, value = '']) => [name, value.trim()] as const)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1)),
+]

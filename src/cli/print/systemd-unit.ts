@@ -1,0 +1,97 @@
+import { dirname, relative } from 'node:path'
+import { UsageError } from '../usage-error.ts'
+import { type Deployment, stateFolder } from './deployment.ts'
+
+/** The service of a machine with systemd (systemd.exec(5)), as shut in as a program that listens and keeps one file can be. */
+export const systemdUnit = (deployment: Deployment): string => `# ${installSteps(deployment).join('\n# ')}
+
+[Unit]
+Description=App Platform
+After=network-online.target
+Wants=network-online.target
+
+[Service]
+Type=exec
+ExecStart=${word(deployment.program)} serve
+${environment(deployment).join('\n')}
+User=app-platform
+Group=app-platform
+${home(deployment).join('\n')}
+UMask=0077
+Restart=on-failure
+RestartSec=1
+# It ends what runs within 10 s of SIGTERM by itself.
+TimeoutStopSec=20
+LimitNOFILE=65536
+
+${sandbox(deployment).join('\n')}
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged @resources
+SystemCallErrorNumber=EPERM
+# MemoryDenyWriteExecute= is left out: JavaScript is compiled to machine code while it runs.
+
+[Install]
+WantedBy=multi-user.target
+`
+
+const installSteps = ({ installFrom, program, publicUrl, trustsProxies }: Deployment): readonly string[] => [
+  'Keep this as /etc/systemd/system/app-platform.service, then, as root:',
+  '  useradd --system --no-create-home --shell /usr/sbin/nologin app-platform',
+  ...(installFrom === null ? [] : [`  install -m 0755 ${word(installFrom)} ${word(program)}`]),
+  '  systemctl daemon-reload && systemctl enable --now app-platform',
+  'Commands on its database run as its user, with the same DATABASE_URL:',
+  `  runuser -u app-platform -- ${word(program)} check --database FILE`,
+  ...(publicUrl === null ? ['PUBLIC_URL is not set: clients are told http://localhost.'] : []),
+  ...(publicUrl?.protocol === 'https:' && !trustsProxies
+    ? ['TRUSTED_PROXIES is not set: behind a proxy all clients would share one rate limit.']
+    : []),
+]
+
+/** In quotes, with everything that means something to systemd made to mean itself (systemd.syntax(7)). */
+const quoted = (text: string): string =>
+  `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%').replaceAll('\n', '\\n')}"`
+
+/** A word of a command line. A dollar sign would begin a variable there. */
+const word = (text: string): string => (/^[\w./-]+$/.test(text) ? text : quoted(text.replaceAll('$', '$$$$')))
+
+const environment = ({ settings }: Deployment): readonly string[] =>
+  settings.map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`)
+
+/**
+ * The one folder that it may write to. systemd makes it and hands it over if it lies where services keep their state.
+ * @throws UsageError for a place that the service cannot see
+ */
+const home = ({ database }: Deployment): readonly string[] => {
+  const folder = dirname(database)
+  if (/^\/(home|root|run\/user|tmp|var\/tmp)(\/|$)/.test(folder)) {
+    throw new UsageError(
+      `A service cannot see a database in ${folder}: choose one in ${stateFolder}, such as --database ${stateFolder}/app-platform/app-platform.db.`,
+    )
+  }
+  const name = relative(stateFolder, folder)
+  if (name !== '' && !name.startsWith('..')) return [`StateDirectory=${quoted(name)}`, 'StateDirectoryMode=0700']
+  return [
+    `# Make it first: install -d -m 0700 -o app-platform -g app-platform ${word(folder)}`,
+    `ReadWritePaths=${quoted(folder)}`,
+  ]
+}
+
+const sandbox = ({ host, port }: Deployment): readonly string[] => [
+  'NoNewPrivileges=yes',
+  'ProtectSystem=strict',
+  ...yes('ProtectHome', 'PrivateTmp', 'PrivateDevices', 'ProtectHostname', 'ProtectClock', 'ProtectKernelTunables'),
+  ...yes('ProtectKernelModules', 'ProtectKernelLogs', 'ProtectControlGroups', 'RestrictNamespaces', 'RestrictRealtime'),
+  ...yes('RestrictSUIDSGID', 'LockPersonality', 'RemoveIPC'),
+  'ProtectProc=invisible',
+  'KeyringMode=private',
+  'RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX',
+  ...(port < 1024
+    ? ['CapabilityBoundingSet=CAP_NET_BIND_SERVICE', 'AmbientCapabilities=CAP_NET_BIND_SERVICE']
+    : ['CapabilityBoundingSet=', 'PrivateUsers=yes']),
+  ...(/^(127\.|::1$|localhost$)/.test(host)
+    ? ['# It talks to nobody but the proxy on this machine.', 'IPAddressDeny=any', 'IPAddressAllow=localhost']
+    : []),
+]
+
+const yes = (...names: readonly string[]): readonly string[] => names.map((name) => `${name}=yes`)

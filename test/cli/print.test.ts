@@ -1,0 +1,171 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { readConfig } from '../../src/config.ts'
+import { freePort } from '../clients/support/free-port.ts'
+import { startServer } from '../support/running-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { installed, type PrintedProxy, startCaddy, startNginx } from './support/printed-proxy.ts'
+import { deskAt, run } from './support/run.ts'
+
+setDefaultTimeout(60_000)
+
+const print = async (what: string, env: Readonly<Record<string, string>>, ...words: readonly string[]) => {
+  const { exitCode, stdout, stderr } = await run(['print', what, ...words], { env, cwd: temporaryFolder() })
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+  return stdout
+}
+
+const settings = {
+  PORT: '8443',
+  HOST: '::1',
+  PUBLIC_URL: 'https://apps.example.com',
+  DATABASE_URL: 'file:/var/lib/a%20place/100%25/$it.db',
+  TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8',
+  RATE_LIMIT_TOKEN: '900/60',
+  LIFETIME_SESSION: '600',
+}
+
+/** What systemd makes of the Environment lines of a unit (systemd.syntax(7)). */
+const environmentOf = (unit: string): Record<string, string> =>
+  Object.fromEntries(
+    [...unit.matchAll(/^Environment="(.*)"$/gm)].map(([, text = '']) => {
+      const plain = text.replaceAll(/\\(["\\])/g, '$1').replaceAll('%%', '%')
+      const equals = plain.indexOf('=')
+      return [plain.slice(0, equals), plain.slice(equals + 1)]
+    }),
+  )
+
+test('the unit starts the server with the settings that are in force, whatever characters are in them', async () => {
+  const unit = await print('systemd', settings)
+  expect(readConfig({}, environmentOf(unit))).toEqual(readConfig({}, settings))
+  expect(unit).toContain('StateDirectory="a place/100%%"\n')
+  const flags = await print('systemd', settings, '--port', '9000', '--database', '/var/lib/other/x.db')
+  expect(environmentOf(flags)).toMatchObject({ PORT: '9000', DATABASE_URL: 'file:/var/lib/other/x.db' })
+  expect(Object.keys(environmentOf(await print('systemd', { SECRET: 'x' })))).toEqual(['DATABASE_URL', 'HOST', 'PORT'])
+})
+
+test('without a word about the database, the service keeps it where services keep their state', async () => {
+  const unit = await print('systemd', {})
+  expect(environmentOf(unit)['DATABASE_URL']).toBe('file:/var/lib/app-platform/app-platform.db')
+  expect(unit).toContain('StateDirectory="app-platform"\n')
+  const elsewhere = await print('systemd', { DATABASE_URL: 'file:/srv/apps/x.db' })
+  expect(elsewhere).toContain('ReadWritePaths="/srv/apps"\n')
+  expect(elsewhere).not.toContain('StateDirectory=')
+})
+
+test('a service on a port for the privileged gets that one capability, and one that all may call is not shut off', async () => {
+  const unit = await print('systemd', { PORT: '443', HOST: '0.0.0.0' })
+  expect(unit).toMatch(/^CapabilityBoundingSet=CAP_NET_BIND_SERVICE$/m)
+  expect(unit).not.toMatch(/IPAddressDeny|PrivateUsers/)
+  const usual = await print('systemd', {})
+  expect(usual).toMatch(/^CapabilityBoundingSet=$/m)
+  expect(usual).toMatch(/^IPAddressAllow=localhost$/m)
+})
+
+test('what cannot be printed is refused in a sentence', async () => {
+  const refused: readonly (readonly [words: string[], says: RegExp])[] = [
+    [['systemd', '--port', '0'], /PORT is 0/],
+    [['systemd', '--database', '/home/ada/x.db'], /cannot see a database in \/home\/ada/],
+    [['caddy'], /PUBLIC_URL is not set/],
+    [['nginx'], /PUBLIC_URL is not set/],
+    [['systemd', '--port', 'many'], /--port must be a whole number/],
+  ]
+  for (const [words, says] of refused) {
+    const { exitCode, stdout, stderr } = await run(['print', ...words])
+    expect({ words, exitCode, stdout }).toEqual({ words, exitCode: 2, stdout: '' })
+    expect(stderr).toMatch(/^error: [^\n]+\n$/)
+    expect(stderr).toMatch(says)
+  }
+})
+
+test.skipIf(installed('systemd-analyze') === null)(
+  'systemd understands the unit, and finds little to object to',
+  async () => {
+    for (const env of [settings, {}, { PORT: '443', HOST: '0.0.0.0' }, { DATABASE_URL: 'file:/srv/x.db' }]) {
+      const file = join(temporaryFolder(), 'app-platform.service')
+      const unit = await print('systemd', env)
+      await Bun.write(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`))
+      const analyze = async (...words: readonly string[]) => {
+        const child = Bun.spawn(['systemd-analyze', ...words, file], { stdout: 'pipe', stderr: 'pipe' })
+        const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+        return { exitCode: await child.exited, out, err }
+      }
+      const { exitCode, err } = await analyze('verify', '--man=no')
+      expect({ exitCode, err: err.split('\n').filter((line) => line.includes('app-platform.service')) }).toEqual({
+        exitCode: 0,
+        err: [],
+      })
+      // Out of 100: from 20 on it would no longer be called well shut in.
+      expect((await analyze('security', '--offline=true', '--threshold=20')).exitCode).toBe(0)
+    }
+  },
+)
+
+/** What must hold in front of the server, whichever proxy stands there. */
+const expectGoodProxy = async (
+  start: (env: Readonly<Record<string, string>>, port: string) => Promise<PrintedProxy>,
+  publicUrl: string,
+) => {
+  const env = { PUBLIC_URL: publicUrl, TRUSTED_PROXIES: '127.0.0.1' }
+  const server = await startServer({ env })
+  const proxy = await start(env, new URL(server.url).port)
+  const json = { 'Content-Type': 'application/json', 'X-Service-Api-Version': '2026-08' }
+
+  const refused = await proxy.fetch('/api/app-platform/token', {
+    method: 'POST',
+    headers: { ...json, 'X-Forwarded-For': '203.0.113.9' },
+    body: JSON.stringify({ clientId: 'apc_dev_nobody', clientSecret: 'wrong', scope: 'site:read' }),
+  })
+  expect(refused.status).toBe(401)
+  const { data } = await deskAt(server.database).json(['audit', 'list'])
+  expect(data.map(({ address }: { address: string }) => address)).toEqual(['127.0.0.1'])
+
+  // The server, not the proxy, refuses what is too large, in its own words.
+  const large = await proxy.fetch('/api/app-platform/token', {
+    method: 'POST',
+    headers: json,
+    body: 'x'.repeat(16 * 1024 * 1024),
+  })
+  expect(large.status).toBe(413)
+  expect(await large.json()).toMatchObject({ error: { code: 'payload_too_large' } })
+
+  expect((await proxy.fetch('/sign-in')).status).toBe(200)
+  expect((await proxy.fetch('/metrics')).status).toBe(404)
+  expect((await fetch(`${server.url}/metrics`)).status).toBe(200)
+  await proxy.stop()
+  await server.stop()
+}
+
+const nginx = installed('nginx')
+test.skipIf(nginx === null)(
+  'nginx serves the printed site, and no client can pretend to be another address',
+  async () => {
+    const origin = `https://localhost:${freePort()}`
+    await expectGoodProxy(
+      async (env, port) => await startNginx(nginx ?? '', await print('nginx', env, '--port', port), origin),
+      origin,
+    )
+  },
+)
+
+const caddy = installed('caddy')
+test.skipIf(caddy === null)(
+  'Caddy serves the printed site, and no client can pretend to be another address',
+  async () => {
+    const origin = `http://127.0.0.1:${freePort()}`
+    await expectGoodProxy(
+      async (env, port) => await startCaddy(caddy ?? '', await print('caddy', env, '--port', port), origin),
+      origin,
+    )
+  },
+)
+
+const askCaddy = (...words: readonly string[]) =>
+  Bun.spawnSync([caddy ?? '', ...words], { env: { HOME: temporaryFolder() } })
+
+test.skipIf(caddy === null)('Caddy finds the printed site valid and in the form that it would give it', async () => {
+  const file = join(temporaryFolder(), 'Caddyfile')
+  await Bun.write(file, await print('caddy', settings))
+  expect(askCaddy('validate', '--adapter', 'caddyfile', '--config', file).exitCode).toBe(0)
+  expect(askCaddy('fmt', file).stdout.toString()).toBe(await Bun.file(file).text())
+})

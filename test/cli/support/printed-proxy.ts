@@ -1,0 +1,69 @@
+import { join } from 'node:path'
+import { makeCertificates } from '../../clients/support/certificates.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const searched = `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`
+
+/** Where a program is, or null. Whoever has none misses the tests that run it; the continuous tests have them all. */
+export const installed = (name: string): string | null => Bun.which(name, { PATH: searched })
+
+const running = new Set<Bun.Subprocess>()
+process.once('exit', () => running.forEach((proxy) => proxy.kill('SIGKILL')))
+
+export type PrintedProxy = {
+  /** What a client that trusts its certificate gets. */
+  fetch(path: string, options?: RequestInit): Promise<Response>
+  stop(): Promise<void>
+}
+
+/** nginx with a printed site in it; only the certificates are other ones, and it listens on IPv4 alone. */
+export const startNginx = async (nginx: string, site: string, origin: string): Promise<PrintedProxy> => {
+  const folder = temporaryFolder()
+  const certificates = await makeCertificates()
+  const here = site
+    .replaceAll(/listen \[::\].*\n/g, '')
+    .replace(/ssl_certificate .*;/, `ssl_certificate ${certificates.certificate};`)
+    .replace(/ssl_certificate_key .*;/, `ssl_certificate_key ${certificates.key};`)
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (kind) => `${kind}_temp_path ${folder}/${kind};`,
+  )
+  const around = `daemon off;\nmaster_process off;\npid ${folder}/pid;\nevents {}\nhttp {\naccess_log off;\n${temporary.join('\n')}\n${here}}\n`
+  await Bun.write(join(folder, 'nginx.conf'), around)
+  const ca = await Bun.file(certificates.authority).text()
+  return await startProxy([nginx, '-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], origin, ca)
+}
+
+/** Caddy with a printed site, without its own door for administrators. */
+export const startCaddy = async (caddy: string, site: string, origin: string): Promise<PrintedProxy> => {
+  const folder = temporaryFolder()
+  const file = join(folder, 'Caddyfile')
+  await Bun.write(file, `{\n\tadmin off\n}\n${site}`)
+  return await startProxy([caddy, 'run', '--adapter', 'caddyfile', '--config', file], origin, null, { HOME: folder })
+}
+
+const startProxy = async (
+  command: readonly string[],
+  origin: string,
+  ca: string | null,
+  env: Readonly<Record<string, string>> = {},
+): Promise<PrintedProxy> => {
+  const child = Bun.spawn([...command], { env, stdout: 'ignore', stderr: 'pipe' })
+  running.add(child)
+  const said = new Response(child.stderr).text()
+  const ask = async (path: string, options: RequestInit = {}) =>
+    await fetch(origin + path, { ...options, redirect: 'manual', ...(ca === null ? {} : { tls: { ca } }) })
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    if (child.exitCode !== null) throw new Error(`${command[0]} did not start: ${await said}`)
+    const answered = await ask('/healthz').catch(() => null)
+    if (answered?.status === 200) break
+    await Bun.sleep(25)
+  }
+  return {
+    fetch: ask,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await child.exited
+      running.delete(child)
+    },
+  }
+}
