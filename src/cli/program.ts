@@ -8,8 +8,9 @@ import { addCheckCommand } from './commands/check.ts'
 import { addCredentialCommands } from './commands/credential.ts'
 import { addDevCommand } from './commands/dev.ts'
 import { addInstallCommands } from './commands/install.ts'
+import { addLoginCommand } from './commands/login.ts'
+import { addLogoutCommand } from './commands/logout.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
-import { addPrintCommands } from './commands/print.ts'
 import { addPurgeCommand } from './commands/purge.ts'
 import { addRedirectCommands } from './commands/redirect.ts'
 import { addResourceCommands } from './commands/resource.ts'
@@ -18,6 +19,9 @@ import { addSeedCommand } from './commands/seed.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addUserCommands } from './commands/user.ts'
 import { addVersionCommands } from './commands/version.ts'
+import { addVersionsCommands } from './commands/versions.ts'
+import { addWhoamiCommand } from './commands/whoami.ts'
+import { endBy, Interrupted } from './developer/interruption.ts'
 import { explain } from './explain.ts'
 
 const notes = `
@@ -31,13 +35,17 @@ Settings come from flags, then from the environment:
   TRUSTED_PROXIES                addresses and networks whose X-Forwarded-For counts
   RATE_LIMIT      on             off for a benchmark; RATE_LIMIT_TOKEN, _FAILED, _AUTHORIZE, _READ, _WRITE, _SIGN_IN,
                                  _ADDRESS as count/seconds
-  LIFETIME_CODE, _APP_TOKEN, _ACCESS_TOKEN, _REFRESH_TOKEN, _SESSION in seconds; they may shorten, not lengthen`
+  LIFETIME_CODE, _APP_TOKEN, _ACCESS_TOKEN, _REFRESH_TOKEN, _SESSION in seconds; they may shorten, not lengthen
+
+Commands for app developers need no database but a server (--url, APP_PLATFORM_URL) and the development credentials of
+an app: from login, or from APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET, as in a pipeline.`
 
 const createProgram = (): Command => {
   const program = new Command('app-platform')
     .description('A self-hosted app platform: one program, one SQLite file.')
     .addHelpText('after', notes)
     .option('-V, --version', 'print the version, the commit it was built from and the version of SQLite in it')
+    .enablePositionalOptions() // versions create has a --version of its own
     .showHelpAfterError('Add --help to see what it takes.')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(withoutValues(text)) })
@@ -48,7 +56,6 @@ const createProgram = (): Command => {
   program.commandsGroup('Server:')
   addServeCommand(program)
   addDevCommand(program)
-  addPrintCommands(program)
   program.commandsGroup('Database:')
   addMigrateCommand(program)
   addCheckCommand(program)
@@ -65,6 +72,11 @@ const createProgram = (): Command => {
   addResourceCommands(program)
   addVersionCommands(program)
   addAuditCommands(program)
+  program.commandsGroup('For app developers, over HTTP:')
+  addLoginCommand(program)
+  addLogoutCommand(program)
+  addWhoamiCommand(program)
+  addVersionsCommands(program)
   return program
 }
 
@@ -80,6 +92,7 @@ export const runProgram = async (words: readonly string[]): Promise<number> => {
     return Number(process.exitCode ?? 0)
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // its sentence is written already
+    if (error instanceof Interrupted) return await endBy(error)
     const { exitCode, sentences } = explain(error)
     for (const sentence of sentences) process.stderr.write(`error: ${sentence}\n`)
     return exitCode
