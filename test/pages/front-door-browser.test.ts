@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
+import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
 import { signOut } from '../../src/operations/sessions/sign-out.ts'
 import { authenticateSession } from '../../src/operations/tokens/authenticate-session.ts'
 import { call } from '../support/call.ts'
-import { trace } from '../support/operator.ts'
+import { operator, trace } from '../support/operator.ts'
 import {
   addApp,
   addUser,
@@ -267,6 +268,16 @@ test('an app whose callback leads on to other hosts gets there', async () => {
   const { page } = await asked({ alsoReaches: [origin, 'https://home.example'] }, askPath(wandering))
   await press(page, 'Allow')
   await page.waitForURL('https://home.example/')
+})
+
+test('an app that is suspended while a person signs in for it is told so', async () => {
+  const late = await addApp(world.platform, world.user)
+  const page = await openBrowser(world.server.url, { alsoReaches: [new URL(late.redirectUri).origin] })
+  await page.goto(askPath(late))
+  await setAppStatus(world.platform, trace, operator, { slug: late.slug, status: 'suspended' })
+  await signInByForm(page, await addUser(world.platform))
+  await page.waitForURL(`${late.redirectUri}?**`)
+  expect(new URL(page.url()).searchParams.get('error')).toBe('unauthorized_client')
 })
 
 /** Another port of this machine: the same site to a browser, so cookies come along, but another origin. */

@@ -4,6 +4,7 @@ import type { Door } from '../../http/door.ts'
 import { prepareConsent } from '../../operations/oauth/prepare-consent.ts'
 import { page, seeOther } from '../page.ts'
 import { findVisit } from '../visit.ts'
+import { appOrigins } from './app-origins.ts'
 import { ConsentPage } from './consent-page.tsx'
 import { authorizePath, signInPath } from './paths.ts'
 import { unansweredPage } from './unanswered-page.tsx'
@@ -24,15 +25,8 @@ const ask = async (door: Door, request: Request): Promise<Response> => {
   const step = await prepareConsent(door.platform, visit?.session ?? null, parameters)
   if (step.kind === 'answer') return seeOther(step.redirectTo)
   if (step.kind === 'sign_in' || visit === null) return seeOther(signInPath(step.request))
-  return page(<ConsentPage {...step} visit={visit} lifetimes={door.platform.lifetimes} />, { formTarget: wherever })
+  return page(<ConsentPage {...step} visit={visit} lifetimes={door.platform.lifetimes} />, { formTarget: appOrigins })
 }
-
-/**
- * Chromium and WebKit hold every redirect after a form to `form-action`: the one to the redirect URI, and all by which the app
- * then leads people on, to hosts that only it knows. Naming the first alone would strand them here with the code spent, and
- * keep nothing out: whoever could write on this page is the app, whose own origin must be allowed.
- */
-const wherever = 'https:'
 
 /** As it was sent: read as a URL it would end at the first `#`. */
 const queryOf = ({ url }: Request): string => {
