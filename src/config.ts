@@ -1,3 +1,4 @@
+import { type InstallApprovalRule, installApprovalRules } from './domain/install.ts'
 import { type IpNetwork, parseIpAddress, parseIpNetwork } from './domain/ip-address.ts'
 import { type Lifetimes, maximumLifetimes } from './domain/lifetimes.ts'
 import { defaultRateLimits, type RateLimit, type RateLimitPolicy, type RateLimits } from './domain/rate-limits.ts'
@@ -14,6 +15,7 @@ export type Config = {
   /** Null: off. */
   readonly rateLimits: RateLimits | null
   readonly lifetimes: Lifetimes
+  readonly installApproval: InstallApprovalRule
   /** Sentences for the operator about what is allowed and probably not meant. */
   readonly warnings: readonly string[]
 }
@@ -60,6 +62,7 @@ export const readConfig = (flags: ConfigFlags, env: Environment = process.env): 
     trustedProxies: readTrustedProxies(find('TRUSTED_PROXIES'), faults),
     rateLimits: readRateLimits(find, faults),
     lifetimes: readLifetimes(find, faults),
+    installApproval: readInstallApproval(find('INSTALL_APPROVAL'), faults),
     warnings: warningsAbout(publicUrl),
   }
   faults.push(...unknownNames(env))
@@ -206,7 +209,9 @@ const lifetimeNames = {
   accessToken: 'LIFETIME_ACCESS_TOKEN',
   refreshToken: 'LIFETIME_REFRESH_TOKEN',
   session: 'LIFETIME_SESSION',
-} as const satisfies Partial<Record<keyof Lifetimes, string>>
+  installSessionCode: 'LIFETIME_INSTALL_SESSION_CODE',
+  embeddedSession: 'LIFETIME_EMBEDDED_SESSION',
+} as const satisfies Record<keyof Lifetimes, string>
 
 const readLifetimes = (find: Find, faults: Faults): Lifetimes => {
   const lifetime = (kind: keyof typeof lifetimeNames): number => {
@@ -221,13 +226,21 @@ const readLifetimes = (find: Find, faults: Faults): Lifetimes => {
     return seconds ?? maximumLifetimes[kind]
   }
   return {
-    ...maximumLifetimes,
     code: lifetime('code'),
     appToken: lifetime('appToken'),
     accessToken: lifetime('accessToken'),
     refreshToken: lifetime('refreshToken'),
     session: lifetime('session'),
+    installSessionCode: lifetime('installSessionCode'),
+    embeddedSession: lifetime('embeddedSession'),
   }
+}
+
+const readInstallApproval = (setting: Setting | null, faults: Faults): InstallApprovalRule => {
+  if (setting === null) return 'manual'
+  const rule = installApprovalRules.find((name) => name === setting.text)
+  if (rule === undefined) faults.push(`${setting.name} must be manual or automatic.`)
+  return rule ?? 'manual'
 }
 
 /** A misspelt limit would otherwise silently be its default. */

@@ -67,6 +67,7 @@ export const startPlatformServer = async (config: Config): Promise<PlatformServe
     random,
     passwords: createPasswords({ cost: 12, parallel: 1 }),
     lifetimes: config.lifetimes,
+    installApproval: config.installApproval,
     observe: metrics.tokens,
     running: new Set<string>(),
   }

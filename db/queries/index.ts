@@ -6,6 +6,7 @@ import { auditSearchQueries } from './audit-search.ts'
 import { connectedAppQueries } from './connected-apps.ts'
 import type { Connection } from './connection.ts'
 import { credentialQueries } from './credentials.ts'
+import { embeddingQueries } from './embedding.ts'
 import { formTicketQueries } from './form-tickets.ts'
 import { grantQueries } from './grants.ts'
 import { healthQueries } from './health.ts'
@@ -18,12 +19,16 @@ import { sessionQueries } from './sessions.ts'
 import { userQueries } from './users.ts'
 import { versionQueries } from './versions.ts'
 import { watermarkQueries } from './watermarks.ts'
+import { webhookAttemptQueries } from './webhook-attempts.ts'
+import { webhookEndpointQueries } from './webhook-endpoints.ts'
+import { webhookEventQueries } from './webhook-events.ts'
 
 export type { AppToken } from './app-tokens.ts'
 export type { App, Client } from './apps.ts'
 export type { AuditEvent, AuditFilter } from './audit.ts'
 export type { AuditFinds, AuditQuestion, AuditStretch } from './audit-search.ts'
 export type { Credential } from './credentials.ts'
+export type { EmbeddedSession, InstallSessionCode } from './embedding.ts'
 export type { AuthorizationCode, Grant, TokenPair } from './grants.ts'
 export type { LiveCount } from './health.ts'
 export type { IdempotencyScope } from './idempotency.ts'
@@ -33,6 +38,9 @@ export type { Rollback } from './rollbacks.ts'
 export type { Session } from './sessions.ts'
 export type { SearchWindow, User } from './users.ts'
 export type { QueuePlace, Version, VersionContent, WaitingFor } from './versions.ts'
+export type { WebhookAttempt } from './webhook-attempts.ts'
+export type { WebhookEndpoint, WebhookSecret } from './webhook-endpoints.ts'
+export type { WebhookDelivery, WebhookEvent } from './webhook-events.ts'
 
 /** Every question and every write of the platform, over one connection. */
 export const createQueries = (db: Connection) => ({
@@ -43,6 +51,7 @@ export const createQueries = (db: Connection) => ({
   auditSearch: auditSearchQueries(db),
   connectedApps: connectedAppQueries(db),
   credentials: credentialQueries(db),
+  embedding: embeddingQueries(db),
   formTickets: formTicketQueries(db),
   grants: grantQueries(db),
   health: healthQueries(db),
@@ -55,6 +64,9 @@ export const createQueries = (db: Connection) => ({
   users: userQueries(db),
   versions: versionQueries(db),
   watermarks: watermarkQueries(db),
+  webhookAttempts: webhookAttemptQueries(db),
+  webhookEndpoints: webhookEndpointQueries(db),
+  webhookEvents: webhookEventQueries(db),
 })
 
 export type Queries = ReturnType<typeof createQueries>

@@ -1,9 +1,14 @@
 import type { Connection } from '../sqlite/connection.ts'
 
-export type EndedByRestore = { readonly appTokens: number; readonly grants: number; readonly sessions: number }
+export type EndedByRestore = {
+  readonly appTokens: number
+  readonly grants: number
+  readonly sessions: number
+  readonly embeddedSessions: number
+}
 
 /**
- * Ends every app token, session and grant, and with its grant every code and token of it. The rows stay: they are the record of
+ * Ends every app token, session and grant, with its grant every code and token of it, and every code and session of a frame. The rows stay: they are the record of
  * what was issued. Gives how many of them had not expired.
  */
 export const endEverythingIssued = (connection: Connection, at: number): EndedByRestore => {
@@ -16,9 +21,11 @@ export const endEverythingIssued = (connection: Connection, at: number): EndedBy
     return rows
   }
   const noRetry = ', retry_key = NULL, retry_salt = NULL, retry_fingerprint = NULL, retry_until = NULL'
+  end('install_session_codes', 'spent_at')
   return {
     appTokens: end('app_tokens', 'revoked_at'),
     grants: end('grants', 'revoked_at', noRetry),
     sessions: end('sessions', 'ended_at'),
+    embeddedSessions: end('embedded_sessions', 'ended_at'),
   }
 }

@@ -34,6 +34,7 @@ export const asOperator = async <T>(
       passwords: createPasswords({ cost: 12, parallel: 1 }),
       lifetimes: config.lifetimes,
       publicUrl: config.publicUrl ?? `http://localhost:${config.port}`,
+      installApproval: config.installApproval,
       observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },
       running: new Set(),
     }

@@ -5,5 +5,7 @@ export const maximumLifetimes = {
   accessToken: 3_600,
   refreshToken: 30 * 24 * 3_600,
   session: 12 * 3_600,
+  installSessionCode: 60,
+  embeddedSession: 600,
 } as const
 export type Lifetimes = Readonly<Record<keyof typeof maximumLifetimes, number>>

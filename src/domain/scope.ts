@@ -61,6 +61,10 @@ export const scopesFor = (caller: ScopeCaller): readonly ScopeName[] => scopesBy
 /** Each scope that is in any of the lists, sorted. */
 export const unionOf = (lists: readonly (readonly ScopeName[])[]): readonly ScopeName[] => ordered(lists.flat())
 
+/** The scopes that are in both lists, sorted. */
+export const commonTo = (some: readonly ScopeName[], others: readonly ScopeName[]): readonly ScopeName[] =>
+  ordered(some.filter((name) => others.includes(name)))
+
 /** Whether all of the first are among the second. */
 export const isSubset = (some: readonly ScopeName[], all: readonly ScopeName[]): boolean =>
   some.every((name) => all.includes(name))

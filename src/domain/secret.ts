@@ -4,8 +4,8 @@ import { crc32 } from './crc32.ts'
 import { isRowKey, type RowKey, rowKeyLength } from './identifier.ts'
 
 /**
- * Every kind of secret and the prefix that tells it (contract section 2). The last three are reserved: nothing mints or takes
- * them yet, and no other kind may ever begin like them.
+ * Every kind of secret and the prefix that tells it (contract section 2). The last one is reserved: nothing mints or takes
+ * it yet, and no other kind may ever begin like it.
  */
 export const secretPrefixes = {
   clientSecretDevelopment: 'aps_dev_',

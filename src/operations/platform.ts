@@ -1,4 +1,5 @@
 import type { Database } from '../../db/database.ts'
+import type { InstallApprovalRule } from '../domain/install.ts'
 import type { Lifetimes } from '../domain/lifetimes.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Passwords } from '../runtime/passwords.ts'
@@ -11,7 +12,15 @@ type TokenObserver = {
   reused(kind: TokenKind): void
 }
 export type TokenKind =
-  'client_secret' | 'app_token' | 'user_tokens' | 'authorization_code' | 'refresh_token' | 'session' | 'unknown'
+  | 'client_secret'
+  | 'app_token'
+  | 'user_tokens'
+  | 'authorization_code'
+  | 'refresh_token'
+  | 'session'
+  | 'install_session_code'
+  | 'embedded_session'
+  | 'unknown'
 
 /** All that an operation needs from outside: the store, time, chance, and the settings that bear on a decision. */
 export type Platform = {
@@ -22,6 +31,8 @@ export type Platform = {
   readonly lifetimes: Lifetimes
   /** The issuer (RFC 9207), without a trailing slash. */
   readonly publicUrl: string
+  /** Who decides on a new install. */
+  readonly installApproval: InstallApprovalRule
   readonly observe: TokenObserver
   /** Idempotent requests that are running right now; a crash forgets them together with their effect. */
   readonly running: Set<string>

@@ -63,6 +63,8 @@ test('purge tells what it removed', async () => {
     sessions: 0,
     grants: 0,
     formTickets: 0,
+    installSessionCodes: 0,
+    embeddedSessions: 0,
     retrySalts: 0,
     idempotencyKeys: 0,
     artifacts: 0,

@@ -53,7 +53,7 @@ test('a restore puts the backup in place, keeps what was there under a dated nam
   expect(restored).toEqual({
     restoredAt: expect.stringMatching(isoTime),
     predecessor: 'read',
-    ended: { appTokens: 0, grants: 0, sessions: 0 },
+    ended: { appTokens: 0, grants: 0, sessions: 0, embeddedSessions: 0 },
     carriedOver: { credentials: 0, apps: 0, users: 0, passwords: 0, installs: 0, redirectUris: 0 },
     database: desk.file,
     keptAs: expect.stringMatching(/\.before-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/),
@@ -85,7 +85,7 @@ test('a restore leaves an audit event and the moment in the database', async () 
     at: restoredAt,
     actor: { kind: 'operator' },
     action: 'database.restored',
-    detail: { predecessor: 'read', ended: { appTokens: 0, grants: 0, sessions: 0 } },
+    detail: { predecessor: 'read', ended: { appTokens: 0, grants: 0, sessions: 0, embeddedSessions: 0 } },
   })
   const platform = await openAsOperator(desk.file)
   expect(await platform.database.queries.watermarks.find('restored')).toBe(Date.parse(restoredAt))
@@ -112,7 +112,12 @@ test('every token, code, grant and session issued before the restore has ended',
   const backup = join(desk.folder, 'copy.db')
   await desk.json(['backup', backup])
   await stopWorld(world)
-  expect((await desk.json(['restore', backup])).ended).toEqual({ appTokens: 1, grants: 2, sessions: 2 })
+  expect((await desk.json(['restore', backup])).ended).toEqual({
+    appTokens: 1,
+    grants: 2,
+    sessions: 2,
+    embeddedSessions: 0,
+  })
 
   const after = await startServer({ database: desk.file })
   expect(codeOf(await call(after.url, 'GET', '/me', { token }))).toBe('invalid_token')

@@ -8,5 +8,7 @@ test('nothing lives longer than the contract says', () => {
     accessToken: 3_600,
     refreshToken: 2_592_000,
     session: 43_200,
+    installSessionCode: 60,
+    embeddedSession: 600,
   })
 })

@@ -18,6 +18,7 @@ export const openAsOperator = async (file: string): Promise<Platform> => ({
   passwords: createPasswords({ cost: 4, parallel: 2 }),
   lifetimes: maximumLifetimes,
   publicUrl: 'http://localhost',
+  installApproval: 'manual',
   observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },
   running: new Set(),
 })

@@ -27,6 +27,8 @@ const purge = async (flags: CommonFlags): Promise<void> => {
     sessions: removed.sessions,
     grants: removed.grants,
     formTickets: removed.form_tickets,
+    installSessionCodes: removed.install_session_codes,
+    embeddedSessions: removed.embedded_sessions,
     retrySalts: removed.retry_salts,
     idempotencyKeys: removed.idempotency_keys,
     artifacts: removed.artifacts,

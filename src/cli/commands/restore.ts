@@ -55,7 +55,7 @@ const restoredText = ({ database, keptAs, ended, carriedOver }: Restored): reado
   `Restored ${database}.`,
   keptAs === null ? 'There was no database before.' : `What was there is kept as ${keptAs}.`,
   'Every token, code, grant and session issued before has ended; of those in the backup these were still alive: ' +
-    `app tokens ${ended.appTokens}, grants ${ended.grants}, sessions ${ended.sessions}.`,
+    `app tokens ${ended.appTokens}, grants ${ended.grants}, sessions ${ended.sessions}, embedded sessions ${ended.embeddedSessions}.`,
   ...(carriedOver === null
     ? []
     : [

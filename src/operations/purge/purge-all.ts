@@ -17,6 +17,8 @@ export const purgeAll = async (
     app_tokens: 0,
     sessions: 0,
     form_tickets: 0,
+    install_session_codes: 0,
+    embedded_sessions: 0,
     grants: 0,
     retry_salts: 0,
     idempotency_keys: 0,

@@ -17,6 +17,8 @@ export const purgeKinds = [
   'app_tokens',
   'sessions',
   'form_tickets',
+  'install_session_codes',
+  'embedded_sessions',
   'grants',
   'retry_salts',
   'idempotency_keys',
@@ -59,6 +61,11 @@ const removeBatch = async (
       return await q.sessions.purge(keyOfUuidTime(before - maximumLifetimes.session * 1000), purgeBatchRows)
     case 'form_tickets': // a ticket lives no longer than the session that it is bound to
       return await q.formTickets.purge(keyOfUuidTime(before - maximumLifetimes.session * 1000), purgeBatchRows)
+    // Both stay as long as a session could be open beside them: a page that comes late is told so in words it can read.
+    case 'install_session_codes':
+      return await q.embedding.purgeCodes(keyOfUuidTime(before - maximumLifetimes.session * 1000), purgeBatchRows)
+    case 'embedded_sessions':
+      return await q.embedding.purgeSessions(keyOfUuidTime(before - maximumLifetimes.session * 1000), purgeBatchRows)
     case 'retry_salts':
       return await q.grants.closeRetries(before, purgeBatchRows)
     case 'idempotency_keys':

@@ -1,0 +1,101 @@
+import { and, asc, eq, isNull, lt, lte } from 'drizzle-orm'
+import { apps, embeddedSessions, installSessionCodes, installs, sessions, users } from '../tables/sqlite.ts'
+import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
+import { reader } from './reader.ts'
+
+export type InstallSessionCode = typeof installSessionCodes.$inferSelect
+export type EmbeddedSession = typeof embeddedSessions.$inferSelect
+
+/** What a code and a session of a frame stand on, as it is now. */
+const foundation = {
+  appId: installs.appId,
+  environment: installs.environment,
+  agreedScopes: installs.scopes,
+  installApproval: installs.approval,
+  installState: installs.state,
+  appStatus: apps.status,
+  userId: installs.userId,
+  userName: users.name,
+  userEmail: users.email,
+  userPictureUrl: users.pictureUrl,
+  userStatus: users.status,
+  sessionCreatedAt: sessions.createdAt,
+  sessionExpiresAt: sessions.expiresAt,
+  sessionEndedAt: sessions.endedAt,
+}
+
+/** One-time codes and sessions of apps in a frame of the builder. */
+export const embeddingQueries = (db: Connection) => {
+  const insertCode = lazily(() => db.insert(installSessionCodes).values(everyColumn(installSessionCodes)).prepare())
+  const insertSession = lazily(() => db.insert(embeddedSessions).values(everyColumn(embeddedSessions)).prepare())
+  const findCode = lazily(() =>
+    reader(
+      db
+        .select({ code: installSessionCodes, ...foundation })
+        .from(installSessionCodes)
+        .innerJoin(installs, eq(installs.id, installSessionCodes.installId))
+        .innerJoin(apps, eq(apps.id, installs.appId))
+        .innerJoin(users, eq(users.id, installs.userId))
+        .innerJoin(
+          sessions,
+          and(eq(sessions.key, installSessionCodes.sessionKey), eq(sessions.userId, installs.userId)),
+        )
+        .where(eq(installSessionCodes.key, given('key'))),
+    ),
+  )
+  const findSession = lazily(() =>
+    reader(
+      db
+        .select({ session: embeddedSessions, ...foundation })
+        .from(embeddedSessions)
+        .innerJoin(installs, eq(installs.id, embeddedSessions.installId))
+        .innerJoin(apps, eq(apps.id, installs.appId))
+        .innerJoin(users, eq(users.id, installs.userId))
+        .innerJoin(sessions, and(eq(sessions.key, embeddedSessions.sessionKey), eq(sessions.userId, installs.userId)))
+        .where(eq(embeddedSessions.key, given('key'))),
+    ),
+  )
+  const ofOrigin = lazily(() =>
+    db
+      .select({ key: installSessionCodes.key })
+      .from(installSessionCodes)
+      .where(eq(installSessionCodes.origin, given('origin')))
+      .limit(givenLimit('limit'))
+      .prepare(),
+  )
+
+  /** Removes up to `limit` rows minted before the key, oldest first; gives how many. */
+  const purge = async (table: typeof installSessionCodes | typeof embeddedSessions, before: string, limit: number) => {
+    const rows = await db
+      .select({ key: table.key })
+      .from(table)
+      .where(lt(table.key, before))
+      .orderBy(asc(table.key))
+      .limit(limit)
+    const last = rows.at(-1)
+    if (last !== undefined) await db.delete(table).where(lte(table.key, last.key))
+    return rows.length
+  }
+
+  return {
+    insertCode: async (code: InstallSessionCode) => void (await insertCode().execute(code)),
+    insertSession: async (session: EmbeddedSession) => void (await insertSession().execute(session)),
+    /** The code with its install, app, user and session, whatever state they are in; one read. */
+    findCode: async (key: string) => only(findCode()({ key })),
+    /** The embedded session likewise. */
+    findSession: async (key: string) => only(findSession()({ key })),
+    /** Spends the code; true for exactly one of any number of racing calls. */
+    spendCode: async (key: string, now: number) =>
+      (
+        await db
+          .update(installSessionCodes)
+          .set({ spentAt: now })
+          .where(and(eq(installSessionCodes.key, key), isNull(installSessionCodes.spentAt)))
+          .returning({ key: installSessionCodes.key })
+      ).length === 1,
+    /** Whether a code was made lately for a page of this origin, so that it has reason to call at all. */
+    isKnownOrigin: async (origin: string) => ofOrigin().values({ origin, limit: 1 }).length === 1,
+    purgeCodes: async (before: string, limit: number) => await purge(installSessionCodes, before, limit),
+    purgeSessions: async (before: string, limit: number) => await purge(embeddedSessions, before, limit),
+  }
+}

@@ -1,0 +1,42 @@
+import type { AppStatus } from './app.ts'
+import { type installStates, isInstallLive, type InstallApproval } from './install.ts'
+import { isSessionLive } from './session.ts'
+import type { UserStatus } from './user.ts'
+import { isValidAt } from './validity.ts'
+
+/** All that a page in a frame stands on: the install, the app, the user, and that user's session in this browser. */
+export type EmbeddingState = {
+  readonly installApproval: InstallApproval
+  readonly installState: (typeof installStates)[number]
+  readonly appStatus: AppStatus
+  readonly userStatus: UserStatus
+  readonly sessionCreatedAt: number
+  readonly sessionExpiresAt: number
+  readonly sessionEndedAt: number | null
+}
+
+type EmbeddedSessionState = EmbeddingState & {
+  readonly createdAt: number
+  readonly expiresAt: number
+  readonly endedAt: number | null
+}
+
+/** What ends it from outside; null while nothing has. The first thing that has ended is told. */
+export const embeddingFault = (
+  state: EmbeddingState,
+  nowMs: number,
+): 'invalid_grant' | 'app_inactive' | 'install_required' | null => {
+  const session = {
+    createdAt: state.sessionCreatedAt,
+    expiresAt: state.sessionExpiresAt,
+    endedAt: state.sessionEndedAt,
+    userStatus: state.userStatus,
+  }
+  if (!isSessionLive(session, nowMs)) return 'invalid_grant'
+  if (state.appStatus !== 'active') return 'app_inactive'
+  return isInstallLive({ approval: state.installApproval, state: state.installState }) ? null : 'install_required'
+}
+
+/** Whether the embedded session works at this moment (epoch milliseconds). */
+export const isEmbeddedSessionLive = (session: EmbeddedSessionState, nowMs: number): boolean =>
+  isValidAt(session, nowMs) && session.endedAt === null && embeddingFault(session, nowMs) === null
