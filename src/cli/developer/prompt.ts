@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
+import { CommandFailed } from '../command-failed.ts'
 import { Interrupted } from './interruption.ts'
 
 export type Question = { readonly text: string; readonly hidden?: boolean }
@@ -10,7 +11,7 @@ export const hasTerminal = (): boolean => process.stdin.isTTY === true && proces
 /**
  * Asks one question after the other, on standard error, so that standard output stays the answer's. What is typed or
  * pasted for a hidden one is never shown, nor what was pasted ahead for it.
- * @throws Interrupted on Ctrl-C and Ctrl-D; the signal's reason when it is aborted
+ * @throws Interrupted on Ctrl-C, CommandFailed on Ctrl-D, the signal's reason when it is aborted
  */
 export const askAll = async (questions: readonly Question[], signal: AbortSignal): Promise<readonly string[]> => {
   signal.throwIfAborted()
@@ -37,7 +38,7 @@ export const askAll = async (questions: readonly Question[], signal: AbortSignal
     ask()
   })
   terminal.on('SIGINT', () => reject(new Interrupted('SIGINT')))
-  terminal.on('close', () => reject(new Interrupted('SIGINT')))
+  terminal.on('close', () => reject(new CommandFailed(['Nothing was entered, and nothing was changed.'])))
   ask()
   try {
     await promise

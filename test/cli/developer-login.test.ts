@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createCredential } from '../../src/operations/credentials/create-credential.ts'
+import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
+import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { operator, trace } from '../support/operator.ts'
+import { addApp, createWorld, endWorld, type World } from '../support/world.ts'
+import { asVariables, newDeveloper } from './support/developer.ts'
+import { atTerminal } from './support/terminal.ts'
+
+let world: World
+beforeAll(async () => void (world = await createWorld()))
+afterAll(async () => await endWorld(world))
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+const at = () => ['--url', world.server.url]
+
+test('login checks the credentials, keeps them in a file for this user alone, and later commands need nothing else', async () => {
+  const developer = newDeveloper()
+  const env = asVariables(world.app.development)
+  const told = await developer.json(['login', ...at()], env)
+  expect(told).toEqual({
+    url: world.server.url,
+    clientId: world.app.development.clientId,
+    name: 'Newsletter',
+    slug: world.app.slug,
+    environment: 'development',
+  })
+  const [file = '', ...others] = readdirSync(developer.kept)
+  expect(others).toEqual([])
+  expect([modeOf(developer.kept), modeOf(join(developer.kept, file))]).toEqual(['700', '600'])
+  expect(await developer.json(['whoami'])).toMatchObject({
+    appId: world.app.id,
+    environment: 'development',
+    url: world.server.url,
+    credentials: 'login',
+  })
+  expect(await developer.json(['whoami', ...at()], env)).toMatchObject({ credentials: 'environment' })
+})
+
+test('a folder that was there before and open is closed', async () => {
+  const developer = newDeveloper()
+  mkdirSync(developer.kept, { recursive: true, mode: 0o777 })
+  chmodSync(developer.kept, 0o777)
+  await developer.json(['login', ...at()], asVariables(world.app.development))
+  expect(modeOf(developer.kept)).toBe('700')
+})
+
+test('a person is asked for both, and the secret is never on the screen', async () => {
+  const developer = newDeveloper()
+  const { clientId, clientSecret } = world.app.development
+  const terminal = atTerminal(`$AP login --url ${world.server.url}`, { XDG_CONFIG_HOME: developer.home })
+  await terminal.shows('Client ID: ')
+  terminal.type(`${clientId}\r`)
+  await terminal.shows('Client secret (not shown): ')
+  terminal.type(`${clientSecret.slice(0, 20)}x\x7f${clientSecret.slice(20)}\r`) // with a slip, taken back
+  expect(await terminal.ended()).toBe(0)
+  expect(terminal.screen()).toContain(clientId)
+  expect(terminal.screen()).toContain('Logged in to')
+  expect(terminal.screen()).not.toContain(clientSecret.slice(8, 20))
+  expect(await developer.json(['whoami'])).toMatchObject({ credentials: 'login' })
+})
+
+test('both pasted at once are taken, and the secret is not on the screen either', async () => {
+  const developer = newDeveloper()
+  const { clientId, clientSecret } = world.app.development
+  const terminal = atTerminal(`$AP login --url ${world.server.url}`, { XDG_CONFIG_HOME: developer.home })
+  await terminal.shows('Client ID: ')
+  terminal.type(`${clientId}\r${clientSecret}\r`)
+  expect(await terminal.ended()).toBe(0)
+  expect(terminal.screen()).not.toContain(clientSecret.slice(8, 20))
+})
+
+test.each([
+  ['Ctrl-C', 'aps_dev_half\x03', 130],
+  ['Ctrl-D', '\x04', 1],
+])('%s at the question keeps nothing and leaves the terminal as it was', async (_, keys, exitCode) => {
+  const { home } = newDeveloper()
+  mkdirSync(home, { recursive: true })
+  const words = `stty -a > before; $AP login --url ${world.server.url}; echo "ended $?"; stty -a > after; cmp before after && echo same`
+  const terminal = atTerminal(`trap : INT; cd ${home} && ${words}`, { XDG_CONFIG_HOME: home })
+  await terminal.shows('Client ID: ')
+  terminal.type('apc_dev_x\r')
+  await terminal.shows('Client secret (not shown): ')
+  terminal.type(keys)
+  await terminal.shows(`ended ${exitCode}`)
+  await terminal.shows('same')
+  await terminal.ended()
+  expect(terminal.screen()).not.toContain('half')
+  expect(readdirSync(home).toSorted()).toEqual(['after', 'before'])
+})
+
+test('being ended at the question leaves the terminal as it was', async () => {
+  const { home } = newDeveloper()
+  mkdirSync(home, { recursive: true })
+  const login = `sh -c 'echo $$ > pid; exec $AP login --url ${world.server.url}'`
+  const words = `stty -a > before; ${login}; echo "ended $?"; stty -a > after; cmp before after && echo same`
+  const terminal = atTerminal(`cd ${home} && ${words}`, { XDG_CONFIG_HOME: home })
+  await terminal.shows('Client ID: ')
+  process.kill(Number(readFileSync(join(home, 'pid'), 'utf8')), 'SIGTERM')
+  await terminal.shows('ended 143')
+  await terminal.shows('same')
+  await terminal.ended()
+})
+
+test('what the server refuses is not kept, and is explained in one line with what to do and the request ID', async () => {
+  const developer = newDeveloper()
+  const { clientId, clientSecret } = world.app.development
+  const wrong = asVariables({ clientId, clientSecret: `${clientSecret.slice(0, -1)}_` })
+  const { exitCode, stdout, stderr } = await developer.run(['login', ...at(), '--json'], wrong)
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+  expect(stderr).toMatch(
+    /^error: The client credentials are not valid\. Check the client ID .+ Request ID: req_[0-9a-f]{32}\n$/,
+  )
+  expect(stderr).not.toContain(clientSecret.slice(8, 20))
+  expect(await Bun.file(developer.kept).exists()).toBe(false)
+})
+
+test('production credentials are sent away before the server hears of them', async () => {
+  const developer = newDeveloper()
+  const { exitCode, stderr } = await developer.run(['login', ...at()], asVariables(world.app.production))
+  expect(exitCode).toBe(1)
+  expect(stderr).toMatch(/^error: These are production credentials, and nothing was kept\. .+\n$/)
+  expect(readdirSync(join(developer.home, '..'))).toEqual([])
+})
+
+test('without a terminal login asks nothing: it says which variables it needs', async () => {
+  const { exitCode, stderr } = await newDeveloper().run(['login', ...at()])
+  expect(exitCode).toBe(2)
+  expect(stderr).toContain('APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET')
+})
+
+test('wrong settings are all named at once, and no value is repeated', async () => {
+  const developer = newDeveloper()
+  const cases: readonly (readonly [env: Record<string, string>, words: string[], says: RegExp[]])[] = [
+    [
+      { APP_PLATFORM_CLIENT_ID: 'x1x', APP_PLATFORM_URL: 'y1y' },
+      [],
+      [/CLIENT_SECRET is missing/, /APP_PLATFORM_URL must/],
+    ],
+    [{ APP_PLATFORM_CLIENT_ID: 'x1x', APP_PLATFORM_CLIENT_SECRET: '' }, at(), [/CLIENT_SECRET is empty/]],
+    [{ APP_PLATFORM_CLIENT_ID: 'x1x', APP_PLATFORM_CLIENT_SECRET: 'z1z' }, [], [/no server/]],
+    [{}, ['--url', 'http://apps.y1y.example'], [/plain HTTP/]],
+    [{}, ['--url', 'https://user:x1x@apps.example'], [/must be an origin/]],
+    [{}, [], [/Which server/]],
+  ]
+  for (const [env, words, says] of cases) {
+    const { exitCode, stdout, stderr } = await developer.run(['whoami', ...words], env)
+    expect({ env, words, exitCode, stdout }).toEqual({ env, words, exitCode: 2, stdout: '' })
+    for (const pattern of says) expect(stderr).toMatch(pattern)
+    for (const value of ['x1x', 'y1y', 'z1z']) expect(stderr).not.toContain(value)
+  }
+})
+
+test('no flag takes a secret, and one that was meant to is not repeated', async () => {
+  const { exitCode, stderr } = await newDeveloper().run(['login', ...at(), '--client-secret=aps_dev_canary'])
+  expect(exitCode).toBe(2)
+  expect(stderr).not.toContain('canary')
+})
+
+test('a login that others can read is not used', async () => {
+  const developer = newDeveloper()
+  await developer.json(['login', ...at()], asVariables(world.app.development))
+  const [name = ''] = readdirSync(developer.kept)
+  chmodSync(join(developer.kept, name), 0o640)
+  const { exitCode, stderr } = await developer.run(['whoami'])
+  expect(exitCode).toBe(1)
+  expect(stderr).toMatch(/^error: Other users of this machine can read [^\n]+\n$/)
+})
+
+test('a login that is broken or belongs elsewhere is not used', async () => {
+  const developer = newDeveloper()
+  await developer.json(['login', ...at()], asVariables(world.app.development))
+  const [name = ''] = readdirSync(developer.kept)
+  const file = join(developer.kept, name)
+  const kept = JSON.parse(readFileSync(file, 'utf8'))
+  for (const content of ['', '{', 'null', '[]', JSON.stringify({ ...kept, url: 'https://other.example' })]) {
+    writeFileSync(file, content)
+    const { exitCode, stderr } = await developer.run(['whoami'])
+    expect({ content, exitCode }).toEqual({ content, exitCode: 1 })
+    expect(stderr).toMatch(/^error: .+ is not a login of this program\. .+\n$/)
+  }
+})
+
+test('logout forgets one server, and says when there was nothing to forget', async () => {
+  const developer = newDeveloper()
+  await developer.json(['login', ...at()], asVariables(world.app.development))
+  const { home } = developer
+  const other = join(home, 'app-platform', `${encodeURIComponent('https://other.example')}.json`)
+  writeFileSync(other, '{}', { mode: 0o600 })
+  const unclear = await developer.run(['whoami'])
+  expect(unclear.exitCode).toBe(2)
+  expect(unclear.stderr).toContain('https://other.example')
+  expect(await developer.json(['logout', ...at()])).toEqual({ url: world.server.url, removed: true })
+  expect(await developer.json(['logout', ...at()])).toEqual({ url: world.server.url, removed: false })
+  expect(readdirSync(developer.kept)).toEqual([`${encodeURIComponent('https://other.example')}.json`])
+})
+
+test('any scope that the app has will do; without one that apps can use, it says what to register', async () => {
+  const { platform, user } = world
+  const developer = newDeveloper()
+  const storeOnly = await addApp(platform, user, 'profile:read store:read')
+  expect(await developer.json(['login', ...at()], asVariables(storeOnly.development))).toMatchObject({
+    slug: storeOnly.slug,
+  })
+  expect(await developer.json(['whoami'])).toMatchObject({ scope: 'store:read' })
+  const usersOnly = await addApp(platform, user, 'profile:read')
+  const { exitCode, stderr } = await developer.run(['whoami', ...at()], asVariables(usersOnly.development))
+  expect(exitCode).toBe(1)
+  expect(stderr).toMatch(/^error: The app has registered no scope .+ site:read, store:read, site\.content:write\.\n$/)
+})
+
+test('a suspended app and a revoked secret are told apart', async () => {
+  const { platform, user } = world
+  const app = await addApp(platform, user)
+  const developer = newDeveloper(asVariables(app.development))
+  await setAppStatus(platform, trace, operator, { slug: app.slug, status: 'suspended' })
+  expect((await developer.run(['whoami', ...at()])).stderr).toContain('Ask the operator')
+  const other = await addApp(platform, user)
+  const more = await createCredential(platform, trace, operator, {
+    slug: other.slug,
+    environment: 'development',
+    label: null,
+  })
+  await revokeCredential(platform, trace, operator, more.id)
+  expect((await newDeveloper(asVariables(more)).run(['whoami', ...at()])).stderr).toContain(
+    'run app-platform login again',
+  )
+})
