@@ -16,11 +16,16 @@ export const jsonBody = (...objects: readonly string[]) =>
     .onParse({ as: 'scoped' }, () => ({}))
     .onTransform({ as: 'scoped' }, async (context) => {
       const body = await readJson(context.request, contextOf(context.request).bodyLimitBytes)
-      if (!isObject(body)) throw refuse('invalid_request')
-      const fault = objects.find((field) => body[field] !== undefined && !isObject(body[field]))
-      if (fault !== undefined) throw refuse('invalid_request', { param: fault })
-      context.body = body
+      context.body = heldToBeObject(body, objects)
     })
+
+/** @throws invalid_request where it, or one of these fields that it has, is not an object */
+export const heldToBeObject = (body: unknown, objects: readonly string[]): Readonly<Record<string, unknown>> => {
+  if (!isObject(body)) throw refuse('invalid_request')
+  const fault = objects.find((field) => body[field] !== undefined && !isObject(body[field]))
+  if (fault !== undefined) throw refuse('invalid_request', { param: fault })
+  return body
+}
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

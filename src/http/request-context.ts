@@ -29,6 +29,8 @@ export type RequestContext = {
   readonly notes: RequestNotes
   /** The state that the answer's RateLimit headers tell: that of the last limit asked. */
   rateLimit: RateLimitState | null
+  /** Lets go of what the request holds; called once it is answered, however. */
+  release: (() => void) | null
 }
 
 const contexts = new WeakMap<Request, RequestContext>()

@@ -78,6 +78,7 @@ export const createShell = (options: ShellOptions, publicUrl: string, draining: 
       notes: {},
       // Spent first, so that refusals of every kind count; obeyed in its turn.
       rateLimit: limiter.take('address', limitKey),
+      release: null,
     }
     rememberContext(request, context)
     return context
@@ -109,6 +110,7 @@ export const createShell = (options: ShellOptions, publicUrl: string, draining: 
     const route = match.kind === 'found' ? match.route : unmatched
     const context = open(request, peer, route, startedAt)
     const response = await answer(request, context, match, path)
+    context.release?.()
     if (match.kind === 'method_not_allowed') response.headers.set('allow', match.allow)
     setCommonHeaders(response, context, path, secure, versionHeaders)
     if (draining()) response.headers.set('connection', 'close')

@@ -55,6 +55,9 @@ const decodeUtf8 = (bytes: Uint8Array): string => {
   }
 }
 
+/** The same of a body that has been read already. */
+export const parseStrictBytes = (bytes: Uint8Array): unknown => parseStrictJson(decodeUtf8(bytes))
+
 export const parseStrictJson = (text: string): unknown => {
   const members = countMembers(text)
   const value = parse(text)

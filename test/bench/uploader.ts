@@ -12,15 +12,15 @@ const head = '{"version":"1.0.0","artifact":{"filename":"app.tar.gz","contentBas
 const body = Buffer.from(`${head}${content.toString('base64')}"}}`)
 
 let uploads = 0
-let running = true
-process.once('SIGTERM', () => (running = false))
+const ending = new AbortController()
+process.once('SIGTERM', () => ending.abort())
 const startedAt = performance.now()
-while (running) {
+while (!ending.signal.aborted) {
   body.write(String(uploads).padStart(12, '0'), head.length) // twelve digits are base64 as well
   const answer = await fetch(`http://127.0.0.1:${port}/api/app-platform/versions`, {
     method: 'POST',
     headers: {
-      'Authorization': `Bearer ${token}`,
+      Authorization: `Bearer ${token}`,
       'Content-Type': 'application/json',
       'X-Service-Api-Version': '2026-08',
       'Idempotency-Key': crypto.randomUUID(),

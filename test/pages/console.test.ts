@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { receivedArtifact } from '../../src/operations/artifacts/artifact-intake.ts'
 import { formTicket } from '../../src/domain/form-ticket.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
 import { ownedApp } from '../../src/operations/apps/owned-app.ts'
@@ -394,7 +395,7 @@ describe('versions', () => {
     const app = await freshApp()
     const caller = await developmentCaller(world.platform, app)
     const manifest = { '</pre><script>': '\u202egpj.exe', long: 'x'.repeat(200_000) }
-    const artifact = { filename: '<b>.zip', bytes: Buffer.from('hello'), sha256: null }
+    const artifact = { filename: '<b>.zip', content: receivedArtifact(Buffer.from('hello')), sha256: null }
     const upload = { version: '1.0.0', notes: '<i>\nline', manifest, scopes: [], artifact }
     await createVersion(world.platform, trace, caller, upload, null)
     const { text } = await owner.get(pathOf(app, '/versions/1.0.0'))

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
+import { receivedArtifact } from '../../src/operations/artifacts/artifact-intake.ts'
 import { createInstall } from '../../src/operations/installs/create-install.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
 import { moveThrough, submitVersion, uploadVersion } from '../support/version.ts'
@@ -53,7 +54,7 @@ const appInReview = async () => {
     notes: 'Faster start.\nNew look.',
     manifest: { name: 'Mail', hosts: ['b.example', 'c.example'], support: { email: 'help@mail.example' } },
     scopes: ['site:read', 'profile.email:read'],
-    artifact: { filename: 'mail.tar.gz', bytes: Buffer.from('content'), sha256: null },
+    artifact: { filename: 'mail.tar.gz', content: receivedArtifact(Buffer.from('content')), sha256: null },
   })
   return app
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { receivedArtifact } from '../../src/operations/artifacts/artifact-intake.ts'
 import { signOut } from '../../src/operations/sessions/sign-out.ts'
 import { authenticateSession } from '../../src/operations/tokens/authenticate-session.ts'
 import { setOperator } from '../../src/operations/users/set-operator.ts'
@@ -72,7 +73,7 @@ describe('a review', () => {
       manifest: { name: 'Mail', hosts: ['b.example'] },
       scopes: ['site:read', 'profile.email:read'],
       notes: 'Faster.',
-      artifact: { filename: 'mail\u202egpj.exe', bytes: Buffer.from('content'), sha256: null },
+      artifact: { filename: 'mail\u202egpj.exe', content: receivedArtifact(Buffer.from('content')), sha256: null },
     })
     const { status, text } = await desk.get(pathOf(app, '1.1.0+build.7'))
     expect(status).toBe(200)

@@ -22,7 +22,8 @@ import { contextOf, traceOf } from '../request-context.ts'
 import { wireTime, wireVersion } from '../wire.ts'
 import { operationDetails } from './operation-details.ts'
 import { contractPath } from './paths.ts'
-import { rollbackOf, uploadOf } from './version-requests.ts'
+import { uploadBody, uploadedFileOf } from '../upload-body.ts'
+import { comparableUpload, rollbackOf, uploadOf } from './version-requests.ts'
 
 const path = `${contractPath}/versions`
 const callerErrors = ['invalid_token', 'token_type_not_allowed', 'development_credentials_required'] as const
@@ -68,14 +69,14 @@ const list = (door: Door) =>
 const create = (door: Door) =>
   new Elysia()
     .derive(async ({ request }) => ({ bearer: await requireCaller(door, request, 'write') }))
-    .use(jsonBody('manifest', 'artifact'))
+    .use(uploadBody('manifest', 'artifact'))
     .post(
       path,
       async ({ bearer, body, request, set, status }) => {
         const key = idempotencyKeyOf(request)
-        const upload = uploadOf(body)
+        const upload = uploadOf(body, uploadedFileOf(request))
         const caller = appOf(bearer)
-        const repeatable = repeatableRequest(request, key, caller.credentialId, path, body)
+        const repeatable = repeatableRequest(request, key, caller.credentialId, path, comparableUpload(body, upload))
         const trace = traceOf(contextOf(request))
         const { value, replayed } = await createVersion(door.platform, trace, caller, upload, repeatable)
         if (replayed) set.headers['idempotent-replayed'] = 'true'

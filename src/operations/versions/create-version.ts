@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Queries, VersionContent } from '../../../db/database.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
@@ -12,7 +11,8 @@ import {
   type ScopeName,
 } from '../../domain/scope.ts'
 import { isSemanticVersion } from '../../domain/semantic-version.ts'
-import { artifactLimits, manifestLimitBytes } from '../../domain/version.ts'
+import { manifestLimitBytes } from '../../domain/version.ts'
+import type { ReceivedArtifact } from '../artifacts/artifact-intake.ts'
 import { storeArtifact } from '../artifacts/store-artifact.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { type Decision, done, refused } from '../decision.ts'
@@ -29,7 +29,7 @@ export type VersionUpload = {
   readonly scopes: readonly string[]
   readonly artifact: {
     readonly filename: string
-    readonly bytes: Uint8Array
+    readonly content: ReceivedArtifact
     /** Lower-case hex, when the uploader gave one. */
     readonly sha256: string | null
   } | null
@@ -53,14 +53,13 @@ export const createVersion = async (
 ): Promise<Once<CreatedVersion>> => {
   const checked = checkUpload(upload, caller.environment)
   const { forbidden } = checked
-  const sha256 = checked.content.artifactSha256
   const now = platform.clock.now()
   const id = recordId('ver_', platform.random.uuid(now))
   const stamp = auditStamp(platform, trace, now)
 
   const prepare = async () => {
-    if (forbidden !== null || upload.artifact === null || sha256 === null) return
-    await storeArtifact(platform, sha256, upload.artifact.bytes)
+    if (forbidden !== null || upload.artifact === null) return
+    await storeArtifact(platform, upload.artifact.content)
   }
   const work = async (q: Queries): Promise<Decision<CreatedVersion>> => {
     const ended = await refusalIfEnded(q, stamp, caller, now)
@@ -107,7 +106,7 @@ const checkUpload = (upload: VersionUpload, environment: Environment): CheckedUp
     scopes: formatScope(scopes),
     artifactSha256,
     artifactFilename: upload.artifact?.filename ?? null,
-    artifactSizeBytes: upload.artifact?.bytes.byteLength ?? null,
+    artifactSizeBytes: upload.artifact?.content.sizeBytes ?? null,
   }
   return { version: upload.version, scopes, content, forbidden: permissionFault(upload, asked) }
 }
@@ -170,17 +169,10 @@ const manifestText = (manifest: VersionUpload['manifest']): string => {
   throw refuse('payload_too_large', { param: 'manifest', details: { maximumBytes: manifestLimitBytes } })
 }
 
-/** The SHA-256 of an artifact that is not too large and is what the uploader says it is. */
-const checkedSum = (artifact: NonNullable<VersionUpload['artifact']>): Uint8Array => {
-  if (artifact.bytes.byteLength > artifactLimits.bytes) {
-    throw refuse('payload_too_large', {
-      param: 'artifact.contentBase64',
-      details: { maximumBytes: artifactLimits.bytes },
-    })
-  }
-  const sum = createHash('sha256').update(artifact.bytes).digest()
-  if (artifact.sha256 !== null && artifact.sha256 !== sum.toString('hex')) {
+/** The SHA-256 of an artifact that is what the uploader says it is. */
+const checkedSum = ({ content, sha256 }: NonNullable<VersionUpload['artifact']>): Uint8Array => {
+  if (sha256 !== null && sha256 !== Buffer.from(content.sha256).toString('hex')) {
     throw refuse('checksum_mismatch', { param: 'artifact.sha256' })
   }
-  return sum
+  return content.sha256
 }

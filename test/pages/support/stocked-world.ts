@@ -1,5 +1,6 @@
 import type { VersionStep } from '../../../src/domain/version.ts'
 import { setAppStatus } from '../../../src/operations/apps/set-app-status.ts'
+import { receivedArtifact } from '../../../src/operations/artifacts/artifact-intake.ts'
 import { createCredential } from '../../../src/operations/credentials/create-credential.ts'
 import { revokeCredential } from '../../../src/operations/credentials/revoke-credential.ts'
 import { rotateCredential } from '../../../src/operations/credentials/rotate-credential.ts'
@@ -114,7 +115,7 @@ const callerOf = async (platform: Platform, app: AppInWorld): Promise<AppCaller>
 const stockVersions = async (platform: Platform, app: AppInWorld): Promise<void> => {
   const caller = await callerOf(platform, app)
   for (const { version, steps } of versions) {
-    const artifact = { filename: 'bundle.zip', bytes: Buffer.from(version), sha256: null }
+    const artifact = { filename: 'bundle.zip', content: receivedArtifact(Buffer.from(version)), sha256: null }
     const upload = { version, notes: 'Notes', manifest: { name: version }, scopes: ['site:read'], artifact }
     await createVersion(platform, trace, caller, upload, null)
     for (const step of steps) {

@@ -1,0 +1,147 @@
+import type { ReceivedArtifact } from '../operations/artifacts/artifact-intake.ts'
+import { base64Intake, type Base64Intake } from './base64-intake.ts'
+
+/** The file of an upload: whole, or not base64. */
+export type UploadedFile = { readonly artifact: ReceivedArtifact | null }
+
+/** An upload without its file: JSON as it came, with an empty string in the place of the base64. */
+export type ScannedUpload = {
+  readonly json: Uint8Array
+  /** Null when there is none, or it was spelled in a way that nobody spells it: then it is in the JSON. */
+  readonly file: UploadedFile | null
+}
+
+const enum Code {
+  quote = 34,
+  colon = 58,
+  openBracket = 91,
+  backslash = 92,
+  closeBracket = 93,
+  openBrace = 123,
+  closeBrace = 125,
+}
+const isSpace = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9
+
+/** Where the file is: in the object `artifact` of the outermost object. */
+const keys = ['"artifact"', '"contentBase64"'] as const
+const longestKey = Math.max(...keys.map((key) => key.length))
+
+/**
+ * Takes the file out of an upload as it arrives, so that megabytes are neither a text nor a tree. What is no JSON is for
+ * whoever parses the rest: a string is left in the place of a string, so the rest is JSON just when the whole was.
+ */
+export class UploadScanner {
+  readonly #json: Uint8Array[] = []
+  /** The last key at each of the first two levels. */
+  readonly #keys: [string | null, string | null] = [null, null]
+  #depth = 0
+  #afterColon = false
+  #state: 'between' | 'in_string' | 'in_file' = 'between'
+  /** The string just read, quotes included, as far as it could be one of the keys. */
+  #string = ''
+  /** Whether the next byte of a string is escaped. */
+  #escaped = false
+  #intake: Base64Intake | null = null
+  /** From where on the bytes at hand are still to be kept as JSON. */
+  #keptTo = 0
+
+  /** @throws payload_too_large for a file of more than 10 MiB */
+  take(bytes: Uint8Array): void {
+    this.#keptTo = 0
+    for (let at = 0; at < bytes.length;) {
+      at = this.#state === 'between' ? this.#between(bytes, at) : this.#within(bytes, at)
+    }
+    if (this.#state !== 'in_file') this.#keep(bytes, bytes.length)
+  }
+
+  finish(): ScannedUpload {
+    const json = Buffer.concat(this.#json)
+    return { json, file: this.#intake === null ? null : { artifact: this.#intake.finish() } }
+  }
+
+  #keep(bytes: Uint8Array, end: number): void {
+    if (end > this.#keptTo) this.#json.push(bytes.subarray(this.#keptTo, end))
+    this.#keptTo = end
+  }
+
+  /** Up to and with the quote that opens the next string. */
+  #between(bytes: Uint8Array, start: number): number {
+    for (let at = start; at < bytes.length; at += 1) {
+      const code = bytes[at] ?? 0
+      if (code !== Code.quote) {
+        this.#token(code)
+        continue
+      }
+      this.#open()
+      if (this.#state === 'in_file') this.#keep(bytes, at + 1)
+      return at + 1
+    }
+    return bytes.length
+  }
+
+  #token(code: number): void {
+    switch (code) {
+      case Code.colon:
+        if (this.#depth === 1) this.#keys[0] = this.#string
+        if (this.#depth === 2) this.#keys[1] = this.#string
+        break
+      case Code.openBrace:
+      case Code.openBracket:
+        this.#depth += 1
+        if (this.#depth === 2) this.#keys[1] = null
+        break
+      case Code.closeBrace:
+      case Code.closeBracket:
+        this.#depth -= 1
+        break
+    }
+    if (!isSpace(code)) this.#afterColon = code === Code.colon
+  }
+
+  #open(): void {
+    const isFile = this.#afterColon && this.#depth === 2 && this.#keys[0] === keys[0] && this.#keys[1] === keys[1]
+    this.#state = isFile && this.#intake === null ? 'in_file' : 'in_string'
+    if (this.#state === 'in_file') this.#intake = base64Intake()
+    this.#string = '"'
+    this.#escaped = false
+    this.#afterColon = false
+  }
+
+  /** Up to and with the quote that closes the string. */
+  #within(bytes: Uint8Array, start: number): number {
+    const quote = this.#closingQuote(bytes, start)
+    const end = quote === -1 ? bytes.length : quote
+    if (this.#state === 'in_file') this.#takeFile(bytes.subarray(start, end), end)
+    if (this.#string.length < longestKey) {
+      this.#string += Buffer.from(bytes.subarray(start, Math.min(end, start + longestKey))).toString('latin1')
+    }
+    if (quote === -1) return end
+    this.#string += '"'
+    this.#state = 'between'
+    return end + 1
+  }
+
+  /** What turns out not to be base64 goes on as text, to be judged as JSON first. */
+  #takeFile(inside: Uint8Array, end: number): void {
+    const taken = this.#intake?.take(inside) ?? false
+    this.#keptTo = end
+    if (taken || this.#intake === null) return
+    this.#json.push(this.#intake.rest())
+    this.#state = 'in_string'
+  }
+
+  /** Where the unescaped quote is, or -1; remembers whether the first byte of what comes next is escaped. */
+  #closingQuote(bytes: Uint8Array, start: number): number {
+    for (let at = start; ;) {
+      const quote = bytes.indexOf(Code.quote, at)
+      const end = quote === -1 ? bytes.length : quote
+      let backslashes = 0
+      while (end - backslashes > start && bytes[end - 1 - backslashes] === Code.backslash) backslashes += 1
+      // Those that reach back to the start go on from an escape that began before it.
+      const isEscaped = (backslashes % 2 === 1) !== (this.#escaped && end - backslashes === start)
+      if (quote === -1) this.#escaped = isEscaped
+      if (quote === -1 || !isEscaped) return quote
+      at = quote + 1
+    }
+  }
+}
