@@ -5,12 +5,14 @@ import { addAppCommands } from './commands/app.ts'
 import { addAuditCommands } from './commands/audit.ts'
 import { addBackupCommand } from './commands/backup.ts'
 import { addCheckCommand } from './commands/check.ts'
+import { addCompletionCommand } from './commands/completion.ts'
 import { addCredentialCommands } from './commands/credential.ts'
 import { addDevCommand } from './commands/dev.ts'
 import { addInstallCommands } from './commands/install.ts'
 import { addLoginCommand } from './commands/login.ts'
 import { addLogoutCommand } from './commands/logout.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
+import { addPrintCommands } from './commands/print.ts'
 import { addPurgeCommand } from './commands/purge.ts'
 import { addRedirectCommands } from './commands/redirect.ts'
 import { addResourceCommands } from './commands/resource.ts'
@@ -56,6 +58,8 @@ const createProgram = (): Command => {
   program.commandsGroup('Server:')
   addServeCommand(program)
   addDevCommand(program)
+  addPrintCommands(program)
+  addCompletionCommand(program)
   program.commandsGroup('Database:')
   addMigrateCommand(program)
   addCheckCommand(program)

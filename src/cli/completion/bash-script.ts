@@ -1,0 +1,71 @@
+import type { CompletedCommand, CompletedOption, Expected } from './completed-command.ts'
+
+/**
+ * Completion for bash, by itself: it needs no package beside bash, does not start the program at each press of the key,
+ * and never evaluates what has been typed.
+ */
+export const bashScript = (commands: readonly CompletedCommand[]): string => `# bash completion for app-platform
+_app_platform() {
+  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" at='' i
+  # bash makes three words of --flag=value.
+  if [[ $cur == '=' ]]; then cur=''; elif [[ $prev == '=' ]]; then prev="\${COMP_WORDS[COMP_CWORD-2]}"; fi
+  for (( i = 1; i < COMP_CWORD; i++ )); do
+    case "$at \${COMP_WORDS[i]}" in
+      ${paths(commands).join(' | ')}) at="$at \${COMP_WORDS[i]}" ;;
+    esac
+  done
+  COMPREPLY=()
+  case "$at $prev" in
+${valuePlaces(commands).join('\n')}
+  esac
+  if [[ $cur == -* ]]; then
+    case "$at" in
+${commands.map((command) => `      ${quote(at(command))}) ${offer(flagsOf(command))} ;;`).join('\n')}
+    esac
+    return
+  fi
+  case "$at" in
+${commands.map((command) => `    ${quote(at(command))}) ${offerWords(command)} ;;`).join('\n')}
+  esac
+}
+_app_platform_file() {
+  local IFS=$'\\n' # for names with spaces, where an old bash lists files here
+  compopt -o default 2>/dev/null || COMPREPLY=($(compgen -f -- "$cur"))
+}
+complete -F _app_platform app-platform
+`
+
+const at = ({ path }: CompletedCommand): string => path.map((word) => ` ${word}`).join('')
+const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+const paths = (commands: readonly CompletedCommand[]): readonly string[] =>
+  commands.filter(({ path }) => path.length > 0).map((command) => quote(at(command)))
+
+/** Only words of ours stand in -W, which bash expands. */
+const offer = (words: readonly string[]): string => `COMPREPLY=($(compgen -W ${quote(words.join(' '))} -- "$cur"))`
+
+const offerExpected = (expected: Expected): string => {
+  if (expected.kind === 'words') return offer(expected.words)
+  return expected.kind === 'file' ? '_app_platform_file' : ':'
+}
+
+const spellings = ({ long, short }: CompletedOption): readonly string[] => [
+  `--${long}`,
+  ...(short === null ? [] : [`-${short}`]),
+]
+const flagsOf = ({ options }: CompletedCommand): readonly string[] => options.flatMap(spellings)
+
+const valuePlaces = (commands: readonly CompletedCommand[]): readonly string[] =>
+  commands.flatMap((command) =>
+    command.options.flatMap((option) => {
+      if (option.value === null) return []
+      const places = spellings(option).map((flag) => quote(`${at(command)} ${flag}`))
+      return [`    ${places.join(' | ')}) ${offerExpected(option.value)}; return ;;`]
+    }),
+  )
+
+const offerWords = (command: CompletedCommand): string => {
+  if (command.commands.length > 0) return offer(command.commands.map(({ name }) => name))
+  const expected = command.arguments.map((argument) => argument.expected).find(({ kind }) => kind !== 'unknown')
+  return expected === undefined ? ':' : offerExpected(expected)
+}

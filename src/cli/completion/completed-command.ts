@@ -1,0 +1,60 @@
+import type { Argument, Command, Option } from 'commander'
+
+/** What may stand in a place: one of a few words, a file, or something that no shell can know. */
+export type Expected =
+  { readonly kind: 'words'; readonly words: readonly string[] } | { readonly kind: 'file' | 'unknown' }
+
+export type CompletedOption = {
+  readonly long: string
+  /** One letter, without its dash. */
+  readonly short: string | null
+  readonly description: string
+  /** What follows it; null for a flag that stands alone. */
+  readonly value: Expected | null
+}
+
+export type CompletedCommand = {
+  /** The words that lead to it, without the program's name. */
+  readonly path: readonly string[]
+  readonly commands: readonly { readonly name: string; readonly description: string }[]
+  readonly options: readonly CompletedOption[]
+  readonly arguments: readonly { readonly name: string; readonly expected: Expected }[]
+}
+
+/** The program and every command under it, as the help shows them: nothing to complete is written down twice. */
+export const completedCommands = (command: Command, path: readonly string[] = []): readonly CompletedCommand[] => {
+  const help = command.createHelp()
+  // `help` repeats what --help says.
+  const commands = help.visibleCommands(command).filter((child) => child.name() !== 'help')
+  const own: CompletedCommand = {
+    path,
+    commands: commands.map((child) => ({ name: child.name(), description: firstLine(child.description()) })),
+    options: help.visibleOptions(command).flatMap(completedOption),
+    arguments: command.registeredArguments.map((argument) => ({
+      name: argument.name(),
+      expected: expectedOf(argument.name(), argument),
+    })),
+  }
+  return [own, ...commands.flatMap((child) => completedCommands(child, [...path, child.name()]))]
+}
+
+const completedOption = (option: Option): readonly CompletedOption[] => {
+  if (option.long === undefined || option.long === null) return []
+  const takesValue = option.required || option.optional
+  return [
+    {
+      long: option.long.replace(/^--/, ''),
+      short: option.short?.replace(/^-/, '') ?? null,
+      description: firstLine(option.description),
+      value: takesValue ? expectedOf(option.flags, option) : null,
+    },
+  ]
+}
+
+/** The placeholder in the help says what is meant, such as `<file>`. */
+const expectedOf = (placeholder: string, { argChoices }: Pick<Argument | Option, 'argChoices'>): Expected => {
+  if (argChoices !== undefined) return { kind: 'words', words: argChoices }
+  return /\b(file|dir|folder|path)\b/i.test(placeholder.replace(/^--\S+/, '')) ? { kind: 'file' } : { kind: 'unknown' }
+}
+
+const firstLine = (text: string): string => text.split('\n')[0] ?? ''

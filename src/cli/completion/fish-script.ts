@@ -1,0 +1,46 @@
+import type { CompletedCommand, CompletedOption, Expected } from './completed-command.ts'
+
+/** Completion for fish: one line for everything that may stand somewhere. */
+export const fishScript = (commands: readonly CompletedCommand[]): string => `# fish completion for app-platform
+function __app_platform_at
+    set -l at ''
+    for word in (commandline -opc)[2..-1]
+        switch "$at $word"
+            case ${paths(commands).join(' ')}
+                set at "$at $word"
+        end
+    end
+    test "$at" = "$argv[1]"
+end
+complete -c app-platform -f
+${commands.flatMap(linesOf).join('\n')}
+`
+
+const at = ({ path }: CompletedCommand): string => path.map((word) => ` ${word}`).join('')
+const quote = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`)}'`
+const paths = (commands: readonly CompletedCommand[]): readonly string[] =>
+  commands.filter(({ path }) => path.length > 0).map((command) => quote(at(command)))
+
+const linesOf = (command: CompletedCommand): readonly string[] => {
+  const here = `complete -c app-platform -n ${quote(`__app_platform_at "${at(command)}"`)}`
+  return [
+    ...command.commands.map(({ name, description }) => `${here} -a ${name} -d ${quote(description)}`),
+    ...command.arguments.flatMap(({ expected }) => wordsFor(expected).map((words) => `${here} ${words}`)),
+    ...command.options.map((option) => `${here} ${optionWords(option)}`),
+  ]
+}
+
+const wordsFor = (expected: Expected): readonly string[] => {
+  if (expected.kind === 'words') return [`-a ${quote(expected.words.join(' '))}`]
+  return expected.kind === 'file' ? ['-F'] : []
+}
+
+const optionWords = ({ long, short, description, value }: CompletedOption): string =>
+  [
+    `-l ${long}`,
+    ...(short === null ? [] : [`-s ${short}`]),
+    ...(value === null
+      ? []
+      : [value.kind === 'file' ? '-r -F' : '-x', ...wordsFor(value).filter((word) => word !== '-F')]),
+    `-d ${quote(description)}`,
+  ].join(' ')

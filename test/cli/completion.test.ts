@@ -1,0 +1,68 @@
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { installed } from './support/printed-proxy.ts'
+import { run } from './support/run.ts'
+import { bashIn, type Completer, fishIn, zshIn } from './support/shells.ts'
+
+setDefaultTimeout(120_000)
+
+const shells = { bash: bashIn, zsh: zshIn, fish: fishIn } as const
+
+const expected: readonly (readonly [line: string, offers: readonly string[]])[] = [
+  ['cred', ['credential']],
+  ['credential ', ['create', 'list', 'revoke', 'rotate']],
+  ['credential c', ['create']],
+  ['credential create newsletter --environment ', ['development', 'production']],
+  ['credential create newsletter --', ['--database', '--environment', '--help', '--json', '--label']],
+  ['completion ', ['bash', 'fish', 'zsh']],
+  ['print ', ['caddy', 'nginx', 'systemd']],
+  ['print nginx --p', ['--port', '--public-url']],
+  ['backup ', ['one.db', 'two words.db']],
+  ['check --database o', ['one.db']],
+  // Only the platform knows what users, apps and labels there are.
+  ['app suspend ', []],
+  ['credential create newsletter --label ', []],
+]
+
+for (const [shell, completerIn] of Object.entries(shells)) {
+  describe.skipIf(installed(shell) === null)(`in ${shell}`, () => {
+    const folder = temporaryFolder()
+    let complete: Completer
+    beforeAll(async () => {
+      for (const name of ['one.db', 'two words.db']) writeFileSync(join(folder, name), '')
+      complete = await completerIn(folder)
+    })
+
+    test('commands, flags, their values and files are offered where they belong, and nothing where nobody can know', async () => {
+      for (const [line, offers] of expected) {
+        const found = (await complete(`app-platform ${line}`)).filter((offer) => offer !== 'offered')
+        expect({ line, found }).toEqual({ line, found: [...offers] })
+      }
+    })
+
+    test('every command that the help names is offered', async () => {
+      const { stdout } = await run(['--help'])
+      const named = [...stdout.matchAll(/^ {2}([a-z]+)\b(?= .*(?:\[options\]|<|\[command\]| {2}))/gm)].map(
+        ([, name = '']) => name,
+      )
+      expect(named.length).toBeGreaterThan(15)
+      expect(await complete('app-platform ')).toEqual(named.filter((name) => name !== 'help').toSorted())
+    })
+  })
+}
+
+test('bash evaluates nothing of what has been typed', async () => {
+  const folder = temporaryFolder()
+  const complete = await bashIn(folder)
+  for (const typed of ['backup $(touch${IFS}run)', 'credential `touch${IFS}run`', '--x=$(touch${IFS}run)'])
+    await complete(`app-platform ${typed}`)
+  expect(existsSync(join(folder, 'run'))).toBe(false)
+})
+
+test('a shell that it does not know is named, with those that it knows', async () => {
+  const { exitCode, stdout, stderr } = await run(['completion', 'tcsh'])
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+  expect(stderr).toMatch(/bash, zsh, fish/)
+})

@@ -1,0 +1,88 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { run } from './run.ts'
+
+/** What a shell offers for a line with the cursor at its end, sorted. */
+export type Completer = (line: string) => Promise<readonly string[]>
+
+const scriptFor = async (shell: string): Promise<string> => {
+  const { exitCode, stdout, stderr } = await run(['completion', shell])
+  if (exitCode !== 0 || stderr !== '') throw new Error(`completion ${shell} exited ${exitCode}: ${stderr}`)
+  const file = join(temporaryFolder(), `completion.${shell}`)
+  await Bun.write(file, stdout)
+  return file
+}
+
+const ask = async (command: readonly string[], cwd: string, env: Readonly<Record<string, string>>): Promise<string> => {
+  const child = Bun.spawn([...command], {
+    cwd,
+    env: { PATH: process.env['PATH'] ?? '', HOME: cwd, TERM: 'dumb', ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  if (stderr !== '') throw new Error(`${command[0]}: ${stderr}`)
+  return stdout
+}
+
+const linesOf = (text: string): readonly string[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .toSorted()
+
+/** bash calls the function with the words of the line, in which `=` is one. */
+export const bashIn = async (folder: string): Promise<Completer> => {
+  const file = await scriptFor('bash')
+  return async (line) => {
+    const words = line
+      .split(' ')
+      .flatMap((word) => word.split(/(=)/))
+      .filter((word, index, all) => word !== '' || index === all.length - 1)
+    const asked = `source "$0" && COMP_WORDS=("$@") && COMP_CWORD=$(($# - 1)) && _app_platform && printf '%s\\n' "\${COMPREPLY[@]}"`
+    return linesOf(await ask(['bash', '--norc', '--noprofile', '-c', asked, file, ...words], folder, {}))
+  }
+}
+
+/** fish tells by itself what it would offer; a description stands behind a tabulator. */
+export const fishIn = async (folder: string): Promise<Completer> => {
+  const file = await scriptFor('fish')
+  return async (line) =>
+    linesOf(
+      await ask(['fish', '--no-config', '-c', 'source $FILE; complete -C "$LINE"'], folder, { FILE: file, LINE: line }),
+    ).map((offer) => offer.split('\t')[0] ?? '')
+}
+
+/**
+ * zsh completes only where somebody types: another zsh does, and notes what would be offered in a file, as its own
+ * functions offer it.
+ */
+const typing = `
+zmodload zsh/zpty
+zpty -b shell zsh -f -i
+zpty -w shell 'autoload -Uz compinit; compinit -u -D; source $FILE'
+zpty -w shell 'compadd() {
+  if [[ \${@[1,(i)(-|--)]} == *-(O|A|D)\\ * ]]; then builtin compadd "$@"; return $?; fi
+  local -a offered
+  builtin compadd -A offered "$@"
+  print -rl -- $offered >> offered
+}'
+zpty -w shell 'finish() { print -r -- END >> offered }; comppostfuncs=(finish)'
+zpty -n -w shell "$LINE"$'\\t'
+for (( i = 0; i < 400; i++ )); do
+  [[ -e offered && "$(<offered)" == *END ]] && break
+  sleep 0.02
+done
+zpty -d shell
+cat offered
+`
+export const zshIn = async (folder: string): Promise<Completer> => {
+  const file = await scriptFor('zsh')
+  return async (line) => {
+    rmSync(join(folder, 'offered'), { force: true })
+    const offered = await ask(['zsh', '-f', '-c', typing], folder, { FILE: file, LINE: line })
+    return linesOf(offered).filter((word) => word !== 'END')
+  }
+}
