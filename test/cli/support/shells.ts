@@ -83,6 +83,7 @@ export const zshIn = async (folder: string): Promise<Completer> => {
   return async (line) => {
     rmSync(join(folder, 'offered'), { force: true })
     const offered = await ask(['zsh', '-f', '-c', typing], folder, { FILE: file, LINE: line })
-    return linesOf(offered).filter((word) => word !== 'END')
+    // A file is offered as it would be typed.
+    return linesOf(offered.replaceAll('\\ ', ' ')).filter((word) => word !== 'END')
   }
 }
