@@ -35,8 +35,10 @@ export const besideUploads = async (
   return played
 }
 
+/** It gives way to the load generator on their core: its own use of it is no matter of the server's. */
 const startUploader = (port: number, token: string) => {
-  const command = [process.execPath, join(import.meta.dir, 'uploader.ts'), String(port), token]
+  const program = [process.execPath, join(import.meta.dir, 'uploader.ts'), String(port), token]
+  const command = Bun.which('nice') === null ? program : ['nice', '-n', '19', ...program]
   const child = Bun.spawn(pinned(cores.load, command), { stdout: 'pipe', stderr: 'inherit' })
   return {
     /** Lets it finish its last upload; gives how many there were per second. */
