@@ -78,7 +78,8 @@ const realPath = (path: string): string | null => {
   }
 }
 
-const isInside = (root: string, path: string): boolean => path.startsWith(root.endsWith(sep) ? root : root + sep)
+const isInside = (root: string, path: string): boolean =>
+  path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
 
 /** Control characters and backslashes mean something else elsewhere; U+FFFD stands for bytes that are not UTF-8. */
 const hasOddName = (path: string): boolean => /[\p{Cc}\\\ufffd]/u.test(path)

@@ -56,7 +56,7 @@ export const pack = async (files: readonly FoundFile[], options: PackOptions): P
 }
 
 const entryFor = ({ path, isExecutable }: FoundFile): ZipDeflate => {
-  const entry = new ZipDeflate(path, { level: 9 })
+  const entry = new ZipDeflate(path, { level: 6 })
   entry.mtime = noTime()
   entry.os = 3 // Unix: the attributes are a file mode
   entry.attrs = ((isExecutable ? 0o100755 : 0o100644) << 16) >>> 0

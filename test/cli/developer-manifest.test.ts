@@ -1,0 +1,98 @@
+import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CommandFailed } from '../../src/cli/command-failed.ts'
+import { readManifest } from '../../src/cli/developer/manifest/read-manifest.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const written = (text: string | Uint8Array): string => {
+  const file = join(temporaryFolder(), 'app.json')
+  writeFileSync(file, text)
+  return file
+}
+
+/** What is said of a manifest, without the file's name. */
+const faultsOf = (text: string | Uint8Array): readonly string[] => {
+  const file = written(text)
+  try {
+    readManifest(file)
+    return []
+  } catch (error) {
+    if (error instanceof CommandFailed) return error.sentences.map((sentence) => sentence.replace(`${file}:`, ''))
+    throw error
+  }
+}
+
+test('a manifest is taken as it stands, with the scopes it names', () => {
+  const whole = {
+    name: 'Newsletter',
+    description: 'Letters',
+    scopes: ['site:read', 'profile:read'],
+    embedUrl: 'https://newsletter.example/embed?x=1',
+    supportUrl: 'mailto:help@newsletter.example',
+    permissions: { own: [1, null] },
+  }
+  expect(readManifest(written(JSON.stringify(whole)))).toEqual({ content: whole, scopes: whole.scopes, warnings: [] })
+  expect(readManifest(written('\ufeff{"name":"With a mark"}'))).toMatchObject({ scopes: [] })
+})
+
+test('broken JSON is placed by line and column', () => {
+  const cases: readonly (readonly [text: string, place: string])[] = [
+    ['', '1:1'],
+    ['{"name":"x",}', '1:13'],
+    ['{\n  "name": "x"\n  "scopes": []\n}', '3:3'],
+    ['{\r\n  "name": "x",\r\n  scopes: []\r\n}', '3:3'],
+    ['{"name":"x"} x', '1:14'],
+    ['{"name":"x" // why\n}', '1:13'],
+    ['{"name":"a\nb"}', '1:9'],
+    ['{"name": "ü😀", "x": 01}', '1:23'], // as editors count: an emoji is two
+    ['["name"]', '1:1'],
+    ['null', '1:1'],
+  ]
+  for (const [text, place] of cases) {
+    const [fault = ''] = faultsOf(text)
+    expect([text, fault.slice(0, place.length + 1)]).toEqual([text, `${place}:`])
+  }
+})
+
+test('every fault of every field is told at once, in order, each at its place', () => {
+  const text = `{
+  "name": " ",
+  "description": 3,
+  "scopes": ["site:read", "site:raed", "customers:read", 1, "site:read store:read"],
+  "embedUrl": "http://newsletter.example",
+  "supportUrl": "https://user:secret@newsletter.example",
+  "name": "again"
+}`
+  expect(faultsOf(text).map((fault) => fault.split(' ')[0])).toEqual([
+    '2:11:',
+    '3:18:',
+    '4:27:',
+    '4:40:',
+    '4:58:',
+    '4:61:',
+    '5:15:',
+    '6:17:',
+    '7:3:',
+  ])
+  expect(faultsOf('{"scopes":"site:read"}')).toEqual([
+    '1:1: The manifest has no name.',
+    '1:11: scopes must be a list of scope names.',
+  ])
+  expect(faultsOf(text).join()).not.toContain('user:secret')
+})
+
+test('a field that means nothing is the business of the app, unless it looks like a slip', () => {
+  const { warnings } = readManifest(written('{"name":"x","scope":[],"embed_URL":"x","theme":{},"nam":1,"__proto__":1}'))
+  expect(warnings.map((warning) => warning.replace(/^.*app\.json:/, ''))).toEqual([
+    '1:13: This field means nothing here. Was it meant to be scopes?',
+    '1:24: This field means nothing here. Was it meant to be embedUrl?',
+  ])
+})
+
+test('what cannot be read as a manifest is said in a sentence', () => {
+  expect(faultsOf(new Uint8Array([0x7b, 0xff]))[0]).toContain('is not UTF-8')
+  expect(faultsOf(' '.repeat(300_000))[0]).toContain('larger than 256 KiB')
+  expect(() => readManifest(join(temporaryFolder(), 'app.json'))).toThrow('There is no manifest')
+  expect(() => readManifest(temporaryFolder())).toThrow('is not a file')
+})

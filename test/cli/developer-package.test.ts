@@ -1,0 +1,237 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, cpSync, mkdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { unzipSync } from 'fflate'
+import { findFiles } from '../../src/cli/developer/package/find-files.ts'
+import { pack } from '../../src/cli/developer/package/pack.ts'
+import { isSecretName } from '../../src/cli/developer/package/secret-file.ts'
+import { createSecretScan } from '../../src/cli/developer/package/secret-scan.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { createWorld, endWorld, type World } from '../support/world.ts'
+import { appFolder, type Developer, pipeline } from './support/developer.ts'
+
+let world: World
+let developer: Developer
+let counted = 0
+beforeAll(async () => {
+  world = await createWorld()
+  developer = pipeline(world.server.url, world.app.development)
+})
+afterAll(async () => await endWorld(world))
+
+const fresh = () => `1.0.${(counted += 1)}`
+const create = async (source: string, ...words: readonly string[]) =>
+  await developer.run(['versions', 'create', source, '--version', fresh(), ...words])
+const sumOf = async (source: string, env = {}) =>
+  (await developer.json(['versions', 'create', source, '--version', fresh()], env)).artifact.sha256
+
+/** The names in the archive that the program makes of a folder. */
+const namesIn = async (folder: string) => {
+  const signal = new AbortController().signal
+  const packed = await pack(findFiles(folder).files, { limitBytes: 1e9, onProgress: () => undefined, signal })
+  return packed.kind === 'packed' ? Object.keys(unzipSync(packed.bytes)) : packed
+}
+
+test('the same files give the same bytes: whenever, wherever, in whatever order and time zone', async () => {
+  const files = { 'a.txt': 'a', 'b/c.js': 'x'.repeat(200_000), 'ä/ö.txt': 'ü', empty: '' }
+  const one = appFolder(files)
+  const other = appFolder(Object.fromEntries(Object.entries(files).toReversed()))
+  utimesSync(join(other, 'a.txt'), new Date('2001-02-03'), new Date('2001-02-03'))
+  chmodSync(join(other, 'a.txt'), 0o600)
+  const sum = await sumOf(one, { TZ: 'Pacific/Kiritimati' })
+  expect(await sumOf(other, { TZ: 'America/Los_Angeles' })).toBe(sum)
+  expect(await sumOf(one)).toBe(sum)
+  writeFileSync(join(other, 'a.txt'), 'b')
+  expect(await sumOf(other)).not.toBe(sum)
+  chmodSync(join(one, 'a.txt'), 0o755)
+  expect(await sumOf(one)).not.toBe(sum)
+})
+
+test('the archive holds every file as it is, and another program can read it', async () => {
+  const folder = appFolder({ 'run.sh': '#!/bin/sh\n', 'data.bin': randomBytes(300_000), empty: '', 'a b/ü.txt': 'ü' })
+  chmodSync(join(folder, 'run.sh'), 0o755)
+  const signal = new AbortController().signal
+  const { files } = findFiles(folder)
+  const packed = await pack(files, { limitBytes: 1e9, onProgress: () => undefined, signal })
+  if (packed.kind !== 'packed') throw new Error(packed.kind)
+  const unpacked = unzipSync(packed.bytes)
+  expect(Object.keys(unpacked)).toEqual(['a b/ü.txt', 'app.json', 'data.bin', 'empty', 'index.html', 'run.sh'])
+  for (const { path, source } of files)
+    expect(Buffer.from(unpacked[path] ?? []).equals(await Bun.file(source).bytes())).toBe(true)
+
+  const zip = join(temporaryFolder(), 'app.zip')
+  writeFileSync(zip, packed.bytes)
+  const check =
+    'import sys, zipfile\nz = zipfile.ZipFile(sys.argv[1])\nassert z.testzip() is None\nfor i in z.infolist(): print(i.filename, oct(i.external_attr >> 16), i.date_time[0])'
+  const python = Bun.spawnSync(['/usr/bin/python3', '-c', check, zip], { stdout: 'pipe', stderr: 'pipe' })
+  expect(python.stderr.toString()).toBe('')
+  expect(python.stdout.toString()).toContain('run.sh 0o100755 1980')
+  expect(python.stdout.toString()).toContain('app.json 0o100644 1980')
+})
+
+test('the ignore file keeps out what it lists, the usual things stay out by themselves, and one can be brought back', async () => {
+  const folder = appFolder({
+    '.appignore': '# tests\n*.test.js\n/build/\n!keep.test.js\nlog[0-9]\n',
+    'a.test.js': '',
+    'sub/b.test.js': '',
+    'keep.test.js': '',
+    'build/x.js': '',
+    'sub/build/y.js': '',
+    log1: '',
+    LOG1: '',
+    'node_modules/x/index.js': '',
+    '.git/config': '',
+    'sub/.DS_Store': '',
+  })
+  expect(await namesIn(folder)).toEqual(['LOG1', 'app.json', 'index.html', 'keep.test.js', 'sub/build/y.js'])
+  writeFileSync(join(folder, '.appignore'), '!node_modules\n*.test.js\nbuild\nlog1')
+  expect(await namesIn(folder)).toEqual(['LOG1', 'app.json', 'index.html', 'node_modules/x/index.js'])
+})
+
+test('a link that leads out of the folder is refused by name, one that stays inside is what it leads to', async () => {
+  const folder = appFolder({ 'real/a.txt': 'a' })
+  symlinkSync('real/a.txt', join(folder, 'inside.txt'))
+  symlinkSync('real', join(folder, 'folder'))
+  expect(await namesIn(folder)).toEqual(['app.json', 'folder/a.txt', 'index.html', 'inside.txt', 'real/a.txt'])
+  symlinkSync('/etc/hostname', join(folder, 'out.txt'))
+  symlinkSync('../..', join(folder, 'real/up'))
+  symlinkSync(`${folder}-other`, join(folder, 'beside'))
+  mkdirSync(`${folder}-other`)
+  const { exitCode, stdout, stderr } = await create(folder)
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+  expect(stderr).toContain('lead out of')
+  expect(stderr).toContain('beside, folder/up, out.txt, real/up')
+  writeFileSync(join(folder, '.appignore'), 'beside\nup\nout.txt\n')
+  expect((await create(folder)).exitCode).toBe(0)
+})
+
+test('what is no file, leads nowhere or in a circle is refused by name, and nothing waits for it', async () => {
+  const folder = appFolder({ 'sub/a.txt': 'a' })
+  Bun.spawnSync(['mkfifo', join(folder, 'pipe')])
+  symlinkSync('nowhere', join(folder, 'broken'))
+  symlinkSync('..', join(folder, 'sub/round'))
+  symlinkSync('self', join(folder, 'self'))
+  writeFileSync(join(folder, 'back\\slash'), '')
+  const { exitCode, stderr } = await create(folder)
+  expect(exitCode).toBe(1)
+  expect(stderr).toContain('These cannot be packed: back\\slash, broken, pipe, self, sub/round.')
+})
+
+const keyName = 'PRIVATE KEY'
+const pem = (body: string) => `-----BEGIN ${keyName}-----\n${body}\n-----END ${keyName}-----\n`
+const keyBody = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQ'
+
+test('files with secrets are refused by name, all of them at once', async () => {
+  const secret = {
+    '.env': 'A=1',
+    'sub/.env.production': '',
+    id_ed25519: '',
+    'certs/server.PEM': '',
+    'x.key': '',
+    '.npmrc': '',
+  }
+  const folder = appFolder({ ...secret, '.env.example': 'A=', 'monkey.js': '', 'keys.json': '{}' })
+  symlinkSync('.env', join(folder, 'settings.txt'))
+  const { exitCode, stderr } = await create(folder)
+  expect(exitCode).toBe(1)
+  expect(stderr).toMatch(/^error: [^\n]+\n$/)
+  for (const name of [...Object.keys(secret), 'settings.txt']) expect(stderr).toContain(name)
+  for (const name of ['.env.example', 'monkey.js', 'keys.json']) expect(stderr).not.toContain(name)
+  expect(['.envrc.js', 'environment.ts', 'turkey', 'tokens.css', '.env.sample'].filter(isSecretName)).toEqual([])
+})
+
+test('a secret inside a file is found wherever it stands, and nothing that only looks like one', async () => {
+  const { clientSecret } = world.app.development
+  const padding = 'x'.repeat(64 * 1024 - 30)
+  const folder = appFolder({
+    'config.js': `const secret = "${clientSecret}"`,
+    'late.js': `${padding}"${clientSecret}"`, // across two pieces
+    'key.txt': pem(keyBody),
+    'account.js': JSON.stringify({ key: pem(keyBody) }),
+    'legacy.txt': `-----BEGIN RSA ${keyName}-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n${keyBody}\n`,
+    'jose.js': `const header = "-----BEGIN ${keyName}-----\\n"; const other = "${clientSecret.slice(0, -1)}"`,
+    'fake.js': `"${clientSecret.slice(0, -1)}${clientSecret.endsWith('a') ? 'b' : 'a'}"`,
+  })
+  const { exitCode, stderr } = await create(folder)
+  expect(exitCode).toBe(1)
+  expect(stderr).toContain(': account.js, config.js, key.txt, late.js, legacy.txt. ')
+  expect(stderr).not.toContain(clientSecret)
+  const scan = createSecretScan()
+  for (const unit of `..${clientSecret}..`) scan.see(new TextEncoder().encode(unit))
+  expect(scan.found()).toBe(true)
+})
+
+test('more than the limit is refused, naming the largest files, before anything is sent', async () => {
+  const folder = appFolder({
+    'big.bin': randomBytes(6 * 1024 * 1024),
+    'bigger.bin': randomBytes(7 * 1024 * 1024),
+    s: '',
+  })
+  const { exitCode, stderr } = await create(folder)
+  expect(exitCode).toBe(1)
+  expect(stderr).toMatch(
+    /^error: The archive is larger than 10\.0 MiB\. .+ bigger\.bin \(7\.0 MiB\), big\.bin \(6\.0 MiB\), .+\n$/,
+  )
+  const file = join(temporaryFolder(), 'app.zip')
+  writeFileSync(file, randomBytes(10 * 1024 * 1024 + 1))
+  expect((await create(file)).stderr).toContain('an artifact has at most 10.0 MiB')
+})
+
+test('ten MiB are not too much, as a file and in a folder', async () => {
+  const file = join(temporaryFolder(), 'app.bin')
+  writeFileSync(file, randomBytes(10 * 1024 * 1024))
+  const single = await developer.json(['versions', 'create', file, '--version', fresh()])
+  expect(single.artifact).toMatchObject({ filename: 'app.bin', sizeBytes: 10 * 1024 * 1024 })
+  const folder = appFolder({
+    'data.bin': randomBytes(10 * 1024 * 1024 - 20_000),
+    'zeros.bin': new Uint8Array(30_000_000),
+  })
+  expect((await create(folder)).exitCode).toBe(1) // the zeros alone take 36 KB
+  renameSync(join(folder, 'zeros.bin'), join(folder, '..', 'zeros.bin'))
+  expect((await create(folder)).stdout).toContain('10.0 MiB')
+})
+
+test('a file is uploaded as it is, with the manifest beside it; one with a secret is not', async () => {
+  const folder = appFolder({ 'app.tar.gz': 'as it is' })
+  const created = await developer.json(['versions', 'create', join(folder, 'app.tar.gz'), '--version', fresh()])
+  expect(created).toMatchObject({
+    artifact: { filename: 'app.tar.gz', sizeBytes: 8 },
+    manifest: { name: 'Newsletter' },
+  })
+  const alone = join(temporaryFolder(), 'app.bin')
+  cpSync(join(folder, 'app.tar.gz'), alone)
+  expect(await developer.json(['versions', 'create', alone, '--version', fresh()])).toMatchObject({ manifest: {} })
+  for (const [name, content] of [
+    ['.env', 'A=1'],
+    ['app.js', world.app.development.clientSecret],
+  ] as const) {
+    const file = join(temporaryFolder(), name)
+    writeFileSync(file, content)
+    expect((await create(file)).stderr).toContain('holds a secret')
+  }
+})
+
+test('what is not there, is nothing or has nothing to pack is said in a sentence', async () => {
+  const folder = appFolder({ '.appignore': '*' })
+  expect((await create(join(folder, 'nowhere'))).stderr).toMatch(/^error: There is no file or folder /)
+  expect((await create('/dev/null')).stderr).toMatch(/^error: \/dev\/null is neither a file nor a folder\.\n$/)
+  expect((await create(folder)).stderr).toMatch(/^error: There is nothing to pack in /)
+  const { exitCode, stderr } = await create(join(folder, 'index.html', 'x'))
+  expect({ exitCode, lines: stderr.split('\n').length }).toEqual({ exitCode: 1, lines: 2 })
+})
+
+test('the folder may be named in any way', async () => {
+  const folder = appFolder()
+  for (const [source, cwd] of [
+    ['.', folder],
+    [basename(folder), dirname(folder)],
+    [`${folder}/`, '/'],
+    ['./index.html/..', folder],
+  ] as const) {
+    const words = ['versions', 'create', source, '--version', fresh(), '--json']
+    const { exitCode, stdout } = await developer.run(words, {}, cwd)
+    expect({ source, exitCode }).toEqual({ source, exitCode: source.includes('index') ? 1 : 0 })
+    if (exitCode === 0) expect(JSON.parse(stdout).artifact.filename).toMatch(/^newsletter-1\.0\.\d+\.zip$/)
+  }
+})
