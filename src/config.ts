@@ -15,6 +15,8 @@ export type Config = {
   /** Null: off. */
   readonly rateLimits: RateLimits | null
   readonly lifetimes: Lifetimes
+  /** Networks that webhooks may call although they are not public. */
+  readonly webhookNetworks: readonly IpNetwork[]
   readonly installApproval: InstallApprovalRule
   /** Sentences for the operator about what is allowed and probably not meant. */
   readonly warnings: readonly string[]
@@ -59,7 +61,8 @@ export const readConfig = (flags: ConfigFlags, env: Environment = process.env): 
     port: readPort(find('PORT', '--port', 'port'), faults),
     databasePath: readDatabasePath(find('DATABASE_URL', '--database', 'database'), faults),
     publicUrl,
-    trustedProxies: readTrustedProxies(find('TRUSTED_PROXIES'), faults),
+    trustedProxies: readNetworks(find('TRUSTED_PROXIES'), faults),
+    webhookNetworks: readNetworks(find('WEBHOOK_ALLOWED_NETWORKS'), faults),
     rateLimits: readRateLimits(find, faults),
     lifetimes: readLifetimes(find, faults),
     installApproval: readInstallApproval(find('INSTALL_APPROVAL'), faults),
@@ -152,7 +155,7 @@ const warningsAbout = (publicUrl: string | null): readonly string[] => {
   return isLoopback ? [] : ['PUBLIC_URL is plain HTTP on a host that is not this machine: tokens travel unencrypted.']
 }
 
-const readTrustedProxies = (setting: Setting | null, faults: Faults): readonly IpNetwork[] => {
+const readNetworks = (setting: Setting | null, faults: Faults): readonly IpNetwork[] => {
   if (setting === null) return []
   const networks = setting.text.split(',').map((part) => parseIpNetwork(part.trim()))
   const valid = networks.filter((network) => network !== null)

@@ -11,6 +11,7 @@ import { type RunningServer, startServer } from './http/server.ts'
 import { standardRefusal } from './http/standard/refusal.ts'
 import { standardBodyRule } from './http/standard/routes.ts'
 import { keepTime, keepTimeJob } from './jobs/keep-time.ts'
+import { startWebhookWorker } from './jobs/deliver-webhooks.ts'
 import { purgeJob } from './jobs/purge.ts'
 import { startScheduler } from './jobs/scheduler.ts'
 import type { Platform } from './operations/platform.ts'
@@ -22,6 +23,7 @@ import { standardErrorWriter } from './runtime/log-writer.ts'
 import { createMetrics } from './runtime/metrics.ts'
 import { createPasswords } from './runtime/passwords.ts'
 import { createRandom } from './runtime/random.ts'
+import { openWebhookSender } from './runtime/webhook-sender.ts'
 
 export type PlatformServer = {
   /** Where it listens. */
@@ -68,6 +70,7 @@ export const startPlatformServer = async (config: Config): Promise<PlatformServe
     passwords: createPasswords({ cost: 12, parallel: 1 }),
     lifetimes: config.lifetimes,
     installApproval: config.installApproval,
+    webhooks: openWebhookSender(config.webhookNetworks),
     observe: metrics.tokens,
     running: new Set<string>(),
   }
@@ -100,6 +103,7 @@ export const startPlatformServer = async (config: Config): Promise<PlatformServe
     chance: Math.random,
     failed: (job, cause) => log.error('job.failed', { job, cause }),
   })
+  const webhookWorker = startWebhookWorker(running, { failed: (cause) => log.error('webhook.failed', { cause }) })
   log.info('server.listening', { port: Number(new URL(server.url).port) })
 
   return {
@@ -109,6 +113,7 @@ export const startPlatformServer = async (config: Config): Promise<PlatformServe
     stop: async () => {
       await server.stop()
       await scheduler.stop()
+      await webhookWorker.stop()
       const { writable } = database.health()
       if (writable) await keepTime(running)
       await database.close()

@@ -2,6 +2,7 @@ import type { Migration } from '../migrate.ts'
 import initial from './0001_initial.sql' with { type: 'text' }
 import pages from './0002_pages.sql' with { type: 'text' }
 import embedded from './0003_embedded.sql' with { type: 'text' }
+import webhooks from './0004_webhooks.sql' with { type: 'text' }
 
 /** Every step of the schema, in order, embedded in the program. Append only: a released step never changes. */
 export const migrations: readonly Migration[] = [
@@ -12,5 +13,11 @@ export const migrations: readonly Migration[] = [
     name: 'embedded',
     sql: embedded,
     sha256: '5a62b6225d86453e244ab1ff7dc96b617e828e8200ad66b7ec925c82ad0afd63',
+  },
+  {
+    id: 4,
+    name: 'webhooks',
+    sql: webhooks,
+    sha256: 'da01225aad4f7077a1490bf315c8656d81edc29dfa99a98e21a6f2c501f2a677',
   },
 ]

@@ -3,6 +3,7 @@ import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { appTokens, auditEvents, clients, credentials, grants, tokenPairs } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, lazily } from './connection.ts'
 import { issuedEvent, issuer } from './issued-event.ts'
+import { webhookEventQueries } from './webhook-events.ts'
 
 export type AuditEvent = typeof auditEvents.$inferSelect
 export type AuditFilter = { readonly appId: string | null; readonly since: number; readonly limit: number }
@@ -13,6 +14,7 @@ export type AuditFilter = { readonly appId: string | null; readonly since: numbe
  */
 export const auditQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(auditEvents).values(everyColumn(auditEvents)).prepare())
+  const outbox = webhookEventQueries(db)
 
   const events = async ({ appId, since, limit }: AuditFilter): Promise<AuditEvent[]> =>
     await db
@@ -47,7 +49,11 @@ export const auditQueries = (db: Connection) => {
   }
 
   return {
-    insert: async (event: AuditEvent) => void (await insert().execute(event)),
+    /** Writes the row, and with it what endpoints are to be told of it: no operation can forget that. */
+    insert: async (event: AuditEvent): Promise<void> => {
+      await insert().execute(event)
+      await outbox.tell(event)
+    },
     /** The latest events of the filter, oldest first, issued tokens among them. */
     list: async (filter: AuditFilter): Promise<AuditEvent[]> =>
       (await Promise.all([events(filter), issuedAppTokens(filter), issuedTokenPairs(filter)]))

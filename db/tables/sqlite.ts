@@ -10,6 +10,7 @@ import { resourceKinds, resourceStatuses } from '../../src/domain/resource.ts'
 import type { SecretHash } from '../../src/domain/secret.ts'
 import { userStatuses } from '../../src/domain/user.ts'
 import { versionStatuses } from '../../src/domain/version.ts'
+import { attemptErrors, deliveryStates, disabledReasons, endpointStatuses } from '../../src/domain/webhook-delivery.ts'
 
 /** A blob as SQLite gives it. drizzle's own makes a Buffer of each, which is a copy nobody asked for. */
 const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'blob' })
@@ -274,6 +275,66 @@ export const auditEvents = sqliteTable('audit_events', {
   detail: text(),
   requestId: text('request_id').notNull(),
   address: text().notNull(),
+})
+
+/** Where apps are told what happens. `kinds` are names with one space between; `failingSince` is null while it takes all. */
+export const webhookEndpoints = sqliteTable('webhook_endpoints', {
+  id: text().primaryKey(),
+  appId: text('app_id').notNull(),
+  environment: text({ enum: environments }).notNull(),
+  url: text().notNull(),
+  kinds: text().notNull(),
+  status: text({ enum: endpointStatuses }).notNull(),
+  reason: text({ enum: disabledReasons }),
+  failingSince: integer('failing_since'),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+/** What deliveries are signed with: kept as it is. `expiresAt` is null unless a rotation has set the end of its grace. */
+export const webhookSecrets = sqliteTable('webhook_secrets', {
+  id: text().primaryKey(),
+  endpointId: text('endpoint_id').notNull(),
+  secret: bytes().notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at'),
+})
+
+/** The outbox: what endpoints are told, in the order of the commits. */
+export const webhookEvents = sqliteTable('webhook_events', {
+  position: integer().primaryKey(),
+  id: text().notNull(),
+  appId: text('app_id').notNull(),
+  environment: text({ enum: environments }).notNull(),
+  kind: text().notNull(),
+  body: text().notNull(),
+  createdAt: integer('created_at').notNull(),
+})
+
+/** An event on its way to an endpoint. `nextAttemptAt` is null unless it is pending. */
+export const webhookDeliveries = sqliteTable(
+  'webhook_deliveries',
+  {
+    position: integer().notNull(),
+    endpointId: text('endpoint_id').notNull(),
+    state: text({ enum: deliveryStates }).notNull(),
+    attempts: integer().notNull(),
+    nextAttemptAt: integer('next_attempt_at'),
+  },
+  (table) => [primaryKey({ columns: [table.position, table.endpointId] })],
+)
+
+/** One call of an endpoint: the status of the answer or what went wrong, and the first kilobyte of the answer. */
+export const webhookAttempts = sqliteTable('webhook_attempts', {
+  id: text().primaryKey(),
+  endpointId: text('endpoint_id').notNull(),
+  eventId: text('event_id').notNull(),
+  kind: text().notNull(),
+  at: integer().notNull(),
+  durationMs: integer('duration_ms').notNull(),
+  status: integer(),
+  error: text({ enum: attemptErrors }),
+  answer: text().notNull(),
 })
 
 /** Moments that outlive a restart: the latest believed time, and the last restore. */

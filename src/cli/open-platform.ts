@@ -9,6 +9,7 @@ import { createClock, systemTime } from '../runtime/clock.ts'
 import { createPasswords } from '../runtime/passwords.ts'
 import { createRandom } from '../runtime/random.ts'
 import { systemUser } from '../runtime/system-user.ts'
+import { openWebhookSender } from '../runtime/webhook-sender.ts'
 import type { CommonFlags } from './operator-command.ts'
 
 /** The platform, opened by the person at the terminal. */
@@ -35,6 +36,7 @@ export const asOperator = async <T>(
       lifetimes: config.lifetimes,
       publicUrl: config.publicUrl ?? `http://localhost:${config.port}`,
       installApproval: config.installApproval,
+      webhooks: openWebhookSender(config.webhookNetworks),
       observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },
       running: new Set(),
     }

@@ -8,8 +8,22 @@ declare const rowKeyBrand: unique symbol
 /** Base62 digits that 128 bits take. */
 export const rowKeyLength = 22
 
-/** Prefixes of record IDs (contract section 2); nothing has `evt_` yet, it is reserved. */
-type RecordPrefix = 'app_' | 'crd_' | 'usr_' | 'grt_' | 'ver_' | 'ins_' | 'rbk_' | 'aud_' | 'evt_' | 'req_' | 'res_'
+/** Prefixes of record IDs (contract section 2). */
+type RecordPrefix =
+  | 'app_'
+  | 'crd_'
+  | 'usr_'
+  | 'grt_'
+  | 'ver_'
+  | 'ins_'
+  | 'rbk_'
+  | 'aud_'
+  | 'evt_'
+  | 'req_'
+  | 'res_'
+  | 'whk_'
+  | 'whs_'
+  | 'att_'
 
 /** The largest number of 128 bits; a greater text of the same length is no UUID. */
 const highestRowKey = encodeBase62(new Uint8Array(16).fill(0xff), rowKeyLength)
@@ -42,6 +56,10 @@ export const keyOfUuidTime = (epochMs: number): RowKey => {
   uuid.writeUIntBE(Math.min(Math.max(0, Math.floor(epochMs)), 2 ** 48 - 1), 0, 6)
   return rowKey(uuid)
 }
+
+/** The lowest record ID that a row minted at this moment can have. */
+export const recordIdOfTime = (prefix: RecordPrefix, epochMs: number): string =>
+  recordIdOfKey(prefix, keyOfUuidTime(epochMs))
 
 /** When the row of a key was minted, in epoch milliseconds. @throws TypeError when the text is not a key */
 export const uuidTimeOfKey = (key: string): number => Buffer.from(uuidOfKey(key)).readUIntBE(0, 6)

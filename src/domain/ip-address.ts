@@ -1,12 +1,13 @@
 /** An address as sixteen bytes; IPv4 stands in its IPv4-mapped place (RFC 4291 section 2.5.5.2). */
-type IpAddress = readonly number[]
+export type IpAddress = readonly number[]
 
 /** A network: all addresses that share the first `prefix` of 128 bits with it. */
 export type IpNetwork = { readonly address: IpAddress; readonly prefix: number }
 
 const mappedPrefix: IpAddress = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
 
-const isMapped = (address: IpAddress): boolean => mappedPrefix.every((byte, index) => address[index] === byte)
+/** Whether it is an IPv4 address, or an IPv6 one that stands for it. */
+export const isMapped = (address: IpAddress): boolean => mappedPrefix.every((byte, index) => address[index] === byte)
 
 const parseV4 = (text: string): IpAddress | null => {
   const parts = text.split('.')

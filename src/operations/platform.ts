@@ -4,6 +4,7 @@ import type { Lifetimes } from '../domain/lifetimes.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Passwords } from '../runtime/passwords.ts'
 import type { Random } from '../runtime/random.ts'
+import type { WebhookSender } from '../runtime/webhook-sender.ts'
 
 /** Counts what happens to secrets, by kind only. */
 type TokenObserver = {
@@ -33,6 +34,8 @@ export type Platform = {
   readonly publicUrl: string
   /** Who decides on a new install. */
   readonly installApproval: InstallApprovalRule
+  /** How endpoints of apps are called. */
+  readonly webhooks: WebhookSender
   readonly observe: TokenObserver
   /** Idempotent requests that are running right now; a crash forgets them together with their effect. */
   readonly running: Set<string>

@@ -6,6 +6,7 @@ import type { Platform } from '../../src/operations/platform.ts'
 import { createClock, systemTime } from '../../src/runtime/clock.ts'
 import { createPasswords } from '../../src/runtime/passwords.ts'
 import { createRandom } from '../../src/runtime/random.ts'
+import { openWebhookSender } from '../../src/runtime/webhook-sender.ts'
 
 export const operator = { kind: 'operator', id: 'test' } as const
 export const trace = { requestId: `req_${'0'.repeat(32)}`, address: 'local' } as const
@@ -19,6 +20,7 @@ export const openAsOperator = async (file: string): Promise<Platform> => ({
   lifetimes: maximumLifetimes,
   publicUrl: 'http://localhost',
   installApproval: 'manual',
+  webhooks: openWebhookSender([]),
   observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },
   running: new Set(),
 })

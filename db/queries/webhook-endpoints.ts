@@ -1,0 +1,111 @@
+import { and, asc, count, eq, getTableColumns, gt, isNull, lte, or, sql } from 'drizzle-orm'
+import type { Environment } from '../../src/domain/environment.ts'
+import { apps, webhookDeliveries, webhookEndpoints, webhookSecrets } from '../tables/sqlite.ts'
+import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+
+export type WebhookEndpoint = typeof webhookEndpoints.$inferSelect
+export type WebhookSecret = typeof webhookSecrets.$inferSelect
+
+/** Endpoints of apps and the secrets that they are signed for with. */
+export const webhookEndpointQueries = (db: Connection) => {
+  const due = lazily(() =>
+    db
+      .select({ id: webhookEndpoints.id })
+      .from(webhookEndpoints)
+      .where(
+        and(
+          eq(webhookEndpoints.status, sql`'enabled'`),
+          sql`EXISTS (SELECT 1 FROM ${webhookDeliveries} WHERE ${webhookDeliveries.endpointId} = ${webhookEndpoints.id}
+            AND ${webhookDeliveries.nextAttemptAt} <= ${given('now')})`,
+        ),
+      )
+      .prepare(),
+  )
+  const ofPlace = lazily(() =>
+    db
+      .select({ id: webhookEndpoints.id, kinds: webhookEndpoints.kinds })
+      .from(webhookEndpoints)
+      .where(and(eq(webhookEndpoints.appId, given('appId')), eq(webhookEndpoints.environment, given('environment'))))
+      .prepare(),
+  )
+  const insertSecret = lazily(() => db.insert(webhookSecrets).values(everyColumn(webhookSecrets)).prepare())
+
+  return {
+    insert: async (endpoint: WebhookEndpoint) => void (await db.insert(webhookEndpoints).values(endpoint)),
+    /** The endpoint with the app that it belongs to. */
+    find: async (id: string) =>
+      only(
+        await db
+          .select({ endpoint: getTableColumns(webhookEndpoints), slug: apps.slug })
+          .from(webhookEndpoints)
+          .innerJoin(apps, eq(apps.id, webhookEndpoints.appId))
+          .where(eq(webhookEndpoints.id, id)),
+      ),
+    listOfApp: async (appId: string): Promise<WebhookEndpoint[]> =>
+      await db
+        .select()
+        .from(webhookEndpoints)
+        .where(eq(webhookEndpoints.appId, appId))
+        .orderBy(asc(webhookEndpoints.environment), asc(webhookEndpoints.id)),
+    /** Who may want to know of something; asked whenever something happens. */
+    ofPlace: async (appId: string, environment: Environment) => await ofPlace().execute({ appId, environment }),
+    countOfPlace: async (appId: string, environment: Environment) =>
+      only(
+        await db
+          .select({ count: count() })
+          .from(webhookEndpoints)
+          .where(and(eq(webhookEndpoints.appId, appId), eq(webhookEndpoints.environment, environment))),
+      )?.count ?? 0,
+    /** The enabled endpoints for which something is due: one look into an index for each that is enabled. */
+    due: async (now: number): Promise<readonly string[]> => (await due().execute({ now })).map(({ id }) => id),
+    /** False when the endpoint is not there, or is so already. */
+    setStatus: async (id: string, change: Pick<WebhookEndpoint, 'status' | 'reason'>, now: number): Promise<boolean> =>
+      (
+        await db
+          .update(webhookEndpoints)
+          .set({ ...change, failingSince: null, updatedAt: now })
+          .where(
+            and(
+              eq(webhookEndpoints.id, id),
+              eq(webhookEndpoints.status, change.status === 'enabled' ? 'disabled' : 'enabled'),
+            ),
+          )
+          .returning({ id: webhookEndpoints.id })
+      ).length === 1,
+    setFailingSince: async (id: string, failingSince: number | null) =>
+      void (await db.update(webhookEndpoints).set({ failingSince }).where(eq(webhookEndpoints.id, id))),
+    /** Removes the endpoint and what it was signed for with; what was on its way to it is never asked for again. */
+    remove: async (id: string): Promise<boolean> => {
+      await db.delete(webhookSecrets).where(eq(webhookSecrets.endpointId, id))
+      return (
+        (await db.delete(webhookEndpoints).where(eq(webhookEndpoints.id, id)).returning({ id: webhookEndpoints.id }))
+          .length === 1
+      )
+    },
+    insertSecret: async (secret: WebhookSecret) => void (await insertSecret().execute(secret)),
+    /** The secrets that are valid now, newest first. */
+    liveSecrets: async (endpointId: string, now: number): Promise<WebhookSecret[]> =>
+      (
+        await db
+          .select()
+          .from(webhookSecrets)
+          .where(
+            and(
+              eq(webhookSecrets.endpointId, endpointId),
+              or(isNull(webhookSecrets.expiresAt), gt(webhookSecrets.expiresAt, now)),
+            ),
+          )
+          .orderBy(asc(webhookSecrets.id))
+      ).toReversed(),
+    setSecretExpiry: async (id: string, expiresAt: number) =>
+      void (await db.update(webhookSecrets).set({ expiresAt }).where(eq(webhookSecrets.id, id))),
+    /** Forgets secrets whose grace is over; gives how many. */
+    purgeSecrets: async (before: number) =>
+      (
+        await db
+          .delete(webhookSecrets)
+          .where(lte(webhookSecrets.expiresAt, before))
+          .returning({ id: webhookSecrets.id })
+      ).length,
+  }
+}

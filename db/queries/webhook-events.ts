@@ -1,0 +1,157 @@
+import { and, asc, count, eq, gt, gte, inArray, lt, max, sql } from 'drizzle-orm'
+import { type AuditFact, eventsToldBy, type ToldEvent, webhookBody } from '../../src/domain/webhook-event.ts'
+import { parseStoredKinds } from '../../src/domain/webhook-kind.ts'
+import { webhookDeliveries, webhookEvents } from '../tables/sqlite.ts'
+import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+import { webhookEndpointQueries } from './webhook-endpoints.ts'
+
+export type WebhookEvent = typeof webhookEvents.$inferSelect
+export type WebhookDelivery = typeof webhookDeliveries.$inferSelect
+
+/** The outbox: events, and their deliveries to each endpoint. */
+export const webhookEventQueries = (db: Connection) => {
+  const endpoints = webhookEndpointQueries(db)
+  const insertEvent = lazily(() => db.insert(webhookEvents).values(everyColumn(webhookEvents)).prepare())
+  const insertDelivery = lazily(() => db.insert(webhookDeliveries).values(everyColumn(webhookDeliveries)).prepare())
+  const last = lazily(() =>
+    db
+      .select({ position: max(webhookEvents.position) })
+      .from(webhookEvents)
+      .prepare(),
+  )
+  const nextDue = lazily(() =>
+    db
+      .select({ event: webhookEvents, attempts: webhookDeliveries.attempts })
+      .from(webhookDeliveries)
+      .innerJoin(webhookEvents, eq(webhookEvents.position, webhookDeliveries.position))
+      .where(
+        and(
+          eq(webhookDeliveries.endpointId, given('endpointId')),
+          eq(webhookDeliveries.state, sql`'pending'`),
+          // Not by the index of what is due: the oldest comes first, and it is found at the front of the pending ones.
+          sql`+${webhookDeliveries.nextAttemptAt} <= ${given('now')}`,
+        ),
+      )
+      .orderBy(asc(webhookDeliveries.position))
+      .limit(1)
+      .prepare(),
+  )
+
+  /** Writers take turns, so that the next position is the next commit. */
+  const put = async (event: ToldEvent, at: number): Promise<number> => {
+    const position = (only(await last().execute())?.position ?? 0) + 1
+    const { id, appId, environment, kind } = event
+    await insertEvent().execute({ position, id, appId, environment, kind, body: webhookBody(event, at), createdAt: at })
+    return position
+  }
+
+  const putDelivery = async (delivery: WebhookDelivery): Promise<void> =>
+    void (await insertDelivery().execute(delivery))
+
+  return {
+    put,
+    putDelivery,
+    /**
+     * Writes what endpoints are to be told of a row of the audit, in the transaction of that row: an event for each place
+     * where somebody has chosen its kind, and a delivery for each who has. Also for the disabled ones, which get it
+     * when they are enabled again.
+     */
+    tell: async (fact: AuditFact & { readonly at: number }): Promise<void> => {
+      for (const event of eventsToldBy(fact)) {
+        const listening = (await endpoints.ofPlace(event.appId, event.environment)).filter(({ kinds }) =>
+          parseStoredKinds(kinds).includes(event.kind),
+        )
+        if (listening.length === 0) continue
+        const position = await put(event, fact.at)
+        for (const { id: endpointId } of listening) {
+          await putDelivery({ position, endpointId, state: 'pending', attempts: 0, nextAttemptAt: fact.at })
+        }
+      }
+    },
+    /** What an endpoint is to be sent next: the oldest of all that is due. */
+    nextDue: async (endpointId: string, now: number) => only(await nextDue().execute({ endpointId, now })),
+    find: async (id: string) => only(await db.select().from(webhookEvents).where(eq(webhookEvents.id, id))),
+    findDelivery: async (position: number, endpointId: string) =>
+      only(
+        await db
+          .select()
+          .from(webhookDeliveries)
+          .where(and(eq(webhookDeliveries.position, position), eq(webhookDeliveries.endpointId, endpointId))),
+      ),
+    /** Writes what came of an attempt; false when somebody has asked for the event again meanwhile, or it is gone. */
+    moveDelivery: async (before: Omit<WebhookDelivery, 'nextAttemptAt'>, after: WebhookDelivery): Promise<boolean> =>
+      (
+        await db
+          .update(webhookDeliveries)
+          .set({ state: after.state, attempts: after.attempts, nextAttemptAt: after.nextAttemptAt })
+          .where(
+            and(
+              eq(webhookDeliveries.position, before.position),
+              eq(webhookDeliveries.endpointId, before.endpointId),
+              eq(webhookDeliveries.state, before.state),
+              eq(webhookDeliveries.attempts, before.attempts),
+            ),
+          )
+          .returning({ position: webhookDeliveries.position })
+      ).length === 1,
+    /** How many deliveries to an endpoint are in each state. */
+    countsOf: async (endpointId: string) =>
+      await db
+        .select({ state: webhookDeliveries.state, count: count() })
+        .from(webhookDeliveries)
+        .where(eq(webhookDeliveries.endpointId, endpointId))
+        .groupBy(webhookDeliveries.state),
+    /** Deliveries to an endpoint of events since an ID and after a position, in order. */
+    positionsSince: async (endpointId: string, sinceId: string, after: number, limit: number) =>
+      (
+        await db
+          .select({ position: webhookEvents.position })
+          .from(webhookEvents)
+          .innerJoin(
+            webhookDeliveries,
+            and(eq(webhookDeliveries.position, webhookEvents.position), eq(webhookDeliveries.endpointId, endpointId)),
+          )
+          .where(and(gte(webhookEvents.id, sinceId), gt(webhookEvents.position, after)))
+          .orderBy(asc(webhookEvents.position))
+          .limit(limit)
+      ).map(({ position }) => position),
+    /** The same of those that were given up. */
+    failedPositions: async (endpointId: string, after: number, limit: number) =>
+      (
+        await db
+          .select({ position: webhookDeliveries.position })
+          .from(webhookDeliveries)
+          .where(
+            and(
+              eq(webhookDeliveries.endpointId, endpointId),
+              eq(webhookDeliveries.state, 'failed'),
+              gt(webhookDeliveries.position, after),
+            ),
+          )
+          .orderBy(asc(webhookDeliveries.position))
+          .limit(limit)
+      ).map(({ position }) => position),
+    /** Makes deliveries due at once, with all their attempts before them; gives how many there were. */
+    restart: async (endpointId: string, positions: readonly number[], now: number) =>
+      (
+        await db
+          .update(webhookDeliveries)
+          .set({ state: 'pending', attempts: 0, nextAttemptAt: now })
+          .where(and(eq(webhookDeliveries.endpointId, endpointId), inArray(webhookDeliveries.position, [...positions])))
+          .returning({ position: webhookDeliveries.position })
+      ).length,
+    /** Removes up to `limit` events with an ID before this one, and their deliveries; gives how many events. */
+    purge: async (beforeId: string, limit: number) => {
+      const first = await db
+        .select({ position: webhookEvents.position })
+        .from(webhookEvents)
+        .where(lt(webhookEvents.id, beforeId))
+        .orderBy(asc(webhookEvents.id))
+        .limit(limit)
+      const positions = first.map(({ position }) => position)
+      await db.delete(webhookDeliveries).where(inArray(webhookDeliveries.position, positions))
+      await db.delete(webhookEvents).where(inArray(webhookEvents.position, positions))
+      return positions.length
+    },
+  }
+}

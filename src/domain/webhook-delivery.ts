@@ -1,0 +1,101 @@
+/** Why an endpoint was disabled. */
+export const disabledReasons = ['by_hand', 'gone', 'failing'] as const
+export type DisabledReason = (typeof disabledReasons)[number]
+export const endpointStatuses = ['enabled', 'disabled'] as const
+
+/** Waiting for its first or next attempt, taken by the receiver, or given up. */
+export const deliveryStates = ['pending', 'delivered', 'failed'] as const
+export type DeliveryState = (typeof deliveryStates)[number]
+
+/** Why an attempt had no answer. `address_refused`: the host leads where it must not. */
+export const attemptErrors = [
+  'address_refused',
+  'not_resolved',
+  'not_connected',
+  'certificate_refused',
+  'timed_out',
+] as const
+export type AttemptError = (typeof attemptErrors)[number]
+
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+
+/** How long after each attempt the next one comes: ten attempts in a little over three days. */
+const pauses = [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour]
+export const maximumAttempts = pauses.length + 1
+/** A pause grows by up to this part of it, so that receivers which were down together are not called together. */
+const jitter = 0.2
+/** A receiver may ask for a longer pause (Retry-After, RFC 9110 section 10.2.3), up to this. */
+const longestAskedPauseMs = day
+/** An endpoint that has taken nothing for so long is disabled. */
+export const failingForMs = 5 * day
+/** Events, deliveries and attempts are kept for so long. */
+export const webhookHistoryMs = 30 * day
+/** How long an attempt may take, from the name to the end of the answer. */
+export const attemptTimeoutMs = 15 * second
+
+/** What came of one attempt. `status` is null when there was no answer. */
+export type AttemptResult = { readonly status: number | null; readonly retryAfter: string | null }
+
+type AttemptFacts = {
+  readonly result: AttemptResult
+  /** Attempts before this one. */
+  readonly attempts: number
+  /** A `ping` is not repeated, and no failure of it counts against the endpoint. */
+  readonly isPing: boolean
+  /** Since when the endpoint has taken nothing; null while it takes what it is sent. */
+  readonly failingSince: number | null
+  readonly now: number
+  /** From 0 to 1. */
+  readonly chance: number
+}
+
+export type AttemptDecision = {
+  readonly delivery:
+    | { readonly state: 'delivered' | 'failed'; readonly nextAttemptAt: null }
+    | { readonly state: 'pending'; readonly nextAttemptAt: number }
+  readonly failingSince: number | null
+  /** Null unless the endpoint is to be disabled now. */
+  readonly disable: Exclude<DisabledReason, 'by_hand'> | null
+}
+
+/** What follows from an attempt, for the delivery and for the endpoint. */
+export const decideAttempt = (facts: AttemptFacts): AttemptDecision => {
+  const { result, attempts, isPing, failingSince, now } = facts
+  if (isDelivered(result.status)) {
+    return { delivery: { state: 'delivered', nextAttemptAt: null }, failingSince: null, disable: null }
+  }
+  const since = isPing ? failingSince : (failingSince ?? now)
+  const isLast = isPing || attempts + 1 >= maximumAttempts
+  return {
+    delivery: isLast
+      ? { state: 'failed', nextAttemptAt: null }
+      : { state: 'pending', nextAttemptAt: now + pauseAfter(facts) },
+    failingSince: since,
+    disable: reasonToDisable(result.status, since, facts),
+  }
+}
+
+/** Standard Webhooks: 2xx is taken; everything else is not, a redirect among it. */
+export const isDelivered = (status: number | null): boolean => status !== null && status >= 200 && status < 300
+
+const reasonToDisable = (status: number | null, since: number | null, { isPing, now }: AttemptFacts) => {
+  if (status === 410) return 'gone'
+  return !isPing && since !== null && now - since >= failingForMs ? 'failing' : null
+}
+
+const pauseAfter = ({ attempts, result, now, chance }: AttemptFacts): number => {
+  const planned = (pauses[attempts] ?? day) * (1 + jitter * chance)
+  const asked = Math.min(askedPause(result.retryAfter, now) ?? 0, longestAskedPauseMs)
+  return Math.ceil(Math.max(planned, asked))
+}
+
+/** Milliseconds that a Retry-After asks for, in seconds or as a date; null when it says nothing that can be read. */
+const askedPause = (retryAfter: string | null, now: number): number | null => {
+  if (retryAfter === null) return null
+  if (/^\d{1,9}$/.test(retryAfter)) return Number(retryAfter) * second
+  const date = Date.parse(retryAfter)
+  return Number.isNaN(date) ? null : Math.max(0, date - now)
+}

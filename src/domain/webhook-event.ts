@@ -1,0 +1,155 @@
+import { currentApiVersion } from './api-version.ts'
+import { type Environment, environments } from './environment.ts'
+import { isWebhookKind, type WebhookKind } from './webhook-kind.ts'
+
+/** As much of a row of the audit as decides what endpoints are told. `detail` is JSON. */
+export type AuditFact = {
+  readonly id: string
+  readonly appId: string | null
+  readonly environment: Environment | null
+  readonly action: string
+  readonly target: string | null
+  readonly outcome: 'done' | 'refused'
+  readonly detail: string | null
+}
+
+/** IDs and states; never a secret, a name or anything else of a person. */
+export type WebhookData = Readonly<Record<string, string | number | null>>
+
+/** One event for the endpoints of an app in one environment. */
+export type ToldEvent = {
+  readonly id: string
+  readonly appId: string
+  readonly environment: Environment
+  readonly kind: WebhookKind
+  readonly data: WebhookData
+}
+
+/** Kinds whose rows tell of a refusal: a token that came back was refused, and its grant has ended. */
+const toldRefusals = new Set(['grant.reuse_detected'])
+
+/** Actions that have another name outside: an owner who takes back an undecided install ends it. */
+const otherNames: ReadonlyMap<string, WebhookKind> = new Map([['install.withdrawn', 'install.deactivated']])
+
+/**
+ * What endpoints are to be told of a row of the audit; nothing for most. What concerns the app as a whole is told in
+ * both environments, each time as an event of its own.
+ */
+export const eventsToldBy = (fact: AuditFact): readonly ToldEvent[] => {
+  const { appId } = fact
+  if (appId === null || (fact.outcome === 'refused' && !toldRefusals.has(fact.action))) return []
+  const places = fact.environment === null ? environments : [fact.environment]
+  const told = newsOf(fact).flatMap((news) => places.map((environment) => ({ news, environment })))
+  return told.map(({ news: { kind, data }, environment }, index) => ({
+    id: eventId(fact.id, index),
+    appId,
+    environment,
+    kind,
+    data: Object.assign({ appId }, data),
+  }))
+}
+
+type News = { readonly kind: WebhookKind; readonly data: WebhookData }
+
+const newsOf = (fact: AuditFact): readonly News[] => {
+  const kind = otherNames.get(fact.action) ?? fact.action
+  if (!isWebhookKind(kind)) return []
+  const detail = detailOf(fact)
+  const superseded = replacedBy(kind, fact, detail)
+  const own: News = { kind, data: { ...subjectOf(kind, fact), ...stateOf(fact.action), ...shown(kind, detail) } }
+  return superseded === null ? [own] : [superseded, own]
+}
+
+/** A version that goes live takes the place of the one that was. */
+const replacedBy = (kind: WebhookKind, fact: AuditFact, detail: Detail): News | null => {
+  const versionId = kind === 'version.activated' ? detail['superseded'] : null
+  if (typeof versionId !== 'string') return null
+  return { kind: 'version.superseded', data: { versionId, status: 'superseded', replacedByVersionId: fact.target } }
+}
+
+const subjects: Readonly<Record<string, string>> = {
+  install: 'installId',
+  grant: 'grantId',
+  version: 'versionId',
+  credential: 'credentialId',
+  webhook: 'endpointId',
+}
+
+const subjectOf = (kind: WebhookKind, { target }: AuditFact): WebhookData => {
+  const name = subjects[kind.split('.')[0] ?? '']
+  return name === undefined ? {} : { [name]: target }
+}
+
+/** Where each action leaves what it is about. */
+const states: Readonly<Record<string, WebhookData>> = {
+  'install.created': { approval: 'pending', state: 'inactive' },
+  'install.approved': { approval: 'approved', state: 'active' },
+  'install.rejected': { approval: 'rejected', state: 'inactive' },
+  'install.withdrawn': { approval: 'withdrawn', state: 'inactive' },
+  'install.deactivated': { approval: 'approved', state: 'inactive' },
+  'grant.created': { state: 'live' },
+  'grant.scopes_changed': { state: 'live' },
+  'grant.revoked': { state: 'revoked' },
+  'grant.reuse_detected': { state: 'revoked' },
+  'version.submitted': { status: 'submitted' },
+  'version.withdrawn': { status: 'draft' },
+  'version.approved': { status: 'approved' },
+  'version.rejected': { status: 'rejected' },
+  'version.activated': { status: 'active' },
+  'credential.created': { status: 'live' },
+  'credential.rotated': { status: 'live' },
+  'credential.revoked': { status: 'ended' },
+  'app.suspended': { status: 'suspended' },
+  'app.activated': { status: 'active' },
+  'webhook.disabled': { status: 'disabled' },
+}
+
+const stateOf = (action: string): WebhookData => states[action] ?? {}
+
+/** What of the detail of a row may be told. What is not here stays inside. */
+const shownDetails: Partial<Record<WebhookKind, readonly string[]>> = {
+  'install.created': ['approval', 'state'],
+  'grant.created': ['clientId', 'scope'],
+  'grant.scopes_changed': ['clientId', 'scope'],
+  'version.rolled_back': ['rollbackId', 'fromVersionId'],
+  'credential.rotated': ['graceHours'],
+  'webhook.disabled': ['reason'],
+  'api_version.deprecated': ['apiVersion', 'deprecatedAt', 'sunsetAt'],
+}
+
+const shown = (kind: WebhookKind, detail: Detail): WebhookData =>
+  Object.fromEntries(
+    (shownDetails[kind] ?? []).flatMap((name) => {
+      const value = detail[name]
+      return typeof value === 'string' || typeof value === 'number' ? [[name, value] as const] : []
+    }),
+  )
+
+type Detail = Readonly<Record<string, unknown>>
+
+const detailOf = ({ detail }: AuditFact): Detail => {
+  const parsed: unknown = detail === null ? null : JSON.parse(detail)
+  return typeof parsed === 'object' && parsed !== null ? Object.fromEntries(Object.entries(parsed)) : {}
+}
+
+/**
+ * The ID of an event from the ID of its row, so that one leads to the other and no chance is needed in the transaction.
+ * Several events of one row differ in a digit that the rows of one transaction have in common.
+ */
+const eventId = (auditId: string, index: number): string => {
+  const uuid = auditId.slice(auditId.indexOf('_') + 1)
+  const digit = Number.parseInt(uuid.charAt(countedDigit), 16) ^ index
+  return `evt_${uuid.slice(0, countedDigit)}${digit.toString(16)}${uuid.slice(countedDigit + 1)}`
+}
+const countedDigit = 19
+
+/** The body that is sent, at most some hundred bytes. `at` is epoch milliseconds. */
+export const webhookBody = (event: Omit<ToldEvent, 'appId'>, at: number): string =>
+  JSON.stringify({
+    id: event.id,
+    type: event.kind,
+    timestamp: new Date(at).toISOString(),
+    apiVersion: currentApiVersion,
+    environment: event.environment,
+    data: event.data,
+  })

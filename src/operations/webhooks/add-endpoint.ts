@@ -1,0 +1,92 @@
+import type { WebhookEndpoint } from '../../../db/database.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { recordId } from '../../domain/identifier.ts'
+import {
+  formatKinds,
+  isWebhookKind,
+  maximumEndpoints,
+  type WebhookKind,
+  webhookKinds,
+} from '../../domain/webhook-kind.ts'
+import { webhookUrlFault } from '../../domain/webhook-url.ts'
+import { findApp } from '../apps/find-app.ts'
+import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput } from '../bad-input.ts'
+import { decide, done, refused } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+import { endpointRecord, type NewEndpointRecord } from './endpoint-record.ts'
+import { mintWebhookSecret, webhookSecretText } from './webhook-secret.ts'
+
+type NewEndpoint = {
+  readonly slug: string
+  readonly environment: Environment
+  readonly url: string
+  readonly kinds: readonly string[]
+}
+
+/**
+ * Registers where an app is told what happens in one environment. The secret is shown in this answer and never again.
+ * @throws invalid_request for a URL that is not allowed or leads where it must not, unknown kinds, or too many endpoints
+ */
+export const addEndpoint = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  { slug, environment, url, kinds }: NewEndpoint,
+): Promise<NewEndpointRecord> => {
+  const chosen = checkedKinds(kinds)
+  await checkUrl(platform, url)
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  const id = recordId('whk_', platform.random.uuid(now))
+  const secret = mintWebhookSecret(platform, id, now)
+
+  return await decide(platform.database, async (q) => {
+    const app = await findApp(q, slug)
+    if ((await q.webhookEndpoints.countOfPlace(app.id, environment)) >= maximumEndpoints) {
+      return refused(badInput('url', `An environment has at most ${maximumEndpoints} webhook endpoints.`))
+    }
+    const row: WebhookEndpoint = {
+      id,
+      appId: app.id,
+      environment,
+      url,
+      kinds: formatKinds(chosen),
+      status: 'enabled',
+      reason: null,
+      failingSince: null,
+      createdAt: now,
+      updatedAt: now,
+    }
+    await q.webhookEndpoints.insert(row)
+    await q.webhookEndpoints.insertSecret(secret)
+    const detail = { host: new URL(url).host, kinds: chosen }
+    await q.audit.insert(
+      auditEvent(stamp, { actor, action: 'webhook.created', appId: app.id, environment, target: id, detail }),
+    )
+    return done({ ...endpointRecord(row, slug), secret: webhookSecretText(secret) })
+  })
+}
+
+const checkedKinds = (kinds: readonly string[]): readonly WebhookKind[] => {
+  const known = kinds.filter(isWebhookKind)
+  if (known.length < kinds.length) {
+    throw badInput('kinds', `There is no such kind of event. The kinds are ${webhookKinds.join(', ')}.`)
+  }
+  if (known.length === 0) throw badInput('kinds', 'Choose at least one kind of event.')
+  return known
+}
+
+const checkUrl = async (platform: Platform, url: string): Promise<void> => {
+  const fault = webhookUrlFault(url)
+  if (fault !== null) throw badInput('url', fault)
+  const wrong = await platform.webhooks.check(url)
+  if (wrong !== null) throw badInput('url', placeFaults[wrong])
+}
+
+/** Says nothing of what is behind the address: whoever registers must not learn from it what is inside. */
+const placeFaults = {
+  address_refused: 'This host has an address that webhooks do not call: it is private, reserved or of this machine.',
+  not_resolved: 'This host name has no address.',
+  timed_out: 'This host name could not be looked up in time. Try it again.',
+} as const

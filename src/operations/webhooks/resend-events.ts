@@ -1,0 +1,86 @@
+import type { Queries } from '../../../db/database.ts'
+import { recordIdOfTime } from '../../domain/identifier.ts'
+import { webhookHistoryMs } from '../../domain/webhook-delivery.ts'
+import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput } from '../bad-input.ts'
+import { decide, done, refused } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+import { findEndpoint } from './find-endpoint.ts'
+
+/** One event, all since a moment (epoch milliseconds), or all that were given up. */
+export type ResendChoice =
+  | { readonly kind: 'one'; readonly eventId: string }
+  | { readonly kind: 'since'; readonly at: number }
+  | { readonly kind: 'failed' }
+
+/** Few enough that no other write waits for long. */
+const atOnce = 500
+
+/**
+ * Sends events again that were meant for an endpoint, by their old IDs and with all attempts before them. Gives how many.
+ * A disabled endpoint gets them when it is enabled.
+ * @throws invalid_request for an unknown endpoint or event, or a moment before anything is kept
+ */
+export const resendEvents = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  { id, choice }: { readonly id: string; readonly choice: ResendChoice },
+): Promise<{ readonly id: string; readonly resent: number }> => {
+  if (choice.kind === 'since' && choice.at < platform.clock.now() - webhookHistoryMs) {
+    throw badInput('since', 'Events are kept for 30 days.')
+  }
+  let resent = 0
+  let after = 0
+  for (;;) {
+    const batch = await resendSome(platform, trace, actor, id, choice, after)
+    resent += batch.length
+    after = batch.at(-1) ?? after
+    if (choice.kind === 'one' || batch.length < atOnce) return { id, resent }
+  }
+}
+
+const resendSome = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  id: string,
+  choice: ResendChoice,
+  after: number,
+): Promise<readonly number[]> => {
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  return await decide(platform.database, async (q) => {
+    const { endpoint } = await findEndpoint(q, id)
+    const positions = await positionsOf(q, id, choice, after)
+    if (positions === null) return refused(badInput('event', 'No such event was meant for this endpoint.'))
+    if (positions.length === 0) return done(positions)
+    await q.webhookEvents.restart(id, positions, now)
+    const { appId, environment } = endpoint
+    const detail = { choice: choice.kind, events: positions.length }
+    await q.audit.insert(auditEvent(stamp, { actor, action: 'webhook.resent', appId, environment, target: id, detail }))
+    return done(positions)
+  })
+}
+
+/** Null when the one event was never meant for the endpoint. */
+const positionsOf = async (
+  q: Queries,
+  id: string,
+  choice: ResendChoice,
+  after: number,
+): Promise<readonly number[] | null> => {
+  switch (choice.kind) {
+    case 'one': {
+      const event = await q.webhookEvents.find(choice.eventId)
+      if (event === null || (await q.webhookEvents.findDelivery(event.position, id)) === null) return null
+      return [event.position]
+    }
+    case 'since':
+      return await q.webhookEvents.positionsSince(id, recordIdOfTime('evt_', choice.at), after, atOnce)
+    case 'failed':
+      return await q.webhookEvents.failedPositions(id, after, atOnce)
+    default:
+      return choice satisfies never
+  }
+}

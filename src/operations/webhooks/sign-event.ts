@@ -1,0 +1,20 @@
+import { Webhook } from 'standardwebhooks'
+import type { WebhookEvent, WebhookSecret } from '../../../db/database.ts'
+
+/**
+ * The headers of a delivery (Standard Webhooks): the ID stays the same however often an event is sent, the time is that
+ * of this attempt, and there is a signature for each secret that is valid, newest first.
+ */
+export const signEvent = (
+  event: Pick<WebhookEvent, 'id' | 'body'>,
+  secrets: readonly Pick<WebhookSecret, 'secret'>[],
+  now: number,
+): Readonly<Record<string, string>> => ({
+  'content-type': 'application/json',
+  'user-agent': 'app-platform-webhooks',
+  'webhook-id': event.id,
+  'webhook-timestamp': String(Math.floor(now / 1000)),
+  'webhook-signature': secrets
+    .map(({ secret }) => new Webhook(secret, { format: 'raw' }).sign(event.id, new Date(now), event.body))
+    .join(' '),
+})

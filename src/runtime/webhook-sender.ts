@@ -1,0 +1,185 @@
+import { lookup } from 'node:dns/promises'
+import { type IncomingMessage } from 'node:http'
+import { request as startRequest } from 'node:https'
+import { type IpNetwork, parseIpAddress } from '../domain/ip-address.ts'
+import { addressFault } from '../domain/public-address.ts'
+import { type AttemptError, attemptTimeoutMs } from '../domain/webhook-delivery.ts'
+
+/** Finds all addresses of a host name; rejects when there are none. */
+export type Resolve = (host: string) => Promise<readonly string[]>
+
+export type WebhookMessage = {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** Ends the attempt early; it then rejects, for nothing is known of how it went. */
+  readonly signal?: AbortSignal
+}
+
+/** What came of one call: a status, or why there is none. */
+export type WebhookAnswer = {
+  readonly status: number | null
+  readonly error: AttemptError | null
+  readonly retryAfter: string | null
+  /** The first kilobyte of the answer. */
+  readonly answer: string
+  readonly durationMs: number
+}
+
+/** The only way out of the program: calls addresses that anybody may call, and those that the operator has named. */
+export type WebhookSender = {
+  /** What is wrong with where a URL leads at this moment; null when nothing is. Calls nobody but the resolver. */
+  check(url: string): Promise<Extract<AttemptError, 'address_refused' | 'not_resolved' | 'timed_out'> | null>
+  send(message: WebhookMessage): Promise<WebhookAnswer>
+}
+
+type SenderOptions = {
+  readonly resolve: Resolve
+  /** Networks that may be called although they are not public. */
+  readonly allowed: readonly IpNetwork[]
+  /** For a whole attempt, from the name to the end of the answer. */
+  readonly timeoutMs: number
+  /** Certificates (PEM) to trust in the place of the usual authorities. */
+  readonly authority?: string
+}
+
+/** Read at most; whoever sends more is cut off. */
+const readBytes = 8192
+const keptBytes = 1024
+
+const systemResolve: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address)
+
+/**
+ * Each call resolves the name once, checks every address that it has, and connects to the first of them: by its number,
+ * so that nothing can resolve the name a second time. The certificate is checked for the name. Redirects are not
+ * followed, connections are not kept, proxies of the environment are not used.
+ */
+export const createWebhookSender = (options: SenderOptions): WebhookSender => ({
+  check: async (url) => {
+    const place = await inTime(locate(new URL(url), options), AbortSignal.timeout(options.timeoutMs))
+    return place.kind === 'refused' ? place.error : null
+  },
+  send: async (message) => {
+    const startedAt = performance.now()
+    const deadline = AbortSignal.timeout(options.timeoutMs)
+    const place = await inTime(locate(new URL(message.url), options), deadline)
+    message.signal?.throwIfAborted()
+    const answer =
+      place.kind === 'refused' ? noAnswer(place.error) : await call(place.address, message, deadline, options)
+    return { ...answer, durationMs: Math.round(performance.now() - startedAt) }
+  },
+})
+
+/** The sender of a server or command: the resolver of this machine, and fifteen seconds. */
+export const openWebhookSender = (allowed: readonly IpNetwork[]): WebhookSender =>
+  createWebhookSender({ resolve: systemResolve, allowed, timeoutMs: attemptTimeoutMs })
+
+type Place =
+  | { readonly kind: 'found'; readonly address: string }
+  | { readonly kind: 'refused'; readonly error: 'address_refused' | 'not_resolved' | 'timed_out' }
+
+const locate = async (url: URL, { resolve, allowed }: SenderOptions): Promise<Place> => {
+  const host = numberOf(url)
+  const addresses = host === null ? await resolve(url.hostname).catch(() => []) : [host]
+  const [first] = addresses
+  if (first === undefined) return { kind: 'refused', error: 'not_resolved' }
+  return addresses.every((address) => addressFault(address, allowed) === null)
+    ? { kind: 'found', address: first }
+    : { kind: 'refused', error: 'address_refused' }
+}
+
+/** The address that stands in a URL in the place of a name. */
+const numberOf = ({ hostname }: URL): string | null => {
+  const text = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
+  return parseIpAddress(text) === null ? null : text
+}
+
+/** Nothing ends a resolver that hangs; whoever waits for it goes on. */
+const inTime = async (place: Promise<Place>, deadline: AbortSignal): Promise<Place> => {
+  const late = Promise.withResolvers<Place>()
+  deadline.addEventListener('abort', () => late.resolve({ kind: 'refused', error: 'timed_out' }), { once: true })
+  return await Promise.race([place, late.promise])
+}
+
+type Answer = Omit<WebhookAnswer, 'durationMs'>
+
+const noAnswer = (error: AttemptError): Answer => ({ status: null, error, retryAfter: null, answer: '' })
+
+const call = async (
+  address: string,
+  { url, headers, body, signal }: WebhookMessage,
+  deadline: AbortSignal,
+  { authority }: SenderOptions,
+): Promise<Answer> => {
+  const { host, hostname, port, pathname, search } = new URL(url)
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const request = startRequest({
+    method: 'POST',
+    host: address,
+    port: port === '' ? 443 : Number(port),
+    path: pathname + search,
+    headers: { ...headers, host, 'content-length': String(Buffer.byteLength(body)) },
+    agent: false,
+    ...(numberOf(new URL(url)) === null ? { servername: hostname } : {}),
+    ...(authority === undefined ? {} : { ca: authority }),
+  })
+  const giveUp = () => {
+    resolve(noAnswer('timed_out'))
+    request.destroy()
+  }
+  const abort = () => {
+    reject(new Error('the attempt was ended early'))
+    request.destroy()
+  }
+  deadline.addEventListener('abort', giveUp, { once: true })
+  signal?.addEventListener('abort', abort, { once: true })
+  request.on('error', (error) => resolve(noAnswer(errorOf(error))))
+  request.on('response', (response) => resolve(readAnswer(response, deadline)))
+  request.end(body)
+  try {
+    return await promise
+  } finally {
+    deadline.removeEventListener('abort', giveUp)
+    signal?.removeEventListener('abort', abort)
+    request.destroy()
+  }
+}
+
+/** The status counts once it has come, however the rest of the answer goes. */
+const readAnswer = async (response: IncomingMessage, deadline: AbortSignal): Promise<Answer> => {
+  const retryAfter = response.headers['retry-after'] ?? null
+  const answer = await readText(response, deadline)
+  return { status: response.statusCode ?? null, error: null, retryAfter, answer }
+}
+
+const readText = async (response: IncomingMessage, deadline: AbortSignal): Promise<string> => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const chunks: Buffer[] = []
+  let read = 0
+  const end = () => resolve()
+  response.on('data', (chunk: Buffer) => {
+    if (read < keptBytes) chunks.push(chunk)
+    read += chunk.length
+    if (read >= readBytes) end()
+  })
+  for (const event of ['end', 'close', 'error']) response.on(event, end)
+  deadline.addEventListener('abort', end, { once: true })
+  if (deadline.aborted) end()
+  await promise
+  deadline.removeEventListener('abort', end)
+  response.destroy()
+  return textOf(Buffer.concat(chunks))
+}
+
+/** At most a kilobyte also in UTF-8, where what is no text takes three bytes for one. */
+const textOf = (bytes: Uint8Array): string => {
+  const text = new TextDecoder().decode(bytes.subarray(0, keptBytes)).replaceAll('\0', '\ufffd')
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, keptBytes)).replace(/\ufffd$/, '')
+}
+
+const certificateFault = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|CRL|ERR_SSL|ERR_TLS/
+
+const errorOf = (error: Error): AttemptError =>
+  'code' in error && typeof error.code === 'string' && certificateFault.test(error.code)
+    ? 'certificate_refused'
+    : 'not_connected'
