@@ -41,11 +41,13 @@ const refusal: RefusalPage = (error, context, request) =>
 /**
  * Puts the program together: opens and migrates the store, starts the jobs, listens. The only place that knows every
  * part.
- * @throws DatabaseUnusable with a sentence for the operator
+ * @throws DatabaseUnusable or PasswordsUnusable with a sentence for the operator
  */
 export const startPlatformServer = async (config: Config): Promise<PlatformServer> => {
   const log = createLog(standardErrorWriter())
   const random = createRandom()
+  const passwords = createPasswords({ cost: 12, parallel: 1 })
+  await passwords.load() // where that fails, nobody could sign in
   const database = await openSqlite({
     file: config.databasePath,
     role: 'server',
@@ -67,7 +69,7 @@ export const startPlatformServer = async (config: Config): Promise<PlatformServe
     database,
     clock,
     random,
-    passwords: createPasswords({ cost: 12, parallel: 1 }),
+    passwords,
     lifetimes: config.lifetimes,
     installApproval: config.installApproval,
     webhooks: openWebhookSender(config.webhookNetworks),

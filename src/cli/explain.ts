@@ -3,6 +3,7 @@ import { AppPlatformError } from '../client/index.ts'
 import { ConfigError } from '../config.ts'
 import { PlatformError } from '../domain/errors.ts'
 import { describeCause } from '../runtime/cause.ts'
+import { PasswordsUnusable } from '../runtime/passwords.ts'
 import { CommandFailed } from './command-failed.ts'
 import { remoteSentence } from './developer/remote-sentence.ts'
 import { UsageError } from './usage-error.ts'
@@ -20,7 +21,7 @@ export const explain = (error: unknown): Explanation => {
 const sentenceOf = (error: unknown): string => {
   if (error instanceof PlatformError) return error.message + stateIn(error)
   if (error instanceof AppPlatformError) return remoteSentence(error)
-  if (error instanceof DatabaseUnusable) return error.message
+  if (error instanceof DatabaseUnusable || error instanceof PasswordsUnusable) return error.message
   const code = systemCodeOf(error)
   if (code !== null) return systemFaults[code]
   const { name, code: otherCode, message } = innermost(error)

@@ -3,7 +3,7 @@ import bundle from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import stylesheet from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import { currentApiVersion } from '../domain/api-version.ts'
 import { docsPage, docsScript } from './docs/page.ts'
-import { type DocumentInfo, openApiDocument } from './openapi-document.ts'
+import type { DocumentInfo } from './openapi-document.ts'
 
 const bearer = (description: string) => ({ type: 'http' as const, scheme: 'bearer', description })
 
@@ -62,7 +62,10 @@ export const docsRoutes = (): Elysia => {
   let document: Promise<string> | null = null
   // Pages for people are no part of the API: they have no operation ID.
   const documented = () => plugin.allRoutes().filter(({ hooks }) => hooks.detail?.operationId !== undefined)
-  const makeDocument = async () => JSON.stringify(await openApiDocument(documented(), info))
+  const makeDocument = async () => {
+    const { openApiDocument } = await import('./openapi-document.ts') // brings more than it needs, and few ask
+    return JSON.stringify(await openApiDocument(documented(), info))
+  }
 
   plugin
     .get(

@@ -118,34 +118,28 @@ export const createRateLimiter = (options: {
   }
   const startedAt = options.monotonicMs()
   const markOf = createLimitMarks(options.secret)
-  const bucketsFor = (policy: RateLimitPolicy): Buckets => createBuckets(policy, limits[policy], markOf)
-  const policies: Readonly<Record<RateLimitPolicy, Buckets>> = {
-    token: bucketsFor('token'),
-    failed: bucketsFor('failed'),
-    authorize: bucketsFor('authorize'),
-    read: bucketsFor('read'),
-    write: bucketsFor('write'),
-    sign_in: bucketsFor('sign_in'),
-    address: bucketsFor('address'),
-  }
+  // Made when they are first asked: seven times half a megabyte of zeros would be a tenth of the start of the program.
+  const policies: Partial<Record<RateLimitPolicy, Buckets>> = {}
+  const bucketsOf = (policy: RateLimitPolicy): Buckets =>
+    (policies[policy] ??= createBuckets(policy, limits[policy], markOf))
   const unitsNow = (buckets: Buckets) => Math.floor(options.monotonicMs() - startedAt) * buckets.count
 
   return {
     take: (policy, key) => {
-      const buckets = policies[policy]
+      const buckets = bucketsOf(policy)
       const now = unitsNow(buckets)
       const owed = buckets.spend(key, now, buckets.quota)
       return describe(policy, buckets, owed, now, owed - now <= buckets.quota)
     },
     peek: (policy, key) => {
-      const buckets = policies[policy]
+      const buckets = bucketsOf(policy)
       const now = unitsNow(buckets)
       const owed = buckets.read(key, now)
       const allowed = owed + buckets.cost - now <= buckets.quota
       return describe(policy, buckets, allowed ? owed : owed + buckets.cost, now, allowed)
     },
     giveBack: (policy, key) => {
-      const buckets = policies[policy]
+      const buckets = bucketsOf(policy)
       buckets.giveBack(key, unitsNow(buckets))
     },
   }

@@ -1,11 +1,35 @@
-import { hash, verify } from '@node-rs/bcrypt'
 import { refuse } from '../domain/errors.ts'
 
 /** bcrypt for people's passwords only; machine secrets are long and random and need no slow hash (contract section 2). */
 export type Passwords = {
+  /**
+   * Loads what hashes, which else happens with the first hash. It is machine code and cannot be run from within the
+   * program: it is put into the folder for temporary files.
+   * @throws PasswordsUnusable when that folder takes no such file
+   */
+  load(): Promise<void>
   hash(password: string): Promise<string>
   /** Against null, for an unknown user, it takes as long as against a real hash and gives false. */
   matches(password: string, hash: string | null): Promise<boolean>
+}
+
+/** Nobody could sign in. The message is a sentence for the operator. */
+export class PasswordsUnusable extends Error {
+  constructor(cause: unknown) {
+    super(
+      'Passwords cannot be hashed: the folder for temporary files (TMPDIR) has to take a file that may be executed. ' +
+        'Name such a folder in BUN_TMPDIR.',
+      { cause },
+    )
+  }
+}
+
+const loadBcrypt = async () => {
+  try {
+    return await import('@node-rs/bcrypt')
+  } catch (error) {
+    throw new PasswordsUnusable(error)
+  }
 }
 
 /** Hashes that may wait in line; at a sixth of a second each, whoever comes after them had better come again. */
@@ -38,9 +62,14 @@ export const createPasswords = (options: { readonly cost: number; readonly paral
   }
 
   return {
-    hash: async (password) => await inTurn(async () => await hash(password, { cost: options.cost })),
+    load: async () => void (await loadBcrypt()),
+    hash: async (password) => {
+      const bcrypt = await loadBcrypt()
+      return await inTurn(async () => await bcrypt.hash(password, { cost: options.cost }))
+    },
     matches: async (password, storedHash) => {
-      const matched = await inTurn(async () => await verify(password, storedHash ?? nobody))
+      const bcrypt = await loadBcrypt()
+      const matched = await inTurn(async () => await bcrypt.verify(password, storedHash ?? nobody))
       return matched && storedHash !== null
     },
   }

@@ -51,3 +51,15 @@ test('a failure is told in a sentence by the binary too, without a piece of its 
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
   expect(stderr).toMatch(/^error: There is no database at [^\n]+\n$/)
 })
+
+test('where no temporary folder takes the code that hashes passwords, the binary says so, and does all the rest', async () => {
+  const { json, run } = await emptyPlace({ BUN_TMPDIR: '/proc', TMPDIR: '/proc' })
+  await json(['migrate'])
+  expect((await json(['user', 'list'])).data).toEqual([])
+  const user = ['user', 'create', '--email', 'ada@example.com', '--name', 'Ada', '--generate-password']
+  for (const words of [user, ['serve', '--port', '0']]) {
+    const { exitCode, stdout, stderr } = await run(words)
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+    expect(stderr).toMatch(/^error: Passwords cannot be hashed: [^\n]+ BUN_TMPDIR\.\n$/)
+  }
+})
