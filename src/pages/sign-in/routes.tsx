@@ -6,11 +6,11 @@ import type { Door } from '../../http/door.ts'
 import { withSignInLimit } from '../../http/limits.ts'
 import { contextOf, traceOf } from '../../http/request-context.ts'
 import { isFromSameOrigin, sessionCookie } from '../../http/session-cookie.ts'
+import { authorizationPath } from '../../http/standard/paths.ts'
 import { signIn } from '../../operations/sessions/sign-in.ts'
 import { signOut } from '../../operations/sessions/sign-out.ts'
+import { appOrigins } from '../app-origins.ts'
 import { formFields, forms, readFields, staleForm } from '../form.ts'
-import { appOrigins } from '../front-door/app-origins.ts'
-import { authorizePath } from '../front-door/paths.ts'
 import { outcomeOf } from '../outcome.ts'
 import { page, seeOther } from '../page.ts'
 import { safeReturnTo } from '../return-to.ts'
@@ -33,12 +33,13 @@ type Shown = { readonly returnTo: string; readonly email: string; readonly error
 
 const showForm = (door: Door, request: Request, shown: Shown): Response => {
   const { tickets, cookies } = visitorOf(door, request)
-  const options = { refusal: shown.error, cookies, ...(leadsToApps(shown.returnTo) ? { formTarget: appOrigins } : {}) }
-  return page(<SignInPage tickets={tickets} {...shown} />, options)
+  const isForApp = leadsToApps(shown.returnTo)
+  const options = { refusal: shown.error, cookies, ...(isForApp ? { formTarget: appOrigins } : {}) }
+  return page(<SignInPage tickets={tickets} isForApp={isForApp} {...shown} />, options)
 }
 
 /** The question of an app may be answered at once, when something has come to be wrong with it. */
-const leadsToApps = (path: string): boolean => path.startsWith(`${authorizePath}?`)
+const leadsToApps = (path: string): boolean => path.startsWith(`${authorizationPath}?`)
 
 /** Only a form that this browser was shown signs it in: else another site could sign a visitor in as somebody else. */
 const signInForm = (door: Door) =>
