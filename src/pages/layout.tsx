@@ -28,7 +28,7 @@ export const Layout = ({ title, belongsTo, above, visit, section, notice, width 
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
-      <title>{[title, ...(belongsTo === undefined ? [] : [belongsTo]), 'App Platform'].join(' · ')}</title>
+      <title>{[...new Set([title, belongsTo ?? title, 'App Platform'])].join(' · ')}</title>
       <link rel="icon" href="data:," />
       <link rel="stylesheet" href={siteStylesheet.path} />
       <script src={siteScript.path} defer />

@@ -6,6 +6,7 @@ import { ownedApp } from '../../src/operations/apps/owned-app.ts'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
 import { listLiveCredentials } from '../../src/operations/credentials/list-live-credentials.ts'
 import { findVersion } from '../../src/operations/versions/find-version.ts'
+import { seenField } from '../../src/pages/seen-version.ts'
 import { developmentCaller, uploadVersion } from '../operations/support/owner.ts'
 import { createVersion } from '../../src/operations/versions/create-version.ts'
 import { operator, trace } from '../support/operator.ts'
@@ -14,6 +15,9 @@ import { hiddenFields, type PlainBrowser, type Seen, signedInBrowser } from './s
 import { hostileText } from './support/hostile-text.ts'
 
 // What the console does for its own developer, and for nobody else: over plain HTTP.
+
+/** What a form was bound to that no page ever showed. */
+const seenNever = seenField({ id: `ver_${'0'.repeat(32)}`, revision: 1, submittedAt: null, liveId: null })
 
 let world: World
 let owner: PlainBrowser
@@ -81,8 +85,8 @@ describe("another developer's app", () => {
       ['/credentials', { environment: 'development', label: '' }],
       ['/credentials/rotate', { environment: 'development', graceHours: '0' }],
       [`/credentials/${credentialId}/revoke`, {}],
-      ['/versions/1.0.0/submit', { id: 'x', revision: '1', submittedAt: 'none', liveId: 'none' }],
-      ['/versions/1.0.0/withdraw', { id: 'x', revision: '1', submittedAt: 'none', liveId: 'none' }],
+      ['/versions/1.0.0/submit', { seen: seenNever }],
+      ['/versions/1.0.0/withdraw', { seen: seenNever }],
     ]
     const before = JSON.stringify([await trailOf(strangersApp), await liveSecretsOf(strangersApp)])
     for (const [action, fields] of attempts) {
@@ -110,8 +114,7 @@ describe("another app's objects", () => {
     }
     expect((await owner.get(pathOf(mine, '/versions/7.7.7'))).status).toBe(404)
     const submit = pathOf(mine, '/versions/7.7.7/submit')
-    const seen = { id: 'ver_x', revision: '1', submittedAt: 'none', liveId: 'none' }
-    expect((await owner.post(submit, { ticket: ticketFor(submit), ...seen })).status).toBe(404)
+    expect((await owner.post(submit, { ticket: ticketFor(submit), seen: seenNever })).status).toBe(404)
   })
 
   test('are not touched by a client ID that a form names beside its own fields', async () => {
@@ -362,7 +365,7 @@ describe('versions', () => {
     expect((await owner.get(pathOf(app, `/versions/${version}`))).status).toBe(200)
     const submitted = await send(app, path, `${path}/submit`)
     expect(locationOf(submitted)).toBe(pathOf(app, `${path}?done=submitted`))
-    expect((await owner.get(pathOf(app, path))).text).toContain('In review')
+    expect((await owner.get(pathOf(app, path))).text).toContain('Waiting for review')
     expect(locationOf(await send(app, path, `${path}/withdraw`))).toBe(pathOf(app, `${path}?done=withdrawn`))
   })
 

@@ -21,7 +21,14 @@ const links = [
 
 /** The frame of the account's pages, with the way from one to the other. */
 export const AccountPage = ({ title, visit, path, notice = null, children }: AccountPageProps) => (
-  <Layout title={title} visit={visit} section="account" notice={notice} above={<AccountNavigation path={path} />}>
+  <Layout
+    title={title}
+    belongsTo="Account"
+    visit={visit}
+    section="account"
+    notice={notice}
+    above={<AccountNavigation path={path} />}
+  >
     {children}
   </Layout>
 )

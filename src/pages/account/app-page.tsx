@@ -1,6 +1,7 @@
 import type { Authorization } from '../../operations/grants/list-authorizations.ts'
 import type { ConnectedApp } from '../../operations/grants/list-connected-apps.ts'
 import { Form } from '../components/form.tsx'
+import { Older } from '../components/older.tsx'
 import { Time } from '../components/time.tsx'
 import type { Visit } from '../visit.ts'
 import { AccountPage } from './account-page.tsx'
@@ -47,11 +48,7 @@ export const AppPage = ({ visit, notice, app, authorizations, olderHref }: AppPa
         />
       ))}
     </div>
-    {olderHref === null ? null : (
-      <p>
-        <a href={olderHref}>Older authorizations</a>
-      </p>
-    )}
+    <Older href={olderHref} name="Older authorizations" />
   </AccountPage>
 )
 

@@ -1,6 +1,7 @@
 import type { SessionRecord } from '../../operations/sessions/list-sessions.ts'
 import { Badge } from '../components/badge.tsx'
 import { Form } from '../components/form.tsx'
+import { Older } from '../components/older.tsx'
 import { Time } from '../components/time.tsx'
 import type { Visit } from '../visit.ts'
 import { AccountPage } from './account-page.tsx'
@@ -25,11 +26,7 @@ export const SessionsPage = ({ visit, notice, sessions, olderHref }: SessionsPag
         <SessionCard key={session.key} visit={visit} session={session} />
       ))}
     </div>
-    {olderHref === null ? null : (
-      <p>
-        <a href={olderHref}>Older sessions</a>
-      </p>
-    )}
+    <Older href={olderHref} name="Older sessions" />
     {sessions.length > 1 || olderHref !== null ? <EndOthers visit={visit} /> : null}
   </AccountPage>
 )

@@ -19,7 +19,7 @@ const HomePage = ({ visit }: { readonly visit: Visit }) => (
       </Card>
       {visit.session.user.isOperator ? (
         <Card href="/desk" name="Operator desk">
-          Reviews, installs, apps, people, the audit log and the health of this server.
+          Reviews, installs, apps, users, the audit log and the health of this server.
         </Card>
       ) : null}
     </div>

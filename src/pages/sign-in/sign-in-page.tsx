@@ -8,13 +8,16 @@ import type { TicketBook } from '../ticket-book.ts'
 type SignInPageProps = {
   readonly tickets: TicketBook
   readonly returnTo: string
+  /** An app has sent the person here, and they come to its question next. */
+  readonly isForApp: boolean
   readonly email: string
   readonly error: PlatformError | null
 }
 
-export const SignInPage = ({ tickets, returnTo, email, error }: SignInPageProps) => (
+export const SignInPage = ({ tickets, returnTo, isForApp, email, error }: SignInPageProps) => (
   <Layout title="Sign in" visit={null} width="narrow">
     <Problem error={error} />
+    {isForApp ? <p>An app asks for access to your account. Sign in to see what it asks for, then decide.</p> : null}
     <Form action="/sign-in" visit={{ tickets }}>
       <input type="hidden" name="return_to" value={returnTo} />
       <Field

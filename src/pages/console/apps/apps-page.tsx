@@ -2,13 +2,13 @@ import type { OwnAppSummary } from '../../../operations/apps/list-own-apps.ts'
 import { Time } from '../../components/time.tsx'
 import { Layout } from '../../layout.tsx'
 import type { Visit } from '../../visit.ts'
-import { AppStatusBadge } from '../components/app-status.tsx'
+import { AppStatusBadge } from '../../components/app-status.tsx'
 import { appPath, newAppPath } from '../paths.ts'
 
 type AppsPageProps = { readonly visit: Visit; readonly apps: readonly OwnAppSummary[] }
 
 export const AppsPage = ({ visit, apps }: AppsPageProps) => (
-  <Layout title="Your apps" visit={visit} section="console">
+  <Layout title="Your apps" belongsTo="Console" visit={visit} section="console">
     {apps.length === 0 ? <NoApps /> : null}
     <p>
       <a href={newAppPath} role="button">
@@ -45,7 +45,7 @@ const AppCard = ({ app }: { readonly app: OwnAppSummary }) => (
       <dd>{app.live ?? 'Nothing yet'}</dd>
       <dt>Development head</dt>
       <dd>{app.developmentHead ?? 'None yet'}</dd>
-      <dt>Since</dt>
+      <dt>Registered</dt>
       <dd>
         <Time at={app.createdAt} />
       </dd>

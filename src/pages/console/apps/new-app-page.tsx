@@ -17,6 +17,7 @@ type NewAppPageProps = {
 export const NewAppPage = ({ visit, values, error }: NewAppPageProps) => (
   <Layout
     title="Create an app"
+    belongsTo="Console"
     visit={visit}
     section="console"
     above={

@@ -4,7 +4,7 @@ import { Badge, type Tone } from '../../components/badge.tsx'
 
 const availabilityWords = {
   available: ['good', 'Available'],
-  preview: ['waiting', 'Preview'],
+  preview: ['plain', 'Preview'],
   issuable: ['plain', 'No endpoint uses it yet'],
   planned: ['plain', 'Planned'],
   restricted: ['plain', 'Restricted'],
@@ -52,7 +52,7 @@ export const ScopeChoice = ({ chosen, error }: ScopeChoiceProps) => {
           </small>
         </div>
       ))}
-      <p class="muted">Not to be had yet:</p>
+      <p class="muted">Not available yet:</p>
       <ul>
         {entries
           .filter((entry) => !isOpen(entry))

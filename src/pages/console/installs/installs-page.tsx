@@ -1,9 +1,10 @@
 import type { AppInstall } from '../../../operations/installs/list-app-installs.ts'
-import { Badge, type Tone } from '../../components/badge.tsx'
+import { InstallStatusBadge } from '../../components/install-status.tsx'
 import { Scroll } from '../../components/scroll.tsx'
 import { Time } from '../../components/time.tsx'
+import { resourceKindWords } from '../../resource-kind-words.ts'
 import { AppPage } from '../components/app-page.tsx'
-import { Older } from '../components/older.tsx'
+import { Older } from '../../components/older.tsx'
 import type { OwnApp } from '../owner.ts'
 
 type InstallsPageProps = OwnApp & { readonly installs: readonly AppInstall[]; readonly older: string | null }
@@ -11,8 +12,8 @@ type InstallsPageProps = OwnApp & { readonly installs: readonly AppInstall[]; re
 export const InstallsPage = ({ visit, app, installs, older }: InstallsPageProps) => (
   <AppPage visit={visit} app={app} tab="installs" title="Installs">
     <p>
-      Where your app is installed. Its users’ websites and stores can be listed while an install is approved and active.
-      Who installed it is told to your app by the users who consent, and by nobody else.
+      Where your app is installed. Its users’ websites and stores can be listed while an install is active. Who
+      installed it is told to your app by the users who consent, and by nobody else.
     </p>
     {installs.length === 0 ? (
       <p class="muted">Nobody has installed this app yet.</p>
@@ -22,10 +23,9 @@ export const InstallsPage = ({ visit, app, installs, older }: InstallsPageProps)
           <thead>
             <tr>
               <th scope="col">Install</th>
-              <th scope="col">On a</th>
-              <th scope="col">Approval</th>
-              <th scope="col">State</th>
-              <th scope="col">Since</th>
+              <th scope="col">Installed on</th>
+              <th scope="col">Status</th>
+              <th scope="col">Asked for</th>
               <th scope="col">Last changed</th>
             </tr>
           </thead>
@@ -37,7 +37,7 @@ export const InstallsPage = ({ visit, app, installs, older }: InstallsPageProps)
         </table>
       </Scroll>
     )}
-    <Older href={older} />
+    <Older href={older} name="Older installs" />
   </AppPage>
 )
 
@@ -46,14 +46,9 @@ const InstallRow = ({ install }: { readonly install: AppInstall }) => (
     <th scope="row">
       <code class="small">{install.id}</code>
     </th>
-    <td>{kinds[install.kind]}</td>
+    <td>{resourceKindWords[install.kind]}</td>
     <td>
-      <Badge tone={approvals[install.approval][0]}>{approvals[install.approval][1]}</Badge>
-    </td>
-    <td>
-      <Badge tone={install.state === 'active' ? 'good' : 'plain'}>
-        {install.state === 'active' ? 'Active' : 'Inactive'}
-      </Badge>
+      <InstallStatusBadge install={install} />
     </td>
     <td>
       <Time at={install.createdAt} />
@@ -63,11 +58,3 @@ const InstallRow = ({ install }: { readonly install: AppInstall }) => (
     </td>
   </tr>
 )
-
-const kinds = { site: 'Website', store: 'Store' } as const satisfies Record<AppInstall['kind'], string>
-const approvals = {
-  pending: ['waiting', 'Waiting'],
-  approved: ['good', 'Approved'],
-  rejected: ['bad', 'Rejected'],
-  withdrawn: ['plain', 'Withdrawn'],
-} as const satisfies Record<AppInstall['approval'], readonly [Tone, string]>

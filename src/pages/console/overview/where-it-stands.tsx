@@ -1,7 +1,7 @@
 import type { AppOverview } from '../../../operations/apps/app-overview.ts'
 import type { VersionSummary } from '../../../operations/versions/list-version-summaries.ts'
 import { Time } from '../../components/time.tsx'
-import { VersionStatusBadge } from '../components/version-marks.tsx'
+import { VersionStatusBadge } from '../../components/version-status.tsx'
 import { appPath } from '../paths.ts'
 
 type WhereItStandsProps = { readonly slug: string; readonly overview: AppOverview }

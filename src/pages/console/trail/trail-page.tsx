@@ -4,7 +4,7 @@ import { Scroll } from '../../components/scroll.tsx'
 import { Time } from '../../components/time.tsx'
 import { AppPage } from '../components/app-page.tsx'
 import { EnvironmentBadge } from '../components/environment.tsx'
-import { Older } from '../components/older.tsx'
+import { Older } from '../../components/older.tsx'
 import type { OwnApp } from '../owner.ts'
 import { appPath } from '../paths.ts'
 import { actionWords } from './action-words.ts'
@@ -46,7 +46,7 @@ export const TrailPage = ({ visit, app, events, action, older }: TrailPageProps)
         </table>
       </Scroll>
     )}
-    <Older href={older} />
+    <Older href={older} name="Older events" />
   </AppPage>
 )
 

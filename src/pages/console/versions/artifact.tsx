@@ -1,15 +1,19 @@
 import type { VersionRecord } from '../../../operations/versions/version-record.ts'
 import { Copyable } from '../components/copyable.tsx'
 
-/** The uploaded file, and how to tell that a copy is the same. */
-export const Artifact = ({ artifact }: Pick<VersionRecord, 'artifact'>) =>
+type ArtifactProps = Pick<VersionRecord, 'artifact'> & { readonly href: string }
+
+/** The uploaded file, where it is, and how to tell that a copy is the same. */
+export const Artifact = ({ artifact, href }: ArtifactProps) =>
   artifact === null ? (
     <p class="muted">No file was uploaded with this version.</p>
   ) : (
     <dl>
       <dt>File</dt>
       <dd>
-        <bdi>{artifact.filename}</bdi>
+        <a href={href} download>
+          <bdi>{artifact.filename}</bdi>
+        </a>
       </dd>
       <dt>Size</dt>
       <dd>{`${artifact.sizeBytes.toLocaleString('en')} bytes`}</dd>

@@ -3,7 +3,7 @@ import { Scroll } from '../../components/scroll.tsx'
 import { Time } from '../../components/time.tsx'
 import { AppPage } from '../components/app-page.tsx'
 import { EnvironmentBadge } from '../components/environment.tsx'
-import { Older } from '../components/older.tsx'
+import { Older } from '../../components/older.tsx'
 import type { OwnApp } from '../owner.ts'
 import { appPath } from '../paths.ts'
 
@@ -41,7 +41,7 @@ export const RollbacksPage = ({ visit, app, rollbacks, older }: RollbacksPagePro
         </table>
       </Scroll>
     )}
-    <Older href={older} />
+    <Older href={older} name="Older rollbacks" />
   </AppPage>
 )
 

@@ -8,9 +8,12 @@ import { findVersion } from '../../../operations/versions/find-version.ts'
 import { listRollbacks } from '../../../operations/versions/list-rollbacks.ts'
 import { listVersionSummaries } from '../../../operations/versions/list-version-summaries.ts'
 import { moveVersion } from '../../../operations/versions/move-version.ts'
+import type { SeenVersion } from '../../../operations/versions/take-step.ts'
+import { artifactDownload } from '../../artifact-download.ts'
 import { formFields, forms } from '../../form.ts'
 import { outcomeOf } from '../../outcome.ts'
 import { page, seeOther } from '../../page.ts'
+import { readSeen } from '../../seen-version.ts'
 import { signedIn } from '../../visit.ts'
 import { alreadyDone } from '../already-done.tsx'
 import { listingOf, olderPath } from '../../listing.ts'
@@ -22,18 +25,7 @@ import { VersionPage } from './version-page.tsx'
 import { VersionsPage } from './versions-page.tsx'
 
 /** What a developer was shown of a version when they decided. */
-const seenVersion = formFields({
-  id: Type.String(),
-  revision: Type.String({ pattern: '^[1-9][0-9]{0,9}$' }),
-  submittedAt: Type.String({ pattern: '^(?:none|[0-9]{1,15})$' }),
-  liveId: Type.String(),
-})
-type SeenForm = {
-  readonly id: string
-  readonly revision: string
-  readonly submittedAt: string
-  readonly liveId: string
-}
+const seenVersion = formFields({ seen: Type.String() })
 
 /** Versions, the review that their developer asks for, and the ledger of rollbacks. */
 export const versionRoutes = (door: Door) =>
@@ -46,16 +38,20 @@ export const versionRoutes = (door: Door) =>
       '/console/:slug/versions/:version',
       async ({ request, params: { slug, version } }) => await show(door, request, slug, version, null),
     )
+    .get('/console/:slug/versions/:version/artifact', async ({ request, params: { slug, version } }) => {
+      const { app } = await ownAppOf(door, request, slug)
+      return await artifactDownload(door, request, await findVersion(door.platform, app, version))
+    })
     .post(
       '/console/:slug/versions/:version/submit',
-      async ({ request, params: { slug, version }, body }) =>
-        await move(door, request, slug, { version, step: 'submit', form: body }),
+      async ({ request, params: { slug, version }, body: { seen } }) =>
+        await move(door, request, slug, { version, step: 'submit', seen: readSeen(seen) }),
       { body: seenVersion },
     )
     .post(
       '/console/:slug/versions/:version/withdraw',
-      async ({ request, params: { slug, version }, body }) =>
-        await move(door, request, slug, { version, step: 'withdraw', form: body }),
+      async ({ request, params: { slug, version }, body: { seen } }) =>
+        await move(door, request, slug, { version, step: 'withdraw', seen: readSeen(seen) }),
       { body: seenVersion },
     )
 
@@ -81,13 +77,11 @@ const showLedger = async (door: Door, request: Request, slug: string): Promise<R
   return page(<RollbacksPage visit={visit} app={app} rollbacks={data} older={older} />)
 }
 
-type Move = { readonly version: string; readonly step: 'submit' | 'withdraw'; readonly form: SeenForm }
+type Move = { readonly version: string; readonly step: 'submit' | 'withdraw'; readonly seen: SeenVersion }
 
-const move = async (door: Door, request: Request, slug: string, { version, step, form }: Move): Promise<Response> => {
+const move = async (door: Door, request: Request, slug: string, { version, step, seen }: Move): Promise<Response> => {
   const { platform, trace, actor } = changeOnceBy(door, request, (userId) => ownsActiveApp(userId, slug))
-  const outcome = await outcomeOf(
-    moveVersion(platform, trace, actor, { slug, version, step, rejection: null, seen: seenOf(form) }),
-  )
+  const outcome = await outcomeOf(moveVersion(platform, trace, actor, { slug, version, step, rejection: null, seen }))
   if (outcome.kind === 'done') return seeOther(`${appPath(slug, 'versions', version)}?done=${pastOf[step]}`)
   if (outcome.error.code !== 'idempotency_key_reused') return await show(door, request, slug, version, outcome.error)
   const { visit } = await ownAppOf(door, request, slug)
@@ -100,13 +94,6 @@ const move = async (door: Door, request: Request, slug: string, { version, step,
 }
 
 const pastOf = { submit: 'submitted', withdraw: 'withdrawn' } as const
-
-const seenOf = ({ id, revision, submittedAt, liveId }: SeenForm) => ({
-  id,
-  revision: Number(revision),
-  submittedAt: submittedAt === 'none' ? null : Number(submittedAt),
-  liveId: liveId === 'none' ? null : liveId,
-})
 
 const show = async (
   door: Door,

@@ -1,5 +1,6 @@
 import type { VersionRecord } from '../../../operations/versions/version-record.ts'
 import { Form } from '../../components/form.tsx'
+import { seenField } from '../../seen-version.ts'
 import type { OwnApp } from '../owner.ts'
 import { appPath } from '../paths.ts'
 
@@ -39,10 +40,7 @@ type ActionFormProps = VersionActionsProps & {
 
 const ActionForm = ({ visit, app, version, liveId, step, button, hint }: ActionFormProps) => (
   <Form action={appPath(app.slug, 'versions', version.version, step)} visit={visit}>
-    <input type="hidden" name="id" value={version.id} />
-    <input type="hidden" name="revision" value={String(version.revision)} />
-    <input type="hidden" name="submittedAt" value={String(version.submittedAt ?? 'none')} />
-    <input type="hidden" name="liveId" value={liveId ?? 'none'} />
+    <input type="hidden" name="seen" value={seenField({ ...version, liveId })} />
     <button type="submit" class={step === 'submit' ? undefined : 'secondary'} aria-describedby="step-hint">
       {button}
     </button>

@@ -1,12 +1,14 @@
 import type { PlatformError } from '../../../domain/errors.ts'
+import type { VersionStatus } from '../../../domain/version.ts'
 import type { VersionRecord } from '../../../operations/versions/version-record.ts'
 import { Problem } from '../../components/problem.tsx'
 import { Time } from '../../components/time.tsx'
+import { VersionStatusBadge } from '../../components/version-status.tsx'
 import { AppPage } from '../components/app-page.tsx'
-import { HeadBadge, VersionStatusBadge, versionStatusWords } from '../components/version-marks.tsx'
 import type { OwnApp } from '../owner.ts'
 import { appPath } from '../paths.ts'
 import { Artifact } from './artifact.tsx'
+import { HeadBadge } from './head-badge.tsx'
 import { Manifest } from './manifest.tsx'
 import { Rejection } from './rejection.tsx'
 import { VersionActions } from './version-actions.tsx'
@@ -25,10 +27,10 @@ export const VersionPage = ({ visit, app, version, liveId, notice, error }: Vers
     <p>
       <VersionStatusBadge status={version.status} /> <HeadBadge isHead={version.current.development} />
     </p>
-    <p>{versionStatusWords[version.status].meaning}</p>
+    <p>{meanings[version.status]}</p>
     <Rejection rejection={version.rejection} />
     <VersionActions visit={visit} app={app} version={version} liveId={liveId} />
-    <h2>What it is</h2>
+    <h2>Details</h2>
     <Facts version={version} />
     <h2>Notes</h2>
     {version.notes === null || version.notes === '' ? (
@@ -39,7 +41,7 @@ export const VersionPage = ({ visit, app, version, liveId, notice, error }: Vers
       </p>
     )}
     <h2>Artifact</h2>
-    <Artifact artifact={version.artifact} />
+    <Artifact artifact={version.artifact} href={appPath(app.slug, 'versions', version.version, 'artifact')} />
     <h2>Manifest</h2>
     <Manifest manifest={version.manifest} />
     <p>
@@ -48,10 +50,22 @@ export const VersionPage = ({ visit, app, version, liveId, notice, error }: Vers
   </AppPage>
 )
 
+/** What each status means for the developer. */
+const meanings = {
+  draft: 'Only you see it. Upload it again to replace it, or submit it for review.',
+  submitted: 'An operator looks at it. Its content cannot change now.',
+  approved: 'It passed the review and goes live when an operator makes it live.',
+  active: 'This is what users get.',
+  superseded: 'It was live before. A production rollback can bring it back.',
+  rejected: 'It stays as it is. Upload what you mended under a new version.',
+} as const satisfies Record<VersionStatus, string>
+
 const Facts = ({ version }: { readonly version: VersionRecord }) => (
   <dl>
     <dt>Number</dt>
-    <dd>{`${version.number}, revision ${version.revision}`}</dd>
+    <dd>{version.number}</dd>
+    <dt>Revision</dt>
+    <dd>{version.revision}</dd>
     <dt>Scopes</dt>
     <dd>{version.scopes.length === 0 ? 'None' : <code>{version.scopes.join(' ')}</code>}</dd>
     <Moment name="Created" at={version.createdAt} />

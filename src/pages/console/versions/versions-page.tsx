@@ -2,11 +2,12 @@ import { type VersionStatus, versionStatuses } from '../../../domain/version.ts'
 import type { VersionSummary } from '../../../operations/versions/list-version-summaries.ts'
 import { Scroll } from '../../components/scroll.tsx'
 import { Time } from '../../components/time.tsx'
+import { VersionStatusBadge, versionStatusWords } from '../../components/version-status.tsx'
 import { AppPage } from '../components/app-page.tsx'
-import { Older } from '../components/older.tsx'
-import { HeadBadge, VersionStatusBadge, versionStatusWords } from '../components/version-marks.tsx'
+import { Older } from '../../components/older.tsx'
 import type { OwnApp } from '../owner.ts'
 import { appPath } from '../paths.ts'
+import { HeadBadge } from './head-badge.tsx'
 
 type VersionsPageProps = OwnApp & {
   readonly versions: readonly VersionSummary[]
@@ -43,7 +44,7 @@ export const VersionsPage = ({ visit, app, versions, status, older }: VersionsPa
         </table>
       </Scroll>
     )}
-    <Older href={older} />
+    <Older href={older} name="Older versions" />
   </AppPage>
 )
 
@@ -75,7 +76,7 @@ const StatusFilter = ({ slug, status }: StatusFilterProps) => (
       </option>
       {versionStatuses.map((value) => (
         <option key={value} value={value} selected={value === status}>
-          {versionStatusWords[value].name}
+          {versionStatusWords[value][1]}
         </option>
       ))}
     </select>

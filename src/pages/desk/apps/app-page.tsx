@@ -1,9 +1,9 @@
 import type { InspectedApp } from '../../../operations/apps/inspect-app.ts'
+import { AppStatusBadge } from '../../components/app-status.tsx'
 import { Form } from '../../components/form.tsx'
 import { Time } from '../../components/time.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
-import { AppStatusBadge } from '../marks.tsx'
 import { appPath, auditPath, deskPaths, reviewPath, userPath } from '../paths.ts'
 
 type AppPageProps = {
@@ -75,7 +75,7 @@ const Scope = ({ name }: { readonly name: string }) => (
 const installWords = (counts: InspectedApp['installs']): string => {
   const total = (matches: (count: InspectedApp['installs'][number]) => boolean) =>
     counts.filter(matches).reduce((sum, { count }) => sum + count, 0)
-  return `${total(({ state }) => state === 'active')} in use, ${total(({ approval }) => approval === 'pending')} waiting`
+  return `${total(({ state }) => state === 'active')} active, ${total(({ approval }) => approval === 'pending')} waiting for approval`
 }
 
 type ChangeProps = { readonly visit: Visit; readonly app: InspectedApp }

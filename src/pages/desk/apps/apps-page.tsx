@@ -1,9 +1,9 @@
 import type { AppSummary } from '../../../operations/apps/search-apps.ts'
+import { AppStatusBadge } from '../../components/app-status.tsx'
 import { Scroll } from '../../components/scroll.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
-import { AppStatusBadge } from '../marks.tsx'
-import { Older } from '../older.tsx'
+import { Older } from '../../components/older.tsx'
 import { appPath, deskPaths } from '../paths.ts'
 import { SearchForm } from '../search-form.tsx'
 

@@ -3,7 +3,7 @@ import type { DescribedEvent } from '../../../operations/audit/describe-events.t
 import { Problem } from '../../components/problem.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
-import { Older } from '../older.tsx'
+import { Older } from '../../components/older.tsx'
 import { deskPaths } from '../paths.ts'
 import { AuditFilter } from './audit-filter.tsx'
 import { EventTable } from './event-table.tsx'

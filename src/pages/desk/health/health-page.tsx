@@ -37,6 +37,14 @@ export const HealthPage = ({ visit, health, program }: HealthPageProps) => (
         <dd>{count(health.transactions)}</dd>
         <dt>Transactions per commit</dt>
         <dd>{health.commits === 0 ? 'None yet' : (health.transactions / health.commits).toFixed(2)}</dd>
+        <dt>Purge of what has expired</dt>
+        <dd>
+          {health.purgeLagSeconds === 0 ? (
+            <Badge tone="good">Up to date</Badge>
+          ) : (
+            <Badge tone="waiting">{`${durationInWords(health.purgeLagSeconds)} behind`}</Badge>
+          )}
+        </dd>
       </Card>
       <Card title="Alive now">
         <dt>App tokens</dt>
@@ -45,14 +53,6 @@ export const HealthPage = ({ visit, health, program }: HealthPageProps) => (
         <dd>{live(health.live.sessions)}</dd>
         <dt>Authorizations by users</dt>
         <dd>{live(health.live.grants)}</dd>
-        <dt>Purge</dt>
-        <dd>
-          {health.purgeLagSeconds === 0 ? (
-            <Badge tone="good">Up to date</Badge>
-          ) : (
-            <Badge tone="waiting">{`${durationInWords(health.purgeLagSeconds)} behind`}</Badge>
-          )}
-        </dd>
       </Card>
       <Card title="Program">
         <dt>App Platform</dt>

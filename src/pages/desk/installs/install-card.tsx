@@ -1,8 +1,9 @@
 import type { DescribedInstall } from '../../../operations/installs/described-install.ts'
 import { Time } from '../../components/time.tsx'
+import { resourceKindWords } from '../../resource-kind-words.ts'
 import type { Visit } from '../../visit.ts'
 import { appPath } from '../paths.ts'
-import { kindWords, StepForms } from './install-steps.tsx'
+import { StepForms } from './install-steps.tsx'
 
 type InstallCardProps = { readonly visit: Visit; readonly install: DescribedInstall }
 
@@ -21,11 +22,11 @@ export const InstallCard = ({ visit, install }: InstallCardProps) => (
       </dd>
       <dt>User</dt>
       <dd>{install.user}</dd>
-      <dt>{kindWords[install.kind]}</dt>
+      <dt>{resourceKindWords[install.kind]}</dt>
       <dd>
         <code>{install.resource}</code>
       </dd>
-      <dt>Since</dt>
+      <dt>Asked for</dt>
       <dd>
         <Time at={install.createdAt} />
       </dd>

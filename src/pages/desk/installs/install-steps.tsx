@@ -4,8 +4,6 @@ import { Form } from '../../components/form.tsx'
 import type { Visit } from '../../visit.ts'
 import { installPath } from '../paths.ts'
 
-export const kindWords = { site: 'Website', store: 'Store' } as const
-
 type StepFormsProps = { readonly visit: Visit; readonly install: DescribedInstall }
 
 /** What can be decided on an install now; nothing when it is over. */

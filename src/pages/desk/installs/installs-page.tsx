@@ -1,15 +1,16 @@
 import type { PlatformError } from '../../../domain/errors.ts'
 import type { DescribedInstall } from '../../../operations/installs/described-install.ts'
-import { Badge, type Tone } from '../../components/badge.tsx'
+import { InstallStatusBadge } from '../../components/install-status.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { Scroll } from '../../components/scroll.tsx'
 import { Time } from '../../components/time.tsx'
+import { resourceKindWords } from '../../resource-kind-words.ts'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
-import { Older } from '../older.tsx'
+import { Older } from '../../components/older.tsx'
 import { appPath, deskPaths } from '../paths.ts'
 import { InstallCard } from './install-card.tsx'
-import { kindWords, StepForms } from './install-steps.tsx'
+import { StepForms } from './install-steps.tsx'
 
 type List = { readonly installs: readonly DescribedInstall[]; readonly moreHref: string | null }
 type InstallsPageProps = {
@@ -83,11 +84,11 @@ const InstallTable = ({ visit, installs }: InstallTableProps) => (
       <thead>
         <tr>
           <th scope="col">App</th>
-          <th scope="col">State</th>
+          <th scope="col">Status</th>
           <th scope="col">User</th>
-          <th scope="col">On</th>
-          <th scope="col">Decided</th>
-          <th scope="col">Decision</th>
+          <th scope="col">Installed on</th>
+          <th scope="col">Last changed</th>
+          <th scope="col">Action</th>
         </tr>
       </thead>
       <tbody>
@@ -101,40 +102,31 @@ const InstallTable = ({ visit, installs }: InstallTableProps) => (
 
 type InstallRowProps = { readonly visit: Visit; readonly install: DescribedInstall }
 
-const InstallRow = ({ visit, install }: InstallRowProps) => {
-  const [tone, words] = stateOf(install)
-  return (
-    <tr>
-      <td>
-        <a href={appPath(install.app)}>
-          <code>{install.app}</code>
-        </a>
-        <br />
-        <small>
-          <bdi>{install.appName}</bdi>
-        </small>
-      </td>
-      <td>
-        <Badge tone={tone}>{words}</Badge>
-      </td>
-      <td>
-        <bdi>{install.user}</bdi>
-      </td>
-      <td>
-        {kindWords[install.kind]} <code>{install.resource}</code>
-      </td>
-      <td>
-        <Time at={install.updatedAt} />
-      </td>
-      <td>
-        <StepForms visit={visit} install={install} />
-      </td>
-    </tr>
-  )
-}
-
-const stateOf = ({ approval, state }: DescribedInstall): readonly [Tone, string] => {
-  if (approval === 'rejected') return ['bad', 'Rejected']
-  if (approval === 'withdrawn') return ['plain', 'Withdrawn']
-  return state === 'active' ? ['good', 'In use'] : ['plain', 'Deactivated']
-}
+const InstallRow = ({ visit, install }: InstallRowProps) => (
+  <tr>
+    <td>
+      <a href={appPath(install.app)}>
+        <code>{install.app}</code>
+      </a>
+      <br />
+      <small>
+        <bdi>{install.appName}</bdi>
+      </small>
+    </td>
+    <td>
+      <InstallStatusBadge install={install} />
+    </td>
+    <td>
+      <bdi>{install.user}</bdi>
+    </td>
+    <td>
+      {resourceKindWords[install.kind]} <code>{install.resource}</code>
+    </td>
+    <td>
+      <Time at={install.updatedAt} />
+    </td>
+    <td>
+      <StepForms visit={visit} install={install} />
+    </td>
+  </tr>
+)

@@ -2,11 +2,11 @@ import type { ComponentChildren } from 'preact'
 import type { PlatformError } from '../../../domain/errors.ts'
 import type { Review } from '../../../operations/versions/read-review.ts'
 import { Form } from '../../components/form.tsx'
+import { seenField } from '../../seen-version.ts'
 import type { Visit } from '../../visit.ts'
 import { reviewPath } from '../paths.ts'
 import { RejectForm } from './reject-form.tsx'
 import type { RejectionDraft } from './rejection-draft.ts'
-import { seenField } from './seen.ts'
 
 type DecisionsProps = {
   readonly visit: Visit

@@ -1,10 +1,10 @@
 import type { QueuedVersion } from '../../../operations/versions/list-queue.ts'
+import { AppStatusBadge } from '../../components/app-status.tsx'
 import { Scroll } from '../../components/scroll.tsx'
 import { Time } from '../../components/time.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
-import { AppStatusBadge } from '../marks.tsx'
-import { Older } from '../older.tsx'
+import { Older } from '../../components/older.tsx'
 import { deskPaths, reviewPath } from '../paths.ts'
 
 type Queue = { readonly versions: readonly QueuedVersion[]; readonly moreHref: string | null }

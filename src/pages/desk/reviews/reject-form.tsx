@@ -2,10 +2,10 @@ import type { PlatformError } from '../../../domain/errors.ts'
 import type { Review } from '../../../operations/versions/read-review.ts'
 import { Field } from '../../components/field.tsx'
 import { Form } from '../../components/form.tsx'
+import { seenField } from '../../seen-version.ts'
 import type { Visit } from '../../visit.ts'
 import { reviewPath } from '../paths.ts'
 import type { RejectionDraft } from './rejection-draft.ts'
-import { seenField } from './seen.ts'
 
 type RejectFormProps = {
   readonly visit: Visit

@@ -1,12 +1,13 @@
 import type { PlatformError } from '../../../domain/errors.ts'
 import { visibleText } from '../../../domain/visible-text.ts'
 import type { Review } from '../../../operations/versions/read-review.ts'
+import { AppStatusBadge } from '../../components/app-status.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { Time } from '../../components/time.tsx'
+import { VersionStatusBadge } from '../../components/version-status.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
-import { AppStatusBadge, VersionStatusBadge } from '../marks.tsx'
-import { appPath, deskPaths, userPath } from '../paths.ts'
+import { appPath, deskPaths, reviewPath, userPath } from '../paths.ts'
 import { Decisions } from './decisions.tsx'
 import { ManifestChanges } from './manifest-changes.tsx'
 import type { RejectionDraft } from './rejection-draft.ts'
@@ -64,19 +65,22 @@ const Facts = ({ review: { app, owner, version, live } }: { readonly review: Rev
     <dd>{live === null ? 'Nothing' : live.version}</dd>
     <dt>Artifact</dt>
     <dd>
-      <Artifact artifact={version.artifact} />
+      <Artifact artifact={version.artifact} href={reviewPath(app.slug, version.version, 'artifact')} />
     </dd>
     <dt>Notes</dt>
-    <dd>{version.notes === null ? 'None' : <bdi class="text">{visibleText(version.notes)}</bdi>}</dd>
+    <dd>{version.notes === null ? 'None' : <bdi class="as-written">{visibleText(version.notes)}</bdi>}</dd>
   </dl>
 )
 
-const Artifact = ({ artifact }: { readonly artifact: Review['version']['artifact'] }) =>
+const Artifact = ({ artifact, href }: Pick<Review['version'], 'artifact'> & { readonly href: string }) =>
   artifact === null ? (
     <>None</>
   ) : (
     <>
-      <bdi>{visibleText(artifact.filename)}</bdi>, {artifact.sizeBytes.toLocaleString('en')} bytes
+      <a href={href} download>
+        <bdi>{visibleText(artifact.filename)}</bdi>
+      </a>
+      , {artifact.sizeBytes.toLocaleString('en')} bytes
       <br />
       <small>
         SHA-256 <code>{artifact.sha256}</code>
@@ -90,7 +94,7 @@ const Rejection = ({ review: { version } }: { readonly review: Review }) =>
     <section aria-labelledby="rejection">
       <h2 id="rejection">Why it was rejected</h2>
       <p>
-        <bdi class="text">{version.rejection.message}</bdi>
+        <bdi class="as-written">{version.rejection.message}</bdi>
       </p>
       <dl>
         {version.rejection.items.map(({ path, message }, index) => (

@@ -7,11 +7,13 @@ import { listQueue } from '../../../operations/versions/list-queue.ts'
 import { moveVersion } from '../../../operations/versions/move-version.ts'
 import { readReview } from '../../../operations/versions/read-review.ts'
 import type { VersionRecord } from '../../../operations/versions/version-record.ts'
+import { artifactDownload } from '../../artifact-download.ts'
 import { formFields, forms } from '../../form.ts'
 import { listingOf, olderPath } from '../../listing.ts'
 import { noticeOf } from '../../notice.ts'
 import { outcomeOf } from '../../outcome.ts'
 import { page, seeOther } from '../../page.ts'
+import { readSeen, seenField } from '../../seen-version.ts'
 import { operatorOnly, visitOf } from '../../visit.ts'
 import { changeBy } from '../operator.ts'
 import { deskPaths, reviewPath } from '../paths.ts'
@@ -20,7 +22,6 @@ import { ManifestPage } from './manifest-page.tsx'
 import { QueuePage } from './queue-page.tsx'
 import { draftFault, draftFrom, emptyDraft, itemsOf, type RejectionDraft, withMoreRows } from './rejection-draft.ts'
 import { ReviewPage } from './review-page.tsx'
-import { readSeen, seenField } from './seen.ts'
 
 const notices = {
   approved: 'The version is approved. It is not live yet.',
@@ -53,6 +54,10 @@ const reviewPages = (door: Door) =>
       reviewPattern,
       async ({ request, params }) => await showReview(door, request, params, { draft: emptyDraft, error: null }),
     )
+    .get(`${reviewPattern}/artifact`, async ({ request, params }) => {
+      const { version } = await readReview(door.platform, params.slug, params.version)
+      return await artifactDownload(door, request, version)
+    })
     .get(`${reviewPattern}/manifest`, async ({ request, params }) => {
       const review = await readReview(door.platform, params.slug, params.version)
       return page(<ManifestPage visit={visitOf(request)} review={review} />)

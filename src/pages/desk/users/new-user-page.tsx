@@ -19,7 +19,7 @@ export const NewUserPage = ({ visit, values, error }: NewUserPageProps) => (
     <Problem error={error} />
     <Form action={deskPaths.newUser} visit={visit} class="measure">
       <Field
-        label="Email"
+        label="Email address"
         name="email"
         hint="What they sign in with. It cannot be changed."
         error={error}

@@ -6,8 +6,8 @@ import { Problem } from '../../components/problem.tsx'
 import { Time } from '../../components/time.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
-import { UserMarks } from '../marks.tsx'
 import { auditPath, deskPaths, userPath } from '../paths.ts'
+import { UserMarks } from './user-marks.tsx'
 
 type UserPageProps = {
   readonly visit: Visit
@@ -20,7 +20,7 @@ export const UserPage = ({ visit, user, notice, error }: UserPageProps) => (
   <DeskPage title={user.name} about={user.email} visit={visit} tab={deskPaths.users} notice={notice}>
     <Problem error={error} />
     <dl>
-      <dt>Email</dt>
+      <dt>Email address</dt>
       <dd>{user.email}</dd>
       <dt>Status</dt>
       <dd>

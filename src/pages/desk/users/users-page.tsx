@@ -3,10 +3,10 @@ import { Scroll } from '../../components/scroll.tsx'
 import { Time } from '../../components/time.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
-import { UserMarks } from '../marks.tsx'
-import { Older } from '../older.tsx'
+import { Older } from '../../components/older.tsx'
 import { deskPaths, userPath } from '../paths.ts'
 import { SearchForm } from '../search-form.tsx'
+import { UserMarks } from './user-marks.tsx'
 
 type UsersPageProps = {
   readonly visit: Visit
@@ -18,7 +18,9 @@ type UsersPageProps = {
 export const UsersPage = ({ visit, part, users, moreHref }: UsersPageProps) => (
   <DeskPage title="Users" visit={visit} tab={deskPaths.users}>
     <p>
-      <a href={deskPaths.newUser}>Create a user</a>
+      <a href={deskPaths.newUser} role="button">
+        Create a user
+      </a>
     </p>
     <SearchForm action={deskPaths.users} label="Name or email address" part={part} />
     {users.length === 0 ? (
@@ -37,7 +39,7 @@ const UserTable = ({ users }: { readonly users: readonly UserSummary[] }) => (
     <table>
       <thead>
         <tr>
-          <th scope="col">Email</th>
+          <th scope="col">Email address</th>
           <th scope="col">Name</th>
           <th scope="col">Status</th>
           <th scope="col">Created</th>

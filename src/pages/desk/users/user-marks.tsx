@@ -1,0 +1,11 @@
+import type { UserStatus } from '../../../domain/user.ts'
+import { Badge } from '../../components/badge.tsx'
+
+type UserMarksProps = { readonly user: { readonly status: UserStatus; readonly isOperator: boolean } }
+
+export const UserMarks = ({ user }: UserMarksProps) => (
+  <>
+    <Badge tone={user.status === 'active' ? 'good' : 'bad'}>{user.status === 'active' ? 'Active' : 'Disabled'}</Badge>{' '}
+    {user.isOperator ? <Badge>Operator</Badge> : null}
+  </>
+)
