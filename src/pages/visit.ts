@@ -1,11 +1,12 @@
 import { Elysia } from 'elysia'
-import { refuse } from '../domain/errors.ts'
+import { type PlatformError, refuse } from '../domain/errors.ts'
 import { refuseBearer } from '../http/bearer.ts'
 import type { Door } from '../http/door.ts'
 import { contextOf, traceOf } from '../http/request-context.ts'
 import { readCookie } from '../http/session-cookie.ts'
 import type { Trace } from '../operations/platform.ts'
 import { authenticateSession, type SessionCaller } from '../operations/tokens/authenticate-session.ts'
+import { outcomeOf } from './outcome.ts'
 import { type TicketBook, ticketBook } from './ticket-book.ts'
 
 /** A signed-in person in front of a page. */
@@ -36,13 +37,20 @@ export const findVisit = async (door: Door, request: Request): Promise<Visit | n
   return { session, sessionToken, trace: traceOf(context), tickets: ticketBook(door.platform, sessionToken) }
 }
 
+/**
+ * The refusal of whoever is not signed in, with the audit row of a session that is over. Where too many were refused the row is
+ * left out and nothing else: any site can spend that share for its visitors, and who has to sign in must still get there.
+ */
+export const refuseVisit = async (door: Door, request: Request): Promise<PlatformError> => {
+  const token = readCookie(door, request, 'session')
+  if (token === null) return refuse('login_required')
+  const outcome = await outcomeOf(refuseBearer(door, contextOf(request), 'login_required', 'session', token))
+  return outcome.kind === 'done' ? outcome.value : refuse('login_required')
+}
+
 const requireVisit = async (door: Door, request: Request): Promise<Visit> => {
   const visit = await findVisit(door, request)
-  if (visit === null) {
-    const token = readCookie(door, request, 'session')
-    if (token === null) throw refuse('login_required')
-    throw await refuseBearer(door, contextOf(request), 'login_required', 'session', token)
-  }
+  if (visit === null) throw await refuseVisit(door, request)
   visits.set(request, visit)
   return visit
 }

@@ -55,6 +55,20 @@ test('guesses of the current password count as guesses at the door, at the same 
   expect((await change(user.password, owner)).status).toBe(303)
 })
 
+test('whoever has to sign in gets there, however many credentials another site has had refused at their address', async () => {
+  const visitor = { 'x-forwarded-for': '198.51.100.99' }
+  const ended = await signedInBrowser(url, await addUser(world.platform))
+  await ended.submit('/account', '/sign-out')
+  const fromAfar = { ...visitor, 'sec-fetch-site': 'cross-site' }
+  const decision = { request: '', ticket: '', decision: 'allow' }
+  const statuses = new Set<number>()
+  while (!statuses.has(429)) statuses.add((await plainBrowser(url).post('/oauth/authorize', decision, fromAfar)).status)
+  for (const path of ['/', '/account', '/console', '/desk']) {
+    const seen = await ended.get(path, { ...visitor, cookie: 'session=over' })
+    expect([seen.status, seen.headers.get('location')]).toEqual([303, `/sign-in?return_to=${encodeURIComponent(path)}`])
+  }
+})
+
 test('a new password that cannot be used costs no try', async () => {
   const user = await addUser(world.platform)
   const browser = await signedInBrowser(url, user)

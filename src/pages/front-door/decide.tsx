@@ -4,7 +4,6 @@ import { readAuthorizationParameters } from '../../domain/authorization-paramete
 import { type AuthorizationRequest, authorizationRequestOf } from '../../domain/authorization-request.ts'
 import { PlatformError } from '../../domain/errors.ts'
 import type { RowKey } from '../../domain/identifier.ts'
-import { refuseBearer } from '../../http/bearer.ts'
 import type { Door } from '../../http/door.ts'
 import { takeShare } from '../../http/limits.ts'
 import { contextOf } from '../../http/request-context.ts'
@@ -12,7 +11,7 @@ import { isFromSameOrigin, readCookie } from '../../http/session-cookie.ts'
 import { decideConsent } from '../../operations/oauth/decide-consent.ts'
 import { formFields, readFields, refuseForm } from '../form.ts'
 import { seeOther } from '../page.ts'
-import { findVisit, type Visit } from '../visit.ts'
+import { findVisit, refuseVisit, type Visit } from '../visit.ts'
 import { lostDecisionPage } from './lost-decision-page.tsx'
 import { askPath, authorizePath, signInPath } from './paths.ts'
 import { unansweredPage } from './unanswered-page.tsx'
@@ -57,8 +56,7 @@ const receive = async (door: Door, request: Request, fields: DecisionFields): Pr
 
 /** The session ended while the page was open: nothing is decided, and the question comes back after signing in. */
 const signInFirst = async (door: Door, request: Request, asked: AuthorizationRequest): Promise<Response> => {
-  const token = readCookie(door, request, 'session')
-  if (token !== null) await refuseBearer(door, contextOf(request), 'login_required', 'session', token)
+  await refuseVisit(door, request)
   return seeOther(signInPath(asked))
 }
 
