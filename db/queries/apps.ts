@@ -79,6 +79,16 @@ export const appQueries = (db: Connection) => {
         .leftJoin(head, eq(head.id, apps.developmentVersionId))
         .where(eq(apps.ownerId, ownerId))
         .orderBy(asc(apps.slug)),
+    /** Active apps that have a live version, after the slug, with who publishes each and what that version may do. */
+    offered: async (afterSlug: string, limit: number) =>
+      await db
+        .select({ slug: apps.slug, name: apps.name, publisher: users.name, scopes: live.scopes, version: live.version })
+        .from(apps)
+        .innerJoin(live, and(eq(live.appId, apps.id), eq(live.status, sql`'active'`)))
+        .innerJoin(users, eq(users.id, apps.ownerId))
+        .where(and(eq(apps.status, sql`'active'`), gt(apps.slug, afterSlug)))
+        .orderBy(asc(apps.slug))
+        .limit(limit),
     countOwnedBy: async (ownerId: string) =>
       (await db.select({ count: count() }).from(apps).where(eq(apps.ownerId, ownerId)))[0]?.count ?? 0,
     rename: async (id: string, name: string, now: number) =>

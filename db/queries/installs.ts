@@ -1,5 +1,6 @@
 import { and, asc, count, desc, eq, gt, lt, ne, or, sql } from 'drizzle-orm'
-import { apps, installs, resources, users } from '../tables/sqlite.ts'
+import { apps, installs, resources, users, versions } from '../tables/sqlite.ts'
+import { alias } from 'drizzle-orm/sqlite-core'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
 
 export type Install = typeof installs.$inferSelect
@@ -11,10 +12,14 @@ const isOpen = or(eq(installs.approval, sql`'pending'`), eq(installs.state, sql`
 /** Likewise for `installs_pending`. */
 const isPending = eq(installs.approval, sql`'pending'`)
 
+const publishers = alias(users, 'publishers')
+const live = alias(versions, 'live_versions')
+const heads = alias(versions, 'head_versions')
+
 /** Installs of apps on websites and stores. */
 export const installQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(installs).values(everyColumn(installs)).prepare())
-  const live = lazily(() =>
+  const hasLive = lazily(() =>
     db
       .select({ id: installs.id })
       .from(installs)
@@ -104,6 +109,33 @@ export const installQueries = (db: Connection) => {
         .where(and(eq(installs.appId, appId), lt(installs.id, beforeId)))
         .orderBy(desc(installs.id))
         .limit(limit),
+    /**
+     * Installs of a user before the ID, newest first: the app, who publishes it, the place, and the scopes that the version
+     * which opens asks for (null when there is none).
+     */
+    pageOfUser: async (userId: string, beforeId: string, limit: number) =>
+      await db
+        .select({
+          install: installs,
+          kind: resources.kind,
+          resourceSlug: resources.slug,
+          resourceName: resources.name,
+          app: apps.slug,
+          appName: apps.name,
+          appStatus: apps.status,
+          publisher: publishers.name,
+          liveScopes: live.scopes,
+          headScopes: heads.scopes,
+        })
+        .from(installs)
+        .innerJoin(resources, eq(resources.id, installs.resourceId))
+        .innerJoin(apps, eq(apps.id, installs.appId))
+        .innerJoin(publishers, eq(publishers.id, apps.ownerId))
+        .leftJoin(live, and(eq(live.appId, apps.id), eq(live.status, sql`'active'`)))
+        .leftJoin(heads, eq(heads.id, apps.developmentVersionId))
+        .where(and(eq(installs.userId, userId), lt(installs.id, beforeId)))
+        .orderBy(desc(installs.id))
+        .limit(limit),
     /** How many installs of an app there are in each state. */
     countsOfApp: async (appId: string) =>
       await db
@@ -115,7 +147,9 @@ export const installQueries = (db: Connection) => {
     findOpen: async (appId: string, resourceId: string) => only(await open().execute({ appId, resourceId })),
     /** Whether the user has an approved and active install of the app, on any website or store. */
     hasLive: async (appId: string, userId: string) =>
-      live().values({ appId, userId, approval: 'approved', state: 'active', limit: 1 }).length === 1,
+      hasLive().values({ appId, userId, approval: 'approved', state: 'active', limit: 1 }).length === 1,
+    setScopes: async (id: string, scopes: string, now: number) =>
+      void (await db.update(installs).set({ scopes, updatedAt: now }).where(eq(installs.id, id))),
     /** Moves from exactly one state to another; false when the install is not in that state. */
     move: async (id: string, from: State, to: State, now: number) =>
       (

@@ -3,6 +3,7 @@ import { docsRoutes } from './docs.ts'
 import type { Door } from './door.ts'
 import type { RefusalPage } from './envelope.ts'
 import { errorHandling } from './errors.ts'
+import { embeddedSessionRoute } from './routes/embedded/session.ts'
 import { meRoute } from './routes/me.ts'
 import { authorizeRoute } from './routes/oauth/authorize.ts'
 import { oauthMeRoute } from './routes/oauth/me.ts'
@@ -29,5 +30,6 @@ export const createApp = (door: Door, refusalPage: RefusalPage = () => null) =>
     .use(revokeRoute(door))
     .use(resourcesRoute(door))
     .use(sessionRoutes(door))
+    .use(embeddedSessionRoute(door))
     .use(standardRoutes(door))
     .use(observabilityRoutes(door))

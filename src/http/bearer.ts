@@ -2,14 +2,17 @@ import { type ErrorCode, type PlatformError, refuse } from '../domain/errors.ts'
 import { type SecretKind, secretKindOf } from '../domain/secret.ts'
 import type { Platform, TokenKind } from '../operations/platform.ts'
 import { type AppCaller, authenticateAppToken } from '../operations/tokens/authenticate-app-token.ts'
+import { authenticateEmbeddedSession, type EmbeddedCaller } from '../operations/tokens/authenticate-embedded-session.ts'
 import { authenticateSession, type SessionCaller } from '../operations/tokens/authenticate-session.ts'
 import { authenticateUserToken, type UserCaller } from '../operations/tokens/authenticate-user-token.ts'
+import { wrongOrigin } from '../operations/embedding/exchange-install-session-code.ts'
 import { recordRefusal } from '../operations/tokens/record-refusal.ts'
+import { openTo } from './cross-origin.ts'
 import type { Door } from './door.ts'
 import { takeFailure, takeShare } from './limits.ts'
 import { contextOf, type RequestContext, traceOf } from './request-context.ts'
 
-export type BearerCaller = AppCaller | UserCaller | SessionCaller
+export type BearerCaller = AppCaller | UserCaller | SessionCaller | EmbeddedCaller
 
 /** The longest token that is looked at; clients may count on 255 characters (contract section 2). */
 const maximumLength = 255
@@ -22,19 +25,28 @@ export const bearerOf = (request: Request): string | null => {
 }
 
 /** Kinds of tokens that a bearer header may carry, and what refusals of each are counted as. */
-const bearerKinds = { appToken: 'app_token', userAccessToken: 'user_tokens', session: 'session' } as const
+const bearerKinds = {
+  appToken: 'app_token',
+  userAccessToken: 'user_tokens',
+  session: 'session',
+  embeddedSession: 'embedded_session',
+} as const
 type BearerKind = keyof typeof bearerKinds
 
+const isBearerKind = (kind: SecretKind): kind is BearerKind => Object.hasOwn(bearerKinds, kind)
 const bearerKindOf = (text: string): BearerKind | null => {
   const kind: SecretKind | null = text.length > maximumLength ? null : secretKindOf(text)
-  return kind === 'appToken' || kind === 'userAccessToken' || kind === 'session' ? kind : null
+  return kind !== null && isBearerKind(kind) ? kind : null
 }
 
 const authenticators = {
   appToken: authenticateAppToken,
   userAccessToken: authenticateUserToken,
   session: authenticateSession,
-} as const satisfies Record<BearerKind, (platform: Platform, text: string) => Promise<BearerCaller | null>>
+} as const satisfies Record<
+  Exclude<BearerKind, 'embeddedSession'>,
+  (platform: Platform, text: string) => Promise<BearerCaller | null>
+>
 
 /**
  * The caller behind the bearer token of a request, whatever kind it is; one read.
@@ -48,14 +60,39 @@ export const requireBearer = async (
   const token = bearerOf(request)
   if (token === null) throw refuse(code)
   const kind = bearerKindOf(token)
-  const caller = kind === null ? null : await authenticators[kind](door.platform, token)
+  const caller = kind === null ? null : await authenticate(door, request, kind, token)
   if (caller !== null) return caller
   throw await refuseBearer(door, contextOf(request), code, kind === null ? 'unknown' : bearerKinds[kind], token)
 }
 
+const authenticate = async (
+  door: Door,
+  request: Request,
+  kind: BearerKind,
+  token: string,
+): Promise<BearerCaller | null> =>
+  kind === 'embeddedSession'
+    ? await authenticatePage(door, request, token)
+    : await authenticators[kind](door.platform, token)
+
+/**
+ * An embedded session is good on pages of its one origin alone, and they may read what it is answered, also that it is over.
+ * @throws origin_not_allowed for a live one from anywhere else
+ */
+const authenticatePage = async (door: Door, request: Request, token: string): Promise<EmbeddedCaller | null> => {
+  const { caller, origin } = await authenticateEmbeddedSession(door.platform, token)
+  if (origin !== null && origin === request.headers.get('origin')) {
+    openTo(request, origin)
+    return caller
+  }
+  if (caller === null) return null
+  await refuseBearer(door, contextOf(request), 'origin_not_allowed', 'embedded_session', token)
+  throw refuse('origin_not_allowed', { message: wrongOrigin })
+}
+
 /**
  * The caller behind the request's token, within its app's share of calls. Whether this kind may make the call is a
- * permission, which comes after the body and the query: `appOf`, `userOf`.
+ * permission, which comes after the body and the query: `appOf`, `userOrPageOf`.
  * @throws invalid_token, rate_limited
  */
 export const requireCaller = async (door: Door, request: Request, share: 'read' | 'write'): Promise<BearerCaller> => {
@@ -78,9 +115,9 @@ export const appOf = (caller: BearerCaller): AppCaller => {
   return caller
 }
 
-/** @throws token_type_not_allowed for a live token of another kind */
-export const userOf = (caller: BearerCaller): UserCaller => {
-  if (caller.kind !== 'user') throw refuse('token_type_not_allowed')
+/** Who acts for a user. @throws token_type_not_allowed for a live token of another kind */
+export const userOrPageOf = (caller: BearerCaller): UserCaller | EmbeddedCaller => {
+  if (caller.kind !== 'user' && caller.kind !== 'embedded') throw refuse('token_type_not_allowed')
   return caller
 }
 

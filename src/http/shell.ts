@@ -8,6 +8,7 @@ import type { Random } from '../runtime/random.ts'
 import type { RouteTally } from '../runtime/request-tally.ts'
 import { type BodyRule, checkApiVersion, checkBody, checkHost, checkSingleHeaders, jsonBodies } from './admission.ts'
 import { createClientAddressReader } from './client-address.ts'
+import { setCrossOriginHeaders } from './cross-origin.ts'
 import { errorResponse, type RefusalPage } from './envelope.ts'
 import { pathOf } from './path-of.ts'
 import { type RateLimiter, rateLimitField } from './rate-limit.ts'
@@ -112,6 +113,7 @@ export const createShell = (options: ShellOptions, publicUrl: string, draining: 
     const response = await answer(request, context, match, path)
     context.release?.()
     if (match.kind === 'method_not_allowed') response.headers.set('allow', match.allow)
+    setCrossOriginHeaders(request, response)
     setCommonHeaders(response, context, path, secure, versionHeaders)
     if (draining()) response.headers.set('connection', 'close')
 
@@ -136,7 +138,8 @@ const admit = (
   return (
     checkHost(request) ??
     checkBody(request, match.route.body) ??
-    (isContract(path) ? checkApiVersion(request) : null) ??
+    // A browser asks whether it may call at all without the headers of the call.
+    (isContract(path) && request.method !== 'OPTIONS' ? checkApiVersion(request) : null) ??
     checkSingleHeaders(request, authorization) ??
     checkRate(context)
   )

@@ -2,9 +2,10 @@ import { Elysia } from 'elysia'
 import { refuse } from '../../domain/errors.ts'
 import type { ResourceKind } from '../../domain/resource.ts'
 import { listResources, scopeToRead } from '../../operations/resources/list-resources.ts'
-import { requireCaller, userOf } from '../bearer.ts'
+import { requireCaller, userOrPageOf } from '../bearer.ts'
 import { errorResponses } from '../contract/errors.ts'
 import { resourceList, resourceListQuery } from '../contract/resources.ts'
+import { preflight } from '../cross-origin.ts'
 import type { Door } from '../door.ts'
 import { pageRequest, refuseRepeated, wireCursor } from '../page-request.ts'
 import { wireTime, wireTimeOrNull } from '../wire.ts'
@@ -16,6 +17,7 @@ const isKind = (text: string | undefined): text is ResourceKind =>
 
 export const resourcesRoute = (door: Door) =>
   new Elysia()
+    .use(preflight(door, `${contractPath}/resources`, 'GET'))
     .derive(async ({ request }) => ({ caller: await requireCaller(door, request, 'read') }))
     .get(
       `${contractPath}/resources`,
@@ -26,7 +28,7 @@ export const resourcesRoute = (door: Door) =>
           throw refuse('invalid_request', { param: 'kind', details: { allowed: Object.keys(scopeToRead) } })
         }
         const asked = pageRequest(kind, query)
-        const page = await listResources(door.platform, userOf(caller), kind, asked)
+        const page = await listResources(door.platform, userOrPageOf(caller), kind, asked)
         const data = page.data.map((item) => ({
           ...item,
           createdAt: wireTime(item.createdAt),

@@ -1,11 +1,14 @@
 import type { Install } from '../../../db/database.ts'
 import type { ResourceKind } from '../../domain/resource.ts'
+import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
 
 /** An install as operators and owners see it. */
 export type InstallRecord = Pick<
   Install,
-  'id' | 'appId' | 'userId' | 'approval' | 'state' | 'createdAt' | 'updatedAt'
+  'id' | 'appId' | 'userId' | 'environment' | 'approval' | 'state' | 'createdAt' | 'updatedAt'
 > & {
+  /** What its owner agreed to. */
+  readonly scopes: readonly ScopeName[]
   readonly kind: ResourceKind
   readonly resource: string
 }
@@ -15,6 +18,8 @@ export const installRecord = (row: Install, kind: ResourceKind, resourceSlug: st
   id: row.id,
   appId: row.appId,
   userId: row.userId,
+  environment: row.environment,
+  scopes: parseStoredScope(row.scopes),
   kind,
   resource: resourceSlug,
   approval: row.approval,

@@ -4,6 +4,7 @@ import type { ScopeName } from '../../domain/scope.ts'
 import { isSlug } from '../../domain/slug.ts'
 import type { Page, PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
+import type { EmbeddedCaller } from '../tokens/authenticate-embedded-session.ts'
 import type { UserCaller } from '../tokens/authenticate-user-token.ts'
 
 /** No page bodies, orders, customer or payment data: nothing beyond these fields is even read (spec section 2). */
@@ -25,7 +26,7 @@ export const scopeToRead = { site: 'site:read', store: 'store:read' } as const s
  */
 export const listResources = async (
   platform: Platform,
-  caller: UserCaller,
+  caller: UserCaller | EmbeddedCaller,
   kind: ResourceKind,
   page: PageRequest,
 ): Promise<Page<ResourceItem>> => {

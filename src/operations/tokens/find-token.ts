@@ -23,11 +23,13 @@ const find = async <Row>(
 type AppTokenRow = NonNullable<Awaited<ReturnType<Queries['appTokens']['find']>>>
 type AccessRow = NonNullable<Awaited<ReturnType<Queries['grants']['findAccess']>>>
 type PairRow = NonNullable<Awaited<ReturnType<Queries['grants']['findPair']>>>
+type EmbeddedRow = NonNullable<Awaited<ReturnType<Queries['embedding']['findSession']>>>
 type SessionRow = NonNullable<Awaited<ReturnType<Queries['sessions']['find']>>>
 
 const appTokenHash = (row: AppTokenRow) => row.hash
 const accessHash = (row: AccessRow) => row.hash
 const refreshHash = (row: PairRow) => row.pair.refreshHash
+const embeddedHash = (row: EmbeddedRow) => row.session.hash
 const sessionHash = (row: SessionRow) => row.session.hash
 
 /** An app token with its credential, client and app. */
@@ -39,6 +41,10 @@ export const findAccessToken = (q: Queries, text: string) =>
 
 /** A refresh token with its grant and the state of its user. */
 export const findRefreshToken = (q: Queries, text: string) => find('refreshToken', text, q.grants.findPair, refreshHash)
+
+/** An embedded session with its install, app, user and the user's own session. */
+export const findEmbeddedSession = (q: Queries, text: string) =>
+  find('embeddedSession', text, q.embedding.findSession, embeddedHash)
 
 /** A session with its user. */
 export const findSession = (q: Queries, text: string) => find('session', text, q.sessions.find, sessionHash)

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import { type AuditFacts, auditEvent, auditStamp } from '../audit/event.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { findAccessToken, findAppToken, findSession } from './find-token.ts'
+import { findAccessToken, findAppToken, findEmbeddedSession, findSession } from './find-token.ts'
 
 /**
  * Leaves the audit row of a refused bearer credential or session; one that was issued once and is over is in the trail
@@ -37,6 +37,11 @@ const whatItWas = async (q: Queries, text: string): Promise<Trail> => {
   if (access !== null) {
     const { appId, clientId, grantId } = access.row
     return { appId, environment: environmentOfClientId(clientId), target: grantId }
+  }
+  const embedded = await findEmbeddedSession(q, text)
+  if (embedded !== null) {
+    const { appId, environment, session } = embedded.row
+    return { appId, environment, target: session.installId }
   }
   const session = await findSession(q, text)
   return session === null ? {} : { target: session.row.user.id }

@@ -1,38 +1,50 @@
 import { Elysia } from 'elysia'
 import { formatScope } from '../../../domain/scope.ts'
-import { requireCaller, userOf } from '../../bearer.ts'
+import type { EmbeddedCaller } from '../../../operations/tokens/authenticate-embedded-session.ts'
+import type { UserCaller } from '../../../operations/tokens/authenticate-user-token.ts'
+import { requireCaller, userOrPageOf } from '../../bearer.ts'
 import { errorResponses } from '../../contract/errors.ts'
 import { userIdentity } from '../../contract/oauth.ts'
+import { preflight } from '../../cross-origin.ts'
 import type { Door } from '../../door.ts'
 import { wireTime } from '../../wire.ts'
 import { operationDetails } from '../operation-details.ts'
 import { contractPath } from '../paths.ts'
 
+const path = `${contractPath}/oauth/me` as const
+
 export const oauthMeRoute = (door: Door) =>
-  new Elysia().get(
-    `${contractPath}/oauth/me`,
-    async ({ request }) => {
-      const caller = userOf(await requireCaller(door, request, 'read'))
-      const { user, scopes } = caller
-      return {
-        id: user.id,
-        appId: caller.appId,
-        clientId: caller.clientId,
-        grantId: caller.grantId,
-        scope: formatScope(scopes),
-        expiresAt: wireTime(caller.expiresAt),
-        ...(scopes.includes('profile:read') ? { name: user.name, pictureUrl: user.pictureUrl } : {}),
-        ...(scopes.includes('profile.email:read') ? { email: user.email } : {}),
-      }
-    },
-    {
-      response: { 200: userIdentity, ...errorResponses('invalid_token', 'token_type_not_allowed') },
-      detail: operationDetails({
-        id: 'identifyUser',
-        summary: 'Identity of the signed-in user',
-        description: 'Name and picture with profile:read, the email address with profile.email:read.',
-        tag: 'OAuth',
-        callers: ['userToken'],
-      }),
-    },
-  )
+  new Elysia()
+    .use(preflight(door, path, 'GET'))
+    .derive(async ({ request }) => ({ caller: userOrPageOf(await requireCaller(door, request, 'read')) }))
+    // Embedded sessions are beside the contract and its schema: behind one stands an install, and no grant.
+    .onBeforeHandle(async ({ caller }) =>
+      caller.kind === 'embedded' ? Response.json({ ...identityOf(caller), installId: caller.installId }) : undefined,
+    )
+    .get(
+      path,
+      async ({ caller }) => {
+        if (caller.kind === 'embedded') throw new Error('a page in a frame was answered before')
+        return { ...identityOf(caller), grantId: caller.grantId }
+      },
+      {
+        response: { 200: userIdentity, ...errorResponses('invalid_token', 'token_type_not_allowed') },
+        detail: operationDetails({
+          id: 'identifyUser',
+          summary: 'Identity of the signed-in user',
+          description: 'Name and picture with profile:read, the email address with profile.email:read.',
+          tag: 'OAuth',
+          callers: ['userToken'],
+        }),
+      },
+    )
+
+const identityOf = ({ user, scopes, appId, clientId, expiresAt }: UserCaller | EmbeddedCaller) => ({
+  id: user.id,
+  appId,
+  clientId,
+  scope: formatScope(scopes),
+  expiresAt: wireTime(expiresAt),
+  ...(scopes.includes('profile:read') ? { name: user.name, pictureUrl: user.pictureUrl } : {}),
+  ...(scopes.includes('profile.email:read') ? { email: user.email } : {}),
+})

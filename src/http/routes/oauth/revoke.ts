@@ -53,6 +53,8 @@ export const revokeRoute = (door: Door) =>
         } else if (caller.kind === 'session') {
           if (body.grantId === undefined) throw refuse('invalid_request', { param: 'grantId' })
           await revokeByUser(door.platform, trace, caller, body.grantId)
+        } else if (caller.kind === 'embedded') {
+          throw refuse('token_type_not_allowed') // ten minutes at most; the install is what its owner ends
         } else {
           await revokeByToken(door.platform, trace, caller)
         }

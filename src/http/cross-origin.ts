@@ -1,0 +1,53 @@
+import { Elysia } from 'elysia'
+import { isKnownOrigin } from '../operations/embedding/is-known-origin.ts'
+import type { Door } from './door.ts'
+
+/** How long a browser may remember that it may ask, in seconds. */
+const rememberedSeconds = 600
+
+/** What an app's page may send and see beyond what every page may (Fetch standard, section 3.3). */
+const allowedHeaders = 'Authorization, Content-Type, X-Service-Api-Version, X-Request-Id'
+const exposedHeaders = 'X-Request-Id, X-Service-Api-Version, WWW-Authenticate, Retry-After, RateLimit, RateLimit-Policy'
+
+const opened = new WeakMap<Request, string>()
+
+/** Lets the page that sent the request read the answer, whatever it will be. The origin is that page's own. */
+export const openTo = (request: Request, origin: string): void => void opened.set(request, origin)
+
+/** Without credentials: no cookie ever comes with a call from another origin. */
+export const setCrossOriginHeaders = (request: Request, { headers }: Response): void => {
+  const origin = opened.get(request)
+  if (origin === undefined) return
+  headers.set('access-control-allow-origin', origin)
+  headers.set('access-control-expose-headers', exposedHeaders)
+  headers.set('vary', 'Origin')
+}
+
+/** Opens the answer to the page that asks, if the builder has lately opened an app of its origin. */
+export const openToKnownOrigin = async (door: Door, request: Request): Promise<boolean> => {
+  const origin = request.headers.get('origin')
+  if (origin === null || !(await isKnownOrigin(door.platform, origin))) return false
+  openTo(request, origin)
+  return true
+}
+
+/**
+ * Answers the question that a browser asks before it lets a page of another origin call (a preflight). To origins that no app
+ * of the builder has lately been opened from, the answer allows nothing.
+ */
+export const preflight = (door: Door, path: string, method: 'GET' | 'POST') =>
+  new Elysia().options(
+    path,
+    async ({ request }) => {
+      const headers = new Headers({ 'cache-control': 'no-store', allow: allowOf(method), vary: 'Origin' })
+      if (await openToKnownOrigin(door, request)) {
+        headers.set('access-control-allow-methods', method)
+        headers.set('access-control-allow-headers', allowedHeaders)
+        headers.set('access-control-max-age', String(rememberedSeconds))
+      }
+      return new Response(null, { status: 204, headers })
+    },
+    { detail: { hide: true } },
+  )
+
+const allowOf = (method: 'GET' | 'POST'): string => (method === 'GET' ? 'GET, HEAD, OPTIONS' : 'OPTIONS, POST')

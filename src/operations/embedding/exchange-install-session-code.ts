@@ -1,0 +1,161 @@
+import type { EmbeddedSession, Queries } from '../../../db/database.ts'
+import { embeddingFault } from '../../domain/embedded-session.ts'
+import type { Environment } from '../../domain/environment.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { environmentOfClientId, type RowKey, rowKey } from '../../domain/identifier.ts'
+import type { ResourceKind } from '../../domain/resource.ts'
+import { commonTo, formatScope, parseStoredScope } from '../../domain/scope.ts'
+import { hashSecret, mintSecret, parseSecret, type ParsedSecret, sameHash } from '../../domain/secret.ts'
+import { isValidAt } from '../../domain/validity.ts'
+import { type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
+import { type Decision, decide, done, refused } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+
+/** What the page in the frame presents, and the origin that its browser says it has; null when it says none. */
+export type CodeExchange = { readonly clientId: string; readonly code: string; readonly origin: string | null }
+
+export type IssuedEmbeddedSession = {
+  readonly sessionToken: string
+  readonly expiresInSeconds: number
+  readonly scope: string
+  readonly appId: string
+  readonly userId: string
+  readonly install: {
+    readonly id: string
+    readonly environment: Environment
+    readonly kind: ResourceKind
+    readonly resource: string
+  }
+}
+
+type FoundCode = NonNullable<Awaited<ReturnType<Queries['embedding']['findCode']>>>
+type Attempt = {
+  readonly q: Queries
+  readonly stamp: AuditStamp
+  readonly now: number
+  readonly presented: ParsedSecret | null
+  readonly request: CodeExchange
+}
+
+/**
+ * Exchanges an install-session code for an embedded session. Everything is checked first and the code is consumed last, in the
+ * transaction that issues: of any number of parallel calls one wins. A failed attempt spends nothing.
+ * @throws invalid_grant for an unknown, spent or expired code, another client, and a user or session that is over;
+ *   origin_not_allowed; app_inactive, install_required
+ */
+export const exchangeInstallSessionCode = async (
+  platform: Platform,
+  trace: Trace,
+  request: CodeExchange,
+): Promise<IssuedEmbeddedSession> => {
+  const now = platform.clock.now()
+  const presented = parseSecret('installSessionCode', request.code)
+  const key = rowKey(platform.random.uuid(now))
+  const sessionToken = mintSecret({ kind: 'embeddedSession', key, random: platform.random.bytes(32) })
+  const hash = hashSecret(sessionToken)
+  const stamp = auditStamp(platform, trace, now)
+  let isReplayed = false
+  const issued = await decide(platform.database, async (q) => {
+    isReplayed = false
+    const attempt = { q, stamp, now, presented, request }
+    const checked = await checkedCode(attempt)
+    if (checked.kind === 'refused') return checked
+    const found = checked.value
+    if (!(await q.embedding.spendCode(found.code.key, now))) {
+      isReplayed = true
+      return await refuseCode(attempt, found, refuse('invalid_grant'), 'install_session_code.reuse_detected')
+    }
+    const session = sessionOf(found, { key, hash, now, lifetimeMs: platform.lifetimes.embeddedSession * 1000 })
+    await q.embedding.insertSession(session)
+    return await issueSession(attempt, found, session)
+  }).finally(() => {
+    if (isReplayed) platform.observe.reused('install_session_code')
+  })
+  return { ...issued, sessionToken }
+}
+
+/** In order; everything but whether the code is spent. */
+const checkedCode = async (attempt: Attempt): Promise<Decision<FoundCode>> => {
+  const { q, presented, request, now } = attempt
+  const found = presented === null ? null : await q.embedding.findCode(presented.key)
+  if (found === null || presented === null || !sameHash(found.code.hash, presented.hash)) {
+    return await refuseCode(attempt, null, refuse('invalid_grant'))
+  }
+  if (found.code.clientId !== request.clientId) return await refuseCode(attempt, null, refuse('invalid_grant'))
+  if (found.code.origin !== request.origin) {
+    return await refuseCode(attempt, found, refuse('origin_not_allowed', { message: wrongOrigin }))
+  }
+  if (!isValidAt(found.code, now)) return await refuseCode(attempt, found, refuse('invalid_grant'))
+  const fault = embeddingFault(found, now)
+  return fault === null ? done(found) : await refuseCode(attempt, found, refuse(fault))
+}
+
+export const wrongOrigin = 'Only pages of the origin that the app was opened with may make this call.'
+
+/** It ends when the user's session would, if that is sooner. */
+const sessionOf = (
+  { code, agreedScopes, sessionExpiresAt }: FoundCode,
+  minted: { readonly key: RowKey; readonly hash: EmbeddedSession['hash']; readonly now: number; lifetimeMs: number },
+): EmbeddedSession => ({
+  key: minted.key,
+  hash: minted.hash,
+  installId: code.installId,
+  sessionKey: code.sessionKey,
+  clientId: code.clientId,
+  origin: code.origin,
+  scopes: formatScope(commonTo(parseStoredScope(code.scopes), parseStoredScope(agreedScopes))),
+  createdAt: minted.now,
+  expiresAt: Math.min(minted.now + minted.lifetimeMs, sessionExpiresAt),
+  endedAt: null,
+})
+
+const issueSession = async (
+  { q, stamp, now }: Attempt,
+  found: FoundCode,
+  session: EmbeddedSession,
+): Promise<Decision<Omit<IssuedEmbeddedSession, 'sessionToken'>>> => {
+  const place = await q.installs.find(session.installId)
+  if (place === null) throw new Error('an install is gone within its own transaction')
+  const detail = { scope: session.scopes }
+  await q.audit.insert(auditEvent(stamp, { ...trailOf(found), action: 'embedded_session.issued', detail }))
+  return done({
+    expiresInSeconds: Math.floor((session.expiresAt - now) / 1000),
+    scope: session.scopes,
+    appId: found.appId,
+    userId: found.userId,
+    install: {
+      id: session.installId,
+      environment: found.environment,
+      kind: place.kind,
+      resource: place.resourceSlug,
+    },
+  })
+}
+
+/** A code of another client, or none, is in the trail of the client that was claimed, and names no install. */
+const refuseCode = async (
+  { q, stamp, request }: Attempt,
+  found: FoundCode | null,
+  refusal: PlatformError,
+  action = 'embedded_session.issue',
+): Promise<Decision<never>> => {
+  const claimed =
+    found === null && environmentOfClientId(request.clientId) !== null ? await q.apps.byClient(request.clientId) : null
+  const trail =
+    found === null
+      ? {
+          actor: { kind: 'anonymous' } as const,
+          appId: claimed?.app.id ?? null,
+          environment: claimed?.client.environment ?? null,
+        }
+      : trailOf(found)
+  await q.audit.insert(auditEvent(stamp, { ...trail, action, refusedWith: refusal.code }))
+  return refused(refusal)
+}
+
+const trailOf = ({ code, appId, environment }: FoundCode) => ({
+  actor: { kind: 'app', id: code.clientId } as const,
+  appId,
+  environment,
+  target: code.installId,
+})

@@ -1,0 +1,99 @@
+import type { App, Install, Queries } from '../../../db/database.ts'
+import { type EmbedUrl, embedUrlOf } from '../../domain/embed-url.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { rowKey } from '../../domain/identifier.ts'
+import { isInstallLive } from '../../domain/install.ts'
+import { commonTo, formatScope, parseStoredScope } from '../../domain/scope.ts'
+import { hashSecret, mintSecret } from '../../domain/secret.ts'
+import { auditEvent, auditStamp } from '../audit/event.ts'
+import { type Decision, decide, done, refused } from '../decision.ts'
+import { openedVersion } from '../installs/opened-version.ts'
+import type { Platform, Trace } from '../platform.ts'
+import { storedJson } from '../stored-json.ts'
+import type { SessionCaller } from '../tokens/authenticate-session.ts'
+
+/** An installed app, ready to be opened in a frame. */
+export type OpenedApp = {
+  readonly name: string
+  readonly embed: EmbedUrl
+  /** One-time, for the fragment of the frame's address and for nothing else. */
+  readonly code: string
+  readonly expiresInSeconds: number
+}
+
+/**
+ * Issues the one-time code with which the page of an installed app gets its session, bound to the install, the caller's
+ * session and the origin of the page.
+ * @throws route_not_found for an install that is not the caller's; install_required, app_inactive; version_not_eligible
+ *   when the version has no page for the builder
+ */
+export const issueInstallSessionCode = async (
+  platform: Platform,
+  trace: Trace,
+  caller: SessionCaller,
+  installId: string,
+): Promise<OpenedApp> => {
+  const now = platform.clock.now()
+  const key = rowKey(platform.random.uuid(now))
+  const code = mintSecret({ kind: 'installSessionCode', key, random: platform.random.bytes(32) })
+  const hash = hashSecret(code)
+  const expiresInSeconds = platform.lifetimes.installSessionCode
+  const stamp = auditStamp(platform, trace, now)
+  const actor = { kind: 'user', id: caller.user.id } as const
+  return await decide(platform.database, async (q) => {
+    const opened = await openedApp(q, platform.publicUrl, caller, installId)
+    if (opened.kind === 'refused') return opened
+    const { app, install, embed, clientId, scopes } = opened.value
+    await q.embedding.insertCode({
+      key,
+      hash,
+      installId,
+      sessionKey: caller.sessionKey,
+      clientId,
+      origin: embed.origin,
+      scopes,
+      createdAt: now,
+      expiresAt: now + expiresInSeconds * 1000,
+      spentAt: null,
+    })
+    const { environment } = install
+    const about = { appId: app.id, environment, target: installId }
+    await q.audit.insert(auditEvent(stamp, { ...about, actor, action: 'install_session_code.issued' }))
+    return done({ name: app.name, embed, code, expiresInSeconds })
+  })
+}
+
+type Opened = {
+  readonly app: App
+  readonly install: Install
+  readonly embed: EmbedUrl
+  readonly clientId: string
+  readonly scopes: string
+}
+
+/** What opens: every check that stands between an owner and the frame. */
+const openedApp = async (
+  q: Queries,
+  publicUrl: string,
+  caller: SessionCaller,
+  installId: string,
+): Promise<Decision<Opened>> => {
+  const install = (await q.installs.find(installId))?.install ?? null
+  if (install === null || install.userId !== caller.user.id) return refused(refuse('route_not_found'))
+  if (!isInstallLive(install)) return refused(refuse('install_required', { message: notInUse }))
+  const app = await q.apps.byId(install.appId)
+  if (app === null || app.status !== 'active') return refused(refuse('app_inactive'))
+  const isForeignTest = install.environment === 'development' && app.ownerId !== caller.user.id
+  const version = isForeignTest ? null : await openedVersion(q, app, install.environment)
+  const embed = version === null ? null : embedUrlOf(storedJson(version.manifest))
+  // A page of our own origin could reach out of any sandbox that lets it have that origin.
+  if (version === null || embed === null || embed.origin === publicUrl) return refused(nothingToOpen())
+  const client = (await q.apps.clientsOf(app.id)).find(({ environment }) => environment === install.environment)
+  if (client === undefined) throw new Error('an app has no client in one of its environments')
+  const scopes = formatScope(commonTo(parseStoredScope(install.scopes), parseStoredScope(version.scopes)))
+  return done({ app, install, embed, clientId: client.id, scopes })
+}
+
+const notInUse = 'This install is not in use: it waits for approval, or it has ended.'
+const nothingToOpen = (): PlatformError =>
+  refuse('version_not_eligible', { message: 'This app has no page that can be opened here.' })
