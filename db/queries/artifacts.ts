@@ -25,12 +25,12 @@ export const artifactQueries = (db: Connection) => {
 
   return {
     find: async (sha256: Uint8Array) => only(await db.select().from(artifacts).where(eq(artifacts.sha256, sha256))),
-    /** Records an artifact; the same content a second time only renews its time. */
-    insert: async (artifact: typeof artifacts.$inferSelect) =>
+    /** Records an artifact; the same content a second time renews its time. */
+    insert: async ({ sha256, ...facts }: typeof artifacts.$inferSelect) =>
       void (await db
         .insert(artifacts)
-        .values(artifact)
-        .onConflictDoUpdate({ target: artifacts.sha256, set: { createdAt: artifact.createdAt } })),
+        .values({ sha256, ...facts })
+        .onConflictDoUpdate({ target: artifacts.sha256, set: facts })),
     /** Stores a piece; where it is stored already, only a damaged one is written again. */
     insertChunk: async (piece: typeof artifactChunks.$inferSelect) => void (await insertChunk().execute(piece)),
     chunk: async (sha256: Uint8Array, position: number) => only(await chunk().execute({ sha256, position })),

@@ -20,14 +20,22 @@ export const artifactDownload = async (door: Door, request: Request, version: Ve
     damaged()
     throw refuse('internal_error', { message: damagedFile })
   })
-  const body = request.method === 'HEAD' ? null : streamOf(opened.pieces, damaged)
-  return new Response(body, { headers: headersOf(filename, sha256, opened.sizeBytes) })
+  const headers = headersOf(filename, sha256, opened.sizeBytes)
+  if (isKnown(request, headers.etag)) return new Response(null, { status: 304, headers: { etag: headers.etag } })
+  return new Response(streamOf(opened.pieces, damaged), { headers })
 }
+
+/** RFC 9110 section 13.1.2. */
+const isKnown = (request: Request, etag: string): boolean =>
+  (request.headers.get('if-none-match') ?? '')
+    .split(',')
+    .map((tag) => tag.trim().replace(/^W\//, ''))
+    .some((tag) => tag === etag || tag === '*')
 
 const damagedFile = 'The stored file is no longer what was uploaded, so it is not handed out. The operator should know.'
 
 /** Nothing in a file that somebody uploaded may ever act as a page of ours, however it is opened. */
-const headersOf = (filename: string, sha256: string, sizeBytes: number): Readonly<Record<string, string>> => ({
+const headersOf = (filename: string, sha256: string, sizeBytes: number) => ({
   'content-type': 'application/octet-stream',
   'content-disposition': attachment(filename),
   'content-length': String(sizeBytes), // Bun leaves it out beside a stream, which it sends in chunks (oven-sh/bun#10507)

@@ -30,7 +30,7 @@ const browserOf = (who: Who): PlainBrowser => browsers.get(who) ?? plainBrowser(
 const answers = async () => {
   const faces = [
     ...siteMap
-      .filter(({ leadsOn }) => leadsOn !== true)
+      .filter(({ leadsOn, isDownload }) => leadsOn !== true && isDownload !== true)
       .flatMap(({ who, paths }) => paths(world).map((path) => ({ who, path, expected: 200 }))),
     ...refusals.map(({ who, path, status }) => ({ who, path: path(world), expected: status })),
   ]

@@ -23,7 +23,7 @@ afterAll(async () => await endWorld(world))
 
 const facesFor = (who: Who): readonly { readonly path: string; readonly status: number }[] => [
   ...siteMap
-    .filter((site) => site.who === who)
+    .filter((site) => site.who === who && site.isDownload !== true)
     .flatMap(({ paths }) => paths(world).map((path) => ({ path, status: 200 }))),
   ...refusals.filter((site) => site.who === who).map(({ path, status }) => ({ path: path(world), status })),
 ]

@@ -10,6 +10,8 @@ export type Site = {
   readonly paths: (world: StockedWorld) => readonly string[]
   /** It has no content of its own, and leads on to another page. */
   readonly leadsOn?: true
+  /** It is no page but a file to be saved; `artifact-download.test.ts` knows what it says of itself. */
+  readonly isDownload?: true
 }
 
 /** Asks for a code as the app would, changed by `change`. */
@@ -80,6 +82,12 @@ export const siteMap: readonly Site[] = [
     who: 'user',
     paths: inConsole('/versions/1.1.0', '/versions/1.2.0', '/versions/2.0.0', `/versions/2.1.0-${'long.'.repeat(8)}1`),
   },
+  {
+    pattern: '/console/:slug/versions/:version/artifact',
+    who: 'user',
+    paths: inConsole('/versions/1.1.0/artifact'),
+    isDownload: true,
+  },
   { pattern: '/console/:slug/rollbacks', who: 'user', paths: inConsole('/rollbacks') },
   { pattern: '/console/:slug/installs', who: 'user', paths: inConsole('/installs') },
   { pattern: '/console/:slug/trail', who: 'user', paths: inConsole('/trail', '/trail?action=install.rejected') },
@@ -91,6 +99,12 @@ export const siteMap: readonly Site[] = [
     paths: inReviews('1.1.0', '1.2.0', '1.3.0', '2.0.0', `2.1.0-${'long.'.repeat(8)}1`),
   },
   { pattern: '/desk/reviews/:slug/:version/manifest', who: 'operator', paths: inReviews('2.0.0/manifest') },
+  {
+    pattern: '/desk/reviews/:slug/:version/artifact',
+    who: 'operator',
+    paths: inReviews('2.0.0/artifact'),
+    isDownload: true,
+  },
   {
     pattern: '/desk/installs',
     who: 'operator',

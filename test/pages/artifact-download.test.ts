@@ -1,0 +1,257 @@
+import { Database } from 'bun:sqlite'
+import { createHash, randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { call } from '../support/call.ts'
+import { eventually } from '../support/crash.ts'
+import { submitVersion, uploadVersion } from '../support/version.ts'
+import { addApp, addUser, type AppInWorld, appToken, endWorld } from '../support/world.ts'
+import { openBrowser } from './support/browser.ts'
+import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
+import { type PlainBrowser, plainBrowser, signedInBrowser } from './support/plain-browser.ts'
+import { signInByForm } from './support/sign-in.ts'
+
+let world: OperatorWorld
+let owner: PlainBrowser
+let operator: PlainBrowser
+beforeAll(async () => {
+  world = await createOperatorWorld()
+  owner = await signedInBrowser(world.server.url, world.user)
+  operator = await signedInBrowser(world.server.url, world.operator)
+})
+afterAll(async () => await endWorld(world))
+
+const consolePath = (app: AppInWorld, version = '1.0.0') => `/console/${app.slug}/versions/${version}/artifact`
+const deskPath = (app: AppInWorld, version = '1.0.0') => `/desk/reviews/${app.slug}/${version}/artifact`
+const sumOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest()
+
+/** An app of the owner's with one version, whose file came over HTTP. */
+const appWithFile = async (bytes: Buffer, filename = 'app.tar.gz'): Promise<AppInWorld> => {
+  const app = await addApp(world.platform, world.user)
+  await upload(app, bytes, filename)
+  return app
+}
+const upload = async (app: AppInWorld, bytes: Buffer, filename = 'app.tar.gz') => {
+  const token = await appToken(world.server.url, app.development)
+  const artifact = { filename, contentBase64: bytes.toString('base64') }
+  const { status } = await call(world.server.url, 'POST', '/versions', { token, body: { version: '1.0.0', artifact } })
+  expect([200, 201]).toContain(status)
+}
+
+/** As the browser asks, with the body as it comes. */
+const ask = async (browser: PlainBrowser, path: string, init: RequestInit = {}): Promise<Response> => {
+  const headers = new Headers(init.headers)
+  headers.set('cookie', [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; '))
+  return await fetch(world.server.url + path, { ...init, headers, redirect: 'manual' })
+}
+
+/** Writes in the file beside the server, as a bad disk would. */
+const damage = (statement: string, ...values: (Uint8Array | string)[]): void => {
+  using database = new Database(world.server.database, { readwrite: true, create: false })
+  database.run('PRAGMA busy_timeout = 5000')
+  expect(database.prepare(statement).run(...values).changes).toBe(1)
+}
+
+const damagedLines = () => world.server.log().split('artifact.damaged').length - 1
+
+describe('the file of a version', () => {
+  test('comes back byte for byte, to its owner and to an operator, with what it takes to check that', async () => {
+    const bytes = randomBytes(10 * 1024 * 1024)
+    const app = await appWithFile(bytes)
+    const sum = sumOf(bytes)
+    for (const [browser, path] of [
+      [owner, consolePath(app)],
+      [operator, deskPath(app)],
+    ] as const) {
+      const answer = await ask(browser, path)
+      expect(answer.status).toBe(200)
+      expect(sumOf(await answer.bytes()).equals(sum)).toBe(true)
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'content-type': 'application/octet-stream',
+        'content-disposition': `attachment; filename="app.tar.gz"; filename*=UTF-8''app.tar.gz`,
+        'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+        'cross-origin-resource-policy': 'same-origin',
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-store',
+        etag: `"${sum.toString('hex')}"`,
+        'repr-digest': `sha-256=:${sum.toString('base64')}:`,
+        'x-request-id': expect.stringMatching(/^req_/),
+      })
+    }
+  })
+
+  test('may be of any size from nothing to a piece and a byte', async () => {
+    for (const size of [0, 1, 256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1]) {
+      const bytes = randomBytes(size)
+      const answer = await ask(owner, consolePath(await appWithFile(bytes)))
+      expect([answer.status, Buffer.from(await answer.bytes()).equals(bytes)]).toEqual([200, true])
+    }
+  })
+
+  test('tells its length without its content, and nothing new to whoever has it', async () => {
+    const bytes = randomBytes(5000)
+    const path = consolePath(await appWithFile(bytes))
+    const head = await ask(owner, path, { method: 'HEAD' })
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '5000', ''])
+    const etag = head.headers.get('etag') ?? ''
+    for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      expect((await ask(owner, path, { headers: { 'if-none-match': tag } })).status).toBe(304)
+    }
+    expect((await ask(owner, path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
+  })
+
+  test('is not there for anybody else, nor where there is none', async () => {
+    const app = await appWithFile(Buffer.from('mine'))
+    const stranger = await signedInBrowser(world.server.url, await addUser(world.platform))
+    const other = await addApp(world.platform, world.user)
+    await uploadVersion(world.platform, other, { version: '1.0.0' })
+    for (const [browser, path] of [
+      [stranger, consolePath(app)],
+      [stranger, deskPath(app)],
+      [owner, deskPath(app)],
+      [operator, consolePath(app)],
+      [owner, consolePath(other)],
+      [operator, deskPath(other)],
+      [owner, consolePath(app, '9.9.9')],
+      [operator, deskPath(app, '9.9.9')],
+    ] as const) {
+      const { status, headers } = await ask(browser, path)
+      expect([path, status, headers.get('content-type')]).toEqual([path, 404, 'text/html; charset=utf-8'])
+    }
+    const { status, headers } = await plainBrowser(world.server.url).get(consolePath(app))
+    expect([status, headers.get('location')]).toEqual([
+      303,
+      `/sign-in?return_to=${encodeURIComponent(consolePath(app))}`,
+    ])
+  })
+})
+
+describe('whatever it is called, its name', () => {
+  const names = [
+    ['we "quote".zip', 'we _quote_.zip'],
+    ['line\r\nSet-Cookie: a=b', 'line__Set-Cookie_ a=b'],
+    ['../../etc/passwd', '_.._etc_passwd'],
+    ['..\\..\\boot.ini', '_.._boot.ini'],
+    ['\u202egpj.exe', '_gpj.exe'],
+    ['100%; x="y".zip', '100%; x=_y_.zip'],
+    ['naïve – 文件.zip', 'naïve – 文件.zip'],
+    [`it's (1)*.zip`, `it's (1)_.zip`],
+    ['\ud800.zip', '\ufffd.zip'],
+    ['.bashrc', 'bashrc'],
+    ['CON.txt', '_CON.txt'],
+    ['...', 'artifact'],
+    ['x'.repeat(255), 'x'.repeat(255)],
+    [`${'😀'.repeat(127)}.gz`, `${'😀'.repeat(63)}.gz`],
+  ] as const
+
+  test('is a plain name to save it under, in one line of ASCII', async () => {
+    const app = await appWithFile(Buffer.from('content'))
+    const { id } = (await world.platform.database.queries.versions.byName(app.id, '1.0.0')) ?? { id: '' }
+    for (const [filename, expected] of names) {
+      damage('UPDATE versions SET artifact_filename = ? WHERE id = ?', filename, id)
+      const answer = await ask(owner, consolePath(app))
+      const disposition = answer.headers.get('content-disposition') ?? ''
+      const [, plain, encoded] =
+        /^attachment; filename="([\x20-\x21\x23-\x5b\x5d-\x7e]+)"; filename\*=UTF-8''([\w%.!#$&+^`|~-]+)$/.exec(
+          disposition,
+        ) ?? []
+      expect({ filename, told: decodeURIComponent(encoded ?? disposition) }).toEqual({ filename, told: expected })
+      expect(plain).not.toMatch(/[/\\%]/)
+      expect(answer.headers.get('set-cookie')).toBeNull()
+      expect(await answer.text()).toBe('content')
+    }
+  })
+
+  test('is the one that a browser saves the file under, from the link on either page', async () => {
+    const bytes = randomBytes(300_000)
+    const app = await addApp(world.platform, world.user)
+    await upload(app, bytes, 'naïve (文件).tar.gz')
+    await submitVersion(world.platform, app, { version: '2.0.0' })
+    for (const [login, path] of [
+      [world.user, `/console/${app.slug}/versions/1.0.0`],
+      [world.operator, `/desk/reviews/${app.slug}/1.0.0`],
+    ] as const) {
+      const page = await openBrowser(world.server.url)
+      await page.goto('/sign-in')
+      await signInByForm(page, login)
+      await page.goto(path)
+      const downloading = page.waitForEvent('download')
+      await page.getByRole('link', { name: 'naïve (文件).tar.gz' }).click()
+      const download = await downloading
+      expect(download.suggestedFilename()).toBe('naïve (文件).tar.gz')
+      expect(sumOf(await Bun.file(await download.path()).bytes()).equals(sumOf(bytes))).toBe(true)
+    }
+  }, 60_000)
+})
+
+describe('a damaged file', () => {
+  const flip = 'UPDATE artifact_chunks SET data = zeroblob(length(data)) WHERE sha256 = ? AND position = 1'
+
+  for (const [what, statement] of [
+    ['changed', flip],
+    ['cut short', 'UPDATE artifact_chunks SET data = substr(data, 1, 1000) WHERE sha256 = ? AND position = 1'],
+    ['longer than it was', `UPDATE artifact_chunks SET data = CAST(data || x'00' AS BLOB) WHERE sha256 = ? AND position = 2`],
+    ['without a piece', 'DELETE FROM artifact_chunks WHERE sha256 = ? AND position = 2'],
+    ['of another length by its own account', 'UPDATE artifacts SET size_bytes = 0 WHERE sha256 = ?'],
+  ] as const) {
+    test(`that is ${what} is refused before its first byte, and logged`, async () => {
+      const bytes = randomBytes(700_000)
+      const app = await appWithFile(bytes)
+      const before = damagedLines()
+      damage(statement, sumOf(bytes))
+      const { status, headers, text } = await owner.get(consolePath(app))
+      expect([status, headers.get('content-type')]).toEqual([500, 'text/html; charset=utf-8'])
+      expect(text).toContain('The stored file is no longer what was uploaded')
+      expect(headers.get('content-disposition')).toBeNull()
+      expect(
+        await eventually(
+          async () => damagedLines(),
+          (lines) => lines > before,
+        ),
+      ).toBe(before + 1)
+      const { id } = (await world.platform.database.queries.versions.byName(app.id, '1.0.0')) ?? { id: '' }
+      expect(world.server.log()).toContain(
+        `"event":"artifact.damaged","requestId":"${headers.get('x-request-id')}","versionId":"${id}"`,
+      )
+    })
+  }
+
+  test('breaks off when it is damaged on its way out, so that nobody takes what came for the whole', async () => {
+    const bytes = randomBytes(10 * 1024 * 1024)
+    const app = await appWithFile(bytes)
+    const before = damagedLines()
+    const reader = (await ask(owner, consolePath(app))).body?.getReader()
+    let received = (await reader?.read())?.value?.length ?? 0
+    damage('UPDATE artifact_chunks SET data = zeroblob(length(data)) WHERE sha256 = ? AND position = 39', sumOf(bytes))
+    const ending = (async () => {
+      for (;;) {
+        const { value, done } = (await reader?.read()) ?? { value: undefined, done: true }
+        if (done) return 'ended'
+        received += value?.length ?? 0
+      }
+    })()
+    expect(await ending.catch(() => 'broke off')).toBe('broke off')
+    expect(received).toBeLessThan(bytes.length)
+    expect(
+      await eventually(
+        async () => damagedLines(),
+        (lines) => lines > before,
+      ),
+    ).toBe(before + 1)
+    expect(
+      world.server
+        .log()
+        .split('\n')
+        .filter((line) => line !== '' && !line.startsWith('{')),
+    ).toEqual([])
+  })
+
+  test('is mended by the same upload', async () => {
+    const bytes = randomBytes(700_000)
+    const app = await appWithFile(bytes)
+    damage(flip, sumOf(bytes))
+    expect((await ask(owner, consolePath(app))).status).toBe(500)
+    await upload(app, bytes)
+    const answer = await ask(owner, consolePath(app))
+    expect([answer.status, sumOf(await answer.bytes()).equals(sumOf(bytes))]).toEqual([200, true])
+  })
+})
