@@ -11,7 +11,7 @@ export const Artifact = ({ artifact, href }: ArtifactProps) =>
     <dl>
       <dt>File</dt>
       <dd>
-        <a href={href} download>
+        <a href={href}>
           <bdi>{artifact.filename}</bdi>
         </a>
       </dd>

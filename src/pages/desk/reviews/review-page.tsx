@@ -77,7 +77,7 @@ const Artifact = ({ artifact, href }: Pick<Review['version'], 'artifact'> & { re
     <>None</>
   ) : (
     <>
-      <a href={href} download>
+      <a href={href}>
         <bdi>{visibleText(artifact.filename)}</bdi>
       </a>
       , {artifact.sizeBytes.toLocaleString('en')} bytes
