@@ -22,6 +22,8 @@ export const buildProgram = async (file: string): Promise<BuiltProgram> => {
     compile: { outfile: file, autoloadDotenv: false, autoloadBunfig: false },
     // Parsed and compiled here, so that starting does not have to.
     bytecode: true,
+    // What is imported on the way is loaded on the way: a command does without the server.
+    splitting: true,
     format: 'esm',
     // Elysia reads the source of handlers: their names must stay.
     minify: { whitespace: true, syntax: true, identifiers: false },
