@@ -10,32 +10,45 @@ import { UsageError } from './usage-error.ts'
 export type Remote = {
   readonly client: PlatformClient
   readonly url: string
-  readonly clientId: string
+  /** Where the credentials came from. */
   readonly source: 'environment' | 'login'
 }
 
 type RemoteOptions = { readonly signal: AbortSignal; readonly onRepeat?: (repeat: Repeat) => void }
 
-/**
- * The app's side of a server, with a token in hand that the server gave for the credentials.
- * @throws ConfigError, UsageError and CommandFailed when server or credentials are not to be had, AppPlatformError when
- *   they are refused
- */
-export const openRemote = async (flags: DeveloperFlags, options: RemoteOptions): Promise<Remote> => {
+/** Which server, and with which credentials: all that can be known before anything is sent. */
+export type RemoteTarget = {
+  readonly settings: DeveloperSettings
+  readonly url: string
+  readonly credentials: ClientCredentials
+  /** A scope that the app is known to get tokens with. */
+  readonly scope?: string
+  readonly source: Remote['source']
+}
+
+/** @throws ConfigError, UsageError and CommandFailed when server or credentials are not to be had */
+export const findRemote = (flags: DeveloperFlags): RemoteTarget => {
   const settings = readDeveloperSettings(flags)
   const url = serverOf(settings)
-  if (settings.credentials !== null) {
-    const { client } = await connect(settings, url, settings.credentials, options)
-    return { client, url, clientId: settings.credentials.clientId, source: 'environment' }
-  }
+  if (settings.credentials !== null) return { settings, url, credentials: settings.credentials, source: 'environment' }
   const login = findLogin(settings.folder, url)
-  if (login === null) {
-    throw new CommandFailed([
-      `You are not logged in to ${url}. Run app-platform login --url ${url}, or set APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET.`,
-    ])
-  }
-  const { client } = await connect(settings, url, login, { ...options, scope: login.scope })
-  return { client, url, clientId: login.clientId, source: 'login' }
+  if (login !== null) return { settings, url, credentials: login, scope: login.scope, source: 'login' }
+  throw new CommandFailed([
+    `You are not logged in to ${url}. Run app-platform login --url ${url}, or set APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET.`,
+  ])
+}
+
+/**
+ * The app's side of a server, with a token in hand that the server gave for the credentials.
+ * @throws what `findRemote` throws; AppPlatformError when the credentials are refused
+ */
+export const openRemote = async (flags: DeveloperFlags, options: RemoteOptions): Promise<Remote> => {
+  const { settings, url, credentials, scope, source } = findRemote(flags)
+  const { client } = await connect(settings, url, credentials, {
+    ...options,
+    ...(scope === undefined ? {} : { scope }),
+  })
+  return { client, url, source }
 }
 
 /**

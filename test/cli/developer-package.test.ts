@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, cpSync, mkdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { unzipSync } from 'fflate'
 import { findFiles } from '../../src/cli/developer/package/find-files.ts'
@@ -116,6 +116,22 @@ test('what is no file, leads nowhere or in a circle is refused by name, and noth
   const { exitCode, stderr } = await create(folder)
   expect(exitCode).toBe(1)
   expect(stderr).toContain('These cannot be packed: back\\slash, broken, pipe, self, sub/round.')
+})
+
+test('a file that cannot be read, or is another one by now, is named', async () => {
+  const folder = appFolder({ 'gone.txt': '', 'link.txt': '' })
+  const { files } = findFiles(folder)
+  symlinkSync('index.html', join(folder, 'fresh'))
+  renameSync(join(folder, 'fresh'), join(folder, 'link.txt'))
+  rmSync(join(folder, 'gone.txt'))
+  const options = { limitBytes: 1e9, onProgress: () => undefined, signal: new AbortController().signal }
+  for (const name of ['gone.txt', 'link.txt']) {
+    const packing = pack(
+      files.filter(({ path }) => path === name),
+      options,
+    )
+    expect(await packing.catch((error) => error.message)).toStartWith(`${name} cannot be read.`)
+  }
 })
 
 const keyName = 'PRIVATE KEY'

@@ -15,6 +15,7 @@ const commands = [
   'resource', 'resource import',
   'version', 'version submit', 'version withdraw', 'version approve', 'version reject', 'version activate', 'version list',
   'audit', 'audit list',
+  'login', 'logout', 'whoami', 'versions', 'versions list', 'versions create', 'versions rollback',
 ] // prettier-ignore
 
 test('every command explains itself with --help, on stdout, and exits 0', async () => {

@@ -5,7 +5,7 @@ import { isSemanticVersion } from '../../domain/semantic-version.ts'
 import { CommandFailed } from '../command-failed.ts'
 import { answer, printable } from '../output.ts'
 import { startProgressBar } from '../progress-bar.ts'
-import { openRemote, type Remote } from '../remote.ts'
+import { findRemote, openRemote, type Remote } from '../remote.ts'
 import { UsageError } from '../usage-error.ts'
 import type { DeveloperFlags } from './developer-command.ts'
 import { type Manifest, readManifest } from './manifest/read-manifest.ts'
@@ -25,6 +25,7 @@ export const createVersion = async (source: string, flags: CreateFlags, signal: 
   const { version, notes } = flags
   if (!isSemanticVersion(version)) throw new UsageError('--version must be a semantic version such as 1.4.0.')
   if (notes !== undefined && notes.length > 10_000) throw new UsageError('--notes has at most 10000 characters.')
+  findRemote(flags) // nobody waits for a packer to be told that they are not logged in
   const manifest = manifestFor(source, flags.manifest)
   for (const warning of manifest.warnings) process.stderr.write(`warning: ${printable(warning)}\n`)
   const prepared = await prepareArtifact(source, version, signal)

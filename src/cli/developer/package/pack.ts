@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { Zip, ZipDeflate } from 'fflate'
+import { CommandFailed } from '../../command-failed.ts'
 import type { FoundFile } from './find-files.ts'
 import { createSecretScan } from './secret-scan.ts'
 
@@ -22,7 +23,7 @@ const noTime = () => new Date(1980, 0, 1)
 /**
  * One ZIP of the files, the same bytes for the same files on every machine: no times, owners or permissions but the
  * executable bit, and a compressor that is part of this program. Stops as soon as it is larger than the limit.
- * @throws errors of the file system, and the signal's reason
+ * @throws CommandFailed for a file that cannot be read, and the signal's reason
  */
 export const pack = async (files: readonly FoundFile[], options: PackOptions): Promise<Packed> => {
   const pieces: Uint8Array[] = []
@@ -38,7 +39,7 @@ export const pack = async (files: readonly FoundFile[], options: PackOptions): P
     const entry = entryFor(file)
     archive.add(entry)
     const scan = createSecretScan()
-    for (const { piece, isLast } of piecesOf(file.source)) {
+    for (const { piece, isLast } of piecesOf(file)) {
       scan.see(piece)
       entry.push(piece, isLast)
       options.onProgress(piece.length)
@@ -63,20 +64,31 @@ const entryFor = ({ path, isExecutable }: FoundFile): ZipDeflate => {
   return entry
 }
 
-/** The content in pieces of one size, the last one shorter, perhaps empty. Not through a link that came in meanwhile. */
-function* piecesOf(path: string): Generator<{ readonly piece: Uint8Array; readonly isLast: boolean }, void> {
-  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+/** The content in pieces of one size, the last one shorter, perhaps empty. */
+function* piecesOf(file: FoundFile): Generator<{ readonly piece: Uint8Array; readonly isLast: boolean }, void> {
+  const opened = openFile(file)
   try {
-    if (!fstatSync(file).isFile()) throw new Error(`${path} is no longer a file`)
     for (;;) {
       const piece = new Uint8Array(pieceBytes)
-      const length = fill(file, piece)
+      const length = fill(opened, piece)
       yield { piece: piece.subarray(0, length), isLast: length < pieceBytes }
       if (length < pieceBytes) return
     }
   } finally {
-    closeSync(file)
+    closeSync(opened)
   }
+}
+
+/** Not through a link, and not a pipe that nobody writes to, that came in its place meanwhile. */
+const openFile = ({ path, source }: FoundFile): number => {
+  try {
+    const opened = openSync(source, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    if (fstatSync(opened).isFile()) return opened
+    closeSync(opened)
+  } catch {
+    // told below
+  }
+  throw new CommandFailed([`${path} cannot be read. See that you may read it, or list it in .appignore.`])
 }
 
 /** Reads until the piece is full or the file is at its end. */
