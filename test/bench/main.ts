@@ -16,6 +16,7 @@ import {
   uploadSummaryOf,
 } from './report.ts'
 import { slowDisk } from './slow-disk.ts'
+import { startFigures, startLine } from './start.ts'
 
 const few = 1_000
 
@@ -53,6 +54,8 @@ const main = async (options: Options): Promise<void> => {
       return await table(`${live.toLocaleString('en')} live tokens of each kind`, stage)
     })
 
+  const start = options.phases.includes('start') ? await startFigures(folder) : null
+  if (start !== null) say(startLine(start))
   const small = options.phases.includes('small') ? await at(few) : []
   const uploads = options.upload && options.phases.includes('small') ? await onStage(folder, few, {}, beside) : null
   const large = options.phases.includes('large') && options.cases.length > 0 ? await at(options.many) : []
@@ -69,7 +72,7 @@ const main = async (options: Options): Promise<void> => {
           say(besideLine(reads))
           return { lines, reads }
         })
-  const result = { ...found, options, small, large, uploads, slowDisk: onSlowDisk }
+  const result = { ...found, options, start, small, large, uploads, slowDisk: onSlowDisk }
   if (options.json) process.stdout.write(`${JSON.stringify(result, null, 2)}\n`)
 }
 
