@@ -42,6 +42,7 @@ export class UploadScanner {
   /** Whether the next byte of a string is escaped. */
   #escaped = false
   #intake: Base64Intake | null = null
+  #file: UploadedFile | null = null
   /** From where on the bytes at hand are still to be kept as JSON. */
   #keptTo = 0
 
@@ -55,8 +56,7 @@ export class UploadScanner {
   }
 
   finish(): ScannedUpload {
-    const json = Buffer.concat(this.#json)
-    return { json, file: this.#intake === null ? null : { artifact: this.#intake.finish() } }
+    return { json: Buffer.concat(this.#json), file: this.#file }
   }
 
   #keep(bytes: Uint8Array, end: number): void {
@@ -116,17 +116,27 @@ export class UploadScanner {
       this.#string += Buffer.from(bytes.subarray(start, Math.min(end, start + longestKey))).toString('latin1')
     }
     if (quote === -1) return end
+    if (this.#state === 'in_file') this.#closeFile()
     this.#string += '"'
     this.#state = 'between'
     return end + 1
   }
 
-  /** What turns out not to be base64 goes on as text, to be judged as JSON first. */
   #takeFile(inside: Uint8Array, end: number): void {
-    const taken = this.#intake?.take(inside) ?? false
     this.#keptTo = end
-    if (taken || this.#intake === null) return
-    this.#json.push(this.#intake.rest())
+    if (this.#intake?.take(inside) === false) this.#giveUpFile(this.#intake)
+  }
+
+  #closeFile(): void {
+    const artifact = this.#intake?.finish() ?? null
+    if (artifact !== null) this.#file = { artifact }
+    else if (this.#intake !== null) this.#giveUpFile(this.#intake)
+  }
+
+  /** What turns out not to be base64 goes on as text, to be judged as JSON first. */
+  #giveUpFile(intake: Base64Intake): void {
+    this.#file = { artifact: null }
+    this.#json.push(intake.rest())
     this.#state = 'in_string'
   }
 

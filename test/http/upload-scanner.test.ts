@@ -1,0 +1,151 @@
+import { expect, test } from 'bun:test'
+import {
+  array,
+  assert,
+  base64String,
+  boolean,
+  constantFrom,
+  dictionary,
+  integer,
+  jsonValue,
+  letrec,
+  nat,
+  oneof,
+  pre,
+  property,
+  string,
+  uint8Array,
+} from 'fast-check'
+import { parseStrictBytes } from '../../src/http/strict-json.ts'
+import { type ScannedUpload, UploadScanner } from '../../src/http/upload-scanner.ts'
+
+/** Scans the bytes cut at these places, as a network would cut them. */
+const scan = (bytes: Uint8Array, cuts: readonly number[] = []): ScannedUpload => {
+  const scanner = new UploadScanner()
+  const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length]
+  for (const [index, place] of places.entries()) scanner.take(bytes.subarray(places[index - 1] ?? 0, place))
+  return scanner.finish()
+}
+const scanText = (text: string, cuts: readonly number[] = []) => scan(new TextEncoder().encode(text), cuts)
+
+const contentOf = ({ file }: ScannedUpload): string | null =>
+  file?.artifact == null ? null : Buffer.concat(file.artifact.pieces).toString('base64')
+
+const valueOf = (parse: () => unknown): unknown => {
+  try {
+    return { value: parse() }
+  } catch {
+    return 'refused'
+  }
+}
+const cuts = array(nat(2000), { maxLength: 8 })
+/** JSON as different encoders write it: with spaces, and with the slash escaped. */
+const written = (value: unknown, spaces: number, escaped: boolean): string => {
+  const text = JSON.stringify(value, null, spaces)
+  return escaped ? text.replaceAll('/', '\\/') : text
+}
+
+test('the file is taken out of an upload, wherever it is cut and however it is written; the rest stays as it was', () => {
+  assert(
+    property(
+      uint8Array({ maxLength: 600 }),
+      dictionary(string(), jsonValue({ maxDepth: 3 })),
+      jsonValue({ maxDepth: 2 }),
+      cuts,
+      nat(3),
+      boolean(),
+      (bytes, around, beside, places, spaces, escaped) => {
+        const contentBase64 = Buffer.from(bytes).toString('base64')
+        const upload = { ...around, artifact: { beside, contentBase64, after: { contentBase64: 'kept' } } }
+        const scanned = scanText(written(upload, spaces, escaped), places)
+        expect(contentOf(scanned)).toBe(contentBase64)
+        const emptied = { ...upload, artifact: { ...upload.artifact, contentBase64: '' } }
+        expect(JSON.parse(Buffer.from(scanned.json).toString())).toEqual(JSON.parse(JSON.stringify(emptied)))
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+test('where there is no such file, every byte stays', () => {
+  const path = constantFrom('artifact', 'contentBase64', 'filename', 'a"b\\', 'artifact"')
+  const { tree } = letrec((tie) => ({
+    tree: oneof(
+      { depthSize: 'small' },
+      string(),
+      integer(),
+      dictionary(path, tie('tree')),
+      array(tie('tree'), { maxLength: 3 }),
+    ),
+  }))
+  assert(
+    property(tree, cuts, (value, places) => {
+      const text = JSON.stringify(value)
+      pre(!/"artifact":\{[^]*"contentBase64":"/.test(text))
+      const scanned = scanText(text, places)
+      expect([Buffer.from(scanned.json).toString(), scanned.file]).toEqual([text, null])
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('what is no base64 stays in the text to be judged as JSON, and is no file', () => {
+  const junk = oneof(string({ unit: 'binary' }), string(), constantFrom('a-_b', 'aGk', 'aG k', '\u0000', 'é'))
+  assert(
+    property(
+      base64String({ maxLength: 40 }),
+      junk,
+      base64String({ maxLength: 40 }),
+      cuts,
+      (before, wrong, after, places) => {
+        const contentBase64 = before.replaceAll('=', '') + wrong + after
+        pre(Buffer.from(contentBase64, 'base64').toString('base64') !== contentBase64)
+        const text = JSON.stringify({ artifact: { contentBase64 } })
+        const scanned = scanText(text, places)
+        expect(scanned.file).toEqual({ artifact: null })
+        const whole = valueOf(() => parseStrictBytes(new TextEncoder().encode(text)))
+        const rest = valueOf(() => parseStrictBytes(scanned.json))
+        expect(rest === 'refused').toBe(whole === 'refused')
+      },
+    ),
+    { numRuns: 200 },
+  )
+})
+
+test('an upload with a byte changed is JSON without its file just when it was JSON with it', () => {
+  const contentBase64 = Buffer.alloc(100, 'file').toString('base64')
+  const bytes = new TextEncoder().encode(
+    JSON.stringify({ version: '1.0.0', artifact: { contentBase64, filename: 'a' } }),
+  )
+  assert(
+    property(nat(bytes.length - 1), nat(255), cuts, (at, value, places) => {
+      const changed = bytes.slice()
+      changed[at] = value
+      const whole = valueOf(() => parseStrictBytes(changed))
+      const scanned = scan(changed, places)
+      const rest = valueOf(() => parseStrictBytes(scanned.json))
+      expect(rest === 'refused').toBe(whole === 'refused')
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('a second file beside the first makes the upload no JSON, as equal keys do', () => {
+  for (const text of [
+    '{"artifact":{"contentBase64":"aGk=","contentBase64":"aGk="}}',
+    '{"artifact":{"contentBase64":"aGk="},"artifact":{"contentBase64":"aGk="}}',
+    '{"artifact":{"contentBase64":"aGk=","content\\u0042ase64":"aGk="}}',
+  ]) {
+    expect(valueOf(() => parseStrictBytes(scanText(text).json))).toBe('refused')
+  }
+})
+
+test('a file of more than 10 MiB is refused before all of it has come', () => {
+  const scanner = new UploadScanner()
+  scanner.take(Buffer.from('{"artifact":{"contentBase64":"'))
+  const step = Buffer.alloc(128 * 1024, 'A')
+  const takeAll = () => {
+    for (let taken = 0; taken < 15 * 1024 * 1024; taken += step.length) scanner.take(step)
+  }
+  expect(takeAll).toThrow('The request body is too large.')
+})
