@@ -1,4 +1,4 @@
-import { and, asc, count, eq, getTableColumns, gt, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, asc, count, eq, getTableColumns, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Environment } from '../../src/domain/environment.ts'
 import { apps, webhookDeliveries, webhookEndpoints, webhookSecrets } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
@@ -99,13 +99,14 @@ export const webhookEndpointQueries = (db: Connection) => {
       ).toReversed(),
     setSecretExpiry: async (id: string, expiresAt: number) =>
       void (await db.update(webhookSecrets).set({ expiresAt }).where(eq(webhookSecrets.id, id))),
-    /** Forgets secrets whose grace is over; gives how many. */
-    purgeSecrets: async (before: number) =>
-      (
-        await db
-          .delete(webhookSecrets)
-          .where(lte(webhookSecrets.expiresAt, before))
-          .returning({ id: webhookSecrets.id })
-      ).length,
+    /** Forgets up to `limit` secrets whose grace is over; gives how many. */
+    purgeSecrets: async (before: number, limit: number) => {
+      const due = db.select({ id: webhookSecrets.id }).from(webhookSecrets).where(lte(webhookSecrets.expiresAt, before))
+      const ended = await db
+        .delete(webhookSecrets)
+        .where(inArray(webhookSecrets.id, due.orderBy(asc(webhookSecrets.expiresAt)).limit(limit)))
+        .returning({ id: webhookSecrets.id })
+      return ended.length
+    },
   }
 }

@@ -8,6 +8,7 @@ export type CarriedOver = {
   readonly passwords: number
   readonly installs: number
   readonly redirectUris: number
+  readonly webhooks: number
 }
 
 /**
@@ -23,6 +24,7 @@ export const carryOver = (connection: Connection, now: number): CarriedOver => {
     passwords: change(changedPasswords),
     installs: change(endedInstalls),
     redirectUris: change(removedRedirectUris),
+    webhooks: knowsWebhooks(connection) ? endedWebhooks.map(change).reduce((total, rows) => total + rows, 0) : 0,
   }
 }
 
@@ -58,3 +60,22 @@ const removedRedirectUris = `
   WHERE client_id IN (SELECT id FROM present.clients)
     AND NOT EXISTS (
       SELECT 1 FROM present.redirect_uris AS p WHERE p.uri = redirect_uris.uri AND p.client_id = redirect_uris.client_id)`
+
+/** A predecessor of an earlier release has no webhooks. */
+const knowsWebhooks = (connection: Connection): boolean =>
+  connection.value("SELECT count(*) FROM present.sqlite_schema WHERE name = 'webhook_endpoints'") === 1
+
+/** Endpoints that are gone or disabled, and secrets whose grace was set or that went with their endpoint. */
+const endedWebhooks = [
+  `DELETE FROM main.webhook_secrets
+  WHERE endpoint_id IN (SELECT e.id FROM main.webhook_endpoints AS e JOIN present.apps AS a ON a.id = e.app_id)
+    AND id NOT IN (SELECT id FROM present.webhook_secrets)`,
+  `DELETE FROM main.webhook_endpoints
+  WHERE app_id IN (SELECT id FROM present.apps) AND id NOT IN (SELECT id FROM present.webhook_endpoints)`,
+  `UPDATE main.webhook_secrets AS s SET expires_at = p.expires_at
+  FROM present.webhook_secrets AS p
+  WHERE p.id = s.id AND p.expires_at IS NOT NULL AND (s.expires_at IS NULL OR s.expires_at > p.expires_at)`,
+  `UPDATE main.webhook_endpoints AS e SET status = p.status, reason = p.reason, updated_at = ?
+  FROM present.webhook_endpoints AS p
+  WHERE p.id = e.id AND p.status = 'disabled' AND e.status = 'enabled'`,
+]

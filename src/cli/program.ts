@@ -21,6 +21,7 @@ import { addSeedCommand } from './commands/seed.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addUserCommands } from './commands/user.ts'
 import { addVersionCommands } from './commands/version.ts'
+import { addWebhookCommands } from './commands/webhook.ts'
 import { addVersionsCommands } from './commands/versions.ts'
 import { addWhoamiCommand } from './commands/whoami.ts'
 import { endBy, Interrupted } from './developer/interruption.ts'
@@ -35,6 +36,7 @@ Settings come from flags, then from the environment:
   PORT, HOST      --port --host  3000, 127.0.0.1
   PUBLIC_URL      --public-url   http://localhost:<port>
   TRUSTED_PROXIES                addresses and networks whose X-Forwarded-For counts
+  WEBHOOK_ALLOWED_NETWORKS       private networks that webhooks may call
   RATE_LIMIT      on             off for a benchmark; RATE_LIMIT_TOKEN, _FAILED, _AUTHORIZE, _READ, _WRITE, _SIGN_IN,
                                  _ADDRESS as count/seconds
   LIFETIME_CODE, _APP_TOKEN, _ACCESS_TOKEN, _REFRESH_TOKEN, _SESSION in seconds; they may shorten, not lengthen
@@ -75,6 +77,7 @@ const createProgram = (): Command => {
   addInstallCommands(program)
   addResourceCommands(program)
   addVersionCommands(program)
+  addWebhookCommands(program)
   addAuditCommands(program)
   program.commandsGroup('For app developers, over HTTP:')
   addLoginCommand(program)

@@ -13,7 +13,7 @@ const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(
 
 test('migrate makes a private database in a private folder, and says what it applied', async () => {
   const desk = deskAt(join(temporaryFolder(), 'data', 'app-platform.db'))
-  expect(await desk.json(['migrate'])).toEqual({ database: desk.file, applied: ['initial', 'pages', 'embedded'] })
+  expect(await desk.json(['migrate'])).toEqual({ database: desk.file, applied: ['initial', 'pages', 'embedded', 'webhooks'] })
   expect(await desk.json(['migrate'])).toEqual({ database: desk.file, applied: [] })
   expect(modeOf(desk.folder)).toBe('700')
   expect(modeOf(desk.file)).toBe('600')
@@ -68,6 +68,9 @@ test('purge tells what it removed', async () => {
     retrySalts: 0,
     idempotencyKeys: 0,
     artifacts: 0,
+    webhookAttempts: 0,
+    webhookEvents: 0,
+    webhookSecrets: 0,
   })
 })
 

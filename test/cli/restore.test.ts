@@ -54,7 +54,7 @@ test('a restore puts the backup in place, keeps what was there under a dated nam
     restoredAt: expect.stringMatching(isoTime),
     predecessor: 'read',
     ended: { appTokens: 0, grants: 0, sessions: 0, embeddedSessions: 0 },
-    carriedOver: { credentials: 0, apps: 0, users: 0, passwords: 0, installs: 0, redirectUris: 0 },
+    carriedOver: { credentials: 0, apps: 0, users: 0, passwords: 0, installs: 0, redirectUris: 0, webhooks: 0 },
     database: desk.file,
     keptAs: expect.stringMatching(/\.before-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/),
     advice: [],
@@ -176,6 +176,7 @@ test('what had ended since the backup stays ended', async () => {
     passwords: 0,
     installs: 1,
     redirectUris: 1,
+    webhooks: 0,
   })
   const { data: credentials } = await desk.json(['credential', 'list', app.slug])
   expect(credentials).toHaveLength(2)

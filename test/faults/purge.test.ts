@@ -156,6 +156,9 @@ const nothingRemoved = {
   retry_salts: 0,
   idempotency_keys: 0,
   artifacts: 0,
+  webhook_attempts: 0,
+  webhook_events: 0,
+  webhook_secrets: 0,
 }
 
 describe('a purge', () => {
@@ -224,6 +227,9 @@ describe('a purge', () => {
       retry_salts: 0,
       idempotency_keys: 700,
       artifacts: 3,
+      webhook_attempts: 0,
+      webhook_events: 0,
+      webhook_secrets: 0,
     })
     expect(await aliveIn(platform, lived)).toEqual(allAlive)
     expect(await platform.database.check()).toEqual([])

@@ -1,15 +1,13 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import type { AuditEvent } from '../../../db/database.ts'
-import { parseTimestamp } from '../../domain/timestamp.ts'
 import { listAuditEvents } from '../../operations/audit/list-events.ts'
 import { storedJson } from '../../operations/stored-json.ts'
 import { asOperator } from '../open-platform.ts'
 import { type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answerList } from '../output.ts'
+import { readSince, type Since, startOf } from '../since.ts'
 import { wholeNumber } from '../whole-number.ts'
 
-/** A moment, or so long before now. */
-type Since = { readonly kind: 'at'; readonly epochMs: number } | { readonly kind: 'ago'; readonly milliseconds: number }
 type ListFlags = CommonFlags & { readonly app?: string; readonly since?: Since; readonly limit: number }
 
 export const addAuditCommands = (program: Command): void => {
@@ -47,17 +45,4 @@ const list = async (flags: ListFlags): Promise<void> => {
 const eventRecord = ({ actorKind, actorId, detail, ...event }: AuditEvent) => {
   const told = detail === null ? null : storedJson<unknown>(detail)
   return { ...event, actor: { kind: actorKind, id: actorId }, detail: told }
-}
-
-const startOf = (since: Since, now: number): number => (since.kind === 'at' ? since.epochMs : now - since.milliseconds)
-
-const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-const isUnit = (text: string): text is keyof typeof unitMs => Object.hasOwn(unitMs, text)
-
-const readSince = (text: string): Since => {
-  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
-  if (count !== undefined && isUnit(unit)) return { kind: 'ago', milliseconds: Number(count) * unitMs[unit] }
-  const epochMs = parseTimestamp(text)
-  if (epochMs !== null) return { kind: 'at', epochMs }
-  throw new InvalidArgumentError('It must be a time such as 2026-08-01T12:00:00Z, or 30m, 24h or 7d.')
 }

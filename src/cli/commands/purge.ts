@@ -32,5 +32,8 @@ const purge = async (flags: CommonFlags): Promise<void> => {
     retrySalts: removed.retry_salts,
     idempotencyKeys: removed.idempotency_keys,
     artifacts: removed.artifacts,
+    webhookAttempts: removed.webhook_attempts,
+    webhookEvents: removed.webhook_events,
+    webhookSecrets: removed.webhook_secrets,
   })
 }

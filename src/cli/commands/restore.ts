@@ -61,7 +61,8 @@ const restoredText = ({ database, keptAs, ended, carriedOver }: Restored): reado
     : [
         'Carried over from what was there, as ended since the backup: ' +
           `client secrets ${carriedOver.credentials}, apps ${carriedOver.apps}, users ${carriedOver.users}, changed ` +
-          `passwords ${carriedOver.passwords}, installs ${carriedOver.installs}, redirect URIs ${carriedOver.redirectUris}.`,
+          `passwords ${carriedOver.passwords}, installs ${carriedOver.installs}, redirect URIs ${carriedOver.redirectUris}, webhook ` +
+          `endpoints and secrets ${carriedOver.webhooks}.`,
       ]),
 ]
 

@@ -23,6 +23,9 @@ export const purgeAll = async (
     retry_salts: 0,
     idempotency_keys: 0,
     artifacts: 0,
+    webhook_attempts: 0,
+    webhook_events: 0,
+    webhook_secrets: 0,
   }
   const cursor = { afterGrantId: '' }
   for (const kind of purgeKinds) {

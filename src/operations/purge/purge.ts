@@ -1,6 +1,7 @@
 import { type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
-import { keyOfUuidTime } from '../../domain/identifier.ts'
+import { keyOfUuidTime, recordIdOfTime } from '../../domain/identifier.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
+import { webhookHistoryMs } from '../../domain/webhook-delivery.ts'
 import type { Queries } from '../../../db/database.ts'
 import type { Platform, Trace } from '../platform.ts'
 
@@ -11,6 +12,9 @@ const purgeBatchRows = 250
 const artifactGraceMs = 24 * 3600 * 1000
 /** An artifact has up to forty rows of content, which are large. */
 const artifactsAtOnce = 1
+
+/** An event has up to ten deliveries. */
+const webhookEventsAtOnce = 25
 
 /** What a purge goes through, in this order. */
 export const purgeKinds = [
@@ -23,6 +27,9 @@ export const purgeKinds = [
   'retry_salts',
   'idempotency_keys',
   'artifacts',
+  'webhook_attempts',
+  'webhook_events',
+  'webhook_secrets',
 ] as const
 export type PurgeKind = (typeof purgeKinds)[number]
 
@@ -45,7 +52,12 @@ export const purgeBatch = async (
   const stamp = auditStamp(platform, trace, platform.clock.now())
   if (kind === 'grants') return await purgeGrants(platform, stamp, before, cursor)
   const removed = await platform.database.transaction(async (q) => await removeBatch(q, stamp, kind, before))
-  return { removed, finished: removed < (kind === 'artifacts' ? artifactsAtOnce : purgeBatchRows) }
+  return { removed, finished: removed < (rowsAtOnce[kind] ?? purgeBatchRows) }
+}
+
+const rowsAtOnce: Partial<Record<PurgeKind, number>> = {
+  artifacts: artifactsAtOnce,
+  webhook_events: webhookEventsAtOnce,
 }
 
 const removeBatch = async (
@@ -72,6 +84,12 @@ const removeBatch = async (
       return await q.idempotency.purge(before, purgeBatchRows)
     case 'artifacts':
       return await q.artifacts.purgeUnused(before - artifactGraceMs, artifactsAtOnce)
+    case 'webhook_attempts':
+      return await q.webhookAttempts.purge(recordIdOfTime('att_', before - webhookHistoryMs), purgeBatchRows)
+    case 'webhook_events':
+      return await q.webhookEvents.purge(recordIdOfTime('evt_', before - webhookHistoryMs), webhookEventsAtOnce)
+    case 'webhook_secrets':
+      return await q.webhookEndpoints.purgeSecrets(before, purgeBatchRows)
     default:
       return kind satisfies never
   }

@@ -1,0 +1,21 @@
+import { InvalidArgumentError } from 'commander'
+import { parseTimestamp } from '../domain/timestamp.ts'
+
+/** A moment, or so long before now. */
+export type Since =
+  { readonly kind: 'at'; readonly epochMs: number } | { readonly kind: 'ago'; readonly milliseconds: number }
+
+export const startOf = (since: Since, now: number): number =>
+  since.kind === 'at' ? since.epochMs : now - since.milliseconds
+
+const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const isUnit = (text: string): text is keyof typeof unitMs => Object.hasOwn(unitMs, text)
+
+/** Reads the argument of a flag; anything but a moment or a duration is a wrong call. */
+export const readSince = (text: string): Since => {
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  if (count !== undefined && isUnit(unit)) return { kind: 'ago', milliseconds: Number(count) * unitMs[unit] }
+  const epochMs = parseTimestamp(text)
+  if (epochMs !== null) return { kind: 'at', epochMs }
+  throw new InvalidArgumentError('It must be a time such as 2026-08-01T12:00:00Z, or 30m, 24h or 7d.')
+}
