@@ -30,7 +30,7 @@ export const OverviewPage = ({ visit, app, overview, notice, name, error }: Over
     <WhereItStands slug={app.slug} overview={overview} />
     <Checklist slug={app.slug} overview={overview} />
     <Identity visit={visit} app={app} overview={overview} />
-    <h2>Name</h2>
+    <h2>Rename it</h2>
     <Problem error={error} />
     <Form action={appPath(app.slug, 'name')} visit={visit}>
       <Field

@@ -2,6 +2,7 @@ import type { AppOverview } from '../../../operations/apps/app-overview.ts'
 import type { VersionSummary } from '../../../operations/versions/list-version-summaries.ts'
 import { Time } from '../../components/time.tsx'
 import { VersionStatusBadge } from '../../components/version-status.tsx'
+import { installCountsInWords } from '../../install-counts-in-words.ts'
 import { appPath } from '../paths.ts'
 
 type WhereItStandsProps = { readonly slug: string; readonly overview: AppOverview }
@@ -33,7 +34,7 @@ export const WhereItStands = ({ slug, overview }: WhereItStandsProps) => (
     <article>
       <h2>Installs</h2>
       <p>
-        <a href={appPath(slug, 'installs')}>{installWords(overview.installs)}</a>
+        <a href={appPath(slug, 'installs')}>{installCountsInWords(overview.installs)}</a>
       </p>
     </article>
   </div>
@@ -65,11 +66,3 @@ const VersionLine = ({ slug, version, since }: VersionLineProps) => (
     <p class="muted">{since === null ? null : <Time at={since} />}</p>
   </>
 )
-
-const installWords = (counts: AppOverview['installs']): string => {
-  const active = sum(counts.filter(({ state }) => state === 'active'))
-  const pending = sum(counts.filter(({ approval }) => approval === 'pending'))
-  return `${active} active, ${pending} waiting for approval`
-}
-
-const sum = (counts: AppOverview['installs']): number => counts.reduce((total, { count }) => total + count, 0)

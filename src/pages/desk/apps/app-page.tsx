@@ -2,6 +2,7 @@ import type { InspectedApp } from '../../../operations/apps/inspect-app.ts'
 import { AppStatusBadge } from '../../components/app-status.tsx'
 import { Form } from '../../components/form.tsx'
 import { Time } from '../../components/time.tsx'
+import { installCountsInWords } from '../../install-counts-in-words.ts'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
 import { appPath, auditPath, deskPaths, reviewPath, userPath } from '../paths.ts'
@@ -51,7 +52,7 @@ const Facts = ({ app }: { readonly app: InspectedApp }) => (
     </dd>
     <dt>Installs</dt>
     <dd>
-      <a href={`${deskPaths.installs}?app=${app.slug}`}>{installWords(app.installs)}</a>
+      <a href={`${deskPaths.installs}?app=${app.slug}`}>{installCountsInWords(app.installs)}</a>
     </dd>
     <dt>Client IDs</dt>
     <dd>
@@ -71,12 +72,6 @@ const Scope = ({ name }: { readonly name: string }) => (
     <code>{name}</code>{' '}
   </>
 )
-
-const installWords = (counts: InspectedApp['installs']): string => {
-  const total = (matches: (count: InspectedApp['installs'][number]) => boolean) =>
-    counts.filter(matches).reduce((sum, { count }) => sum + count, 0)
-  return `${total(({ state }) => state === 'active')} active, ${total(({ approval }) => approval === 'pending')} waiting for approval`
-}
 
 type ChangeProps = { readonly visit: Visit; readonly app: InspectedApp }
 

@@ -43,7 +43,7 @@ export const Decisions = ({ visit, review, draft, error }: DecisionsProps) => {
     case 'approved':
       return (
         <section aria-labelledby="decision">
-          <h2 id="decision">Make it live</h2>
+          <h2 id="decision">Your decision</h2>
           <div class="cards">
             <Step visit={visit} review={review} step="activate" title="Make it live" button="Make it live">
               It is what users get at once. {supersedes(review)}

@@ -31,7 +31,7 @@ export const ManifestChanges = ({ review }: { readonly review: Review }) => {
       </details>
       <p>
         <a href={reviewPath(app.slug, version.version, 'manifest')}>The whole manifest of {version.version}</a>
-        {live === null ? null : (
+        {live === null || live.id === version.id ? null : (
           <>
             {' · '}
             <a href={reviewPath(app.slug, live.version, 'manifest')}>The whole manifest of {live.version}</a>
@@ -42,8 +42,9 @@ export const ManifestChanges = ({ review }: { readonly review: Review }) => {
   )
 }
 
-const sentenceAbout = ({ live, changes, moreChanges }: Review): string => {
+const sentenceAbout = ({ version, live, changes, moreChanges }: Review): string => {
   if (live === null) return 'Nothing is live yet, so there is nothing to compare it with.'
+  if (live.id === version.id) return 'This is the manifest of the live version.'
   const count = changes.length + moreChanges
   if (count === 0) return `It is the same as that of the live version ${live.version}.`
   return `${count === 1 ? 'One change' : `${count} changes`} against the live version ${live.version}.`

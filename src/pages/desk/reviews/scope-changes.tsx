@@ -34,6 +34,7 @@ const Scope = ({ scope, mark }: { readonly scope: ScopeName; readonly mark: prea
 const sentenceAbout = ({ version, live, newScopes, droppedScopes }: Review): string => {
   if (version.scopes.length === 0 && droppedScopes.length === 0) return 'It asks for no scopes.'
   if (live === null) return 'Nothing is live yet, so all of them are new.'
+  if (live.id === version.id) return 'This is what the live version asks for.'
   if (newScopes.length > 0) {
     return `It asks for ${newScopes.length === 1 ? 'a scope' : `${newScopes.length} scopes`} that the live version ${live.version} does not have.`
   }
