@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import pico from '@picocss/pico/css/pico.min.css' with { type: 'text' }
 import { Elysia } from 'elysia'
+import embed from './assets/embed.js' with { type: 'text' }
 import script from './assets/site.js' with { type: 'text' }
 import stylesheet from './assets/site.css' with { type: 'text' }
 
@@ -18,6 +19,9 @@ export const siteStylesheet = asset('site', 'css', 'text/css; charset=utf-8', `$
 /** A little comfort; every page works without it. */
 export const siteScript = asset('site', 'js', 'text/javascript; charset=utf-8', script)
 
+/** Renews the session of an app in a frame, on the page that has one. */
+export const embedScript = asset('embed', 'js', 'text/javascript; charset=utf-8', embed)
+
 /** Every browser since 2000 takes gzip; whoever does not say so gets it unpacked. */
 const answer = ({ content, type }: Asset, request: Request): Response => {
   const packed = request.headers.get('accept-encoding')?.includes('gzip') === true
@@ -31,8 +35,9 @@ const answer = ({ content, type }: Asset, request: Request): Response => {
   })
 }
 
-/** The stylesheet and the script, embedded in the program. */
+/** The stylesheet and the scripts, embedded in the program. */
 export const assetRoutes = () =>
   new Elysia()
     .get(siteStylesheet.path, async ({ request }) => answer(siteStylesheet, request))
     .get(siteScript.path, async ({ request }) => answer(siteScript, request))
+    .get(embedScript.path, async ({ request }) => answer(embedScript, request))

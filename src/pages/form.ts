@@ -12,6 +12,8 @@ import { visitOf } from './visit.ts'
 type FormRules = {
   /** Fields that may come more than once; they arrive as lists, empty when they do not come at all. */
   readonly lists?: readonly string[]
+  /** Fields that the ticket binds: they must come back as the page showed them. */
+  readonly bound?: readonly string[]
 }
 
 const tickets = new WeakMap<Request, RowKey>()
@@ -36,7 +38,8 @@ export const forms = (door: Door, rules: FormRules = {}) =>
       if (request.method !== 'POST') return
       const fields = await readFields(request, rules.lists ?? [])
       const { sessionToken, tickets: book } = visitOf(request)
-      const key = isFromSameOrigin(door, request) ? book.read(actionOf(request), [], textOf(fields['ticket'])) : null
+      const bound = (rules.bound ?? []).map((name) => textOf(fields[name]))
+      const key = isFromSameOrigin(door, request) ? book.read(actionOf(request), bound, textOf(fields['ticket'])) : null
       if (key === null) throw await refuseForm(door, request, sessionToken)
       tickets.set(request, key)
       context.body = fields

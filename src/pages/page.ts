@@ -8,17 +8,20 @@ type PageOptions = {
   readonly refusal?: PlatformError | null
   /** Another origin that a form of this page may lead to: browsers hold redirects after a form to `form-action` as well. */
   readonly formTarget?: string
+  /** The one origin that a frame of this page may show; the page's own script may then call this server. */
+  readonly framed?: string
   readonly cookies?: readonly string[]
 }
 
 /** Nothing but this server: no inline script or style, nothing from elsewhere, and no frame around it (RFC 9700 section 4.16). */
-const contentSecurityPolicy = (formTarget: string | undefined): string =>
+const contentSecurityPolicy = ({ formTarget, framed }: PageOptions): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self' data:",
     `form-action 'self'${formTarget === undefined ? '' : ` ${formTarget}`}`,
+    ...(framed === undefined ? [] : [`frame-src ${framed}`, "connect-src 'self'"]),
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ')
@@ -31,7 +34,7 @@ export const page = (content: VNode, options: PageOptions = {}): Response =>
       ...retryAfter(options.refusal?.facts.retryAfterSeconds),
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
-      'content-security-policy': contentSecurityPolicy(options.formTarget),
+      'content-security-policy': contentSecurityPolicy(options),
       'x-frame-options': 'DENY', // for browsers that do not know frame-ancestors
       // Not no-referrer: a form would be sent with `Origin: null`, which proves nothing.
       'referrer-policy': 'same-origin',

@@ -7,6 +7,7 @@ import { consoleRoutes } from './console/routes.ts'
 import { deskRoutes } from './desk/routes.ts'
 import { frontDoorRoutes } from './front-door/routes.tsx'
 import { homeRoutes } from './home/routes.tsx'
+import { ownInstallRoutes } from './installs/routes.ts'
 import { isPageRoute } from './refusal-page.tsx'
 import { signInRoutes } from './sign-in/routes.tsx'
 
@@ -18,6 +19,7 @@ export const pages = (door: Door) =>
     .use(signInRoutes(door))
     .use(frontDoorRoutes(door))
     .use(accountRoutes(door))
+    .use(ownInstallRoutes(door))
     .use(consoleRoutes(door))
     .use(deskRoutes(door))
 

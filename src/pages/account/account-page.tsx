@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Layout } from '../layout.tsx'
 import type { Visit } from '../visit.ts'
+import { installsPath } from '../installs/paths.ts'
 import { accountPaths } from './paths.ts'
 
 type AccountPageProps = {
@@ -17,6 +18,7 @@ const links = [
   { path: accountPaths.password, name: 'Password' },
   { path: accountPaths.sessions, name: 'Sessions' },
   { path: accountPaths.apps, name: 'Connected apps' },
+  { path: installsPath, name: 'Installs' },
 ] as const
 
 /** The frame of the account's pages, with the way from one to the other. */

@@ -14,6 +14,9 @@ const HomePage = ({ visit }: { readonly visit: Visit }) => (
       <Card href="/account" name="Account">
         Your password, where you are signed in, and the apps that may act for you.
       </Card>
+      <Card href="/installs" name="Installs">
+        Apps on your websites and stores: what they may do, and more that you can install.
+      </Card>
       <Card href="/console" name="Developer console">
         Your own apps: credentials, redirect URIs, scopes and versions.
       </Card>

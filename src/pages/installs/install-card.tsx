@@ -1,0 +1,110 @@
+import { endingStep } from '../../domain/install.ts'
+import { formatScope, isSubset } from '../../domain/scope.ts'
+import type { OwnInstall } from '../../operations/installs/list-own-installs.ts'
+import { Badge, type Tone } from '../components/badge.tsx'
+import { Form } from '../components/form.tsx'
+import { Time } from '../components/time.tsx'
+import type { Visit } from '../visit.ts'
+import { agreePath, endPath, openPath } from './paths.ts'
+import { ScopeList } from './scope-list.tsx'
+
+type InstallCardProps = { readonly visit: Visit; readonly install: OwnInstall }
+
+/** One install: where, what it may do, both of its states, and what its owner can do about it. */
+export const InstallCard = ({ visit, install }: InstallCardProps) => (
+  <article>
+    <h3>
+      <bdi>{install.appName}</bdi>
+    </h3>
+    <States install={install} />
+    <p>It may:</p>
+    <ScopeList scopes={install.scopes} />
+    <dl>
+      <dt>On your {kindWords[install.kind]}</dt>
+      <dd>
+        <bdi>{install.resourceName}</bdi> (<code>{install.resource}</code>)
+      </dd>
+      <dt>Published by</dt>
+      <dd>
+        <bdi>{install.publisher}</bdi>
+      </dd>
+      <dt>Since</dt>
+      <dd>
+        <Time at={install.createdAt} />
+      </dd>
+    </dl>
+    <NewScopes visit={visit} install={install} />
+    <Actions visit={visit} install={install} />
+  </article>
+)
+
+export const kindWords = { site: 'website', store: 'store' } as const
+
+const States = ({ install }: { readonly install: OwnInstall }) => (
+  <p class="beside">
+    <Badge tone={approvals[install.approval][0]}>{approvals[install.approval][1]}</Badge>{' '}
+    <Badge tone={install.state === 'active' ? 'good' : 'plain'}>
+      {install.state === 'active' ? 'Active' : 'Inactive'}
+    </Badge>{' '}
+    {install.environment === 'development' ? <Badge tone="waiting">Test of your own app</Badge> : null}{' '}
+    {install.appStatus === 'suspended' ? <Badge tone="bad">App suspended</Badge> : null}
+  </p>
+)
+
+const approvals = {
+  pending: ['waiting', 'Waiting for approval'],
+  approved: ['good', 'Approved'],
+  rejected: ['bad', 'Rejected'],
+  withdrawn: ['plain', 'Withdrawn'],
+} as const satisfies Record<OwnInstall['approval'], readonly [Tone, string]>
+
+/** A newer version asks for more: until its owner agrees the install goes on with what it has. */
+const NewScopes = ({ visit, install }: InstallCardProps) => {
+  const { asked, scopes } = install
+  if (asked === null || isSubset(asked, scopes) || endingStep(install) === null) return null
+  return (
+    <section aria-label={`What ${install.appName} asks for now`}>
+      <p>
+        <strong>It asks for more now.</strong> It keeps what it has and gets nothing new unless you agree to all of
+        this:
+      </p>
+      <ScopeList scopes={asked} agreed={scopes} />
+      <Form action={agreePath(install.id)} visit={visit} bound={[formatScope(asked)]}>
+        <input type="hidden" name="scopes" value={formatScope(asked)} />
+        <button type="submit" class="small">
+          Agree
+          <span class="unseen">
+            {' to what '}
+            <bdi>{install.appName}</bdi> asks for
+          </span>
+        </button>
+      </Form>
+    </section>
+  )
+}
+
+const Actions = ({ visit, install }: InstallCardProps) => {
+  const step = endingStep(install)
+  if (step === null) return null
+  const named = (
+    <span class="unseen">
+      {': '}
+      <bdi>{install.appName}</bdi> on <code>{install.resource}</code>
+    </span>
+  )
+  return (
+    <div class="beside">
+      {step === 'deactivate' && install.appStatus === 'active' ? (
+        <a role="button" class="small" href={openPath(install.id)}>
+          Open{named}
+        </a>
+      ) : null}
+      <Form action={endPath(install.id)} visit={visit}>
+        <button type="submit" class="danger small">
+          {step === 'deactivate' ? 'End this install' : 'Withdraw'}
+          {named}
+        </button>
+      </Form>
+    </div>
+  )
+}

@@ -1,0 +1,76 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { Environment } from '../../domain/environment.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { resourceKinds } from '../../domain/resource.ts'
+import { parseStoredScope } from '../../domain/scope.ts'
+import type { Door } from '../../http/door.ts'
+import { actingAs } from '../../operations/acting-as.ts'
+import { createInstall } from '../../operations/installs/create-install.ts'
+import { prepareInstall } from '../../operations/installs/prepare-install.ts'
+import { formFields, forms, ticketOf } from '../form.ts'
+import { outcomeOf } from '../outcome.ts'
+import { page, seeOther } from '../page.ts'
+import { signedIn, visitOf } from '../visit.ts'
+import { installsPath, livePath, testPath } from './paths.ts'
+import { QuestionPage } from './question-page.tsx'
+
+const fields = formFields({ scopes: Type.String(), place: Type.String() })
+type Answer = { readonly scopes: string; readonly place: string }
+
+/** An app that asks to be installed, and the owner's yes. The ticket binds that yes to the scopes that were shown. */
+export const questionRoutes = (door: Door) =>
+  new Elysia()
+    .use(signedIn(door))
+    .use(forms(door, { bound: ['scopes'] }))
+    .get(livePath(':slug'), async ({ request, params: { slug } }) => await ask(door, request, slug, 'production', null))
+    .get(
+      testPath(':slug'),
+      async ({ request, params: { slug } }) => await ask(door, request, slug, 'development', null),
+    )
+    .post(
+      livePath(':slug'),
+      async ({ request, params: { slug }, body }) => await install(door, request, slug, 'production', body),
+      { body: fields },
+    )
+    .post(
+      testPath(':slug'),
+      async ({ request, params: { slug }, body }) => await install(door, request, slug, 'development', body),
+      { body: fields },
+    )
+
+const ask = async (
+  door: Door,
+  request: Request,
+  slug: string,
+  environment: Environment,
+  error: PlatformError | null,
+): Promise<Response> => {
+  const visit = visitOf(request)
+  const question = await prepareInstall(door.platform, visit.session, slug, environment)
+  if (question === null) throw refuse('route_not_found')
+  const { installApproval } = door.platform
+  return page(<QuestionPage visit={visit} question={question} approval={installApproval} error={error} />, {
+    refusal: error,
+  })
+}
+
+const install = async (
+  door: Door,
+  request: Request,
+  slug: string,
+  environment: Environment,
+  { scopes, place }: Answer,
+): Promise<Response> => {
+  const { session, trace } = visitOf(request)
+  const acting = actingAs(door.platform, trace, session, { ticket: ticketOf(request) })
+  const actor = { kind: 'user', id: session.user.id } as const
+  const [kindText, resourceSlug = ''] = place.split(' ')
+  const kind = resourceKinds.find((name) => name === kindText)
+  if (kind === undefined) throw refuse('invalid_request', { param: 'place' })
+  const agreedTo = parseStoredScope(scopes)
+  const input = { slug, userEmail: session.user.email, kind, resourceSlug, environment, agreedTo }
+  const outcome = await outcomeOf(createInstall(acting, trace, actor, input))
+  if (outcome.kind === 'refused') return await ask(door, request, slug, environment, outcome.error)
+  return seeOther(`${installsPath}?done=${outcome.value.approval}`)
+}

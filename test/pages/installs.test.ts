@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { moveInstall } from '../../src/operations/installs/move-install.ts'
+import {
+  addEmbeddedVersion,
+  embedOrigin,
+  embedUrl,
+  exchangeInstallCode,
+  installEmbedded,
+} from '../support/embedding.ts'
+import { operator, trace } from '../support/operator.ts'
+import { addApp, addUser, type AppInWorld, createWorld, endWorld, type Login, type World } from '../support/world.ts'
+import { hiddenFields, type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+
+let world: World
+let automatic: World
+beforeAll(async () => {
+  world = await createWorld()
+  automatic = await createWorld({ env: { INSTALL_APPROVAL: 'automatic' } })
+})
+afterAll(async () => {
+  await endWorld(world)
+  await endWorld(automatic)
+})
+
+type Scene = { readonly app: AppInWorld; readonly owner: Login; readonly browser: PlainBrowser }
+
+/** An app of a developer, live, and an owner who has not installed it. */
+const scene = async (at: World = world): Promise<Scene> => {
+  const app = await addApp(at.platform, await addUser(at.platform, 'Dora Developer'))
+  await addEmbeddedVersion(at.platform, app)
+  const owner = await addUser(at.platform)
+  return { app, owner, browser: await signedInBrowser(at.server.url, owner) }
+}
+
+const place = { place: 'store my-store' }
+
+/** The owner agrees on the app's page; gives the install. */
+const agree = async ({ app, owner, browser }: Scene, at: World = world) => {
+  const answer = await browser.submit(`/apps/${app.slug}`, `/apps/${app.slug}`, place)
+  const page = await at.platform.database.queries.installs.pageOfUser(owner.id, '~', 10)
+  return { answer, install: page[0]?.install }
+}
+
+const approve = async (id: string) => await moveInstall(world.platform, trace, operator, { id, step: 'approve' })
+
+const eventsOf = async (id: string) =>
+  (await world.platform.database.queries.audit.list({ appId: null, since: 0, limit: 10_000 }))
+    .filter(({ target }) => target === id)
+    .map(({ action, actorKind }) => `${action} by ${actorKind}`)
+
+test('an owner sees every app with a live version, who made it and exactly what it may do', async () => {
+  const { app, browser } = await scene()
+  const { slug } = await addApp(world.platform, await addUser(world.platform))
+  const { text } = await browser.get('/installs')
+  const card = text.split('<article>').find((part) => part.includes(`href="/apps/${app.slug}"`)) ?? ''
+  for (const words of ['Newsletter', 'Dora Developer', 'See your name and picture', 'List your websites']) {
+    expect(card).toContain(words)
+  }
+  expect(card).not.toContain('List your stores')
+  expect(card).not.toContain('@example.com')
+  expect(text).not.toContain(`/apps/${slug}"`)
+  expect((await browser.get(`/apps/${slug}`)).status).toBe(404)
+})
+
+test('an install waits for the operator, and with the setting it does not', async () => {
+  const there = await scene()
+  const { answer, install } = await agree(there)
+  expect({ status: answer.status, location: answer.headers.get('location') }).toEqual({
+    status: 303,
+    location: '/installs?done=pending',
+  })
+  expect(install).toMatchObject({
+    approval: 'pending',
+    state: 'inactive',
+    environment: 'production',
+    scopes: 'profile:read site:read',
+  })
+  expect(await eventsOf(install?.id ?? '')).toEqual(['install.created by user'])
+  const { text } = await there.browser.get('/installs')
+  expect(text).toContain('Waiting for approval')
+  expect(text).toContain('Inactive')
+
+  const atOnce = await scene(automatic)
+  const approved = await agree(atOnce, automatic)
+  expect(approved.answer.headers.get('location')).toBe('/installs?done=approved')
+  expect(approved.install).toMatchObject({ approval: 'approved', state: 'active' })
+})
+
+test('a yes is to the scopes that were shown, once, and to no others', async () => {
+  const there = await scene()
+  const { app, browser } = there
+  const path = `/apps/${app.slug}`
+  const shown = hiddenFields((await browser.get(path)).text, path)
+  const more = { ...shown, ...place, scopes: 'profile.email:read profile:read site:read' }
+  expect((await browser.post(path, more)).status).toBe(403)
+  await addEmbeddedVersion(world.platform, app, { version: '2.0.0', scopes: ['profile.email:read', 'profile:read'] })
+  const late = await browser.post(path, { ...shown, ...place })
+  expect(late.status).toBe(400)
+  expect(late.text).toContain('asks for something else by now')
+  expect(late.text).toContain('See your email address')
+  const again = hiddenFields((await browser.get(path)).text, path)
+  expect((await browser.post(path, { ...again, ...place })).status).toBe(303)
+  expect((await browser.post(path, { ...again, place: 'site my-site' })).status).toBe(422)
+})
+
+test('an app is on a place once, and only on places of the owner', async () => {
+  const there = await scene()
+  const path = `/apps/${there.app.slug}`
+  await agree(there)
+  const twice = await there.browser.submit(path, path, place)
+  expect(twice.status).toBe(400)
+  expect(twice.text).toContain('pending or active install there already')
+  expect((await there.browser.submit(path, path, { place: 'site somebody-elses' })).status).toBe(400)
+  expect((await there.browser.submit(path, path, { place: 'castle x' })).status).toBe(400)
+})
+
+test('the owner withdraws what waits and ends what works, and nobody else does', async () => {
+  const there = await scene()
+  const waiting = (await agree(there)).install?.id ?? ''
+  const stranger = (await scene()).browser
+  const ending = `/installs/${waiting}/end`
+  const { ticket } = hiddenFields((await there.browser.get('/installs')).text, ending)
+  expect((await stranger.post(ending, { ticket: ticket ?? '' })).status).toBe(403)
+  expect((await there.browser.submit('/installs', ending)).headers.get('location')).toBe('/installs?done=withdraw')
+  expect((await there.browser.get('/installs')).text).toContain('Withdrawn')
+  expect(await eventsOf(waiting)).toEqual(['install.created by user', 'install.withdrawn by user'])
+
+  const working = (await agree(there)).install?.id ?? ''
+  await approve(working)
+  const end = `/installs/${working}/end`
+  const form = hiddenFields((await there.browser.get('/installs')).text, end)
+  expect((await there.browser.post(end, form)).headers.get('location')).toBe('/installs?done=deactivate')
+  expect((await there.browser.post(end, form)).status).toBe(409)
+  expect((await there.browser.get('/installs')).text).not.toContain(`action="${end}"`)
+})
+
+test('an app that asks for more keeps what it has until the owner agrees to what is marked as new', async () => {
+  const there = await scene()
+  const id = (await agree(there)).install?.id ?? ''
+  await approve(id)
+  await addEmbeddedVersion(world.platform, there.app, { version: '2.0.0', scopes: ['profile:read', 'store:read'] })
+  const scopesNow = async () => (await world.platform.database.queries.installs.find(id))?.install.scopes
+  const { text } = await there.browser.get('/installs')
+  expect(text).toMatch(/List your stores\s*<span class="badge waiting">New<\/span>/)
+  expect(text).not.toMatch(/See your name and picture\s*<span class="badge waiting">New<\/span>/)
+  expect(await scopesNow()).toBe('profile:read site:read')
+
+  const path = `/installs/${id}/agree`
+  const shown = hiddenFields(text, path)
+  expect((await there.browser.post(path, { ...shown, scopes: 'profile:read' })).status).toBe(403)
+  expect((await there.browser.post(path, shown)).headers.get('location')).toBe('/installs?done=agree')
+  expect(await scopesNow()).toBe('profile:read store:read')
+  expect(await eventsOf(id)).toContain('install.scopes_changed by user')
+  expect((await there.browser.get('/installs')).text).not.toContain(path)
+})
+
+test('an installed app opens in a frame of its own origin, which gets a code in the fragment and little else', async () => {
+  const there = await scene()
+  const { app, browser } = there
+  const id = (await agree(there)).install?.id ?? ''
+  const path = `/installs/${id}/open`
+  const early = await browser.get(path)
+  expect({ status: early.status, says: early.text.includes('waits for approval') }).toEqual({ status: 403, says: true })
+  await approve(id)
+
+  const { status, headers, text } = await browser.get(path)
+  expect(status).toBe(200)
+  const policy = headers.get('content-security-policy') ?? ''
+  expect(policy).toContain(`frame-src ${embedOrigin(app)};`)
+  expect(policy).toContain("frame-ancestors 'none'")
+  expect(headers.get('x-frame-options')).toBe('DENY')
+  expect(headers.get('cache-control')).toBe('no-store')
+  const frame = /<iframe[^>]*>/.exec(text)?.[0] ?? ''
+  expect(frame).toContain('sandbox="allow-scripts allow-forms allow-same-origin"')
+  expect(frame).toContain('referrerpolicy="no-referrer"')
+  const src = URL.parse(/src="([^"]*)"/.exec(frame)?.[1]?.replaceAll('&amp;', '&') ?? '')
+  expect(`${src?.origin}${src?.pathname}${src?.search}`).toBe(embedUrl(app))
+  const handed = new URLSearchParams(src?.hash.slice(1))
+  expect(handed.get('builder')).toBe(world.server.url.replace('127.0.0.1', 'localhost'))
+  const exchange = { clientId: app.production.clientId, code: handed.get('code') ?? '', origin: embedOrigin(app) }
+  expect((await exchangeInstallCode(world.server.url, exchange)).status).toBe(200)
+
+  expect((await (await scene()).browser.get(path)).status).toBe(404)
+})
+
+test('a fresh code comes for the form of that page alone, as long as the install works', async () => {
+  const there = await scene()
+  const { app, browser } = there
+  const id = (await agree(there)).install?.id ?? ''
+  await approve(id)
+  const [page, path] = [`/installs/${id}/open`, `/installs/${id}/code`]
+  const form = hiddenFields((await browser.get(page)).text, path)
+  for (let times = 0; times < 2; times += 1) {
+    const { status, headers, text } = await browser.post(path, form)
+    expect({ status, cache: headers.get('cache-control') }).toEqual({ status: 200, cache: 'no-store' })
+    const { code } = JSON.parse(text)
+    const exchange = { clientId: app.production.clientId, code, origin: embedOrigin(app) }
+    expect((await exchangeInstallCode(world.server.url, exchange)).status).toBe(200)
+  }
+  const elsewhere = { 'sec-fetch-site': 'cross-site', origin: embedOrigin(app) }
+  expect((await browser.post(path, form, elsewhere)).status).toBe(403)
+  expect((await browser.post(path, { ticket: 'none' })).status).toBe(403)
+  await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })
+  expect((await browser.post(path, form)).status).toBe(403)
+  await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'active' })
+  await moveInstall(world.platform, trace, operator, { id, step: 'deactivate' })
+  expect((await browser.post(path, form)).status).toBe(403)
+})
+
+test('nothing opens without a page that the manifest names properly', async () => {
+  const { platform } = world
+  const owner = await addUser(platform)
+  const browser = await signedInBrowser(world.server.url, owner)
+  const app = await addApp(platform, await addUser(platform))
+  await addEmbeddedVersion(platform, app, { manifest: { name: 'Nothing to show' } })
+  const id = await installEmbedded(platform, app, owner)
+  const { status, text } = await browser.get(`/installs/${id}/open`)
+  expect({ status, says: text.includes('no page that can be opened here') }).toEqual({ status: 409, says: true })
+})
+
+test('a developer tests the development head of their own app, with its development client, and nobody else does', async () => {
+  const { platform, server } = world
+  const owner = await addUser(platform)
+  const browser = await signedInBrowser(server.url, owner)
+  const app = await addApp(platform, owner)
+  await addEmbeddedVersion(platform, app, { steps: [] })
+  expect((await browser.get(`/apps/${app.slug}`)).status).toBe(404)
+  const path = `/apps/${app.slug}/test`
+  expect((await browser.get(path)).text).toContain('nobody has reviewed')
+  expect((await browser.submit(path, path, place)).status).toBe(303)
+  expect((await (await scene()).browser.get(path)).status).toBe(404)
+
+  const [row] = await platform.database.queries.installs.pageOfUser(owner.id, '~', 1)
+  const id = row?.install.id ?? ''
+  expect(row?.install.environment).toBe('development')
+  await approve(id)
+  const opened = await browser.get(`/installs/${id}/open`)
+  const code = /#code=([0-9A-Za-z_]+)/.exec(opened.text)?.[1] ?? ''
+  const origin = embedOrigin(app)
+  const exchange = async (clientId: string) => await exchangeInstallCode(server.url, { clientId, code, origin })
+  expect((await exchange(app.production.clientId)).status).toBe(401)
+  expect((await exchange(app.development.clientId)).body.install.environment).toBe('development')
+})
