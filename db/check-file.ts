@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { damagedArtifacts } from './check-artifacts.ts'
 import { DatabaseUnusable } from './database.ts'
 import type { Migration } from './migrate.ts'
 import { findFaults } from './sqlite/check.ts'
@@ -13,7 +14,8 @@ export const checkFile = (path: string, migrations: readonly Migration[]): reado
   const connection = new Connection(file, { readonly: true })
   try {
     connection.run('PRAGMA busy_timeout = 1000')
-    return findFaults(connection, file, migrations)
+    const faults = findFaults(connection, file, migrations)
+    return faults.length > 0 ? faults : damagedArtifacts(connection)
   } catch (error) {
     if (error instanceof DatabaseUnusable) return [error.message]
     if (faultKind(error) !== 'state_unknown') throw error

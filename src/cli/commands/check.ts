@@ -10,7 +10,7 @@ export const addCheckCommand = (program: Command): void => {
   operatorCommand(program, 'check', 'Check that the database is whole, private and of this version.')
     .addHelpText(
       'after',
-      '\nReads every page. When something is wrong it says what on stderr, one sentence per line, and exits 1; with --json' +
+      '\nReads every page and every artifact. When something is wrong it says what on stderr, one sentence per line, and exits 1; with --json' +
         '\nthat is the same and stdout stays empty. When nothing is wrong --json prints {"ok":true,"problems":[]}.',
     )
     .action(check)

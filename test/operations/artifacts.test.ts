@@ -1,0 +1,161 @@
+import { Database } from 'bun:sqlite'
+import { createHash, randomBytes } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { checkFile } from '../../db/check-file.ts'
+import { migrations } from '../../db/migrations/index.ts'
+import { receivedArtifact } from '../../src/operations/artifacts/artifact-intake.ts'
+import { ArtifactDamaged, openArtifact } from '../../src/operations/artifacts/open-artifact.ts'
+import { storeArtifact } from '../../src/operations/artifacts/store-artifact.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { purgeAll } from '../../src/operations/purge/purge-all.ts'
+import { countRows } from '../support/expired-rows.ts'
+import { openAsOperator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { moveThrough, uploadVersion } from '../support/version.ts'
+import { addApp, addUser, type AppInWorld } from '../support/world.ts'
+
+const hour = 3_600_000
+const chunk = 256 * 1024
+
+let file: string
+let platform: Platform
+let app: AppInWorld
+beforeEach(async () => {
+  file = join(temporaryFolder(), 'artifacts.db')
+  platform = await openAsOperator(file)
+  app = await addApp(platform, await addUser(platform))
+})
+afterEach(async () => await platform.database.close())
+
+/** The same platform so much later, for the purge. */
+const later = (ms: number): Platform => ({
+  ...platform,
+  clock: { ...platform.clock, purgeBefore: () => platform.clock.now() + ms },
+})
+const purge = async (ms: number) =>
+  (
+    await purgeAll(
+      later(ms),
+      trace,
+      async () => undefined,
+      () => false,
+    )
+  ).artifacts
+
+const upload = async (bytes: Uint8Array, version = '1.0.0', of = app) =>
+  await uploadVersion(platform, of, {
+    version,
+    artifact: { filename: 'app.zip', content: receivedArtifact(bytes), sha256: null },
+  })
+const sumOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest()
+const stored = () => countRows(file, 'artifacts', 'artifact_chunks')
+
+const readAll = async (sha256: Uint8Array): Promise<Buffer> => {
+  const pieces: Uint8Array[] = []
+  for await (const piece of (await openArtifact(platform, sha256)).pieces) pieces.push(piece)
+  return Buffer.concat(pieces)
+}
+const corrupt = (statement: string, sha256: Uint8Array): void => {
+  using database = new Database(file, { readwrite: true, create: false })
+  expect(database.prepare(statement).run(sha256).changes).toBe(1)
+}
+
+describe('an artifact', () => {
+  test('arrives in pieces of any length and is stored in pieces of 256 KiB', () => {
+    const bytes = randomBytes(chunk * 2 + 1)
+    expect(receivedArtifact(bytes).pieces.map(({ length }) => length)).toEqual([chunk, chunk, 1])
+    expect(Buffer.concat(receivedArtifact(bytes).pieces).equals(bytes)).toBe(true)
+  })
+
+  test('is there once, whoever uploads it under whatever name, until the last version that uses it lets go', async () => {
+    const bytes = randomBytes(chunk + 1)
+    const other = await addApp(platform, await addUser(platform))
+    await upload(bytes)
+    await upload(bytes, '2.0.0')
+    await upload(bytes, '1.0.0', other)
+    expect(stored()).toEqual({ artifacts: 1, artifact_chunks: 2 })
+
+    await upload(Buffer.from('another'))
+    await upload(Buffer.from('another'), '2.0.0')
+    expect(await purge(48 * hour)).toBe(0)
+    expect((await readAll(sumOf(bytes))).equals(bytes)).toBe(true)
+    await uploadVersion(platform, other, { version: '1.0.0' })
+    expect(await purge(48 * hour)).toBe(1)
+    expect(stored()).toEqual({ artifacts: 1, artifact_chunks: 1 })
+    expect(openArtifact(platform, sumOf(bytes))).rejects.toMatchObject({ code: 'version_not_found' })
+  })
+
+  test('of a replaced draft stays for a day after it was last uploaded, and its pieces go with it', async () => {
+    await upload(randomBytes(chunk * 3))
+    await upload(randomBytes(10))
+    expect(await purge(23 * hour)).toBe(0)
+    expect(stored()).toEqual({ artifacts: 2, artifact_chunks: 4 })
+    expect(await purge(25 * hour)).toBe(1)
+    expect(stored()).toEqual({ artifacts: 1, artifact_chunks: 1 })
+    expect(await purge(25 * hour)).toBe(0)
+  })
+
+  test('that a version uses is never purged, in whatever status', async () => {
+    const bytes = randomBytes(10)
+    await upload(bytes)
+    for (const step of ['submit', 'approve', 'activate'] as const) {
+      await moveThrough(platform, app, '1.0.0', step)
+      expect(await purge(48 * hour)).toBe(0)
+    }
+    await upload(randomBytes(10), '2.0.0')
+    await moveThrough(platform, app, '2.0.0', 'submit', 'approve', 'activate')
+    expect(await purge(48 * hour)).toBe(0)
+    expect((await readAll(sumOf(bytes))).equals(bytes)).toBe(true)
+  })
+
+  test('whose upload broke off half-way is made whole by the next one', async () => {
+    const bytes = randomBytes(chunk * 2)
+    const artifact = receivedArtifact(bytes)
+    await storeArtifact(platform, { ...artifact, pieces: artifact.pieces.slice(0, 1) })
+    expect(openArtifact(platform, sumOf(bytes))).rejects.toBeInstanceOf(ArtifactDamaged)
+    await upload(bytes)
+    expect((await readAll(sumOf(bytes))).equals(bytes)).toBe(true)
+  })
+
+  test('uploaded while purges run is whole, or refused so that the upload is repeated', async () => {
+    const bytes = randomBytes(chunk * 4)
+    await upload(bytes)
+    await upload(Buffer.from('another'))
+    const purging = (async () => {
+      for (let round = 0; round < 20; round += 1) await purge(round % 2 === 0 ? 48 * hour : 0)
+    })()
+    const uploading = upload(bytes, '2.0.0').then(
+      () => 'stored',
+      ({ code }) => code,
+    )
+    const outcome = await uploading
+    await purging
+    expect(['stored', 'unavailable']).toContain(outcome)
+    if (outcome === 'unavailable') await upload(bytes, '2.0.0')
+    expect((await readAll(sumOf(bytes))).equals(bytes)).toBe(true)
+  })
+})
+
+describe('check', () => {
+  test('names the version whose artifact is not what was uploaded, once', async () => {
+    const bytes = randomBytes(chunk * 2)
+    await upload(bytes)
+    await upload(bytes, '2.0.0')
+    await upload(randomBytes(100), '3.0.0')
+    expect(checkFile(file, migrations)).toEqual([])
+    const told = [`The artifact of ${app.slug} 1.0.0 is damaged: restore a backup, or upload it again.`]
+    corrupt('UPDATE artifact_chunks SET data = zeroblob(length(data)) WHERE position = 1 AND sha256 = ?', sumOf(bytes))
+    expect(checkFile(file, migrations)).toEqual(told)
+    corrupt('DELETE FROM artifact_chunks WHERE position = 1 AND sha256 = ?', sumOf(bytes))
+    expect(checkFile(file, migrations)).toEqual(told)
+    await upload(bytes, '4.0.0')
+    expect(checkFile(file, migrations)).toEqual([])
+  })
+
+  test('has nothing against an upload that broke off and that no version uses', async () => {
+    const artifact = receivedArtifact(randomBytes(chunk * 2))
+    await storeArtifact(platform, { ...artifact, pieces: artifact.pieces.slice(0, 1) })
+    expect(checkFile(file, migrations)).toEqual([])
+  })
+})
