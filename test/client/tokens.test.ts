@@ -128,20 +128,25 @@ test('new tokens are stored before they are used, and a store that fails loses n
   expect((await user.me().catch((error) => error)).message).toBe('disk full')
   expect((await user.me().catch((error) => error)).message).toBe('disk full')
   expect(sent('GET /oauth/me').length).toBe(calls)
+  expect(user.tokens().refreshToken).toBe(first.refreshToken)
   isFull = false
   expect((await user.me()).id).toBe(world.user.id)
   expect(refreshes().length).toBe(1)
   expect(stored.length).toBe(2)
 })
 
-test("one caller's abort does not stop the refresh that others wait for", async () => {
-  const { first, later } = await authorized()
+test("one caller's abort ends that caller's waiting, and not the refresh that others wait for", async () => {
+  const gate = Promise.withResolvers<void>()
+  let isSlow = false
+  const { first, later } = await authorized(async () => await (isSlow ? gate.promise : undefined))
   const user = later(first)
+  isSlow = true
   const impatient = new AbortController()
   const gone = user.me({ signal: impatient.signal }).catch((error) => error.message)
   const patient = user.me()
   impatient.abort(new Error('gone'))
   expect(await gone).toBe('gone')
+  gate.resolve()
   expect((await patient).id).toBe(world.user.id)
   expect(refreshes().length).toBe(1)
 })
