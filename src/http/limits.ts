@@ -80,8 +80,8 @@ export const withSignInLimit = async <T>(
 ): Promise<T> => {
   const key = `${email.toLowerCase().slice(0, 254)} ${context.addressKey}`
   const addressKey = `sign-in ${context.addressKey}`
+  hold(context, door.limiter.peek('failed', addressKey)) // first: a try that this refuses costs the account none of its own
   takeShare(door, context, 'sign_in', key)
-  hold(context, door.limiter.peek('failed', addressKey))
   const waiting = door.signingIn.get(context.addressKey) ?? 0
   if (waiting >= signInsAtOnce) {
     door.limiter.giveBack('sign_in', key)

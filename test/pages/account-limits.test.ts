@@ -77,3 +77,18 @@ test('a new password that cannot be used costs no try', async () => {
     expect((await browser.submit('/account/password', '/account/password', short)).status).toBe(400)
   }
 })
+
+test('tries that were refused because of others at the address are not counted against the account', async () => {
+  const env = { RATE_LIMIT: 'on', RATE_LIMIT_SIGN_IN: '3/300', RATE_LIMIT_FAILED: '1/3' }
+  const crowded = await createWorld({ env })
+  const enter = async (email: string, password: string) => {
+    const browser = plainBrowser(crowded.server.url)
+    return (await browser.submit('/sign-in', '/sign-in', { email, password })).status
+  }
+  const { email, password } = crowded.user
+  expect(await enter('nobody@nowhere.example', 'wrong password')).toBe(401)
+  for (let tries = 0; tries < 4; tries += 1) await enter(email, password)
+  await Bun.sleep(3_100) // the address may fail again
+  expect(await enter(email, password)).toBe(303)
+  await endWorld(crowded)
+})
