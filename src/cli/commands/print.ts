@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { programEnvironment, readConfig } from '../../config.ts'
+import { programEnvironment } from '../../config.ts'
 import { caddyfile } from '../print/caddyfile.ts'
 import { type Deployment, deploymentOf } from '../print/deployment.ts'
 import { nginxSite } from '../print/nginx-site.ts'
@@ -42,7 +42,7 @@ const printCommand = (
     .addHelpText('after', '\nThe other settings are taken from the environment, as serve would take them.')
     .action(async (flags: PrintFlags) => {
       const executable = Bun.isStandaloneExecutable ? process.execPath : null
-      process.stdout.write(await render(deploymentOf(readConfig(flags), programEnvironment(), executable)))
+      process.stdout.write(await render(deploymentOf(flags, programEnvironment(), executable)))
     })
 }
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Config, defaultDatabasePath, type Environment } from '../../config.ts'
+import { type Config, type ConfigFlags, defaultDatabasePath, type Environment, readConfig } from '../../config.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** Settings by the names that the environment gives them. */
@@ -11,7 +11,6 @@ export type Deployment = {
   /** What was found at the time of printing, where that is not `program`: it has to be put there. */
   readonly installFrom: string | null
   readonly database: string
-  readonly host: string
   readonly port: number
   /** Where a proxy on the same machine finds it. */
   readonly upstream: string
@@ -26,9 +25,10 @@ export const stateFolder = '/var/lib'
 
 /**
  * What the present settings mean for a service. A database nobody has named goes where services keep their state.
- * @throws UsageError when the port is left to chance: nothing could be told where to look
+ * @throws ConfigError, and UsageError when the port is left to chance: nothing could be told where to look
  */
-export const deploymentOf = (config: Config, env: Environment, executable: string | null): Deployment => {
+export const deploymentOf = (flags: ConfigFlags, env: Environment, executable: string | null): Deployment => {
+  const { config, used } = readAndNote(flags, env)
   if (config.port === 0) throw new UsageError('PORT is 0, which takes another one at each start: choose a fixed one.')
   const database =
     config.databasePath === defaultDatabasePath
@@ -39,12 +39,11 @@ export const deploymentOf = (config: Config, env: Environment, executable: strin
     program: isInPlace ? executable : installed,
     installFrom: isInPlace ? null : (executable ?? 'dist/app-platform'),
     database,
-    host: config.host,
     port: config.port,
     upstream: `${reachable(config.host)}:${config.port}`,
     publicUrl: config.publicUrl === null ? null : new URL(config.publicUrl),
     trustsProxies: config.trustedProxies.length > 0,
-    settings: settingsOf(config, database, env),
+    settings: settingsOf(config, database, used),
   }
 }
 
@@ -53,14 +52,29 @@ const reachable = (host: string): string => {
   return address.includes(':') ? `[${address}]` : address
 }
 
-/** What has been typed is handed on as it was typed; the rest of the environment is none of the service's business. */
-const settingsOf = (config: Config, database: string, env: Environment): Settings => [
+/** The settings, and which variables they were looked for in: no list here has to be kept up with them. */
+const readAndNote = (flags: ConfigFlags, env: Environment): { readonly config: Config; readonly used: Settings } => {
+  const asked = new Set<string>()
+  const noting: Environment = new Proxy(env, {
+    get: (target, name) => {
+      if (typeof name !== 'string') return undefined
+      asked.add(name)
+      return target[name]
+    },
+  })
+  const config = readConfig(flags, noting)
+  const used = [...asked].toSorted().flatMap((name) => {
+    const value = env[name]
+    return value === undefined ? [] : [[name, value.trim()] as const]
+  })
+  return { config, used }
+}
+
+/** What stands apart here has a flag, and so may differ from the environment. The rest is handed on as it was typed. */
+const settingsOf = (config: Config, database: string, used: Settings): Settings => [
   ['DATABASE_URL', `file:${encodeURI(database).replaceAll(/[?#]/g, encodeURIComponent)}`],
   ['HOST', config.host],
   ['PORT', String(config.port)],
   ...(config.publicUrl === null ? [] : [['PUBLIC_URL', config.publicUrl] as const]),
-  ...Object.entries(env)
-    .filter(([name]) => name === 'TRUSTED_PROXIES' || name.startsWith('RATE_LIMIT') || name.startsWith('LIFETIME_'))
-    .map(([name, value = '']) => [name, value.trim()] as const)
-    .toSorted(([one], [other]) => (one < other ? -1 : 1)),
+  ...used.filter(([name]) => !['DATABASE_URL', 'HOST', 'PORT', 'PUBLIC_URL'].includes(name)),
 ]

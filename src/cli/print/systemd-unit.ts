@@ -77,7 +77,7 @@ const home = ({ database }: Deployment): readonly string[] => {
   ]
 }
 
-const sandbox = ({ host, port }: Deployment): readonly string[] => [
+const sandbox = ({ port }: Deployment): readonly string[] => [
   'NoNewPrivileges=yes',
   'ProtectSystem=strict',
   ...yes('ProtectHome', 'PrivateTmp', 'PrivateDevices', 'ProtectHostname', 'ProtectClock', 'ProtectKernelTunables'),
@@ -85,13 +85,10 @@ const sandbox = ({ host, port }: Deployment): readonly string[] => [
   ...yes('RestrictSUIDSGID', 'LockPersonality', 'RemoveIPC'),
   'ProtectProc=invisible',
   'KeyringMode=private',
-  'RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX',
+  'RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK', // the last two for looking up names
   ...(port < 1024
     ? ['CapabilityBoundingSet=CAP_NET_BIND_SERVICE', 'AmbientCapabilities=CAP_NET_BIND_SERVICE']
     : ['CapabilityBoundingSet=', 'PrivateUsers=yes']),
-  ...(/^(127\.|::1$|localhost$)/.test(host)
-    ? ['# It talks to nobody but the proxy on this machine.', 'IPAddressDeny=any', 'IPAddressAllow=localhost']
-    : []),
 ]
 
 const yes = (...names: readonly string[]): readonly string[] => names.map((name) => `${name}=yes`)
