@@ -56,7 +56,7 @@ export const rollBackVersion = async (
     const { app, from, to } = swap
     const step = { environment, fromVersionId: from.id, toVersionId: to.id, reason }
     if (!dryRun) {
-      if (!(await applySwap(q, swap, environment, now))) return refused(notEligible(to))
+      await applySwap(q, swap, environment, now)
       await q.rollbacks.insert({ id, appId: app.id, ...step, createdAt: now })
       await q.audit.insert(
         auditEvent(stamp, {
@@ -118,19 +118,11 @@ const targetVersion = async (
   return previous ?? refuse('no_previous_version')
 }
 
-/** Moves the head, or swaps the live version; false when a status is no longer what it was. */
-const applySwap = async (
-  q: Queries,
-  { app, from, to }: Swap,
-  environment: Environment,
-  now: number,
-): Promise<boolean> => {
-  if (environment === 'development') {
-    await q.apps.setDevelopmentVersion(app.id, to.id, now)
-    return true
-  }
-  return (
+/** Moves the head, or swaps the live version. Throws rather than refuses where a status is not as read: half a swap must not stay. */
+const applySwap = async (q: Queries, { app, from, to }: Swap, environment: Environment, now: number): Promise<void> => {
+  if (environment === 'development') return await q.apps.setDevelopmentVersion(app.id, to.id, now)
+  const isSwapped =
     (await q.versions.move(from.id, ['active'], 'superseded', {}, now)) &&
     (await q.versions.move(to.id, ['superseded'], 'active', { activatedAt: now }, now))
-  )
+  if (!isSwapped) throw new Error('a version changed its status within one transaction')
 }
