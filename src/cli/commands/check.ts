@@ -10,8 +10,9 @@ export const addCheckCommand = (program: Command): void => {
   operatorCommand(program, 'check', 'Check that the database is whole, private and of this version.')
     .addHelpText(
       'after',
-      '\nReads every page and every artifact. When something is wrong it says what on stderr, one sentence per line, and exits 1; with --json' +
-        '\nthat is the same and stdout stays empty. When nothing is wrong --json prints {"ok":true,"problems":[]}.',
+      '\nReads every page and every artifact. When something is wrong it says what on stderr, one sentence per line, and' +
+        '\nexits 1; with --json that is the same and stdout stays empty. When nothing is wrong --json prints' +
+        '\n{"ok":true,"problems":[]}.',
     )
     .action(check)
 }
