@@ -6,9 +6,11 @@ import type { Platform, Trace } from './platform.ts'
 import type { SessionCaller } from './tokens/authenticate-session.ts'
 import { refusalIfEnded } from './tokens/refusal-if-ended.ts'
 
+/** What must hold for a change, asked in its transaction: null when it does. */
+export type Rule = (q: Queries) => Promise<PlatformError | null>
+
 type Authority = {
-  /** What else must hold: null when it does. */
-  readonly may?: (q: Queries) => Promise<PlatformError | null>
+  readonly may?: Rule
   /** The ticket of the form that asks, where the form may act only once. */
   readonly ticket?: RowKey
 }

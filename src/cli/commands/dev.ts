@@ -32,7 +32,7 @@ export const addDevCommand = (program: Command): void => {
       const { platform } = server
       const requestId = recordId('req_', platform.random.uuid(platform.clock.now()))
       const demo = await seedDemo(platform, { requestId, address: 'local' }, { kind: 'system' })
-      process.stdout.write(demoText(server.url, database, demo))
+      process.stdout.write(demoText(platform.publicUrl, database, demo))
       await serveUntil(signal, server)
     })
 }

@@ -11,7 +11,7 @@ export const demoText = (url: string, database: string, demo: DemoCredentials): 
     `  ${slug}, production:  ${production.clientId}  ${production.clientSecret}`,
   ])
   return [
-    `App Platform with a fresh demo listens on ${url}; the API is described at ${url}/docs.`,
+    `App Platform with a fresh demo is at ${url}; the API is described at ${url}/docs.`,
     `Operator commands reach it with --database ${database}`,
     '',
     'Logins (shown once):',

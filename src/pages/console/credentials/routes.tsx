@@ -11,18 +11,22 @@ import { ownsCredential } from '../../../operations/credentials/owns-credential.
 import { revokeCredential } from '../../../operations/credentials/revoke-credential.ts'
 import { rotateCredential } from '../../../operations/credentials/rotate-credential.ts'
 import { formFields, forms } from '../../form.ts'
+import { noticeOf } from '../../notice.ts'
 import { outcomeOf } from '../../outcome.ts'
 import { page, seeOther } from '../../page.ts'
 import { signedIn } from '../../visit.ts'
 import { alreadyDone } from '../already-done.tsx'
 import { environmentField } from '../environment-field.ts'
 import { listingOf, olderPath } from '../../listing.ts'
-import { noticeOf } from '../notices.ts'
 import { changeBy, changeOnceBy, ownAppOf } from '../owner.ts'
 import { appPath } from '../paths.ts'
 import { CredentialsPage, type RefusedSecret } from './credentials-page.tsx'
 import { EndedSecretsPage } from './ended-secrets-page.tsx'
 import { NewSecretPage } from './new-secret-page.tsx'
+
+const notices = {
+  revoked: 'The secret is revoked. It and the app tokens that it minted have stopped working.',
+} as const
 
 const endedList = 'ended-secrets'
 
@@ -112,7 +116,7 @@ const shownOnce =
 const show = async (door: Door, request: Request, slug: string, refused: RefusedSecret | null): Promise<Response> => {
   const { visit, app } = await ownAppOf(door, request, slug)
   const secrets = await listLiveCredentials(door.platform, app.clientIds)
-  const notice = noticeOf(door, request)
+  const notice = noticeOf(door, request, notices)
   return page(<CredentialsPage visit={visit} app={app} secrets={secrets} notice={notice} refused={refused} />, {
     refusal: refused?.error ?? null,
   })

@@ -6,13 +6,18 @@ import { appOverview } from '../../../operations/apps/app-overview.ts'
 import { ownsActiveApp } from '../../../operations/apps/owns-active-app.ts'
 import { renameApp } from '../../../operations/apps/rename-app.ts'
 import { formFields, forms } from '../../form.ts'
+import { noticeOf } from '../../notice.ts'
 import { outcomeOf } from '../../outcome.ts'
 import { page, seeOther } from '../../page.ts'
 import { signedIn } from '../../visit.ts'
-import { noticeOf } from '../notices.ts'
 import { changeBy, ownAppOf } from '../owner.ts'
 import { appPath } from '../paths.ts'
 import { OverviewPage } from './overview-page.tsx'
+
+const notices = {
+  app: 'Your app is registered. The list below leads to its first call.',
+  name: 'The app has its new name.',
+} as const
 
 /** An app at a glance, and its name. */
 export const overviewRoutes = (door: Door) =>
@@ -40,7 +45,7 @@ const show = async (
   const { visit, app } = await ownAppOf(door, request, slug)
   const overview = await appOverview(door.platform, app)
   const { name, error } = refused ?? { name: app.name, error: null }
-  const notice = noticeOf(door, request)
+  const notice = noticeOf(door, request, notices)
   return page(<OverviewPage visit={visit} app={app} overview={overview} notice={notice} name={name} error={error} />, {
     refusal: error,
   })

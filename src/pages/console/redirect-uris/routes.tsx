@@ -6,15 +6,20 @@ import { ownsActiveApp } from '../../../operations/apps/owns-active-app.ts'
 import { addRedirectUri, removeRedirectUri } from '../../../operations/redirect-uris/change-redirect-uris.ts'
 import { listRedirectUris } from '../../../operations/redirect-uris/list-redirect-uris.ts'
 import { formFields, forms } from '../../form.ts'
+import { noticeOf } from '../../notice.ts'
 import { outcomeOf } from '../../outcome.ts'
 import { page, seeOther } from '../../page.ts'
 import { signedIn } from '../../visit.ts'
 import { alreadyDone } from '../already-done.tsx'
 import { environmentField } from '../environment-field.ts'
-import { noticeOf } from '../notices.ts'
 import { changeBy, changeOnceBy, ownAppOf } from '../owner.ts'
 import { appPath } from '../paths.ts'
 import { RedirectUrisPage, type RefusedUri } from './redirect-uris-page.tsx'
+
+const notices = {
+  'uri-added': 'The redirect URI is registered and works from now on.',
+  'uri-removed': 'The redirect URI is removed and refused from now on.',
+} as const
 
 const uriForm = formFields({ environment: environmentField, uri: Type.String() })
 type UriForm = Pick<RefusedUri, 'environment' | 'uri'>
@@ -62,7 +67,7 @@ const sentBefore = 'This form was sent before, and nothing was done a second tim
 const show = async (door: Door, request: Request, slug: string, refused: RefusedUri | null): Promise<Response> => {
   const { visit, app } = await ownAppOf(door, request, slug)
   const { redirectUris } = await listRedirectUris(door.platform, slug)
-  const notice = noticeOf(door, request)
+  const notice = noticeOf(door, request, notices)
   return page(
     <RedirectUrisPage visit={visit} app={app} redirectUris={redirectUris} notice={notice} refused={refused} />,
     { refusal: refused?.error ?? null },

@@ -5,13 +5,15 @@ import type { Door } from '../../../http/door.ts'
 import { changeAppScopes } from '../../../operations/apps/change-app-scopes.ts'
 import { ownsActiveApp } from '../../../operations/apps/owns-active-app.ts'
 import { formFields, forms } from '../../form.ts'
+import { noticeOf } from '../../notice.ts'
 import { outcomeOf } from '../../outcome.ts'
 import { page, seeOther } from '../../page.ts'
 import { signedIn } from '../../visit.ts'
-import { noticeOf } from '../notices.ts'
 import { changeBy, ownAppOf } from '../owner.ts'
 import { appPath } from '../paths.ts'
 import { ScopesPage } from './scopes-page.tsx'
+
+const notices = { scopes: 'The scopes are saved.' } as const
 
 /** What the app may ask for. */
 export const scopeRoutes = (door: Door) =>
@@ -39,6 +41,6 @@ const show = async (
 ): Promise<Response> => {
   const { visit, app } = await ownAppOf(door, request, slug)
   const { scopes, error } = refused ?? { scopes: app.scopes, error: null }
-  const notice = noticeOf(door, request)
+  const notice = noticeOf(door, request, notices)
   return page(<ScopesPage visit={visit} app={app} chosen={scopes} notice={notice} error={error} />, { refusal: error })
 }

@@ -11,18 +11,23 @@ import { moveVersion } from '../../../operations/versions/move-version.ts'
 import type { SeenVersion } from '../../../operations/versions/take-step.ts'
 import { artifactDownload } from '../../artifact-download.ts'
 import { formFields, forms } from '../../form.ts'
+import { noticeOf } from '../../notice.ts'
 import { outcomeOf } from '../../outcome.ts'
 import { page, seeOther } from '../../page.ts'
 import { readSeen } from '../../seen-version.ts'
 import { signedIn } from '../../visit.ts'
 import { alreadyDone } from '../already-done.tsx'
 import { listingOf, olderPath } from '../../listing.ts'
-import { noticeOf } from '../notices.ts'
 import { changeOnceBy, ownAppOf } from '../owner.ts'
 import { appPath } from '../paths.ts'
 import { RollbacksPage } from './rollbacks-page.tsx'
 import { VersionPage } from './version-page.tsx'
 import { VersionsPage } from './versions-page.tsx'
+
+const notices = {
+  submitted: 'The version is submitted. An operator reviews it next.',
+  withdrawn: 'The version is withdrawn and a draft again.',
+} as const
 
 /** What a developer was shown of a version when they decided. */
 const seenVersion = formFields({ seen: Type.String() })
@@ -105,7 +110,7 @@ const show = async (
   const { visit, app } = await ownAppOf(door, request, slug)
   const version = await findVersion(door.platform, app, name)
   const [live = null] = (await listVersionSummaries(door.platform, app.id, 'active', { limit: 1, cursor: null })).data
-  const notice = noticeOf(door, request)
+  const notice = noticeOf(door, request, notices)
   return page(
     <VersionPage visit={visit} app={app} version={version} liveId={live?.id ?? null} notice={notice} error={error} />,
     { refusal: error },

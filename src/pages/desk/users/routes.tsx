@@ -5,15 +5,12 @@ import { generatedPassword, generatedPasswordBytes } from '../../../domain/gener
 import type { Door } from '../../../http/door.ts'
 import { createUser } from '../../../operations/users/create-user.ts'
 import { inspectUser } from '../../../operations/users/inspect-user.ts'
-import { leavesAnOperator } from '../../../operations/users/leaves-an-operator.ts'
 import { resetPassword } from '../../../operations/users/reset-password.ts'
 import { searchUsers } from '../../../operations/users/search-users.ts'
-import { setOperator } from '../../../operations/users/set-operator.ts'
-import { setUserStatus } from '../../../operations/users/set-user-status.ts'
 import { formFields, forms } from '../../form.ts'
 import { listingOf, olderPath } from '../../listing.ts'
 import { noticeOf } from '../../notice.ts'
-import { type Outcome, outcomeOf } from '../../outcome.ts'
+import { outcomeOf } from '../../outcome.ts'
 import { page, seeOther } from '../../page.ts'
 import { operatorOnly, visitOf } from '../../visit.ts'
 import { changeBy, changeOnceBy } from '../operator.ts'
@@ -22,17 +19,17 @@ import { queryOf } from '../query.ts'
 import { AlreadyCreatedPage } from './already-created-page.tsx'
 import { NewPasswordPage } from './new-password-page.tsx'
 import { NewUserPage, type NewUserValues } from './new-user-page.tsx'
+import { takeUserStep, type UserStep } from './take-user-step.ts'
 import { UserPage } from './user-page.tsx'
 import { UsersPage } from './users-page.tsx'
 
 const notices = {
   created: 'The user is created and can sign in.',
-  disabled: 'The user is disabled. Their sessions have ended.',
-  enabled: 'The user is enabled and can sign in again.',
-  operator: 'The user is an operator now.',
-  'no-operator': 'The user is no operator any more.',
-} as const
-type Done = keyof typeof notices
+  disable: 'The user is disabled. Their sessions have ended.',
+  enable: 'The user is enabled and can sign in again.',
+  'make-operator': 'The user is an operator now.',
+  'withdraw-operator': 'The user is no operator any more.',
+} as const satisfies Record<UserStep | 'created', string>
 
 const listed = 'desk-users'
 const userPattern = '/desk/users/:id'
@@ -98,26 +95,22 @@ const changes = (door: Door) =>
     .use(forms(door))
     .post(
       `${userPattern}/disable`,
-      async ({ request, params: { id } }) => {
-        const { email } = await inspectUser(door.platform, id)
-        const { platform, trace, actor } = changeBy(
-          door,
-          request,
-          leavesAnOperator(visitOf(request).session.user.id, id),
-        )
-        const change = setUserStatus(platform, trace, actor, { email, status: 'disabled' })
-        return await afterChange(door, request, id, 'disabled', await outcomeOf(change))
-      },
+      async ({ request, params: { id } }) => await step(door, request, id, 'disable'),
       noFields,
     )
     .post(
       `${userPattern}/enable`,
-      async ({ request, params: { id } }) => {
-        const { email } = await inspectUser(door.platform, id)
-        const { platform, trace, actor } = changeBy(door, request)
-        const change = setUserStatus(platform, trace, actor, { email, status: 'active' })
-        return await afterChange(door, request, id, 'enabled', await outcomeOf(change))
-      },
+      async ({ request, params: { id } }) => await step(door, request, id, 'enable'),
+      noFields,
+    )
+    .post(
+      `${userPattern}/make-operator`,
+      async ({ request, params: { id } }) => await step(door, request, id, 'make-operator'),
+      noFields,
+    )
+    .post(
+      `${userPattern}/withdraw-operator`,
+      async ({ request, params: { id } }) => await step(door, request, id, 'withdraw-operator'),
       noFields,
     )
     .post(
@@ -125,30 +118,13 @@ const changes = (door: Door) =>
       async ({ request, params: { id } }) => await givePassword(door, request, id),
       noFields,
     )
-    .post(
-      `${userPattern}/make-operator`,
-      async ({ request, params: { id } }) => {
-        await inspectUser(door.platform, id)
-        const { platform, trace, actor } = changeBy(door, request)
-        const change = setOperator(platform, trace, actor, { userId: id, isOperator: true })
-        return await afterChange(door, request, id, 'operator', await outcomeOf(change))
-      },
-      noFields,
-    )
-    .post(
-      `${userPattern}/withdraw-operator`,
-      async ({ request, params: { id } }) => {
-        await inspectUser(door.platform, id)
-        const { platform, trace, actor } = changeBy(
-          door,
-          request,
-          leavesAnOperator(visitOf(request).session.user.id, id),
-        )
-        const change = setOperator(platform, trace, actor, { userId: id, isOperator: false })
-        return await afterChange(door, request, id, 'no-operator', await outcomeOf(change))
-      },
-      noFields,
-    )
+
+const step = async (door: Door, request: Request, id: string, name: UserStep): Promise<Response> => {
+  const outcome = await outcomeOf(takeUserStep(door, request, id, name))
+  return outcome.kind === 'done'
+    ? seeOther(`${userPath(id)}?done=${name}`)
+    : await showUser(door, request, id, outcome.error)
+}
 
 /** Pressed twice, one wins; its page alone shows a password. */
 const givePassword = async (door: Door, request: Request, id: string): Promise<Response> => {
@@ -160,15 +136,6 @@ const givePassword = async (door: Door, request: Request, id: string): Promise<R
   const title = 'The user has a new password'
   return page(<NewPasswordPage visit={visitOf(request)} title={title} user={outcome.value} password={password} />)
 }
-
-const afterChange = async (
-  door: Door,
-  request: Request,
-  id: string,
-  done: Done,
-  outcome: Outcome<unknown>,
-): Promise<Response> =>
-  outcome.kind === 'done' ? seeOther(`${userPath(id)}?done=${done}`) : await showUser(door, request, id, outcome.error)
 
 const showUser = async (door: Door, request: Request, id: string, error: PlatformError | null): Promise<Response> => {
   const user = await inspectUser(door.platform, id)
