@@ -145,6 +145,14 @@ test('a browser that is signed in already goes on', async () => {
   expect([status, headers.get('location')]).toEqual([303, '/console'])
 })
 
+test('a session that is over is forgotten, and refused only once', async () => {
+  const browser = await signedInBrowser(url, world.user)
+  await call(url, 'DELETE', '~/api/session', { token: browser.cookies.get('session') ?? '' })
+  expect((await browser.get('/')).headers.get('location')).toBe('/sign-in?return_to=%2F')
+  expect((await browser.get('/sign-in')).status).toBe(200)
+  expect(browser.cookies.has('session')).toBe(false)
+})
+
 test('signing out takes a form of this session', async () => {
   const browser = await signedInBrowser(url, world.user)
   expect((await browser.post('/sign-out', { ticket: 'x' })).status).toBe(403)

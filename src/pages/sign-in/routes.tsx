@@ -5,7 +5,7 @@ import { type PlatformError, refuse } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
 import { withSignInLimit } from '../../http/limits.ts'
 import { contextOf, traceOf } from '../../http/request-context.ts'
-import { isFromSameOrigin, sessionCookie } from '../../http/session-cookie.ts'
+import { isFromSameOrigin, readCookie, sessionCookie } from '../../http/session-cookie.ts'
 import { authorizationPath } from '../../http/standard/paths.ts'
 import { signIn } from '../../operations/sessions/sign-in.ts'
 import { signOut } from '../../operations/sessions/sign-out.ts'
@@ -26,15 +26,17 @@ const signInPage = (door: Door) =>
   new Elysia().get('/sign-in', async ({ request }) => {
     const returnTo = safeReturnTo(new URL(request.url).searchParams.get('return_to'), door.platform.publicUrl)
     if ((await findVisit(door, request)) !== null) return seeOther(returnTo)
-    return showForm(door, request, { returnTo, email: '', error: null })
+    // A session that is over is forgotten here, or every page would go on presenting it and be refused.
+    const forgotten = readCookie(door, request, 'session') === null ? [] : [sessionCookie(door, '', 0)]
+    return showForm(door, request, { returnTo, email: '', error: null }, forgotten)
   })
 
 type Shown = { readonly returnTo: string; readonly email: string; readonly error: PlatformError | null }
 
-const showForm = (door: Door, request: Request, shown: Shown): Response => {
+const showForm = (door: Door, request: Request, shown: Shown, more: readonly string[] = []): Response => {
   const { tickets, cookies } = visitorOf(door, request)
   const isForApp = leadsToApps(shown.returnTo)
-  const options = { refusal: shown.error, cookies, ...(isForApp ? { formTarget: appOrigins } : {}) }
+  const options = { refusal: shown.error, cookies: [...cookies, ...more], ...(isForApp ? { formTarget: appOrigins } : {}) }
   return page(<SignInPage tickets={tickets} isForApp={isForApp} {...shown} />, options)
 }
 
