@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'bun:test'
+import { decideAttempt, failingForMs, maximumAttempts } from '../../src/domain/webhook-delivery.ts'
+
+const now = Date.UTC(2026, 7, 1)
+const hour = 3_600_000
+const attempt = (facts: Partial<Parameters<typeof decideAttempt>[0]>) =>
+  decideAttempt({
+    result: { status: 500, retryAfter: null },
+    attempts: 0,
+    isPing: false,
+    failingSince: null,
+    now,
+    chance: 0,
+    ...facts,
+  })
+const pauseOf = (facts: Partial<Parameters<typeof decideAttempt>[0]>): number =>
+  (attempt(facts).delivery.nextAttemptAt ?? Number.NaN) - now
+const answered = (status: number | null, retryAfter: string | null = null) => ({ result: { status, retryAfter } })
+
+describe('an attempt', () => {
+  test.each([200, 201, 202, 204, 299])('is taken with %i, and the endpoint is well again', (status) => {
+    expect(attempt({ ...answered(status), failingSince: now - 4 * hour })).toEqual({
+      delivery: { state: 'delivered', nextAttemptAt: null },
+      failingSince: null,
+      disable: null,
+    })
+  })
+
+  test.each([null, 100, 199, 301, 302, 307, 308, 400, 404, 429, 500, 503])('is to be repeated after %p', (status) => {
+    expect(attempt(answered(status))).toMatchObject({
+      delivery: { state: 'pending' },
+      failingSince: now,
+      disable: null,
+    })
+  })
+
+  test('comes ten times in a little over three days, and then never again', () => {
+    const pauses = Array.from({ length: maximumAttempts - 1 }, (_, attempts) => pauseOf({ attempts }))
+    expect(pauses).toHaveLength(9)
+    const total = pauses.reduce((sum, pause) => sum + pause, 0)
+    expect(total).toBeGreaterThan(72 * hour)
+    expect(total * 1.2).toBeLessThan(96 * hour)
+    expect(attempt({ attempts: 9 }).delivery).toEqual({ state: 'failed', nextAttemptAt: null })
+  })
+
+  test('is put off by chance, by at most a fifth of the pause', () => {
+    for (let attempts = 0; attempts < 9; attempts += 1) {
+      const least = pauseOf({ attempts })
+      expect(pauseOf({ attempts, chance: 1 })).toBeCloseTo(least * 1.2, -1)
+      expect(pauseOf({ attempts, chance: 0.5 })).toBeCloseTo(least * 1.1, -1)
+    }
+  })
+
+  test('waits as long as the receiver asks, in seconds or until a date, but no longer than a day, and never less than planned', () => {
+    expect(pauseOf(answered(429, '3600'))).toBe(hour)
+    expect(pauseOf(answered(503, new Date(now + 2 * hour).toUTCString()))).toBe(2 * hour)
+    expect(pauseOf(answered(429, '999999999'))).toBe(24 * hour)
+    expect(pauseOf({ ...answered(429, '1'), attempts: 3 })).toBe(2 * hour)
+    for (const odd of ['', '-5', 'soon', '1e9', '12.5', new Date(now - hour).toUTCString()]) {
+      expect(pauseOf(answered(429, odd))).toBe(5_000)
+    }
+  })
+})
+
+describe('an endpoint', () => {
+  test('is disabled by the first 410, at any attempt and by a ping too', () => {
+    expect(attempt(answered(410)).disable).toBe('gone')
+    expect(attempt({ ...answered(410), attempts: 9 }).disable).toBe('gone')
+    expect(attempt({ ...answered(410), isPing: true }).disable).toBe('gone')
+  })
+
+  test('is disabled when it has taken nothing for five days, and not a moment before', () => {
+    expect(attempt({ failingSince: now - failingForMs }).disable).toBe('failing')
+    expect(attempt({ failingSince: now - failingForMs + 1 }).disable).toBeNull()
+  })
+
+  test('keeps the moment from which on it fails', () => {
+    expect(attempt({ failingSince: now - hour }).failingSince).toBe(now - hour)
+  })
+
+  test('is not held to what a ping shows, which is not repeated', () => {
+    expect(attempt({ isPing: true })).toEqual({
+      delivery: { state: 'failed', nextAttemptAt: null },
+      failingSince: null,
+      disable: null,
+    })
+    expect(attempt({ isPing: true, failingSince: now - 2 * failingForMs }).disable).toBeNull()
+  })
+})

@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'bun:test'
+import { type AuditFact, eventsToldBy, webhookBody } from '../../src/domain/webhook-event.ts'
+import { formatKinds, parseStoredKinds, webhookKinds } from '../../src/domain/webhook-kind.ts'
+
+const uuid = '019f0a3b4c5d7123' + '8fedcba987654321'
+const fact = (facts: Partial<AuditFact>): AuditFact => ({
+  id: `aud_${uuid}`,
+  appId: 'app_1',
+  environment: 'production',
+  action: 'install.approved',
+  target: 'ins_1',
+  outcome: 'done',
+  detail: null,
+  ...facts,
+})
+
+describe('endpoints are told', () => {
+  test('of an action that has a kind, with IDs and states', () => {
+    expect(eventsToldBy(fact({}))).toEqual([
+      {
+        id: `evt_${uuid}`,
+        appId: 'app_1',
+        environment: 'production',
+        kind: 'install.approved',
+        data: { appId: 'app_1', installId: 'ins_1', approval: 'approved', state: 'active' },
+      },
+    ])
+  })
+
+  test.each([
+    'app.created',
+    'app.renamed',
+    'redirect_uri.added',
+    'session.created',
+    'webhook.created',
+    'app_token.revoked',
+  ])('nothing of %s', (action) => expect(eventsToldBy(fact({ action }))).toEqual([]))
+
+  test('nothing of what was refused, but for a secret that came back and ended its grant', () => {
+    expect(eventsToldBy(fact({ outcome: 'refused' }))).toEqual([])
+    const reuse = fact({ action: 'grant.reuse_detected', outcome: 'refused', target: 'grt_1' })
+    expect(eventsToldBy(reuse)).toMatchObject([
+      { kind: 'grant.reuse_detected', data: { grantId: 'grt_1', state: 'revoked' } },
+    ])
+  })
+
+  test('nothing of what belongs to no app', () => expect(eventsToldBy(fact({ appId: null }))).toEqual([]))
+
+  test('in both environments of what concerns the app as a whole, each time as another event', () => {
+    const told = eventsToldBy(fact({ environment: null, action: 'app.suspended' }))
+    expect(told.map(({ environment }) => environment)).toEqual(['development', 'production'])
+    expect(new Set(told.map(({ id }) => id)).size).toBe(2)
+  })
+
+  test('of the version that was live before that of the one that takes its place', () => {
+    const detail = JSON.stringify({ superseded: 'ver_old' })
+    const told = eventsToldBy(fact({ environment: null, action: 'version.activated', target: 'ver_new', detail }))
+    expect(told.map(({ kind, data }) => [kind, data['versionId']])).toEqual([
+      ['version.superseded', 'ver_old'],
+      ['version.superseded', 'ver_old'],
+      ['version.activated', 'ver_new'],
+      ['version.activated', 'ver_new'],
+    ])
+    expect(told[0]?.data).toMatchObject({ status: 'superseded', replacedByVersionId: 'ver_new' })
+    expect(new Set(told.map(({ id }) => id)).size).toBe(4)
+    for (const { id } of told) expect(id).toMatch(/^evt_[0-9a-f]{32}$/)
+  })
+
+  test('nothing that the row keeps beside IDs and states', () => {
+    const detail = JSON.stringify({ scope: 'site:read', clientId: 'apc_1', email: 'ada@example.com', token: 'apat_x' })
+    const [told] = eventsToldBy(fact({ action: 'grant.created', target: 'grt_1', detail }))
+    expect(told?.data).toEqual({
+      appId: 'app_1',
+      grantId: 'grt_1',
+      state: 'live',
+      clientId: 'apc_1',
+      scope: 'site:read',
+    })
+  })
+
+  test('that an install is over when its owner takes it back undecided', () => {
+    expect(eventsToldBy(fact({ action: 'install.withdrawn' }))).toMatchObject([
+      { kind: 'install.deactivated', data: { approval: 'withdrawn', state: 'inactive' } },
+    ])
+  })
+})
+
+test('the body is what Standard Webhooks and this platform say it is, and far below 20 kB', () => {
+  const [told] = eventsToldBy(fact({}))
+  if (told === undefined) throw new Error('nothing was told')
+  const body = webhookBody(told, Date.UTC(2026, 7, 1))
+  expect(JSON.parse(body)).toEqual({
+    id: `evt_${uuid}`,
+    type: 'install.approved',
+    timestamp: '2026-08-01T00:00:00.000Z',
+    apiVersion: '2026-08',
+    environment: 'production',
+    data: { appId: 'app_1', installId: 'ins_1', approval: 'approved', state: 'active' },
+  })
+  expect(body.length).toBeLessThan(1_000)
+})
+
+test('kinds are kept in one order, each once, and what is not known any more is left out', () => {
+  expect(formatKinds(['ping', 'install.created', 'ping'])).toBe('install.created ping')
+  expect(parseStoredKinds('install.created gone.kind ping')).toEqual(['install.created', 'ping'])
+  expect(parseStoredKinds('')).toEqual([])
+  expect(formatKinds(webhookKinds)).toBe(webhookKinds.join(' '))
+})

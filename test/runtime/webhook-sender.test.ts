@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createServer } from 'node:net'
+import { createWebhookSender, type Resolve } from '../../src/runtime/webhook-sender.ts'
+import { type Receiver, receiverCertificates, startReceiver } from '../support/webhook-receiver.ts'
+import { networks } from '../support/webhook-world.ts'
+
+setDefaultTimeout(20_000)
+
+let receiver: Receiver
+let authority: string
+beforeAll(async () => {
+  receiver = await startReceiver()
+  authority = await Bun.file((await receiverCertificates()).authority).text()
+})
+afterAll(async () => await receiver.down())
+
+const senderWith = (
+  options: { readonly resolve?: Resolve; readonly allowed?: string[]; readonly timeoutMs?: number } = {},
+) =>
+  createWebhookSender({
+    resolve: options.resolve ?? (async () => []),
+    allowed: networks(...(options.allowed ?? ['127.0.0.1/32'])),
+    timeoutMs: options.timeoutMs ?? 60_000, // no test waits for it: what does not end early fails
+    authority,
+  })
+const message = (url: string) => ({
+  url,
+  headers: { 'content-type': 'application/json' },
+  body: '{"id":"evt_1","type":"ping"}',
+})
+const at = (host: string, path = '/hooks') => `https://${host}:${new URL(receiver.url).port}${path}`
+
+describe('a message', () => {
+  test('goes to the address that was checked, with the name in Host and for the certificate', async () => {
+    const asked: string[] = []
+    const resolve: Resolve = async (host) => {
+      asked.push(host)
+      return ['127.0.0.1']
+    }
+    const answer = await senderWith({ resolve }).send(message(at('localhost', '/a?b=c')))
+    expect(answer).toMatchObject({ status: 200, error: null })
+    expect(asked).toEqual(['localhost'])
+    const last = receiver.received.at(-1)
+    expect(last).toMatchObject({ path: '/a?b=c' })
+    expect(last?.headers['host']).toBe(new URL(at('localhost')).host)
+  })
+
+  test('is refused when the certificate is for another name, though the address is right', async () => {
+    const before = receiver.received.length
+    const answer = await senderWith({ resolve: async () => ['127.0.0.1'] }).send(message(at('hooks.example')))
+    expect(answer).toMatchObject({ status: null, error: 'certificate_refused' })
+    expect(receiver.received).toHaveLength(before)
+  })
+
+  test('is refused when nobody vouches for the certificate', async () => {
+    const usual = createWebhookSender({ resolve: async () => [], allowed: networks('127.0.0.1'), timeoutMs: 60_000 })
+    expect(await usual.send(message(receiver.url))).toMatchObject({ status: null, error: 'certificate_refused' })
+  })
+
+  test('is not sent when one of several addresses must not be called, whichever it is', async () => {
+    const before = receiver.received.length
+    for (const addresses of [
+      ['127.0.0.1', '127.0.0.9'],
+      ['127.0.0.9', '127.0.0.1'],
+      ['127.0.0.1', '::1'],
+      ['127.0.0.1', 'nonsense'],
+    ]) {
+      const sender = senderWith({ resolve: async () => addresses })
+      expect(await sender.check(at('localhost'))).toBe('address_refused')
+      expect(await sender.send(message(at('localhost')))).toMatchObject({ status: null, error: 'address_refused' })
+    }
+    expect(receiver.received).toHaveLength(before)
+  })
+
+  test('is not sent when the name has no address, or nobody can say', async () => {
+    expect(await senderWith().send(message(at('localhost')))).toMatchObject({ error: 'not_resolved' })
+    const broken = senderWith({ resolve: async () => await Promise.reject(new Error('SERVFAIL')) })
+    expect(await broken.send(message(at('localhost')))).toMatchObject({ error: 'not_resolved' })
+  })
+
+  test('does not wait for a resolver that hangs', async () => {
+    const sender = senderWith({ resolve: async () => await new Promise(() => undefined), timeoutMs: 50 })
+    expect(await sender.send(message(at('localhost')))).toMatchObject({ error: 'timed_out' })
+    expect(await sender.check(at('localhost'))).toBe('timed_out')
+  })
+
+  test('does not wait for who takes the connection and says nothing, nor for who stops in the middle', async () => {
+    const silent = createServer((socket) => void socket.on('error', () => undefined))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    silent.listen(0, '127.0.0.1', () => resolve())
+    await promise
+    const address = silent.address()
+    const port = typeof address === 'object' ? address?.port : 0
+    const sender = senderWith({ timeoutMs: 300 })
+    expect(await sender.send(message(`https://127.0.0.1:${port}/`))).toMatchObject({ status: null, error: 'timed_out' })
+    silent.close()
+
+    receiver.behave((_, response) => {
+      response.writeHead(202).write('half')
+      return 'by itself'
+    })
+    expect(await sender.send(message(receiver.url))).toMatchObject({ status: 202, error: null, answer: 'half' })
+    receiver.behave(() => 200)
+  })
+
+  test('has an answer that is read to 8 KiB at most, of which a kilobyte is kept, also in UTF-8', async () => {
+    const { promise: closed, resolve: close } = Promise.withResolvers<void>()
+    receiver.behave((_, response) => {
+      response.writeHead(200)
+      const timer = setInterval(() => response.write('€'.repeat(400)), 1)
+      response.on('close', () => {
+        clearInterval(timer)
+        close()
+      })
+      return 'by itself'
+    })
+    const { status, answer } = await senderWith().send(message(receiver.url))
+    await closed // though it had a minute
+    expect(status).toBe(200)
+    expect(answer).toBe('€'.repeat(341))
+    receiver.behave((_, response) => {
+      response.writeHead(500).end(Buffer.alloc(5_000, 0xff))
+      return 'by itself'
+    })
+    const binary = await senderWith().send(message(receiver.url))
+    expect(Buffer.byteLength(binary.answer)).toBeLessThanOrEqual(1024)
+    receiver.behave(() => 200)
+  })
+
+  test('that is ended early tells so, and not that it failed', async () => {
+    receiver.behave(() => 'by itself')
+    const ending = new AbortController()
+    setTimeout(() => ending.abort(), 100)
+    await expect(senderWith().send({ ...message(receiver.url), signal: ending.signal })).rejects.toThrow('early')
+    receiver.behave(() => 200)
+  })
+})

@@ -1,0 +1,95 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import { Webhook } from 'svix'
+import { type Certificates, makeCertificates } from '../clients/support/certificates.ts'
+
+/** What came in one call. */
+export type Received = {
+  readonly id: string
+  readonly type: string
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly path: string
+}
+
+/** How the receiver answers its n-th call (from 0): with a status, or as it likes. */
+export type Behaviour = (
+  call: number,
+  response: ServerResponse,
+  received: Received,
+) => number | { readonly status: number; readonly headers: Readonly<Record<string, string>> } | 'by itself'
+
+export type Receiver = {
+  readonly url: string
+  readonly received: readonly Received[]
+  readonly authority: string
+  behave(behaviour: Behaviour): void
+  /** Whether the reference library takes this call under this secret. */
+  isSignedWith(received: Received, secret: string): boolean
+  /** Stops listening, and answers nobody; `start` listens on the same port again. */
+  down(): Promise<void>
+  up(): Promise<void>
+}
+
+let certificates: Promise<Certificates> | null = null
+/** The paths of the certificates that every receiver of a test file shows. */
+export const receiverCertificates = async (): Promise<Certificates> => await (certificates ??= makeCertificates())
+
+/** A real HTTPS receiver on the loopback address. It takes everything until told otherwise. */
+export const startReceiver = async (host = '127.0.0.1'): Promise<Receiver> => {
+  const { authority, certificate, key } = await receiverCertificates()
+  const options = { cert: await Bun.file(certificate).text(), key: await Bun.file(key).text() }
+  const received: Received[] = []
+  let behaviour: Behaviour = () => 200
+  let port = 0
+
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const call = await readCall(request)
+    const index = received.push(call) - 1
+    const told = behaviour(index, response, call)
+    if (told === 'by itself') return
+    const { status, headers } = typeof told === 'number' ? { status: told, headers: {} } : told
+    response.writeHead(status, headers).end(`answer ${index}`)
+  }
+  const listen = async () => {
+    const server = createServer(options, (request, response) => void answer(request, response).catch(() => undefined))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    server.listen(port, host, () => resolve())
+    await promise
+    const address = server.address()
+    port = typeof address === 'object' && address !== null ? address.port : 0
+    return server
+  }
+  let server = await listen()
+
+  return {
+    url: `https://${host.includes(':') ? `[${host}]` : host}:${port}/hooks`,
+    received,
+    authority,
+    behave: (next) => void (behaviour = next),
+    isSignedWith: ({ body, headers }, secret) => {
+      try {
+        new Webhook(secret).verify(body, headers)
+        return true
+      } catch {
+        return false
+      }
+    },
+    down: async () => {
+      server.closeAllConnections()
+      const { promise, resolve } = Promise.withResolvers<void>()
+      server.close(() => resolve())
+      await promise
+    },
+    up: async () => void (server = await listen()),
+  }
+}
+
+const readCall = async (request: IncomingMessage): Promise<Received> => {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  const body = Buffer.concat(chunks).toString()
+  const { id, type } = JSON.parse(body)
+  const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
+  return { id, type, body, headers, path: request.url ?? '' }
+}

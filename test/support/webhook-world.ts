@@ -1,0 +1,64 @@
+import { join } from 'node:path'
+import { parseIpNetwork } from '../../src/domain/ip-address.ts'
+import { type WebhookWorker, startWebhookWorker } from '../../src/jobs/deliver-webhooks.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
+import type { NewEndpointRecord } from '../../src/operations/webhooks/endpoint-record.ts'
+import { createWebhookSender, type Resolve } from '../../src/runtime/webhook-sender.ts'
+import { openAsOperator, operator, trace } from './operator.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+import { receiverCertificates } from './webhook-receiver.ts'
+import { addApp, addUser, type AppInWorld, type Login } from './world.ts'
+
+export const networks = (...texts: readonly string[]) => texts.map(parseIpNetwork).filter((network) => network !== null)
+
+type WorldOptions = {
+  readonly allowed?: readonly string[]
+  readonly resolve?: Resolve
+  readonly timeoutMs?: number
+}
+
+/** A platform in this process that may call receivers on the loopback address, and whose clock the test moves. */
+export type WebhookWorld = {
+  readonly platform: Platform
+  readonly file: string
+  readonly owner: Login
+  readonly app: AppInWorld
+  /** What the worker could not do. */
+  readonly failures: unknown[]
+  /** Lets time pass for the platform alone. */
+  pass(milliseconds: number): void
+  endpoint(url: string, kinds?: readonly string[], app?: AppInWorld): Promise<NewEndpointRecord>
+  work(): WebhookWorker
+}
+
+export const createWebhookWorld = async (options: WorldOptions = {}): Promise<WebhookWorld> => {
+  const file = join(temporaryFolder(), 'webhooks.db')
+  const opened = await openAsOperator(file)
+  const { authority } = await receiverCertificates()
+  const failures: unknown[] = []
+  let offset = 0
+  const platform: Platform = {
+    ...opened,
+    clock: { ...opened.clock, now: () => opened.clock.now() + offset },
+    webhooks: createWebhookSender({
+      resolve: options.resolve ?? (async () => []),
+      allowed: networks(...(options.allowed ?? ['127.0.0.0/8'])),
+      timeoutMs: options.timeoutMs ?? 5_000,
+      authority: await Bun.file(authority).text(),
+    }),
+  }
+  const owner = await addUser(platform)
+  const app = await addApp(platform, owner)
+  return {
+    platform,
+    file,
+    owner,
+    app,
+    failures,
+    pass: (milliseconds) => void (offset += milliseconds),
+    endpoint: async (url, kinds = ['credential.created'], { slug } = app) =>
+      await addEndpoint(platform, trace, operator, { slug, environment: 'development', url, kinds }),
+    work: () => startWebhookWorker(platform, { failed: (cause) => failures.push(cause), periodMs: 10 }),
+  }
+}
