@@ -1,0 +1,124 @@
+import { createApp } from '../../../src/operations/apps/create-app.ts'
+import { createCredential } from '../../../src/operations/credentials/create-credential.ts'
+import type { Platform } from '../../../src/operations/platform.ts'
+import { PlatformError } from '../../../src/domain/errors.ts'
+import { moveVersion } from '../../../src/operations/versions/move-version.ts'
+import { call, type Json } from '../../support/call.ts'
+import { operator, trace } from '../../support/operator.ts'
+import { appToken, type World } from '../../support/world.ts'
+import type { Command, LedgerRow, ModelApp, Told } from './lifecycle-model.ts'
+
+/** An app as its developer calls it, and an operator beside the server. */
+export type RealApp = {
+  readonly slug: string
+  readonly id: string
+  readonly token: string
+  readonly url: string
+  readonly platform: Platform
+}
+
+let counted = 0
+
+/** No more than the model knows: an app and a token of its development credentials. */
+export const freshApp = async ({ platform, server, user }: World): Promise<RealApp> => {
+  const slug = `life-${(counted += 1)}`
+  const { id } = await createApp(platform, trace, operator, {
+    ownerEmail: user.email,
+    name: 'App',
+    slug,
+    scopes: 'site:read',
+  })
+  const environment = 'development'
+  const credentials = await createCredential(platform, trace, operator, { slug, environment, label: null })
+  return { slug, id, token: await appToken(server.url, credentials), url: server.url, platform }
+}
+
+/** An ID that no version has. */
+const nobody = `ver_${'0'.repeat(32)}`
+
+/** Gives the command to the platform, through HTTP where the contract has it. `ids` are those of the app's versions, by name. */
+export const perform = async (app: RealApp, command: Command, ids: ReadonlyMap<string, string>): Promise<Told> => {
+  switch (command.kind) {
+    case 'create': {
+      const { version, notes } = command
+      const { status, body } = await call(app.url, 'POST', '/versions', { token: app.token, body: { version, notes } })
+      return status === 201 ? 'created' : status === 200 ? 'replaced' : body.error.code
+    }
+    case 'step':
+      return await step(app, command)
+    case 'rollback':
+      return await rollBack(app, command, ids)
+    default:
+      return command satisfies never
+  }
+}
+
+const step = async ({ platform, slug }: RealApp, { version, step }: Extract<Command, { kind: 'step' }>) => {
+  const rejection = step === 'reject' ? { message: 'No.', items: [] } : null
+  try {
+    return (await moveVersion(platform, trace, operator, { slug, version, step, rejection })).status
+  } catch (error) {
+    if (error instanceof PlatformError) return error.code
+    throw error
+  }
+}
+
+const rollBack = async (
+  app: RealApp,
+  { environment, target, dryRun }: Extract<Command, { kind: 'rollback' }>,
+  ids: ReadonlyMap<string, string>,
+): Promise<Told> => {
+  const named =
+    target === null
+      ? {}
+      : target.by === 'name'
+        ? { version: target.version }
+        : { versionId: ids.get(target.version) ?? nobody }
+  const body = { environment, dryRun, ...named }
+  const answer = await call(app.url, 'POST', '/versions/rollback', { token: app.token, body })
+  if (answer.status !== 200) return answer.body.error.code
+  const { rollback, version, distributionChanged } = answer.body
+  const names = new Map([...ids].map(([name, id]) => [id, name]))
+  if (rollback.dryRun !== dryRun || (rollback.id === null) !== dryRun) return 'a dry run is not told as one'
+  if (rollback.environment !== environment) return 'another environment'
+  if (distributionChanged !== (environment === 'production')) return 'the distribution is told wrongly'
+  if (version.id !== rollback.toVersionId) return 'another version is shown'
+  return `${names.get(rollback.fromVersionId)} to ${names.get(rollback.toVersionId)}`
+}
+
+/** What the platform tells of the app, in the model's words; and the IDs of its versions, by name. */
+export const observe = async (
+  app: RealApp,
+): Promise<{
+  readonly seen: ModelApp & { readonly live: string | null }
+  readonly ids: ReadonlyMap<string, string>
+}> => {
+  const { body } = await call(app.url, 'GET', '/versions', { token: app.token, query: { limit: '100' } })
+  const ids = new Map<string, string>(body.data.map(({ version, id }: Json) => [version, id]))
+  const names = new Map([...ids].map(([name, id]) => [id, name]))
+  const nameOf = (id: string | null) => (id === null ? null : (names.get(id) ?? `unknown ${id}`))
+  const ledger = await app.platform.database.queries.rollbacks.listByApp(app.id)
+  const seen = {
+    versions: body.data.map((version: Json) => observed(version, body.current)).toReversed(),
+    head: nameOf(body.current.development),
+    live: nameOf(body.current.production),
+    ledger: ledger
+      .map((row): LedgerRow => ({
+        environment: row.environment,
+        from: nameOf(row.fromVersionId) ?? '',
+        to: nameOf(row.toVersionId) ?? '',
+      }))
+      .toReversed(),
+  }
+  return { seen, ids }
+}
+
+/** A record that contradicts itself is told as what it is, so that it equals nothing. */
+const observed = (record: Json, current: Json) => {
+  const { version, number, status, revision, notes, submittedAt, reviewedAt, activatedAt, rejection } = record
+  const isHead = record.current.development === (current.development === record.id)
+  const isLive = record.current.production === (current.production === record.id)
+  if (!isHead || !isLive || (rejection === null) !== (status !== 'rejected')) return record
+  const flags = { submitted: submittedAt !== null, reviewed: reviewedAt !== null, activated: activatedAt !== null }
+  return { version, number, status, revision, notes, ...flags }
+}
