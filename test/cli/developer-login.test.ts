@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createCredential } from '../../src/operations/credentials/create-credential.ts'
 import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { startFlakyProxy } from '../client/support/flaky-proxy.ts'
 import { operator, trace } from '../support/operator.ts'
 import { addApp, createWorld, endWorld, type World } from '../support/world.ts'
 import { asVariables, newDeveloper } from './support/developer.ts'
@@ -119,10 +120,13 @@ test('what the server refuses is not kept, and is explained in one line with wha
 
 test('production credentials are sent away before the server hears of them', async () => {
   const developer = newDeveloper()
-  const { exitCode, stderr } = await developer.run(['login', ...at()], asVariables(world.app.production))
+  const proxy = await startFlakyProxy(world.server.url)
+  const { exitCode, stderr } = await developer.run(['login', '--url', proxy.url], asVariables(world.app.production))
   expect(exitCode).toBe(1)
   expect(stderr).toMatch(/^error: These are production credentials, and nothing was kept\. .+\n$/)
   expect(readdirSync(join(developer.home, '..'))).toEqual([])
+  expect(proxy.passed).toEqual([])
+  proxy.close()
 })
 
 test('without a terminal login asks nothing: it says which variables it needs', async () => {

@@ -282,5 +282,7 @@ test('Ctrl-C while packing ends it at once and nothing is sent', async () => {
   stopped.type('\x03')
   await stopped.shows('ended 130')
   await stopped.ended()
+  const shares = [...stopped.screen().matchAll(/ (\d+)% packing/g)].map(([, share]) => Number(share))
+  expect(Math.max(...shares)).toBeLessThan(90)
   expect(proxy.passed).toEqual([])
 }, 60_000)
