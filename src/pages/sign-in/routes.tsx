@@ -36,7 +36,11 @@ type Shown = { readonly returnTo: string; readonly email: string; readonly error
 const showForm = (door: Door, request: Request, shown: Shown, more: readonly string[] = []): Response => {
   const { tickets, cookies } = visitorOf(door, request)
   const isForApp = leadsToApps(shown.returnTo)
-  const options = { refusal: shown.error, cookies: [...cookies, ...more], ...(isForApp ? { formTarget: appOrigins } : {}) }
+  const options = {
+    refusal: shown.error,
+    cookies: [...cookies, ...more],
+    ...(isForApp ? { formTarget: appOrigins } : {}),
+  }
   return page(<SignInPage tickets={tickets} isForApp={isForApp} {...shown} />, options)
 }
 
