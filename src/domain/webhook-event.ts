@@ -28,8 +28,11 @@ export type ToldEvent = {
 /** Kinds whose rows tell of a refusal: a token that came back was refused, and its grant has ended. */
 const toldRefusals = new Set(['grant.reuse_detected'])
 
-/** Actions that have another name outside: an owner who takes back an undecided install ends it. */
-const otherNames: ReadonlyMap<string, WebhookKind> = new Map([['install.withdrawn', 'install.deactivated']])
+/** Actions that have another name outside. */
+const otherNames: ReadonlyMap<string, WebhookKind> = new Map([
+  ['install.withdrawn', 'install.deactivated'], // an owner takes back what nobody has decided yet
+  ['install.scopes_changed', 'grant.scopes_changed'], // an owner agrees to what the live version asks for by now
+])
 
 /**
  * What endpoints are to be told of a row of the audit; nothing for most. What concerns the app as a whole is told in
@@ -56,7 +59,7 @@ const newsOf = (fact: AuditFact): readonly News[] => {
   if (!isWebhookKind(kind)) return []
   const detail = detailOf(fact)
   const superseded = replacedBy(kind, fact, detail)
-  const own: News = { kind, data: { ...subjectOf(kind, fact), ...stateOf(fact.action), ...shown(kind, detail) } }
+  const own: News = { kind, data: { ...subjectOf(fact), ...stateOf(fact.action), ...shown(kind, detail) } }
   return superseded === null ? [own] : [superseded, own]
 }
 
@@ -75,8 +78,8 @@ const subjects: Readonly<Record<string, string>> = {
   webhook: 'endpointId',
 }
 
-const subjectOf = (kind: WebhookKind, { target }: AuditFact): WebhookData => {
-  const name = subjects[kind.split('.')[0] ?? '']
+const subjectOf = ({ action, target }: AuditFact): WebhookData => {
+  const name = subjects[action.split('.')[0] ?? '']
   return name === undefined ? {} : { [name]: target }
 }
 
@@ -87,6 +90,7 @@ const states: Readonly<Record<string, WebhookData>> = {
   'install.rejected': { approval: 'rejected', state: 'inactive' },
   'install.withdrawn': { approval: 'withdrawn', state: 'inactive' },
   'install.deactivated': { approval: 'approved', state: 'inactive' },
+  'install.scopes_changed': { approval: 'approved', state: 'active' },
   'grant.created': { state: 'live' },
   'grant.scopes_changed': { state: 'live' },
   'grant.revoked': { state: 'revoked' },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { type AuditFact, eventsToldBy, webhookBody } from '../../src/domain/webhook-event.ts'
 import { formatKinds, parseStoredKinds, webhookKinds } from '../../src/domain/webhook-kind.ts'
 
-const uuid = '019f0a3b4c5d7123' + '8fedcba987654321'
+const uuid = '019f0a3b4c5d71238fedcba987654321'
 const fact = (facts: Partial<AuditFact>): AuditFact => ({
   id: `aud_${uuid}`,
   appId: 'app_1',
@@ -76,6 +76,13 @@ describe('endpoints are told', () => {
       clientId: 'apc_1',
       scope: 'site:read',
     })
+  })
+
+  test('that an install has other scopes, as a change of what was granted', () => {
+    const detail = JSON.stringify({ scope: 'site:read' })
+    expect(eventsToldBy(fact({ action: 'install.scopes_changed', detail }))).toMatchObject([
+      { kind: 'grant.scopes_changed', data: { installId: 'ins_1', scope: 'site:read', state: 'active' } },
+    ])
   })
 
   test('that an install is over when its owner takes it back undecided', () => {

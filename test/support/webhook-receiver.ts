@@ -40,7 +40,7 @@ export const startReceiver = async (host = '127.0.0.1'): Promise<Receiver> => {
   const { authority, certificate, key } = await receiverCertificates()
   const options = { cert: await Bun.file(certificate).text(), key: await Bun.file(key).text() }
   const received: Received[] = []
-  let behaviour: Behaviour = () => 200
+  let behaviour: Behaviour = takeAll
   let port = 0
 
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
@@ -84,6 +84,8 @@ export const startReceiver = async (host = '127.0.0.1'): Promise<Receiver> => {
     up: async () => void (server = await listen()),
   }
 }
+
+const takeAll: Behaviour = () => 200
 
 const readCall = async (request: IncomingMessage): Promise<Received> => {
   const chunks: Buffer[] = []

@@ -27,7 +27,8 @@ export const moveInstall = async (
     }
     const { install, kind, resourceSlug } = found
     const action = `install.${pastOf[input.step]}`
-    await q.audit.insert(auditEvent(stamp, { actor, action, appId: install.appId, target: install.id }))
+    const { appId, environment } = install
+    await q.audit.insert(auditEvent(stamp, { actor, action, appId, environment, target: install.id }))
     return done(installRecord({ ...install, ...to, updatedAt: now }, kind, resourceSlug))
   })
 }

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
+import { addApp, addCredential, addUser, type Desk, isoTime, openDesk } from './support/run.ts'
+
+setDefaultTimeout(60_000)
+
+let desk: Desk
+let receiver: Receiver
+let env: Readonly<Record<string, string>>
+beforeAll(async () => {
+  desk = await openDesk()
+  await addUser(desk)
+  await addApp(desk)
+  receiver = await startReceiver()
+  env = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: receiver.authority }
+})
+afterAll(async () => await receiver.down())
+
+const add = (url: string, kinds: string) =>
+  ['webhook', 'add', 'newsletter', '--environment', 'development', '--url', url, '--kinds', kinds] // prettier-ignore
+const endpoint = async (kinds = 'credential.created') => await desk.json(add(receiver.url, kinds), { env })
+
+describe('webhook', () => {
+  test('add prints the secret once, and list never does', async () => {
+    const made = await endpoint('ping, install.created')
+    expect(made).toEqual({
+      id: expect.stringMatching(/^whk_[0-9a-f]{32}$/),
+      app: 'newsletter',
+      environment: 'development',
+      url: receiver.url,
+      kinds: ['install.created', 'ping'],
+      status: 'enabled',
+      reason: null,
+      failingSince: null,
+      createdAt: expect.stringMatching(isoTime),
+      updatedAt: expect.stringMatching(isoTime),
+      secret: expect.stringMatching(/^whsec_/),
+    })
+    const { stdout } = await desk.run(['webhook', 'list', 'newsletter'])
+    expect(stdout).toContain(made.id)
+    expect(stdout).not.toContain('whsec_')
+    expect((await desk.run(['audit', 'list', '--json'])).stdout).not.toContain(made.secret.slice(6))
+  })
+
+  test('add refuses an address of this machine unless the operator has named its network, and a kind that does not exist', async () => {
+    const { exitCode, stdout, stderr } = await desk.run(add(receiver.url, 'ping'))
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+    expect(stderr).toContain('an address that webhooks do not call')
+    const unknown = await desk.run(add(receiver.url, 'ping,nothing'), { env })
+    expect(unknown.exitCode).toBe(1)
+    expect(unknown.stderr).toContain('There is no such kind of event.')
+    const wrong = await desk.run(['webhook', 'list', 'newsletter'], { env: { WEBHOOK_ALLOWED_NETWORKS: 'everything' } })
+    expect(wrong.exitCode).not.toBe(0)
+    expect(wrong.stderr).toContain('WEBHOOK_ALLOWED_NETWORKS')
+  })
+
+  test('ping tells what came of it, and exits 1 when the receiver does not take it', async () => {
+    const { id } = await endpoint()
+    receiver.behave(() => 200)
+    expect(await desk.json(['webhook', 'ping', id], { env })).toMatchObject({
+      delivered: true,
+      status: 200,
+      error: null,
+    })
+    receiver.behave(() => 418)
+    const { exitCode, stdout } = await desk.run(['webhook', 'ping', id, '--json'], { env })
+    expect(exitCode).toBe(1)
+    expect(JSON.parse(stdout)).toMatchObject({ delivered: false, status: 418 })
+    receiver.behave(() => 200)
+    const closed = await desk.run(['webhook', 'ping', id, '--json']) // no network is named any more
+    expect(JSON.parse(closed.stdout)).toMatchObject({ delivered: false, error: 'address_refused' })
+    const { data } = await desk.json(['webhook', 'attempts', id])
+    expect(data.map(({ status, error }: { status: unknown; error: unknown }) => [status, error])).toEqual([
+      [null, 'address_refused'],
+      [418, null],
+      [200, null],
+    ])
+    expect(data[1]).toMatchObject({
+      kind: 'ping',
+      answer: expect.stringContaining('answer'),
+      at: expect.stringMatching(isoTime),
+    })
+  })
+
+  test('attempts prints what a receiver wrote without letting it move the cursor', async () => {
+    const { id } = await endpoint()
+    receiver.behave((_, response) => {
+      response.writeHead(500).end('\x1b[2Jgone\r\n\u202e')
+      return 'by itself'
+    })
+    await desk.run(['webhook', 'ping', id], { env })
+    receiver.behave(() => 200)
+    const { stdout } = await desk.run(['webhook', 'attempts', id])
+    expect(stdout).toContain('gone')
+    expect(stdout).not.toContain('\x1b')
+    expect(stdout).not.toContain('\u202e')
+  })
+
+  test('disable, enable, rotate, resend and remove do as they say', async () => {
+    const { id, secret } = await endpoint()
+    expect(await desk.json(['webhook', 'disable', id])).toMatchObject({ status: 'disabled', reason: 'by_hand' })
+    expect(await desk.json(['webhook', 'enable', id])).toMatchObject({ status: 'enabled', reason: null })
+    const rotated = await desk.json(['webhook', 'rotate', id, '--grace-hours', '1'])
+    expect(rotated.secret).toMatch(/^whsec_/)
+    expect(rotated.secret).not.toBe(secret)
+    await addCredential(desk)
+    expect(await desk.json(['webhook', 'resend', id, '--failed'])).toEqual({ id, resent: 0 })
+    expect(await desk.json(['webhook', 'resend', id, '--since', '1h'])).toEqual({ id, resent: 1 })
+    expect((await desk.run(['webhook', 'resend', id, '--event', 'evt_none'])).exitCode).toBe(1)
+    for (const flags of [[], ['--failed', '--since', '1h'], ['--since', 'yesterday']]) {
+      expect((await desk.run(['webhook', 'resend', id, ...flags])).exitCode).toBe(2)
+    }
+    expect(await desk.json(['webhook', 'remove', id])).toMatchObject({ id })
+    expect((await desk.run(['webhook', 'remove', id])).exitCode).toBe(1)
+  })
+
+  test('add --help names every kind', async () => {
+    const { stdout, exitCode } = await desk.run(['webhook', 'add', '--help'])
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain('grant.reuse_detected')
+    expect(stdout).toContain('api_version.deprecated')
+  })
+})

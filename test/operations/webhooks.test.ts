@@ -1,0 +1,341 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { webhookKinds } from '../../src/domain/webhook-kind.ts'
+import { createCredential } from '../../src/operations/credentials/create-credential.ts'
+import { createInstall } from '../../src/operations/installs/create-install.ts'
+import { moveInstall } from '../../src/operations/installs/move-install.ts'
+import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { purgeAll } from '../../src/operations/purge/purge-all.ts'
+import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
+import { listAttempts } from '../../src/operations/webhooks/list-attempts.ts'
+import { listEndpoints } from '../../src/operations/webhooks/list-endpoints.ts'
+import { ownsEndpoint } from '../../src/operations/webhooks/owns-endpoint.ts'
+import { pingEndpoint } from '../../src/operations/webhooks/ping-endpoint.ts'
+import { readEndpoint } from '../../src/operations/webhooks/read-endpoint.ts'
+import { removeEndpoint } from '../../src/operations/webhooks/remove-endpoint.ts'
+import { resendEvents } from '../../src/operations/webhooks/resend-events.ts'
+import { rotateWebhookSecret } from '../../src/operations/webhooks/rotate-webhook-secret.ts'
+import { setEndpointStatus } from '../../src/operations/webhooks/set-endpoint-status.ts'
+import { countRows } from '../support/expired-rows.ts'
+import { operator, trace } from '../support/operator.ts'
+import { startReceiver, type Receiver } from '../support/webhook-receiver.ts'
+import { createWebhookWorld, type WebhookWorld } from '../support/webhook-world.ts'
+import { addApp, addUser } from '../support/world.ts'
+import { refusalOf, uploadVersion } from './support/owner.ts'
+
+const hour = 3_600_000
+const day = 24 * hour
+
+let world: WebhookWorld
+let receiver: Receiver
+let platform: Platform
+beforeAll(async () => {
+  world = await createWebhookWorld()
+  receiver = await startReceiver()
+  platform = world.platform
+})
+afterAll(async () => {
+  await receiver.down()
+  await platform.database.close()
+})
+
+const freshApp = async () => await addApp(platform, world.owner)
+const makeSecret = async (slug: string, environment: 'development' | 'production' = 'development') =>
+  await createCredential(platform, trace, operator, { slug, environment, label: null })
+/** The kinds that wait for an endpoint, in the order in which they will be sent. */
+const waitingFor = async (id: string): Promise<readonly string[]> => {
+  const kinds: string[] = []
+  for (;;) {
+    const next = await platform.database.queries.webhookEvents.nextDue(id, platform.clock.now())
+    if (next === null) return kinds
+    kinds.push(next.event.kind)
+    const { position } = next.event
+    const before = { position, endpointId: id, state: 'pending', attempts: next.attempts } as const
+    const after = { ...before, state: 'delivered', nextAttemptAt: null } as const
+    await platform.database.transaction(async (q) => await q.webhookEvents.moveDelivery(before, after))
+  }
+}
+
+describe('an endpoint', () => {
+  test('is registered with a secret that is shown once, and nothing tells it again', async () => {
+    const app = await freshApp()
+    const made = await world.endpoint(receiver.url, ['ping', 'install.created'], app)
+    expect(made.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    expect(made).toMatchObject({ app: app.slug, environment: 'development', status: 'enabled', reason: null })
+    expect(made.kinds).toEqual(['install.created', 'ping'])
+    const told = [await listEndpoints(platform, app.slug), await readEndpoint(platform, app.id, made.id)]
+    expect(JSON.stringify(told)).not.toContain(made.secret.slice(6, 40))
+    const trail = await platform.database.queries.audit.pageOfApp(app.id, null, '~', 100)
+    expect(trail[0]).toMatchObject({ action: 'webhook.created', target: made.id })
+    expect(JSON.stringify(trail)).not.toContain('whsec_')
+  })
+
+  test('has kinds that exist, at least one', async () => {
+    const app = await freshApp()
+    for (const kinds of [[], ['nothing'], ['ping', ''], ['PING'], ['ping', 'install.*']]) {
+      const input = { slug: app.slug, environment: 'development', url: receiver.url, kinds } as const
+      expect(await refusalOf(addEndpoint(platform, trace, operator, input))).toBe('invalid_request')
+    }
+    expect(await listEndpoints(platform, app.slug)).toEqual([])
+  })
+
+  test('is one of ten at most in an environment, however many are asked for at once', async () => {
+    const app = await freshApp()
+    const answers = await Promise.all(
+      Array.from({ length: 14 }, async () => await refusalOf(world.endpoint(receiver.url, ['ping'], app))),
+    )
+    expect(answers.filter((answer) => answer === 'done')).toHaveLength(10)
+    expect(answers.filter((answer) => answer === 'invalid_request')).toHaveLength(4)
+    const elsewhere = { slug: app.slug, environment: 'production', url: receiver.url, kinds: ['ping'] } as const
+    expect(await refusalOf(addEndpoint(platform, trace, operator, elsewhere))).toBe('done')
+  })
+
+  test('is nobody’s but its owner’s', async () => {
+    const app = await freshApp()
+    const { id } = await world.endpoint(receiver.url, ['ping'], app)
+    const q = platform.database.queries
+    expect(await ownsEndpoint(world.owner.id, app.slug, id)(q)).toBeNull()
+    const stranger = await addUser(platform)
+    expect(await ownsEndpoint(stranger.id, app.slug, id)(q)).toMatchObject({ code: 'route_not_found' })
+    const other = await freshApp()
+    expect(await ownsEndpoint(world.owner.id, other.slug, id)(q)).toMatchObject({ code: 'route_not_found' })
+    expect(await refusalOf(readEndpoint(platform, other.id, id))).toBe('route_not_found')
+  })
+
+  test('that is removed takes its secrets with it and is sent nothing more', async () => {
+    const app = await freshApp()
+    const { id } = await world.endpoint(receiver.url, ['credential.created'], app)
+    await makeSecret(app.slug)
+    await removeEndpoint(platform, trace, operator, id)
+    expect(await listEndpoints(platform, app.slug)).toEqual([])
+    expect(await platform.database.queries.webhookEndpoints.liveSecrets(id, 0)).toEqual([])
+    expect(await platform.database.queries.webhookEndpoints.due(Number.MAX_SAFE_INTEGER)).not.toContain(id)
+    for (const change of [
+      async () => await removeEndpoint(platform, trace, operator, id),
+      async () => await pingEndpoint(platform, trace, operator, id),
+      async () => await listAttempts(platform, id, { limit: 1, cursor: null }),
+      async () => await rotateWebhookSecret(platform, trace, operator, { id, graceHours: 0 }),
+      async () => await setEndpointStatus(platform, trace, operator, { id, status: 'disabled' }),
+    ]) {
+      expect(await refusalOf(change())).toBe('invalid_request')
+    }
+  })
+
+  test('that is disabled is not sent anything, keeps what happens, and says so once', async () => {
+    const app = await freshApp()
+    const { id } = await world.endpoint(receiver.url, ['credential.created'], app)
+    const disable = { id, status: 'disabled' } as const
+    expect(await setEndpointStatus(platform, trace, operator, disable)).toMatchObject({ reason: 'by_hand' })
+    await setEndpointStatus(platform, trace, operator, disable)
+    await makeSecret(app.slug)
+    expect(await platform.database.queries.webhookEndpoints.due(Number.MAX_SAFE_INTEGER)).not.toContain(id)
+    expect((await readEndpoint(platform, app.id, id)).deliveries.pending).toBe(1)
+    await setEndpointStatus(platform, trace, operator, { id, status: 'enabled' })
+    expect(await platform.database.queries.webhookEndpoints.due(platform.clock.now())).toContain(id)
+    const trail = await platform.database.queries.audit.pageOfApp(app.id, null, '~', 100)
+    expect(trail.map(({ action }) => action).filter((action) => action.startsWith('webhook.'))).toEqual([
+      'webhook.enabled',
+      'webhook.disabled',
+      'webhook.created',
+    ])
+  })
+})
+
+const liveOf = async (id: string) =>
+  (await platform.database.queries.webhookEndpoints.liveSecrets(id, platform.clock.now())).length
+
+describe('a secret', () => {
+  test('is one of two at most: a second rotation ends the oldest at once', async () => {
+    const { id } = await world.endpoint(receiver.url)
+    for (let round = 0; round < 4; round += 1) {
+      await rotateWebhookSecret(platform, trace, operator, { id, graceHours: 24 })
+      expect(await liveOf(id)).toBe(2)
+    }
+    await rotateWebhookSecret(platform, trace, operator, { id, graceHours: 0 })
+    expect(await liveOf(id)).toBe(1)
+  })
+
+  test('has a grace of whole hours up to a week', async () => {
+    const { id } = await world.endpoint(receiver.url)
+    for (const graceHours of [-1, 0.5, 169, Number.NaN]) {
+      expect(await refusalOf(rotateWebhookSecret(platform, trace, operator, { id, graceHours }))).toBe(
+        'invalid_request',
+      )
+    }
+    expect(await liveOf(id)).toBe(1)
+  })
+})
+
+describe('what happens is told', () => {
+  test('for installs, versions, secrets and the app itself, in the order in which it happened', async () => {
+    const app = await freshApp()
+    const { id } = await world.endpoint(receiver.url, [...webhookKinds], app)
+    const live = await addEndpoint(platform, trace, operator, {
+      slug: app.slug,
+      environment: 'production',
+      url: receiver.url,
+      kinds: ['install.created', 'install.approved', 'install.deactivated', 'app.suspended'],
+    })
+    const user = await addUser(platform)
+    const wanted = { slug: app.slug, userEmail: user.email, kind: 'site', resourceSlug: 'my-site' } as const
+    const install = await createInstall(platform, trace, operator, wanted)
+    await moveInstall(platform, trace, operator, { id: install.id, step: 'approve' })
+    await moveInstall(platform, trace, operator, { id: install.id, step: 'deactivate' })
+    await uploadVersion(platform, app, '1.0.0', ['submit', 'withdraw', 'submit', 'approve', 'activate'])
+    await uploadVersion(platform, app, '2.0.0', ['submit', 'approve', 'activate'])
+    await setAppStatus(platform, trace, operator, { slug: app.slug, status: 'suspended' })
+    await setAppStatus(platform, trace, operator, { slug: app.slug, status: 'active' })
+    await makeSecret(app.slug)
+    expect(await waitingFor(live.id)).toEqual([
+      'install.created',
+      'install.approved',
+      'install.deactivated',
+      'app.suspended',
+    ])
+    expect(await waitingFor(id)).toEqual([
+      'version.submitted',
+      'version.withdrawn',
+      'version.submitted',
+      'version.approved',
+      'version.activated',
+      'version.submitted',
+      'version.approved',
+      'version.superseded',
+      'version.activated',
+      'app.suspended',
+      'app.activated',
+      'credential.created',
+    ])
+  })
+
+  test('but not that tokens are issued: that leaves no row, and nothing is written beside it', async () => {
+    const app = await freshApp()
+    await world.endpoint(receiver.url, [...webhookKinds], app)
+    const before = countRows(world.file, 'webhook_events', 'audit_events')
+    for (let index = 0; index < 5; index += 1) {
+      await issueAppToken(platform, trace, { ...app.development, scope: 'site:read' })
+    }
+    expect(countRows(world.file, 'webhook_events', 'audit_events')).toEqual(before)
+  })
+
+  test('to nobody where nobody listens, and then nothing is kept', async () => {
+    const app = await freshApp()
+    const before = countRows(world.file, 'webhook_events')
+    await makeSecret(app.slug)
+    expect(countRows(world.file, 'webhook_events')).toEqual(before)
+  })
+})
+
+describe('a ping', () => {
+  test('is sent at once and once, also to a disabled endpoint, and tells what came of it', async () => {
+    const { id } = await world.endpoint(receiver.url, ['install.created'])
+    await setEndpointStatus(platform, trace, operator, { id, status: 'disabled' })
+    receiver.behave(() => 204)
+    const good = await pingEndpoint(platform, trace, operator, id)
+    expect(good).toMatchObject({ delivered: true, status: 204, error: null })
+    expect(receiver.received.at(-1)).toMatchObject({ id: good.eventId, type: 'ping' })
+    receiver.behave(() => 500)
+    expect(await pingEndpoint(platform, trace, operator, id)).toMatchObject({ delivered: false, status: 500 })
+    receiver.behave(() => 200)
+    const { data } = await listAttempts(platform, id, { limit: 10, cursor: null })
+    expect(data.map(({ status, kind }) => [status, kind])).toEqual([
+      [500, 'ping'],
+      [204, 'ping'],
+    ])
+    const app = world.app.id
+    expect((await readEndpoint(platform, app, id)).deliveries).toEqual({ pending: 0, delivered: 1, failed: 1 })
+    expect((await readEndpoint(platform, app, id)).failingSince).toBeNull()
+  })
+})
+
+/** An endpoint that has taken so many events, an hour apart, and the moments before them. */
+const start = async (count: number) => {
+  const app = await freshApp()
+  const { id } = await world.endpoint(receiver.url, ['credential.created'], app)
+  const since: number[] = []
+  for (let index = 0; index < count; index += 1) {
+    since.push(platform.clock.now())
+    const { clientSecret: _, ...made } = await createCredential(platform, trace, operator, {
+      slug: app.slug,
+      environment: 'development',
+      label: `No. ${index}`,
+    })
+    await platform.database.transaction(async (q) => await q.credentials.revoke(made.id, platform.clock.now()))
+    world.pass(hour)
+  }
+  await waitingFor(id) // takes them all
+  return { app, id, since }
+}
+const resend = async (id: string, choice: Parameters<typeof resendEvents>[3]['choice']) =>
+  (await resendEvents(platform, trace, operator, { id, choice })).resent
+
+describe('events are sent again', () => {
+  test('since a moment, and only those', async () => {
+    const { id, since, app } = await start(4)
+    expect(await resend(id, { kind: 'since', at: since[2] ?? 0 })).toBe(2)
+    expect((await readEndpoint(platform, app.id, id)).deliveries).toEqual({ pending: 2, delivered: 2, failed: 0 })
+    const old = { kind: 'since', at: platform.clock.now() - 31 * day } as const
+    expect(await refusalOf(resend(id, old))).toBe('invalid_request')
+  })
+
+  test('one by its ID, and never one that was not meant for the endpoint', async () => {
+    const { id } = await start(1)
+    const other = await start(1)
+    const [event] = await platform.database.queries.webhookEvents.positionsSince(id, 'evt_', 0, 1)
+    const found = (await eventIds()).find(({ position }) => position === event)
+    expect(await resend(id, { kind: 'one', eventId: found?.id ?? '' })).toBe(1)
+    expect(await refusalOf(resend(other.id, { kind: 'one', eventId: found?.id ?? '' }))).toBe('invalid_request')
+    expect(await refusalOf(resend(id, { kind: 'one', eventId: 'evt_none' }))).toBe('invalid_request')
+  })
+
+  test('all that failed, and nothing when nothing has', async () => {
+    const { id } = await start(2)
+    expect(await resend(id, { kind: 'failed' })).toBe(0)
+    receiver.behave(() => 500)
+    await pingEndpoint(platform, trace, operator, id)
+    receiver.behave(() => 200)
+    expect(await resend(id, { kind: 'failed' })).toBe(1)
+  })
+})
+
+/** Every event of the file, to look one up. */
+const eventIds = async () => {
+  const { Database } = await import('bun:sqlite')
+  using file = new Database(world.file, { readonly: true })
+  return file.query<{ id: string; position: number }, []>('SELECT id, position FROM webhook_events').all()
+}
+
+test('after thirty days events, deliveries and attempts are gone, and secrets when their grace is over', async () => {
+  const fresh = await createWebhookWorld()
+  const { id } = await fresh.endpoint(receiver.url)
+  await pingEndpoint(fresh.platform, trace, operator, id)
+  await createCredential(fresh.platform, trace, operator, {
+    slug: fresh.app.slug,
+    environment: 'production',
+    label: null,
+  })
+  await rotateWebhookSecret(fresh.platform, trace, operator, { id, graceHours: 1 })
+  const tables = ['webhook_events', 'webhook_deliveries', 'webhook_attempts', 'webhook_secrets'] as const
+  const purgeIn = async (milliseconds: number) => {
+    const purgeBefore = () => fresh.platform.clock.now() + milliseconds
+    const later = { ...fresh.platform, clock: { ...fresh.platform.clock, purgeBefore } }
+    await purgeAll(
+      later,
+      trace,
+      async () => undefined,
+      () => false,
+    )
+    return countRows(fresh.file, ...tables)
+  }
+  expect(await purgeIn(0)).toMatchObject({ webhook_attempts: 1, webhook_secrets: 2 })
+  expect(await purgeIn(2 * hour)).toMatchObject({ webhook_attempts: 1, webhook_secrets: 1 })
+  expect(await purgeIn(30 * day - hour)).toMatchObject({ webhook_attempts: 1 })
+  expect(await purgeIn(30 * day + hour)).toEqual({
+    webhook_events: 0,
+    webhook_deliveries: 0,
+    webhook_attempts: 0,
+    webhook_secrets: 1,
+  })
+  await fresh.platform.database.close()
+})
