@@ -13,7 +13,7 @@ import {
   record,
   tuple,
 } from 'fast-check'
-import { createWorld, endWorld, type World } from '../support/world.ts'
+import { addUser, createWorld, endWorld, type World } from '../support/world.ts'
 import { type Command, emptyApp, liveOf, type ModelApp, turn } from './support/lifecycle-model.ts'
 import { freshApp, observe, perform, type RealApp } from './support/lifecycle-world.ts'
 
@@ -104,9 +104,13 @@ const expectAgreement = async (reals: readonly RealApp[], models: readonly Model
 test(
   `the platform and the model agree on ${runs} random lives, step by step (seed ${seed})`,
   async () => {
+    let owner = world.user
+    let lives = 0
     await assert(
       asyncProperty(moves, async (moves) => {
-        const reals = [await freshApp(world), await freshApp(world)]
+        lives += 1
+        if (lives % 40 === 0) owner = await addUser(world.platform) // an account may have only so many apps
+        const reals = [await freshApp(world, owner), await freshApp(world, owner)]
         const models = [emptyApp, emptyApp]
         let ids = await expectAgreement(reals, models)
         for (const [index, commands] of moves) {

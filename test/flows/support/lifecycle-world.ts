@@ -5,7 +5,7 @@ import { PlatformError } from '../../../src/domain/errors.ts'
 import { moveVersion } from '../../../src/operations/versions/move-version.ts'
 import { call, type Json } from '../../support/call.ts'
 import { operator, trace } from '../../support/operator.ts'
-import { appToken, type World } from '../../support/world.ts'
+import { appToken, type Login, type World } from '../../support/world.ts'
 import type { Command, LedgerRow, ModelApp, Told } from './lifecycle-model.ts'
 
 /** An app as its developer calls it, and an operator beside the server. */
@@ -20,10 +20,10 @@ export type RealApp = {
 let counted = 0
 
 /** No more than the model knows: an app and a token of its development credentials. */
-export const freshApp = async ({ platform, server, user }: World): Promise<RealApp> => {
+export const freshApp = async ({ platform, server, user }: World, owner: Login = user): Promise<RealApp> => {
   const slug = `life-${(counted += 1)}`
   const { id } = await createApp(platform, trace, operator, {
-    ownerEmail: user.email,
+    ownerEmail: owner.email,
     name: 'App',
     slug,
     scopes: 'site:read',
