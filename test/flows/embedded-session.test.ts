@@ -261,16 +261,17 @@ describe('the session', () => {
   })
 })
 
+const preflight = async (path: string, origin: string | null, method = 'GET') =>
+  await fetch(`${url}${path}`, {
+    method: 'OPTIONS',
+    headers: {
+      ...(origin === null ? {} : { Origin: origin }),
+      'Access-Control-Request-Method': method,
+      'Access-Control-Request-Headers': 'authorization,x-service-api-version',
+    },
+  })
+
 describe('pages of other origins', () => {
-  const preflight = async (path: string, origin: string | null, method = 'GET') =>
-    await fetch(`${url}${path}`, {
-      method: 'OPTIONS',
-      headers: {
-        ...(origin === null ? {} : { Origin: origin }),
-        'Access-Control-Request-Method': method,
-        'Access-Control-Request-Headers': 'authorization,x-service-api-version',
-      },
-    })
   const paths = ['/api/embedded/session', '/api/app-platform/oauth/me', '/api/app-platform/resources?kind=site']
 
   test('may ask where an app of that origin was opened, and there alone', async () => {

@@ -76,7 +76,7 @@ const ticketOfAnother = async (form: FoundForm): Promise<string> => {
 const ticketOfAnotherSession = async (form: FoundForm): Promise<string> => {
   const browser = await enter(form.who)
   const same = await sameFormFor(browser, form)
-  return same === undefined ? genuineTicket(browser, form.action) : ticketIn(same)
+  return same === undefined ? genuineTicket(browser, form) : ticketIn(same)
 }
 
 const send = async (browser: PlainBrowser, form: PageForm, ticket: string, site = 'same-origin'): Promise<Seen> =>
@@ -123,8 +123,9 @@ test("no form acts on what is somebody else's, even with a genuine ticket", asyn
   const faults: string[] = []
   for (const [pattern, form] of found) {
     if (!pattern.includes(':') && !pattern.startsWith('/desk')) continue
+    if (siteMap.some((site) => site.pattern === pattern && site.isForEverybody === true)) continue
     const before = fingerprint(world.server.database)
-    const { status } = await send(stranger, form, genuineTicket(stranger, form.action))
+    const { status } = await send(stranger, form, genuineTicket(stranger, form))
     // An account's own paths may say that it is done: what is not there is not connected, and has no session.
     if (status !== 404 && !pattern.startsWith('/account/')) faults.push(`${form.action} answers ${status}`)
     expect(fingerprint(world.server.database)).toEqual(before)
@@ -132,11 +133,18 @@ test("no form acts on what is somebody else's, even with a genuine ticket", asyn
   expect(faults).toEqual([])
 })
 
+/** Forms whose ticket binds the scopes that they show. */
+const bindsScopes = /^\/(?:apps|installs)\//
+
 /** What the server would write into this form: whoever knows their own session can make one for any path. */
-const genuineTicket = (browser: PlainBrowser, action: string): string => {
+const genuineTicket = (browser: PlainBrowser, { action, fields }: PageForm): string => {
   const { clock, random } = world.platform
   const session = browser.cookies.get('session') ?? ''
-  return formTicket(session, { action, bound: [] }, rowKey(random.uuid(clock.now())))
+  return formTicket(
+    session,
+    { action, bound: bindsScopes.test(action) ? (fields['scopes'] ?? []) : [] },
+    rowKey(random.uuid(clock.now())),
+  )
 }
 
 // Last, since these forms act.
@@ -145,7 +153,7 @@ test('every form gets through with its own ticket', async () => {
   for (const form of found.values()) {
     const browser = await enter(form.who)
     const own = await sameFormFor(browser, form)
-    const ticket = own === undefined ? genuineTicket(browser, form.action) : ticketIn(own)
+    const ticket = own === undefined ? genuineTicket(browser, form) : ticketIn(own)
     const { status, text } = await send(browser, form, ticket)
     if (status >= 500 || text.includes(staleForm)) faults.push(`${form.action} answers ${status}`)
   }

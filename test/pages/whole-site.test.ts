@@ -8,7 +8,7 @@ import { inspectPage, judgeAccessibility, judgeKeyboard } from './support/judge-
 import { pageTable } from './support/page-table.ts'
 import { screenshot } from './support/screenshot.ts'
 import { refusals, siteMap, type Who } from './support/site-map.ts'
-import { createStockedWorld, type StockedWorld } from './support/stocked-world.ts'
+import { createStockedWorld, framedOrigin, type StockedWorld } from './support/stocked-world.ts'
 
 // Every page that there is, full of text that means harm. What one page must do is in the tests of its area.
 
@@ -37,7 +37,7 @@ const walk = async (
   options: BrowserOptions,
   judge: (page: Page, path: string) => Promise<readonly string[]>,
 ): Promise<readonly string[]> => {
-  const page = await openBrowser(world.server.url, options)
+  const page = await openBrowser(world.server.url, { ...options, alsoReaches: [framedOrigin] })
   await enterAs(page, world, who)
   const faults: string[] = []
   for (const { path, status } of facesFor(who)) {

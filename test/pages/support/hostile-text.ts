@@ -18,7 +18,7 @@ const statements = [
   'UPDATE sessions SET agent = $text',
   'UPDATE rollbacks SET reason = $text',
   `UPDATE versions SET notes = $text || char(10) || $text,
-     manifest = json_object($text, $text, 'list', json_array($text, json_object($text, 1)), 'number', number)`,
+     manifest = json_object($text, $text, 'list', json_array($text, json_object($text, 1)), 'number', number, 'embedUrl', manifest ->> 'embedUrl')`,
   'UPDATE versions SET artifact_filename = $text WHERE artifact_filename IS NOT NULL',
   `UPDATE versions SET rejection = json_object('message', $text, 'items', json_array(json_object('path', $text, 'message', $text)))
      WHERE rejection IS NOT NULL`,

@@ -1,5 +1,5 @@
 import { authorizeBody } from '../../support/world.ts'
-import type { StockedWorld } from './stocked-world.ts'
+import { framedOrigin, type StockedWorld } from './stocked-world.ts'
 
 export type Who = 'visitor' | 'user' | 'operator'
 export type Site = {
@@ -12,6 +12,10 @@ export type Site = {
   readonly leadsOn?: true
   /** It is no page but a file to be saved; `artifact-download.test.ts` knows what it says of itself. */
   readonly isDownload?: true
+  /** Whoever is signed in may see it and act there, though its path names somebody's app. */
+  readonly isForEverybody?: true
+  /** The origin that its frame shows. */
+  readonly framed?: string
 }
 
 /** Asks for a code as the app would, changed by `change`. */
@@ -59,6 +63,15 @@ export const siteMap: readonly Site[] = [
     pattern: '/account/apps/:clientId',
     who: 'user',
     paths: ({ app }) => [`/account/apps/${app.development.clientId}`],
+  },
+  { pattern: '/installs', who: 'user', paths: () => ['/installs'] },
+  { pattern: '/apps/:slug', who: 'user', paths: ({ app }) => [`/apps/${app.slug}`], isForEverybody: true },
+  { pattern: '/apps/:slug/test', who: 'user', paths: ({ app }) => [`/apps/${app.slug}/test`] },
+  {
+    pattern: '/installs/:id/open',
+    who: 'user',
+    paths: ({ openableInstallId }) => [`/installs/${openableInstallId}/open`],
+    framed: framedOrigin,
   },
   { pattern: '/console', who: 'user', paths: () => ['/console'] },
   { pattern: '/console/new', who: 'user', paths: () => ['/console/new'] },
@@ -145,6 +158,7 @@ export const refusals: readonly {
   { who: 'operator', path: () => '/desk/audit?since=yesterday', status: 400 },
   { who: 'operator', path: () => '/desk/reviews/nowhere/1.0.0', status: 404 },
   { who: 'operator', path: () => '/desk/users/usr_nobody', status: 404 },
+  { who: 'user', path: ({ pendingInstallId }) => `/installs/${pendingInstallId}/open`, status: 404 },
   { who: 'user', path: ({ strangersApp }) => `/console/${strangersApp.slug}`, status: 404 },
   { who: 'user', path: (world) => askPath(world, { client_id: 'apcl_nobody' }), status: 400 },
   { who: 'user', path: (world) => askPath(world, { redirect_uri: 'https://elsewhere.example/' }), status: 400 },

@@ -14,6 +14,7 @@ import { setUserStatus } from '../../../src/operations/users/set-user-status.ts'
 import { createVersion } from '../../../src/operations/versions/create-version.ts'
 import { moveVersion } from '../../../src/operations/versions/move-version.ts'
 import { rollBackVersion } from '../../../src/operations/versions/roll-back-version.ts'
+import { addEmbeddedVersion } from '../../support/embedding.ts'
 import { operator as actor, trace } from '../../support/operator.ts'
 import {
   addApp,
@@ -37,8 +38,13 @@ export type StockedWorld = World & {
   readonly suspendedApp: AppInWorld
   /** An install that waits for the operator. */
   readonly pendingInstallId: string
+  /** An install of the stranger's app by the first user, which can be opened in a frame of `framedOrigin`. */
+  readonly openableInstallId: string
   readonly grantId: string
 }
+
+/** Where the page of the stranger's app is that opens in a frame. */
+export const framedOrigin = 'https://framed.example'
 
 /** The versions of the first app, with what has happened to each. */
 const versions: readonly { readonly version: string; readonly steps: readonly VersionStep[] }[] = [
@@ -65,7 +71,8 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
     uri: `https://app.example/${'long/'.repeat(60)}`,
   })
   const guest = await addUser(platform, 'Guest Example')
-  await installApp(platform, strangersApp, user)
+  await addEmbeddedVersion(platform, strangersApp, { manifest: { embedUrl: `${framedOrigin}/` } })
+  const openableInstallId = await installApp(platform, strangersApp, user)
   const { id: pendingInstallId } = await createInstall(platform, trace, actor, {
     slug: app.slug,
     userEmail: guest.email,
@@ -75,7 +82,7 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
   const { grantId } = await grantTokens(world)
   await grantTokens({ ...world, app: strangersApp })
   await stockTrail(platform, app)
-  return { ...world, ...people, strangersApp, suspendedApp, pendingInstallId, grantId }
+  return { ...world, ...people, strangersApp, suspendedApp, pendingInstallId, openableInstallId, grantId }
 }
 
 const addPeople = async (platform: Platform) => {
@@ -116,7 +123,13 @@ const stockVersions = async (platform: Platform, app: AppInWorld): Promise<void>
   const caller = await callerOf(platform, app)
   for (const { version, steps } of versions) {
     const artifact = { filename: 'bundle.zip', content: receivedArtifact(Buffer.from(version)), sha256: null }
-    const upload = { version, notes: 'Notes', manifest: { name: version }, scopes: ['site:read'], artifact }
+    const upload = {
+      version,
+      notes: 'Notes',
+      manifest: { name: version },
+      scopes: ['site:read'],
+      artifact,
+    }
     await createVersion(platform, trace, caller, upload, null)
     for (const step of steps) {
       const items = [{ path: 'manifest.name', message: 'Say more.' }]
