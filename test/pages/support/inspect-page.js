@@ -38,14 +38,10 @@
   for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
     if (!node.data.includes('\u202e') || node.parentElement.closest('option, textarea') !== null || isAlone(node))
       continue
+    // A block isolates from other blocks, but not from the words beside the text within it.
+    const block = blockOf(node.parentElement)
     const around = []
-    for (
-      let element = node.parentElement;
-      element !== blockOf(node.parentElement).parentElement;
-      element = element.parentElement
-    ) {
-      around.push(element)
-    }
+    for (let element = node.parentElement; element !== block; element = element.parentElement) around.push(element)
     if (!around.some(isolates)) faults.push(`Turns round what follows: ${name(node.parentElement)}`)
   }
   return faults

@@ -12,7 +12,11 @@ export const Rejection = ({ rejection }: Pick<VersionRecord, 'rejection'>) =>
         <ul>
           {rejection.items.map(({ path, message }) => (
             <li key={`${path} ${message}`}>
-              {path === '' ? null : <code>{path}</code>}{' '}
+              {path === '' ? null : (
+                <code>
+                  <bdi>{path}</bdi>
+                </code>
+              )}{' '}
               <span class="as-written" dir="auto">
                 {message}
               </span>
