@@ -93,3 +93,17 @@ const linksAndForms = `JSON.stringify(
     .filter((element) => element.checkVisibility())
     .map((element) => [element.localName, element.getAttribute('href') ?? element.getAttribute('action') ?? element.name]),
 )`
+
+test('the first press of the Tab key shows a way past the frame of the page, and it leads to the content', async () => {
+  const page = await openBrowser(world.server.url)
+  await enterAs(page, world, 'user')
+  await page.goto('/account')
+  await page.keyboard.press('Tab')
+  const skip = page.getByRole('link', { name: 'Skip to the content' })
+  expect(await skip.evaluate((link) => link.matches(':focus'))).toBe(true)
+  expect((await skip.boundingBox())?.y).toBeGreaterThanOrEqual(0)
+  await page.keyboard.press('Enter')
+  expect(await page.evaluate<boolean>('document.activeElement.matches("main")')).toBe(true)
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate<boolean>('document.activeElement.closest("main") !== null')).toBe(true)
+})
