@@ -23,8 +23,8 @@ const rules: readonly Rule[] = [
     (text) => !host.test(text.slice('https://'.length).split(/[/?]/, 1)[0] ?? ''),
   ],
   [
-    'embedUrl is written as browsers write it: no default port, no dot segments, a slash after the host.',
-    (text) => URL.parse(text)?.href !== text,
+    'embedUrl is written as browsers write it: no default port, no dot segments, no shortened address.',
+    (text) => ![text, `${text}/`].includes(URL.parse(text)?.href ?? ''),
   ],
 ]
 

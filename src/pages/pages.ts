@@ -7,7 +7,7 @@ import { consoleRoutes } from './console/routes.ts'
 import { deskRoutes } from './desk/routes.ts'
 import { frontDoorRoutes } from './front-door/routes.tsx'
 import { homeRoutes } from './home/routes.tsx'
-import { ownInstallRoutes } from './installs/routes.ts'
+import { ownInstallRoutes } from './account/installs/routes.ts'
 import { isPageRoute } from './refusal-page.tsx'
 import { signInRoutes } from './sign-in/routes.tsx'
 

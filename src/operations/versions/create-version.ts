@@ -1,4 +1,5 @@
 import type { Queries, VersionContent } from '../../../db/database.ts'
+import { embedUrlFault } from '../../domain/embed-url.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
@@ -97,6 +98,8 @@ const checkUpload = (upload: VersionUpload, environment: Environment): CheckedUp
   if (!isSemanticVersion(upload.version)) throw refuse('invalid_request', { param: 'version' })
   const asked = scopesOf(upload)
   if (asked.kind === 'refused' && asked.code === 'invalid_scope') throw refuse('invalid_scope', { param: 'scopes' })
+  const embedFault = embedUrlFault(upload.manifest)
+  if (embedFault !== null) throw refuse('invalid_request', { param: 'manifest.embedUrl', message: embedFault })
   const artifactSha256 = upload.artifact === null ? null : checkedSum(upload.artifact)
   if (environment !== 'development') throw refuse('development_credentials_required')
   const scopes = asked.kind === 'scopes' ? asked.scopes : []

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Layout } from '../layout.tsx'
 import type { Visit } from '../visit.ts'
-import { installsPath } from '../installs/paths.ts'
+import { installsPath } from './installs/paths.ts'
 import { accountPaths } from './paths.ts'
 
 type AccountPageProps = {

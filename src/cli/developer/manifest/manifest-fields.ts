@@ -1,4 +1,5 @@
 import type { Node } from 'jsonc-parser'
+import { embedUrlFault } from '../../../domain/embed-url.ts'
 import { nameFault } from '../../../domain/name.ts'
 import { parseScope, scopesFor, type ScopeName } from '../../../domain/scope.ts'
 
@@ -51,7 +52,9 @@ export const manifestFields: Readonly<Record<string, FieldRule>> = {
     text.length > longestText ? `description must have at most ${longestText} characters.` : null,
   ),
   scopes: scopesField,
-  embedUrl: textField('embedUrl', addressFault('embedUrl', ['https:'])),
+  embedUrl: textField('embedUrl', (text) => {
+    return addressFault('embedUrl', ['https:'])(text) ?? embedUrlFault({ embedUrl: text })
+  }),
   supportUrl: textField('supportUrl', addressFault('supportUrl', ['https:', 'mailto:'])),
 }
 

@@ -1,3 +1,4 @@
+import { scopeCatalogue } from '../../../domain/scope.ts'
 import type { DescribedInstall } from '../../../operations/installs/described-install.ts'
 import { Time } from '../../components/time.tsx'
 import { resourceKindWords } from '../../resource-kind-words.ts'
@@ -26,6 +27,14 @@ export const InstallCard = ({ visit, install }: InstallCardProps) => (
       <dd>
         <code>{install.resource}</code>
       </dd>
+      <dt>It may</dt>
+      <dd>{scopesInWords(install)}</dd>
+      {install.environment === 'development' ? (
+        <>
+          <dt>Version</dt>
+          <dd>The development head, for its own developer</dd>
+        </>
+      ) : null}
       <dt>Asked for</dt>
       <dd>
         <Time at={install.createdAt} />
@@ -34,3 +43,6 @@ export const InstallCard = ({ visit, install }: InstallCardProps) => (
     <StepForms visit={visit} install={install} />
   </article>
 )
+
+const scopesInWords = ({ scopes }: DescribedInstall): string =>
+  scopes.length === 0 ? 'Nothing beyond knowing an ID' : scopes.map((name) => scopeCatalogue[name].words).join(' · ')

@@ -1,7 +1,7 @@
-import type { OpenedApp } from '../../operations/embedding/issue-install-session-code.ts'
-import { embedScript } from '../assets.ts'
-import { Layout } from '../layout.tsx'
-import type { Visit } from '../visit.ts'
+import type { OpenedApp } from '../../../operations/embedding/issue-install-session-code.ts'
+import { embedScript } from '../../assets.ts'
+import { Layout } from '../../layout.tsx'
+import type { Visit } from '../../visit.ts'
 import { codePath, installsPath, openPath } from './paths.ts'
 
 type OpenPageProps = {

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { Door } from '../../http/door.ts'
+import type { Door } from '../../../http/door.ts'
 import { listRoutes } from './list-routes.tsx'
 import { openRoutes } from './open-routes.tsx'
 import { questionRoutes } from './question-routes.tsx'

@@ -1,5 +1,5 @@
-import { scopeCatalogue, type ScopeName } from '../../domain/scope.ts'
-import { Badge } from '../components/badge.tsx'
+import { scopeCatalogue, type ScopeName } from '../../../domain/scope.ts'
+import { Badge } from '../../components/badge.tsx'
 
 type ScopeListProps = {
   readonly scopes: readonly ScopeName[]

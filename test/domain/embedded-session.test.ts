@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test'
+import { embeddingFault, isEmbeddedSessionLive } from '../../src/domain/embedded-session.ts'
+
+const now = 1_000_000
+const alive = {
+  createdAt: now - 1,
+  expiresAt: now + 1,
+  endedAt: null,
+  installApproval: 'approved',
+  installState: 'active',
+  appStatus: 'active',
+  userStatus: 'active',
+  sessionCreatedAt: now - 10,
+  sessionExpiresAt: now + 10,
+  sessionEndedAt: null,
+} as const
+
+test('it lives while everything that it stands on does', () => {
+  expect(isEmbeddedSessionLive(alive, now)).toBe(true)
+  expect(embeddingFault(alive, now)).toBeNull()
+})
+
+test.each([
+  ['install_required', { installState: 'inactive' }],
+  ['install_required', { installApproval: 'pending' }],
+  ['install_required', { installApproval: 'rejected' }],
+  ['install_required', { installApproval: 'withdrawn' }],
+  ['app_inactive', { appStatus: 'suspended' }],
+  ['invalid_grant', { userStatus: 'disabled' }],
+  ['invalid_grant', { sessionEndedAt: now }],
+  ['invalid_grant', { sessionExpiresAt: now }],
+] as const)('it is over, and the fault is %s, with %p', (fault, change) => {
+  expect(embeddingFault({ ...alive, ...change }, now)).toBe(fault)
+  expect(isEmbeddedSessionLive({ ...alive, ...change }, now)).toBe(false)
+})
+
+test.each([{ endedAt: now }, { expiresAt: now }] as const)('it is over with %p of its own', (change) => {
+  expect(isEmbeddedSessionLive({ ...alive, ...change }, now)).toBe(false)
+})
