@@ -88,7 +88,6 @@ export class UploadScanner {
       case Code.openBrace:
       case Code.openBracket:
         this.#depth += 1
-        if (this.#depth === 2) this.#keys[1] = null
         break
       case Code.closeBrace:
       case Code.closeBracket:

@@ -58,7 +58,7 @@ const streamOf = (pieces: AsyncGenerator<Uint8Array>, damaged: () => void): Read
           else controller.enqueue(value)
         } catch (error) {
           if (error instanceof ArtifactDamaged) damaged()
-          controller.error() // without a reason, which Bun would print among the lines of the log
+          controller.error(error) // breaks the connection off
         }
       },
       cancel: async () => void (await pieces.return(undefined)),

@@ -68,11 +68,21 @@ const publication = tuple(version, notes).map(([version, notes]): Command[] => [
   { kind: 'step', step: 'approve', version },
   { kind: 'step', step: 'activate', version },
 ])
+/** Half-way and back. */
+const reconsideration = tuple(version, notes).map(([version, notes]): Command[] => [
+  { kind: 'create', version, notes },
+  { kind: 'step', step: 'submit', version },
+  { kind: 'step', step: 'withdraw', version },
+])
 /** Which of two apps, and what happens to it. */
 const moves = array(
   tuple(
     constantFrom(0, 1),
-    oneof({ weight: 6, arbitrary: command.map((one) => [one]) }, { weight: 1, arbitrary: publication }),
+    oneof(
+      { weight: 10, arbitrary: command.map((one) => [one]) },
+      { weight: 2, arbitrary: publication },
+      { weight: 1, arbitrary: reconsideration },
+    ),
   ),
   { maxLength: 30, size: 'max' },
 )

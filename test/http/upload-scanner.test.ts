@@ -112,6 +112,26 @@ test('what is no base64 stays in the text to be judged as JSON, and is no file',
   )
 })
 
+test('wherever it is cut, padding ends the file and an escaped backslash is none of its characters', () => {
+  for (const [inside, isFile] of [
+    ['aGVsbG8=', true],
+    ['aGVsbG8=aGVsbG8=', false],
+    ['aGVsbG8=AAAA', false],
+    [String.raw`AA\/\/`, true],
+    [String.raw`AAAA\\\/A`, false],
+    [String.raw`AAAA\\/A`, false],
+    [String.raw`AAA\"`, false],
+  ] as const) {
+    const text = `{"artifact":{"contentBase64":"${inside}"}}`
+    for (let first = 0; first < text.length; first += 1) {
+      for (let second = first; second < text.length; second += 1) {
+        const { file } = scanText(text, [first, second])
+        expect({ inside, first, second, isFile: file?.artifact != null }).toEqual({ inside, first, second, isFile })
+      }
+    }
+  }
+})
+
 test('an upload with a byte changed is JSON without its file just when it was JSON with it', () => {
   const contentBase64 = Buffer.alloc(100, 'file').toString('base64')
   const bytes = new TextEncoder().encode(

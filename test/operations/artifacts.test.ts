@@ -147,9 +147,11 @@ describe('check', () => {
     const told = [`The artifact of ${app.slug} 1.0.0 is damaged: restore a backup, or upload it again.`]
     corrupt('UPDATE artifact_chunks SET data = zeroblob(length(data)) WHERE position = 1 AND sha256 = ?', sumOf(bytes))
     expect(checkFile(file, migrations)).toEqual(told)
+    await upload(bytes, '4.0.0')
+    expect(checkFile(file, migrations)).toEqual([])
     corrupt('DELETE FROM artifact_chunks WHERE position = 1 AND sha256 = ?', sumOf(bytes))
     expect(checkFile(file, migrations)).toEqual(told)
-    await upload(bytes, '4.0.0')
+    await upload(bytes, '5.0.0')
     expect(checkFile(file, migrations)).toEqual([])
   })
 
