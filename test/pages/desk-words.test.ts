@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readMoment } from '../../src/pages/desk/audit/read-moment.ts'
+import { readMoment } from '../../src/pages/read-moment.ts'
 import { bytesInWords, durationInWords } from '../../src/pages/desk/health/quantities.ts'
 
 test('a stretch of time is told by its two largest parts', () => {

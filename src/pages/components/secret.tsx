@@ -1,7 +1,7 @@
-type SecretProps = { readonly label: string; readonly value: string }
+type SecretProps = { readonly label: string; readonly value: string; readonly hint?: string }
 
 /** A secret, shown once. Without the script it can still be selected as a whole. */
-export const Secret = ({ label, value }: SecretProps) => (
+export const Secret = ({ label, value, hint = onlyHash }: SecretProps) => (
   <div class="secret">
     <label for="secret">{label}</label>
     <div class="beside">
@@ -10,6 +10,8 @@ export const Secret = ({ label, value }: SecretProps) => (
         Copy
       </button>
     </div>
-    <small>Copy it now: only its hash is kept, and nobody can show it again.</small>
+    <small>{hint}</small>
   </div>
 )
+
+const onlyHash = 'Copy it now: only its hash is kept, and nobody can show it again.'

@@ -9,6 +9,7 @@ import { redirectUriRoutes } from './redirect-uris/routes.tsx'
 import { scopeRoutes } from './scopes/routes.tsx'
 import { trailRoutes } from './trail/routes.tsx'
 import { versionRoutes } from './versions/routes.tsx'
+import { webhookRoutes } from './webhooks/routes.tsx'
 
 /** The developer console: a person's own apps. */
 export const consoleRoutes = (door: Door) =>
@@ -20,5 +21,6 @@ export const consoleRoutes = (door: Door) =>
     .use(scopeRoutes(door))
     .use(versionRoutes(door))
     .use(installRoutes(door))
+    .use(webhookRoutes(door))
     .use(trailRoutes(door))
     .use(firstCallRoutes(door))

@@ -103,6 +103,17 @@ export const siteMap: readonly Site[] = [
   },
   { pattern: '/console/:slug/rollbacks', who: 'user', paths: inConsole('/rollbacks') },
   { pattern: '/console/:slug/installs', who: 'user', paths: inConsole('/installs') },
+  { pattern: '/console/:slug/webhooks', who: 'user', paths: inConsole('/webhooks') },
+  {
+    pattern: '/console/:slug/webhooks/new',
+    who: 'user',
+    paths: inConsole('/webhooks/new', '/webhooks/new?environment=production'),
+  },
+  {
+    pattern: '/console/:slug/webhooks/:id',
+    who: 'user',
+    paths: (world) => inConsole(...world.endpointIds.map((id) => `/webhooks/${id}`))(world),
+  },
   { pattern: '/console/:slug/trail', who: 'user', paths: inConsole('/trail', '/trail?action=install.rejected') },
   { pattern: '/desk', who: 'operator', paths: () => ['/desk'], leadsOn: true },
   { pattern: '/desk/reviews', who: 'operator', paths: () => ['/desk/reviews'] },

@@ -14,6 +14,7 @@ import { setUserStatus } from '../../../src/operations/users/set-user-status.ts'
 import { createVersion } from '../../../src/operations/versions/create-version.ts'
 import { moveVersion } from '../../../src/operations/versions/move-version.ts'
 import { rollBackVersion } from '../../../src/operations/versions/roll-back-version.ts'
+import { stockWebhooks } from './stock-webhooks.ts'
 import { addEmbeddedVersion } from '../../support/embedding.ts'
 import { operator as actor, trace } from '../../support/operator.ts'
 import {
@@ -41,6 +42,8 @@ export type StockedWorld = World & {
   /** An install of the stranger's app by the first user, which can be opened in a frame of `framedOrigin`. */
   readonly openableInstallId: string
   readonly grantId: string
+  /** A webhook endpoint that works and one that is disabled, both with calls behind them. */
+  readonly endpointIds: readonly string[]
 }
 
 /** Where the page of the stranger's app is that opens in a frame. */
@@ -80,9 +83,10 @@ export const createStockedWorld = async (env: Readonly<Record<string, string>> =
     resourceSlug: 'my-store',
   })
   const { grantId } = await grantTokens(world)
+  const endpointIds = await stockWebhooks(platform, app)
   await grantTokens({ ...world, app: strangersApp })
   await stockTrail(platform, app)
-  return { ...world, ...people, strangersApp, suspendedApp, pendingInstallId, openableInstallId, grantId }
+  return { ...world, ...people, strangersApp, suspendedApp, pendingInstallId, openableInstallId, grantId, endpointIds }
 }
 
 const addPeople = async (platform: Platform) => {

@@ -12,6 +12,7 @@ const tabs = [
   ['scopes', 'Scopes', ['scopes']],
   ['versions', 'Versions', ['versions']],
   ['installs', 'Installs', ['installs']],
+  ['webhooks', 'Webhooks', ['webhooks']],
   ['trail', 'Audit trail', ['trail']],
 ] as const
 export type AppTab = (typeof tabs)[number][0]

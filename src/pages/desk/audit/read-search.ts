@@ -4,7 +4,7 @@ import type { AuditSearch } from '../../../operations/audit/search-events.ts'
 import { findUser } from '../../../operations/users/find-user.ts'
 import type { Platform } from '../../../operations/platform.ts'
 import { queryOf } from '../query.ts'
-import { readMoment } from './read-moment.ts'
+import { readMoment } from '../../read-moment.ts'
 
 /** The filters as they were typed. */
 export const auditFields = ['app', 'actor', 'kind', 'action', 'outcome', 'request', 'since', 'until'] as const

@@ -1,4 +1,4 @@
-import { parseTimestamp } from '../../../domain/timestamp.ts'
+import { parseTimestamp } from '../domain/timestamp.ts'
 
 /** A moment as people and their browsers write it, in UTC: a day, a day and a time, or a whole RFC 3339 timestamp. */
 export const readMoment = (text: string): number | null => {

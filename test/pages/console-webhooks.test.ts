@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { formTicket } from '../../src/domain/form-ticket.ts'
+import { rowKey } from '../../src/domain/identifier.ts'
+import { createCredential } from '../../src/operations/credentials/create-credential.ts'
+import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { listEndpoints } from '../../src/operations/webhooks/list-endpoints.ts'
+import { operator, trace } from '../support/operator.ts'
+import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
+import { addApp, addUser, type AppInWorld, createWorld, endWorld, type World } from '../support/world.ts'
+import { eventually } from '../support/crash.ts'
+import { type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
+
+// Webhooks in the console, over plain HTTP, before a real receiver.
+
+setDefaultTimeout(60_000)
+
+let world: World
+let owner: PlainBrowser
+let stranger: PlainBrowser
+let receiver: Receiver
+beforeAll(async () => {
+  receiver = await startReceiver()
+  const env = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: receiver.authority }
+  world = await createWorld({ env })
+  owner = await signedInBrowser(world.server.url, world.user)
+  stranger = await signedInBrowser(world.server.url, await addUser(world.platform, 'Grace Example'))
+})
+afterAll(async () => {
+  await endWorld(world)
+  await receiver.down()
+})
+
+const freshApp = async () => await addApp(world.platform, world.user)
+const at = ({ slug }: AppInWorld, ...rest: readonly string[]) => ['', 'console', slug, 'webhooks', ...rest].join('/')
+const add = async (app: AppInWorld, fields: Record<string, string | string[]> = {}) =>
+  await owner.submit(at(app, 'new'), at(app), { url: receiver.url, kinds: ['credential.created', 'ping'], ...fields })
+const endpointsOf = async ({ slug }: AppInWorld) => await listEndpoints(world.platform, slug)
+const onlyEndpoint = async (app: AppInWorld) => {
+  const [endpoint] = await endpointsOf(app)
+  if (endpoint === undefined) throw new Error('there is no endpoint')
+  return endpoint
+}
+const secretIn = ({ text }: Seen) => /value="(whsec_[^"]+)"/.exec(text)?.[1] ?? ''
+const locationOf = ({ headers }: Seen) => headers.get('location') ?? ''
+const send = async (app: AppInWorld, id: string, action: string, fields: Record<string, string> = {}) =>
+  await owner.submit(at(app, id), at(app, id, action), fields)
+const noticeAfter = async (seen: Seen) => (await owner.get(locationOf(seen), { 'sec-fetch-site': 'same-origin' })).text
+const ticketFor = (action: string): string => {
+  const { random, clock } = world.platform
+  const session = stranger.cookies.get('session') ?? ''
+  return formTicket(session, { action, bound: [] }, rowKey(random.uuid(clock.now())))
+}
+
+describe('an endpoint', () => {
+  test('is added with its secret shown once, tested, sent an event, and removed', async () => {
+    const app = await freshApp()
+    receiver.behave(() => 200)
+    const added = await add(app)
+    expect(added.status).toBe(200)
+    expect(added.headers.get('cache-control')).toContain('no-store')
+    const secret = secretIn(added)
+    const { id } = await onlyEndpoint(app)
+    for (const page of [at(app), at(app, id)]) expect((await owner.get(page)).text).not.toContain('whsec_')
+
+    const pinged = await send(app, id, 'ping')
+    expect(pinged.status).toBe(303)
+    expect(await noticeAfter(pinged)).toContain('The ping was taken.')
+    const ping = receiver.received.at(-1)
+    expect(ping).toMatchObject({ type: 'ping' })
+    if (ping !== undefined) expect(receiver.isSignedWith(ping, secret)).toBe(true)
+
+    const { slug } = app
+    await createCredential(world.platform, trace, operator, { slug, environment: 'development', label: null })
+    await eventually(
+      async () => (await owner.get(at(app, id))).text,
+      (text) => text.includes('credential.created<br/>'),
+    )
+    const event = receiver.received.at(-1)
+    expect((await owner.get(at(app, id))).text).toContain(event?.id ?? 'no event')
+    expect(await noticeAfter(await send(app, id, 'resend', { event: event?.id ?? '' }))).toContain('on their way again')
+    await eventually(
+      async () => receiver.received.filter((call) => call.id === event?.id).length,
+      (count) => count === 2,
+    )
+    expect(await noticeAfter(await send(app, id, 'remove'))).toContain('The endpoint is removed')
+    expect(await endpointsOf(app)).toEqual([])
+    expect((await owner.get(at(app, id))).status).toBe(404)
+  })
+
+  test('that is refused is shown again as it was typed, with the reason beside the field', async () => {
+    const app = await freshApp()
+    const wrong: readonly (readonly [fields: Record<string, string | string[]>, reason: string])[] = [
+      [{ url: 'http://app.example/' }, 'A webhook URL starts with https://.'],
+      [{ url: 'https://10.0.0.1/' }, 'an address that webhooks do not call'],
+      [{ kinds: [] }, 'Choose at least one kind of event.'],
+      [{ kinds: ['<script>'] }, 'There is no such kind of event.'],
+    ]
+    for (const [fields, reason] of wrong) {
+      const { status, text } = await add(app, fields)
+      expect(status).toBe(400)
+      expect(text).toContain(reason)
+    }
+    expect(await endpointsOf(app)).toEqual([])
+  })
+
+  test('is added once, however often its form is sent', async () => {
+    const app = await freshApp()
+    const { text } = await owner.get(at(app, 'new'))
+    const ticket = /name="ticket" value="([^"]+)"/.exec(text.slice(text.indexOf(`action="${at(app)}"`)))?.[1] ?? ''
+    const fields = { ticket, environment: 'development', url: receiver.url, kinds: 'ping' }
+    const answers = await Promise.all([0, 1, 2].map(async () => await owner.post(at(app), fields)))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409])
+    expect(answers.filter((answer) => secretIn(answer) !== '')).toHaveLength(1)
+    expect(await endpointsOf(app)).toHaveLength(1)
+  })
+
+  test('of a suspended app can be disabled and removed, and none added', async () => {
+    const app = await freshApp()
+    await add(app)
+    await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })
+    expect((await add(app)).status).toBe(403)
+    const { id } = await onlyEndpoint(app)
+    expect((await send(app, id, 'disable')).status).toBe(303)
+    expect(await onlyEndpoint(app)).toMatchObject({ status: 'disabled' })
+    expect((await send(app, id, 'remove')).status).toBe(303)
+  })
+
+  test('is disabled and enabled, and its secret is rotated within the bounds', async () => {
+    const app = await freshApp()
+    const first = secretIn(await add(app))
+    const { id } = await onlyEndpoint(app)
+    expect(await noticeAfter(await send(app, id, 'disable'))).toContain('Disabled')
+    expect(await noticeAfter(await send(app, id, 'enable'))).toContain('Enabled')
+    expect((await send(app, id, 'rotate', { graceHours: '169' })).status).toBe(400)
+    const rotated = await send(app, id, 'rotate', { graceHours: '24' })
+    expect(rotated.status).toBe(200)
+    expect(secretIn(rotated)).not.toBe(first)
+    expect((await owner.get(at(app, id))).text).toContain('signed with the old secret as well until')
+    expect(await noticeAfter(await send(app, id, 'resend-failed'))).toContain('nothing to send again')
+    expect((await send(app, id, 'resend-since', { since: 'yesterday' })).status).toBe(400)
+    expect((await send(app, id, 'resend-since', { since: new Date().toISOString() })).status).toBe(303)
+  })
+
+  test('shows what a receiver wrote as text, and why a ping was not taken', async () => {
+    const app = await freshApp()
+    await add(app)
+    const { id } = await onlyEndpoint(app)
+    receiver.behave((_, response) => {
+      response.writeHead(500).end('<script>alert(1)</script>')
+      return 'by itself'
+    })
+    const text = await noticeAfter(await send(app, id, 'ping'))
+    receiver.behave(() => 200)
+    expect(text).toContain('The ping was not taken.')
+    expect(text).toContain('Answered 500')
+    expect(text).toContain('&lt;script>')
+    expect(text).not.toContain('<script>alert')
+  })
+
+  test('does not exist for anybody else, to look at or to act on', async () => {
+    const app = await freshApp()
+    await add(app)
+    const { id } = await onlyEndpoint(app)
+    const other = await freshApp()
+    for (const path of [at(app), at(app, 'new'), at(app, id)]) expect((await stranger.get(path)).status).toBe(404)
+    expect((await owner.get(at(other, id))).status).toBe(404)
+    const calls = receiver.received.length
+    for (const action of ['ping', 'enable', 'disable', 'resend', 'resend-failed', 'resend-since', 'rotate', 'remove']) {
+      const path = at(app, id, action)
+      const fields = { ticket: ticketFor(path), event: 'evt_1', since: '2026-08-01', graceHours: '0' }
+      expect([action, (await stranger.post(path, fields)).status]).toEqual([action, 404])
+    }
+    const fields = { ticket: ticketFor(at(app)), environment: 'development', url: receiver.url, kinds: 'ping' }
+    expect((await stranger.post(at(app), fields)).status).toBe(404)
+    expect(await endpointsOf(app)).toMatchObject([{ id, status: 'enabled' }])
+    expect(receiver.received).toHaveLength(calls)
+  })
+})

@@ -1,0 +1,37 @@
+import type { Platform } from '../../../src/operations/platform.ts'
+import { addEndpoint } from '../../../src/operations/webhooks/add-endpoint.ts'
+import { pingEndpoint } from '../../../src/operations/webhooks/ping-endpoint.ts'
+import { rotateWebhookSecret } from '../../../src/operations/webhooks/rotate-webhook-secret.ts'
+import type { WebhookAnswer } from '../../../src/runtime/webhook-sender.ts'
+import { operator, trace } from '../../support/operator.ts'
+import type { AppInWorld } from '../../support/world.ts'
+
+/** Answers of receivers, one after the other. The last one disables its endpoint. */
+const answers: readonly Omit<WebhookAnswer, 'retryAfter'>[] = [
+  { status: 204, error: null, answer: '', durationMs: 12 },
+  { status: null, error: 'timed_out', answer: '', durationMs: 15_000 },
+  { status: 500, error: null, answer: `<b>${'long'.repeat(200)}\u202e`, durationMs: 7 },
+  { status: 410, error: null, answer: 'gone', durationMs: 30 },
+]
+
+/**
+ * Two endpoints of the app and what came of calls of them, without a call: the server would refuse this address, and
+ * they are told nothing but pings.
+ */
+export const stockWebhooks = async (platform: Platform, { slug }: AppInWorld): Promise<readonly string[]> => {
+  const left = [...answers]
+  const send = async (): Promise<WebhookAnswer> => {
+    const answer = left.shift()
+    if (answer === undefined) throw new Error('more calls than answers')
+    return { ...answer, retryAfter: null }
+  }
+  const stocked: Platform = { ...platform, webhooks: { check: async () => null, send } }
+  const add = async (url: string) =>
+    (await addEndpoint(stocked, trace, operator, { slug, environment: 'development', url, kinds: ['ping'] })).id
+  const working = await add('https://127.0.0.1/hooks')
+  for (let pings = 0; pings < 3; pings += 1) await pingEndpoint(stocked, trace, operator, working)
+  await rotateWebhookSecret(stocked, trace, operator, { id: working, graceHours: 24 })
+  const disabled = await add(`https://127.0.0.1/${'long/'.repeat(60)}`)
+  await pingEndpoint(stocked, trace, operator, disabled)
+  return [working, disabled]
+}
