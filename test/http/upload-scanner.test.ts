@@ -119,7 +119,7 @@ test('wherever it is cut, padding ends the file and an escaped backslash is none
     ['aGVsbG8=AAAA', false],
     [String.raw`AA\/\/`, true],
     [String.raw`AAAA\\\/A`, false],
-    [String.raw`AAAA\\/A`, false],
+    [String.raw`AAAA\\/AAA`, false],
     [String.raw`AAA\"`, false],
   ] as const) {
     const text = `{"artifact":{"contentBase64":"${inside}"}}`
