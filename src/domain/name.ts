@@ -11,9 +11,9 @@ const towerOfMarks = /\p{M}{9}/u
 
 /** What is wrong with a name that people will read, as a sentence; null when nothing is. */
 export const nameFault = (name: string): string | null => {
+  if (!isWellFormedText(name)) return 'The name has broken characters.'
   if (!visible.test(name)) return 'The name is empty.'
   if (name.length > maximumLength) return 'The name is longer than 200 characters.'
-  if (!isWellFormedText(name)) return 'The name has broken characters.'
   // Control characters, line ends and marks that reverse the reading direction would let a name pose as another text.
   if (/[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u.test(name)) {
     return 'The name has control characters.'
