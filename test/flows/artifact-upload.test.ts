@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto'
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { countRows } from '../support/expired-rows.ts'
+import { addApp, type AppInWorld, appToken, createWorld, endWorld, type World } from '../support/world.ts'
+import { expectRefusal } from './support/expect-refusal.ts'
+import { chunked, contractPath, send } from './support/send.ts'
+
+let world: World
+let app: AppInWorld
+let token: string
+beforeAll(async () => {
+  world = await createWorld()
+  app = await addApp(world.platform, world.user)
+  token = await appToken(world.server.url, app.development)
+})
+afterAll(async () => await endWorld(world))
+
+const uploadText = (version: string, bytes: Buffer): string =>
+  JSON.stringify({ version, artifact: { filename: 'app.zip', contentBase64: bytes.toString('base64') } })
+const sumOf = (bytes: Uint8Array): string => new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
+const post = async (body: string | ReadableStream<Uint8Array<ArrayBuffer>>, headers: Record<string, string> = {}) =>
+  await send(world.server.url, 'POST', '/versions', { token, body, headers })
+
+/** Sends the beginning of an upload of 10 MiB and then nothing; gives the connection. */
+const begin = async (version: string, sentBytes: number): Promise<Socket> => {
+  const { hostname, port } = new URL(world.server.url)
+  const body = uploadText(version, Buffer.alloc(10 * 1024 * 1024, 'stalled'))
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => undefined)
+  const head = [
+    `POST ${contractPath}/versions HTTP/1.1`,
+    `Host: ${hostname}:${port}`,
+    `Authorization: Bearer ${token}`,
+    'Content-Type: application/json',
+    'X-Service-Api-Version: 2026-08',
+    `Content-Length: ${body.length}`,
+  ]
+  await new Promise<void>((resolve) =>
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, sentBytes)}`, () => resolve()),
+  )
+  return socket
+}
+
+test('a file arrives whole however its JSON is written, and whether or not its length was told', async () => {
+  const bytes = randomBytes(700_001)
+  const plain = uploadText('1.0.0', bytes)
+  const spellings = [
+    plain,
+    plain.replaceAll('/', String.raw`\/`),
+    plain.replace('contentBase64', String.raw`content\u0042ase64`),
+    JSON.stringify(JSON.parse(plain), null, 2),
+    chunked(new TextEncoder().encode(plain), 10_007),
+  ]
+  for (const body of spellings) {
+    const answer = await post(body)
+    expect([200, 201]).toContain(answer.status)
+    expect(answer.body.artifact).toEqual({ filename: 'app.zip', sizeBytes: bytes.length, sha256: sumOf(bytes) })
+  }
+})
+
+test('a repeat is the same upload however it is written, and another file under its key is not', async () => {
+  const bytes = randomBytes(300_000)
+  const key = { 'Idempotency-Key': 'upload' }
+  const first = await post(uploadText('2.0.0', bytes), key)
+  const again = await post(JSON.stringify(JSON.parse(uploadText('2.0.0', bytes)), null, 1), key)
+  expect([again.status, again.headers.get('idempotent-replayed'), again.body]).toEqual([201, 'true', first.body])
+  const other = Buffer.from(bytes)
+  other[299_999] = (other[299_999] ?? 0) ^ 1
+  expectRefusal(await post(uploadText('2.0.0', other), key), 'idempotency_key_reused')
+  const asText = JSON.stringify({ version: '2.0.0', artifact: { filename: 'app.zip', contentBase64: [sumOf(bytes)] } })
+  expectRefusal(await post(asText, key), 'invalid_request', 'artifact.contentBase64')
+})
+
+test('callers who leave in the middle of large uploads leave nothing behind and take nothing from those who come after', async () => {
+  const before = countRows(world.server.database, 'versions', 'artifacts', 'artifact_chunks')
+  for (let round = 0; round < 3; round += 1) {
+    const sockets = await Promise.all(Array.from({ length: 4 }, async () => await begin('3.0.0', 5_000_000)))
+    for (const socket of sockets) socket.destroy()
+  }
+  expect(countRows(world.server.database, 'versions', 'artifacts', 'artifact_chunks')).toEqual(before)
+  const bytes = randomBytes(2_000_000)
+  expect(await post(uploadText('3.0.0', bytes))).toMatchObject({
+    status: 201,
+    body: { artifact: { sha256: sumOf(bytes) } },
+  })
+})
+
+test('while large uploads stand still, small ones and everything else are answered; a large one waits for one of them', async () => {
+  const sockets = await Promise.all(Array.from({ length: 4 }, async () => await begin('4.0.0', 5_000_000)))
+  // So that they, and not the one below, are the ones that are in memory.
+  for (let turn = 0; turn < 20; turn += 1) await send(world.server.url, 'GET', '/me', { token })
+  let isDone = false
+  const large = post(uploadText('4.1.0', randomBytes(1_000_000))).finally(() => (isDone = true))
+  expect((await post(uploadText('4.2.0', randomBytes(100)))).status).toBe(201)
+  expect((await send(world.server.url, 'GET', '/me', { token })).status).toBe(200)
+  expect(isDone).toBe(false)
+  for (const socket of sockets) socket.destroy()
+  expect((await large).status).toBe(201)
+})
+
+test('a body that grows beyond its limit is refused before it is read, and a file that does, as soon as it has', async () => {
+  const tooLarge = new TextEncoder().encode(uploadText('5.0.0', Buffer.alloc(12 * 1024 * 1024)))
+  expectRefusal(await post(chunked(tooLarge, 1_000_000)), 'payload_too_large')
+  expectRefusal(await post(`{"notes":"${'x'.repeat(16 * 1024 * 1024)}"}`), 'payload_too_large')
+})
