@@ -24,6 +24,7 @@ describe('settings', () => {
       trustedProxies: [],
       rateLimits: defaultRateLimits,
       lifetimes: maximumLifetimes,
+      installApproval: 'manual',
       warnings: [],
     })
     expect(Object.isFrozen(config)).toBe(true)
@@ -44,6 +45,7 @@ describe('settings', () => {
       RATE_LIMIT: 'canary',
       RATE_LIMIT_TOKEN: 'canary',
       LIFETIME_CODE: 'canary',
+      INSTALL_APPROVAL: 'canary',
     })
     const names = [
       'HOST',
@@ -54,6 +56,7 @@ describe('settings', () => {
       'RATE_LIMIT_TOKEN',
       'RATE_LIMIT',
       'LIFETIME_CODE',
+      'INSTALL_APPROVAL',
     ]
     expect(faults.map((fault) => fault.split(' ')[0] ?? '')).toEqual(names)
     expect(faults.join('\n')).not.toContain('canary')
@@ -164,5 +167,16 @@ describe('settings', () => {
   test('proxies are addresses and networks of both families', () => {
     const { trustedProxies } = readConfig({}, { TRUSTED_PROXIES: '10.0.0.0/8, ::1,192.0.2.1 , fd00::/8' })
     expect(trustedProxies.map(({ prefix }) => prefix)).toEqual([104, 128, 128, 8])
+  })
+
+  test('webhooks may call no private network unless it is named, and what is no network is a fault', () => {
+    expect(readConfig({}, {}).webhookNetworks).toEqual([])
+    const { webhookNetworks } = readConfig({}, { WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8,fd00::/8' })
+    expect(webhookNetworks.map(({ prefix }) => prefix)).toEqual([104, 8])
+    for (const text of ['all', '10.0.0.0/33', '10.0.0.0/8;fd00::/8']) {
+      expect(faultsOf({ WEBHOOK_ALLOWED_NETWORKS: text })).toEqual([
+        expect.stringContaining('WEBHOOK_ALLOWED_NETWORKS'),
+      ])
+    }
   })
 })

@@ -2,6 +2,13 @@ import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import {
+  addEmbeddedVersion,
+  embedOrigin,
+  exchangeInstallCode,
+  installEmbedded,
+  openInstall,
+} from '../support/embedding.ts'
 import { openAsOperator } from '../support/operator.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -128,6 +135,32 @@ test('every token, code, grant and session issued before the restore has ended',
   expect((await call(after.url, 'GET', '/me', { token: await appToken(after.url, app.development) })).status).toBe(200)
   const fresh = await authorize(after.url, await signIn(after.url, user), app)
   expect((await exchange(after.url, app, fresh)).status).toBe(200)
+  expect(await after.stop()).toBe(0)
+})
+
+test('codes and sessions of apps in a frame have ended as well', async () => {
+  const world = await createWorld()
+  const { server, user, app, platform } = world
+  await addEmbeddedVersion(platform, app)
+  const install = await installEmbedded(platform, app, user)
+  const session = await signIn(server.url, user)
+  const of = { clientId: app.production.clientId, origin: embedOrigin(app) }
+  const spent = { ...of, code: await openInstall(platform, session, install) }
+  const token = (await exchangeInstallCode(server.url, spent)).body.sessionToken
+  const code = await openInstall(platform, session, install)
+  const desk = deskAt(server.database)
+  const backup = join(desk.folder, 'copy.db')
+  await desk.json(['backup', backup])
+  await stopWorld(world)
+  expect((await desk.json(['restore', backup])).ended).toMatchObject({ embeddedSessions: 1 })
+  const after = await startServer({ database: desk.file })
+  const headers = { Origin: of.origin }
+  expect(codeOf(await call(after.url, 'GET', '/oauth/me', { token, headers }))).toBe('invalid_token')
+  expect(codeOf(await exchangeInstallCode(after.url, { ...of, code }))).toBe('invalid_grant')
+  const copy = new Database(desk.file, { readonly: true })
+  expect(copy.query('SELECT count(*) FROM install_session_codes WHERE spent_at IS NULL').values()).toEqual([[0]])
+  expect(copy.query('SELECT count(*) FROM embedded_sessions WHERE ended_at IS NULL').values()).toEqual([[0]])
+  copy.close()
   expect(await after.stop()).toBe(0)
 })
 
