@@ -11,6 +11,7 @@ import { type RunningServer, startServer } from './http/server.ts'
 import { standardRefusal } from './http/standard/refusal.ts'
 import { standardBodyRule } from './http/standard/routes.ts'
 import { keepTime, keepTimeJob } from './jobs/keep-time.ts'
+import { announceDeprecationsJob } from './jobs/announce-deprecations.ts'
 import { startWebhookWorker } from './jobs/deliver-webhooks.ts'
 import { purgeJob } from './jobs/purge.ts'
 import { startScheduler } from './jobs/scheduler.ts'
@@ -101,7 +102,7 @@ export const startPlatformServer = async (config: Config): Promise<PlatformServe
     limiter,
   })
   const running: Platform = platform ?? { ...parts, publicUrl: server.publicUrl }
-  const scheduler = startScheduler([purgeJob(running, metrics.purged), keepTimeJob(running)], {
+  const scheduler = startScheduler([purgeJob(running, metrics.purged), keepTimeJob(running), announceDeprecationsJob(running)], {
     chance: Math.random,
     failed: (job, cause) => log.error('job.failed', { job, cause }),
   })

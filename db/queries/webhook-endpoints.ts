@@ -49,6 +49,9 @@ export const webhookEndpointQueries = (db: Connection) => {
         .orderBy(asc(webhookEndpoints.environment), asc(webhookEndpoints.id)),
     /** Who may want to know of something; asked whenever something happens. */
     ofPlace: async (appId: string, environment: Environment) => await ofPlace().execute({ appId, environment }),
+    /** Every app that has an endpoint. */
+    listeningApps: async (): Promise<readonly string[]> =>
+      (await db.selectDistinct({ appId: webhookEndpoints.appId }).from(webhookEndpoints)).map(({ appId }) => appId),
     countOfPlace: async (appId: string, environment: Environment) =>
       only(
         await db

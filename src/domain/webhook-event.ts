@@ -14,7 +14,7 @@ export type AuditFact = {
 }
 
 /** IDs and states; never a secret, a name or anything else of a person. */
-export type WebhookData = Readonly<Record<string, string | number | null>>
+export type WebhookData = Readonly<Record<string, string | number | null | readonly string[]>>
 
 /** One event for the endpoints of an app in one environment. */
 export type ToldEvent = {
@@ -114,7 +114,7 @@ const stateOf = (action: string): WebhookData => states[action] ?? {}
 const shownDetails: Partial<Record<WebhookKind, readonly string[]>> = {
   'install.created': ['approval', 'state'],
   'grant.created': ['clientId', 'scope'],
-  'grant.scopes_changed': ['clientId', 'scope'],
+  'grant.scopes_changed': ['clientId', 'scope', 'added', 'withdrawn'],
   'version.rolled_back': ['rollbackId', 'fromVersionId'],
   'credential.rotated': ['graceHours'],
   'webhook.disabled': ['reason'],
@@ -125,9 +125,14 @@ const shown = (kind: WebhookKind, detail: Detail): WebhookData =>
   Object.fromEntries(
     (shownDetails[kind] ?? []).flatMap((name) => {
       const value = detail[name]
-      return typeof value === 'string' || typeof value === 'number' ? [[name, value] as const] : []
+      return isShowable(value) ? [[name, value] as const] : []
     }),
   )
+
+const isShowable = (value: unknown): value is string | number | readonly string[] =>
+  typeof value === 'string' ||
+  typeof value === 'number' ||
+  (Array.isArray(value) && value.every((each) => typeof each === 'string'))
 
 type Detail = Readonly<Record<string, unknown>>
 

@@ -49,7 +49,7 @@ type Level = 'info' | 'warn' | 'error'
 type Rule = (value: unknown) => string | null
 
 /** Every prefix that a secret can have (contract section 2). */
-const secretPrefix = /ap(?:s_dev|s_live|at|ua|ur|co|us|es|ic|ok)_/
+const secretPrefix = /ap(?:s_dev|s_live|at|ua|ur|co|us|es|ic|ok)_|whsec_/
 
 const matching =
   (pattern: RegExp): Rule =>

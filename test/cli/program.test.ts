@@ -14,6 +14,8 @@ const commands = [
   'install', 'install create', 'install approve', 'install reject', 'install deactivate', 'install list',
   'resource', 'resource import',
   'version', 'version submit', 'version withdraw', 'version approve', 'version reject', 'version activate', 'version list',
+  'webhook', 'webhook add', 'webhook list', 'webhook enable', 'webhook disable', 'webhook remove', 'webhook rotate',
+  'webhook ping', 'webhook attempts', 'webhook resend',
   'audit', 'audit list',
   'login', 'logout', 'whoami', 'versions', 'versions list', 'versions create', 'versions rollback',
 ] // prettier-ignore
@@ -24,7 +26,7 @@ test('every command explains itself with --help, on stdout, and exits 0', async 
     expect({ command, exitCode, stderr }).toEqual({ command, exitCode: 0, stderr: '' })
     expect(stdout).toStartWith(`Usage: app-platform${command === '' ? '' : ` ${command}`} `)
   }
-}, 60_000)
+}, 180_000)
 
 test('the help of the program names every command', async () => {
   const { stdout } = await run(['--help'])

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { eventually } from '../support/crash.ts'
+import { startServer } from '../support/running-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
-import { addApp, addCredential, addUser, type Desk, isoTime, openDesk } from './support/run.ts'
+import { addApp, addCredential, addUser, type Desk, deskAt, isoTime, openDesk } from './support/run.ts'
 
 setDefaultTimeout(60_000)
 
@@ -112,6 +116,22 @@ describe('webhook', () => {
     }
     expect(await desk.json(['webhook', 'remove', id])).toMatchObject({ id })
     expect((await desk.run(['webhook', 'remove', id])).exitCode).toBe(1)
+  })
+
+  test('seed shows a working endpoint when it is given a URL, and seeds nothing for one that is not allowed', async () => {
+    const demo = deskAt(join(temporaryFolder(), 'data', 'app-platform.db'))
+    expect((await demo.run(['seed', '--webhook-url', receiver.url])).exitCode).toBe(1)
+    const { webhook } = await demo.json(['seed', '--webhook-url', receiver.url], { env })
+    expect(webhook).toMatchObject({ app: 'newsletter', url: receiver.url })
+    const before = receiver.received.length
+    const server = await startServer({ database: demo.file, env })
+    const told = await eventually(
+      async () => receiver.received.slice(before),
+      ({ length }) => length >= 2,
+    )
+    expect(await server.stop()).toBe(0)
+    expect(told.map(({ type }) => type).slice(0, 2)).toEqual(['install.created', 'install.approved'])
+    for (const call of told) expect(receiver.isSignedWith(call, webhook.secret)).toBe(true)
   })
 
   test('add --help names every kind', async () => {

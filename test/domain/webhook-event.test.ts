@@ -79,9 +79,12 @@ describe('endpoints are told', () => {
   })
 
   test('that an install has other scopes, as a change of what was granted', () => {
-    const detail = JSON.stringify({ scope: 'site:read' })
+    const detail = JSON.stringify({ added: ['site:read'], withdrawn: [] })
     expect(eventsToldBy(fact({ action: 'install.scopes_changed', detail }))).toMatchObject([
-      { kind: 'grant.scopes_changed', data: { installId: 'ins_1', scope: 'site:read', state: 'active' } },
+      {
+        kind: 'grant.scopes_changed',
+        data: { installId: 'ins_1', added: ['site:read'], withdrawn: [], state: 'active' },
+      },
     ])
   })
 

@@ -8,6 +8,7 @@ import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { purgeAll } from '../../src/operations/purge/purge-all.ts'
 import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
+import { announceDeprecations } from '../../src/operations/webhooks/announce-deprecations.ts'
 import { listAttempts } from '../../src/operations/webhooks/list-attempts.ts'
 import { listEndpoints } from '../../src/operations/webhooks/list-endpoints.ts'
 import { ownsEndpoint } from '../../src/operations/webhooks/owns-endpoint.ts'
@@ -225,6 +226,22 @@ describe('what happens is told', () => {
     await makeSecret(app.slug)
     expect(countRows(world.file, 'webhook_events')).toEqual(before)
   })
+})
+
+test('that a version of the contract will be switched off is told to every app once', async () => {
+  const app = await freshApp()
+  const { id } = await world.endpoint(receiver.url, ['api_version.deprecated'], app)
+  const old = { name: '2025-01', status: 'deprecated', deprecatedAt: 0, sunsetAt: day } as const
+  await announceDeprecations(platform, trace)
+  expect((await readEndpoint(platform, app.id, id)).deliveries.pending).toBe(0)
+  await announceDeprecations(platform, trace, [old])
+  await announceDeprecations(platform, trace, [old])
+  const next = await platform.database.queries.webhookEvents.nextDue(id, platform.clock.now())
+  expect(JSON.parse(next?.event.body ?? '')).toMatchObject({
+    type: 'api_version.deprecated',
+    data: { apiVersion: '2025-01', deprecatedAt: '1970-01-01T00:00:00.000Z', sunsetAt: '1970-01-02T00:00:00.000Z' },
+  })
+  expect(await waitingFor(id)).toEqual(['api_version.deprecated'])
 })
 
 describe('a ping', () => {

@@ -10,6 +10,7 @@ export const addSeedCommand = (program: Command): void => {
     'seed',
     'Fill an empty database with a demo and print its logins and credentials, this once.',
   )
+    .option('--webhook-url <url>', 'tell this HTTPS URL what happens to the first app, its installs among it')
     .addHelpText(
       'after',
       '\nTwo users with websites and stores, two apps, versions in every status, one approved and one pending install.' +
@@ -18,14 +19,18 @@ export const addSeedCommand = (program: Command): void => {
     .action(seed)
 }
 
-const seed = async (flags: CommonFlags): Promise<void> => {
-  const demo = await asOperator(flags, async ({ platform, trace, actor }) => await seedDemo(platform, trace, actor), {
-    migrate: true,
-  })
+type SeedFlags = CommonFlags & { readonly webhookUrl?: string }
+
+const seed = async (flags: SeedFlags): Promise<void> => {
+  const demo = await asOperator(
+    flags,
+    async ({ platform, trace, actor }) => await seedDemo(platform, trace, actor, flags.webhookUrl ?? null),
+    { migrate: true },
+  )
   answer(flags, demo, seedText(demo))
 }
 
-const seedText = ({ users, apps, installs }: DemoCredentials): string => {
+const seedText = ({ users, apps, installs, webhook }: DemoCredentials): string => {
   const clients = apps.flatMap(({ slug, development, production }) => [
     clientRow(slug, 'development', development),
     clientRow(slug, 'production', production),
@@ -41,6 +46,9 @@ const seedText = ({ users, apps, installs }: DemoCredentials): string => {
       'Redirect URI': 'redirectUri',
     }),
     tableText(installs, { App: 'app', User: 'user', Resource: 'resource', Approval: 'approval', 'Install ID': 'id' }),
+    ...(webhook === null
+      ? []
+      : [tableText([webhook], { App: 'app', 'Webhook URL': 'url', Secret: 'secret', 'Endpoint ID': 'id' })]),
   ].join('\n\n')
 }
 

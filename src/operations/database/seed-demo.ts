@@ -16,6 +16,9 @@ import { authenticateAppToken } from '../tokens/authenticate-app-token.ts'
 import { createUser } from '../users/create-user.ts'
 import { createVersion } from '../versions/create-version.ts'
 import { moveVersion } from '../versions/move-version.ts'
+import { webhookKinds } from '../../domain/webhook-kind.ts'
+import { addEndpoint } from '../webhooks/add-endpoint.ts'
+import { checkEndpointUrl } from '../webhooks/check-endpoint-url.ts'
 import { type DemoVersion, demoApps, demoInstalls, demoResources, demoUsers } from './demo.ts'
 
 type DemoLogin = {
@@ -44,17 +47,27 @@ export type DemoCredentials = {
   readonly users: readonly DemoLogin[]
   readonly apps: readonly DemoApp[]
   readonly installs: readonly DemoInstall[]
+  /** Where the first app is told what happens; null unless it was asked for. */
+  readonly webhook: DemoWebhook | null
 }
+type DemoWebhook = { readonly id: string; readonly app: string; readonly url: string; readonly secret: string }
 
 /**
  * Fills an empty database with a demo, by the same operations that everyone uses: two users with websites and stores,
- * two apps with secrets and redirect URIs, versions in every status, one approved and one pending install.
- * @throws invalid_request when there is a user already
+ * two apps with secrets and redirect URIs, versions in every status, one approved and one pending install. A URL that is
+ * given is told of everything from then on, the installs among it.
+ * @throws invalid_request when there is a user already, or for a URL that is not allowed
  */
-export const seedDemo = async (platform: Platform, trace: Trace, actor: Actor): Promise<DemoCredentials> => {
+export const seedDemo = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  webhookUrl: string | null = null,
+): Promise<DemoCredentials> => {
   if ((await platform.database.queries.users.count()) > 0) {
     throw badInput('database', 'The database is not empty: a demo is seeded into an empty one only.')
   }
+  if (webhookUrl !== null) await checkEndpointUrl(platform, webhookUrl)
   const users: DemoLogin[] = []
   for (const user of demoUsers) {
     const password = generatedPassword(platform.random.bytes(generatedPasswordBytes))
@@ -71,6 +84,7 @@ export const seedDemo = async (platform: Platform, trace: Trace, actor: Actor): 
     for (const version of versions) await createInStatus(platform, trace, actor, slug, development, version)
     apps.push({ slug, name, scopes: app.scopes, development, production })
   }
+  const webhook = webhookUrl === null ? null : await addWebhook(platform, trace, actor, webhookUrl)
   const installs: DemoInstall[] = []
   for (const { app, user, kind, resource, approved } of demoInstalls) {
     const input = { slug: app, userEmail: user, kind, resourceSlug: resource }
@@ -80,7 +94,15 @@ export const seedDemo = async (platform: Platform, trace: Trace, actor: Actor): 
       : created
     installs.push({ id, app, user, resource, approval })
   }
-  return { users, apps, installs }
+  return { users, apps, installs, webhook }
+}
+
+/** Before there is an install, so that it is told of the first one. */
+const addWebhook = async (platform: Platform, trace: Trace, actor: Actor, url: string): Promise<DemoWebhook> => {
+  const [{ slug }] = demoApps
+  const wanted = { slug, environment: 'production', url, kinds: [...webhookKinds] } as const
+  const { id, secret } = await addEndpoint(platform, trace, actor, wanted)
+  return { id, app: slug, url, secret }
 }
 
 async function* bytesOf(records: readonly unknown[]) {

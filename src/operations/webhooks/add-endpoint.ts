@@ -8,12 +8,12 @@ import {
   type WebhookKind,
   webhookKinds,
 } from '../../domain/webhook-kind.ts'
-import { webhookUrlFault } from '../../domain/webhook-url.ts'
 import { findApp } from '../apps/find-app.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
+import { checkEndpointUrl } from './check-endpoint-url.ts'
 import { endpointRecord, type NewEndpointRecord } from './endpoint-record.ts'
 import { mintWebhookSecret, webhookSecretText } from './webhook-secret.ts'
 
@@ -35,7 +35,7 @@ export const addEndpoint = async (
   { slug, environment, url, kinds }: NewEndpoint,
 ): Promise<NewEndpointRecord> => {
   const chosen = checkedKinds(kinds)
-  await checkUrl(platform, url)
+  await checkEndpointUrl(platform, url)
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   const id = recordId('whk_', platform.random.uuid(now))
@@ -76,17 +76,3 @@ const checkedKinds = (kinds: readonly string[]): readonly WebhookKind[] => {
   if (known.length === 0) throw badInput('kinds', 'Choose at least one kind of event.')
   return known
 }
-
-const checkUrl = async (platform: Platform, url: string): Promise<void> => {
-  const fault = webhookUrlFault(url)
-  if (fault !== null) throw badInput('url', fault)
-  const wrong = await platform.webhooks.check(url)
-  if (wrong !== null) throw badInput('url', placeFaults[wrong])
-}
-
-/** Says nothing of what is behind the address: whoever registers must not learn from it what is inside. */
-const placeFaults = {
-  address_refused: 'This host has an address that webhooks do not call: it is private, reserved or of this machine.',
-  not_resolved: 'This host name has no address.',
-  timed_out: 'This host name could not be looked up in time. Try it again.',
-} as const

@@ -55,7 +55,7 @@ const AttemptRow = ({ visit, app, endpointId, attempt }: AttemptRowProps) => (
     <td>
       <Form action={appPath(app.slug, 'webhooks', endpointId, 'resend')} visit={visit} class="inline">
         <input type="hidden" name="event" value={attempt.eventId} />
-        <button type="submit" class="secondary small" aria-label={`Send ${attempt.eventId} again`}>
+        <button type="submit" class="secondary small" aria-label={`Send again: ${attempt.eventId}`}>
           Send again
         </button>
       </Form>
