@@ -15,6 +15,10 @@ export const InstallsPage = ({ visit, app, installs, older }: InstallsPageProps)
       Where your app is installed. Its users’ websites and stores can be listed while an install is active. Who
       installed it is told to your app by the users who consent, and by nobody else.
     </p>
+    <p>
+      To try what you have not published, <a href={`/apps/${app.slug}/test`}>install your development head</a> on a
+      website or store of your own.
+    </p>
     {installs.length === 0 ? (
       <p class="muted">Nobody has installed this app yet.</p>
     ) : (
