@@ -1,0 +1,41 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { pingEndpoint } from '../../src/operations/webhooks/ping-endpoint.ts'
+import { rotateWebhookSecret } from '../../src/operations/webhooks/rotate-webhook-secret.ts'
+import { eventually } from '../support/crash.ts'
+import { operator, trace } from '../support/operator.ts'
+import { receiverCertificates } from '../support/webhook-receiver.ts'
+import { createWebhookWorld } from '../support/webhook-world.ts'
+import { freePort } from './support/free-port.ts'
+
+setDefaultTimeout(60_000)
+
+test('the receiver that the README shows takes what is signed for it, and nothing else', async () => {
+  const { certificate, key } = await receiverCertificates()
+  const port = await freePort()
+  const world = await createWebhookWorld()
+  const { platform } = world
+  const { id, secret } = await world.endpoint(`https://127.0.0.1:${port}/webhooks`)
+  // As it stands, but for a port that is free.
+  const file = join(import.meta.dir, 'webhook-receiver.mjs')
+  const text = (await Bun.file(file).text()).replace('port: 8443', `port: ${port}`)
+  const receiver = Bun.spawn([process.execPath, '-e', text], {
+    cwd: import.meta.dir,
+    env: { PATH: process.env['PATH'] ?? '', WEBHOOK_SECRET: secret, CERTIFICATE: certificate, KEY: key },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const ping = async () => await pingEndpoint(platform, trace, operator, id)
+  expect(await eventually(ping, ({ error }) => error !== 'not_connected')).toMatchObject({
+    delivered: true,
+    status: 204,
+  })
+  await rotateWebhookSecret(platform, trace, operator, { id, graceHours: 1 })
+  expect(await ping()).toMatchObject({ delivered: true, status: 204 })
+  await rotateWebhookSecret(platform, trace, operator, { id, graceHours: 0 })
+  await rotateWebhookSecret(platform, trace, operator, { id, graceHours: 0 })
+  expect(await ping()).toMatchObject({ delivered: false, status: 400 })
+  receiver.kill()
+  expect((await new Response(receiver.stdout).text()).match(/^ping/gm)).toHaveLength(2)
+  await platform.database.close()
+})
