@@ -13,7 +13,10 @@ const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(
 
 test('migrate makes a private database in a private folder, and says what it applied', async () => {
   const desk = deskAt(join(temporaryFolder(), 'data', 'app-platform.db'))
-  expect(await desk.json(['migrate'])).toEqual({ database: desk.file, applied: ['initial', 'pages', 'embedded', 'webhooks'] })
+  expect(await desk.json(['migrate'])).toEqual({
+    database: desk.file,
+    applied: ['initial', 'pages', 'embedded', 'webhooks'],
+  })
   expect(await desk.json(['migrate'])).toEqual({ database: desk.file, applied: [] })
   expect(modeOf(desk.folder)).toBe('700')
   expect(modeOf(desk.file)).toBe('600')

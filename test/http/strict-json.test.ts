@@ -213,8 +213,9 @@ describe('JSON is accepted', () => {
   })
 })
 
+const numbers = (count: number) => `[${'1,'.repeat(count - 1)}1]`
+
 test('megabytes of anything but strings are refused before they are parsed', () => {
-  const numbers = (count: number) => `[${'1,'.repeat(count - 1)}1]`
   expect(parseStrictJson(numbers(500_000))).toHaveLength(500_000)
   for (const text of [numbers(1_100_000), `[${'"",'.repeat(2_200_000)}""]`, `{}${' '.repeat(2_200_000)}`]) {
     expect(() => parseStrictJson(text)).toThrow('The request body is too large.')

@@ -178,11 +178,12 @@ test('a page that does not exist is a page for people and the envelope for progr
   expect(api.body.error.code).toBe('route_not_found')
 })
 
+const told = async (returnTo: string) =>
+  (await (await fetch(`${world.server.url}/sign-in?${new URLSearchParams({ return_to: returnTo })}`)).text()).includes(
+    'An app asks for access to your account.',
+  )
+
 test('whom an app sends here is told so, and nobody else', async () => {
-  const told = async (returnTo: string) =>
-    (
-      await (await fetch(`${world.server.url}/sign-in?${new URLSearchParams({ return_to: returnTo })}`)).text()
-    ).includes('An app asks for access to your account.')
   expect(await told('/oauth/authorize?client_id=x')).toBe(true)
   expect([await told('/account'), await told('https://evil.example/oauth/authorize?x')]).toEqual([false, false])
 })
