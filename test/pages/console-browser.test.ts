@@ -69,10 +69,7 @@ describe.each(browserKinds)('with $kind', (kind) => {
     const { page } = developer
     expect(await page.getByRole('main').textContent()).toContain('You have no app yet.')
     await look(page, 'empty')
-    await page
-      .getByRole('button', { name: 'Create an app' })
-      .or(page.getByRole('link', { name: 'Create an app' }))
-      .click()
+    await page.getByRole('link', { name: 'Create an app' }).click()
     await createApp(page, `${stem}-walk`)
     expect(await heading(page)).toBe('Letters & <b>more</b>')
     expect(await noticeOn(page)).toContain('Your app is registered.')

@@ -61,7 +61,7 @@ test(
     const id = await install(there)
     await page.goto('/installs')
     await expectAccessible(page)
-    await page.getByRole('button', { name: /^Open/ }).click()
+    await page.getByRole('link', { name: /^Open/ }).click()
     const frame = page.frameLocator('iframe')
     await stateIs(frame, 'Working 1')
     expect(await frame.locator('#who').textContent()).toBe('Olga Owner')

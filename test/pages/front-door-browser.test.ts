@@ -162,7 +162,7 @@ describe.each(browserKinds)('with $kind', (kind) => {
     if (kind.javaScript) await expectAccessible(again)
     await screenshot(again, `decided-${kind.width}-${kind.theme}`)
     await again.unroute('**/oauth/authorize?**')
-    await again.getByRole('button', { name: 'Ask me again' }).click()
+    await again.getByRole('link', { name: 'Ask me again' }).click()
     expect(await heading(again)).toBe(question)
     await press(again, 'Allow')
     expect(await told(again)).toHaveProperty('code')
@@ -246,7 +246,7 @@ test('a page that somebody else was shown decides nothing for who has signed in 
   await expectAccessible(page)
   await screenshot(page, 'nothing-decided')
   expect([await grantsOf(user), await grantsOf(other)]).toEqual([0, 0])
-  await page.getByRole('button', { name: 'Ask me again' }).click()
+  await page.getByRole('link', { name: 'Ask me again' }).click()
   expect(await page.locator('main').innerText()).toContain(other.email)
 })
 

@@ -21,7 +21,7 @@ export const lostDecisionPage = (request: Request, { error, startAgain }: LostDe
         <p>To decide, go back to the app and begin there once more.</p>
       ) : (
         <p>
-          <a href={startAgain} role="button">
+          <a href={startAgain} class="button">
             Ask me again
           </a>
         </p>

@@ -10,6 +10,9 @@
   if (headings !== 1) faults.push(`There are ${headings} main headings.`)
   if (document.querySelector('meta[name=viewport]') === null) faults.push('The page does not fit itself to phones.')
 
+  // Whoever hears "button" presses the space bar, and a link does nothing then.
+  for (const link of document.querySelectorAll('a[role=button]')) faults.push(`Poses as a button: ${name(link)}`)
+
   const seen = new Set()
   for (const { id } of document.querySelectorAll('[id]')) {
     if (seen.has(id)) faults.push(`Two elements are called "${id}".`)

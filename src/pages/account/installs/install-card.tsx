@@ -95,7 +95,7 @@ const Actions = ({ visit, install }: InstallCardProps) => {
   return (
     <div class="beside">
       {step === 'deactivate' && install.appStatus === 'active' ? (
-        <a role="button" class="small" href={openPath(install.id)}>
+        <a class="button small" href={openPath(install.id)}>
           Open{named}
         </a>
       ) : null}

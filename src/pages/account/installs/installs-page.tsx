@@ -66,7 +66,7 @@ const AppCard = ({ app }: { readonly app: OfferedApp }) => (
     </p>
     <p>It may:</p>
     <ScopeList scopes={app.scopes} />
-    <a role="button" class="small outline" href={livePath(app.slug)}>
+    <a class="button small outline" href={livePath(app.slug)}>
       Install
       <span class="unseen">
         {': '}

@@ -11,7 +11,7 @@ export const AppsPage = ({ visit, apps }: AppsPageProps) => (
   <Layout title="Your apps" belongsTo="Console" visit={visit} section="console">
     {apps.length === 0 ? <NoApps /> : null}
     <p>
-      <a href={newAppPath} role="button">
+      <a href={newAppPath} class="button">
         Create an app
       </a>
     </p>

@@ -18,7 +18,7 @@ type UsersPageProps = {
 export const UsersPage = ({ visit, part, users, moreHref }: UsersPageProps) => (
   <DeskPage title="Users" visit={visit} tab={deskPaths.users}>
     <p>
-      <a href={deskPaths.newUser} role="button">
+      <a href={deskPaths.newUser} class="button">
         Create a user
       </a>
     </p>
