@@ -18,20 +18,24 @@ type EndpointFormProps = OwnApp & { readonly endpoint: EndpointDetail; readonly 
 
 export const TestForm = ({ visit, app, endpoint }: Omit<EndpointFormProps, 'refused'>) => (
   <Form action={appPath(app.slug, 'webhooks', endpoint.id, 'ping')} visit={visit}>
+    <p class="muted" id="about-ping">
+      It is sent now and once, and the answer stands below.
+    </p>
     <button type="submit" aria-describedby="about-ping">
       Send a ping
     </button>
-    <small id="about-ping">It is sent now and once, and the answer stands below.</small>
   </Form>
 )
 
 export const ResendForms = ({ visit, app, endpoint, refused }: EndpointFormProps) => (
   <>
     <Form action={appPath(app.slug, 'webhooks', endpoint.id, 'resend-failed')} visit={visit}>
+      <p class="muted" id="about-failed">
+        Those that were given up after ten attempts, under the same IDs.
+      </p>
       <button type="submit" class="secondary" aria-describedby="about-failed">
         Send all failed events again
       </button>
-      <small id="about-failed">Those that were given up after ten attempts, under the same IDs.</small>
     </Form>
     <Form action={appPath(app.slug, 'webhooks', endpoint.id, 'resend-since')} visit={visit}>
       <Field
@@ -78,24 +82,30 @@ export const EndForms = ({ visit, app, endpoint }: Omit<EndpointFormProps, 'refu
   <>
     {endpoint.status === 'enabled' ? (
       <Form action={appPath(app.slug, 'webhooks', endpoint.id, 'disable')} visit={visit}>
+        <p class="muted" id="about-disable">
+          Nothing is sent; what happens waits for up to thirty days.
+        </p>
         <button type="submit" class="secondary" aria-describedby="about-disable">
           Disable
         </button>
-        <small id="about-disable">Nothing is sent; what happens waits for up to thirty days.</small>
       </Form>
     ) : (
       <Form action={appPath(app.slug, 'webhooks', endpoint.id, 'enable')} visit={visit}>
+        <p class="muted" id="about-enable">
+          What has waited is sent, the oldest first.
+        </p>
         <button type="submit" aria-describedby="about-enable">
           Enable
         </button>
-        <small id="about-enable">What has waited is sent, the oldest first.</small>
       </Form>
     )}
     <Form action={appPath(app.slug, 'webhooks', endpoint.id, 'remove')} visit={visit}>
+      <p class="muted" id="about-remove">
+        Its secrets are gone at once, and what waits for it is never sent.
+      </p>
       <button type="submit" class="danger" aria-describedby="about-remove">
         Remove
       </button>
-      <small id="about-remove">Its secrets are gone at once, and what waits for it is never sent.</small>
     </Form>
   </>
 )

@@ -15,12 +15,28 @@ type EndpointPageProps = OwnApp & {
   readonly attempts: readonly AttemptRecord[]
   readonly older: string | null
   readonly notice: string | null
+  /** What was done and did not come out well. */
+  readonly problem: string | null
   readonly refused: RefusedChange | null
 }
 
-export const EndpointPage = ({ visit, app, endpoint, attempts, older, notice, refused }: EndpointPageProps) => (
+export const EndpointPage = ({
+  visit,
+  app,
+  endpoint,
+  attempts,
+  older,
+  notice,
+  problem,
+  refused,
+}: EndpointPageProps) => (
   <AppPage visit={visit} app={app} tab="webhooks" title="Webhook endpoint" notice={notice}>
     <Problem error={refused?.error ?? null} />
+    {problem === null ? null : (
+      <p class="problem" role="alert">
+        {problem}
+      </p>
+    )}
     <Facts endpoint={endpoint} />
     <h2>Test it</h2>
     <TestForm visit={visit} app={app} endpoint={endpoint} />

@@ -26,11 +26,14 @@ import { EndpointSecretPage } from './endpoint-secret-page.tsx'
 const list = 'webhook-attempts'
 const notices = {
   taken: 'The ping was taken.',
-  'not-taken': 'The ping was not taken. The first attempt below says what came of it.',
   resent: 'The events are on their way again, under the same IDs.',
   'none-resent': 'There was nothing to send again.',
   enabled: 'The endpoint is enabled, and what has waited for it is on its way.',
   disabled: 'The endpoint is disabled; nothing is sent to it.',
+} as const
+
+const problems = {
+  'not-taken': 'The ping was not taken. The first attempt below says what came of it.',
 } as const
 
 type At = { readonly slug: string; readonly id: string }
@@ -140,6 +143,7 @@ const show = async (door: Door, request: Request, at: At, refused: RefusedChange
       attempts={data}
       older={older}
       notice={notice}
+      problem={noticeOf(door, request, problems)}
       refused={refused}
     />,
     { refusal: refused?.error ?? null },
