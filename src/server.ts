@@ -102,10 +102,13 @@ export const startPlatformServer = async (config: Config): Promise<PlatformServe
     limiter,
   })
   const running: Platform = platform ?? { ...parts, publicUrl: server.publicUrl }
-  const scheduler = startScheduler([purgeJob(running, metrics.purged), keepTimeJob(running), announceDeprecationsJob(running)], {
-    chance: Math.random,
-    failed: (job, cause) => log.error('job.failed', { job, cause }),
-  })
+  const scheduler = startScheduler(
+    [purgeJob(running, metrics.purged), keepTimeJob(running), announceDeprecationsJob(running)],
+    {
+      chance: Math.random,
+      failed: (job, cause) => log.error('job.failed', { job, cause }),
+    },
+  )
   const webhookWorker = startWebhookWorker(running, { failed: (cause) => log.error('webhook.failed', { cause }) })
   log.info('server.listening', { port: Number(new URL(server.url).port) })
 

@@ -189,7 +189,10 @@ describe('a damaged file', () => {
   for (const [what, statement] of [
     ['changed', flip],
     ['cut short', 'UPDATE artifact_chunks SET data = substr(data, 1, 1000) WHERE sha256 = ? AND position = 1'],
-    ['longer than it was', `UPDATE artifact_chunks SET data = CAST(data || x'00' AS BLOB) WHERE sha256 = ? AND position = 2`],
+    [
+      'longer than it was',
+      `UPDATE artifact_chunks SET data = CAST(data || x'00' AS BLOB) WHERE sha256 = ? AND position = 2`,
+    ],
     ['without a piece', 'DELETE FROM artifact_chunks WHERE sha256 = ? AND position = 2'],
     ['of another length by its own account', 'UPDATE artifacts SET size_bytes = 0 WHERE sha256 = ?'],
   ] as const) {
