@@ -134,6 +134,35 @@ describe('webhook', () => {
     for (const call of told) expect(receiver.isSignedWith(call, webhook.secret)).toBe(true)
   })
 
+  test('restore revives no endpoint that was removed or disabled since, and no secret whose grace was set', async () => {
+    const old = await openDesk()
+    await addUser(old)
+    await addApp(old)
+    const made = async () => await old.json(add(receiver.url, 'ping'), { env })
+    const [gone, disabled, rotated, kept] = [await made(), await made(), await made(), await made()]
+    const backup = join(old.folder, 'copy.db')
+    await old.json(['backup', backup])
+    await old.json(['webhook', 'remove', gone.id])
+    await old.json(['webhook', 'disable', disabled.id])
+    await old.json(['webhook', 'rotate', rotated.id, '--grace-hours', '0'])
+    // The endpoint and its secret, the disabled one, and the old secret of the rotated one.
+    expect((await old.json(['restore', backup])).carriedOver).toMatchObject({ webhooks: 4 })
+    const { data } = await old.json(['webhook', 'list', 'newsletter'])
+    expect(data.map(({ id, status }: { id: string; status: string }) => [id, status])).toEqual([
+      [disabled.id, 'disabled'],
+      [rotated.id, 'enabled'],
+      [kept.id, 'enabled'],
+    ])
+    receiver.behave(() => 200)
+    await old.run(['webhook', 'ping', rotated.id], { env })
+    const call = receiver.received.at(-1)
+    if (call === undefined) throw new Error('nothing came')
+    expect(receiver.isSignedWith(call, rotated.secret)).toBe(false)
+    await old.json(['webhook', 'ping', kept.id], { env })
+    const last = receiver.received.at(-1)
+    if (last !== undefined) expect(receiver.isSignedWith(last, kept.secret)).toBe(true)
+  })
+
   test('add --help names every kind', async () => {
     const { stdout, exitCode } = await desk.run(['webhook', 'add', '--help'])
     expect(exitCode).toBe(0)
