@@ -9,6 +9,7 @@ import type { Platform } from '../../src/operations/platform.ts'
 import { purgeAll } from '../../src/operations/purge/purge-all.ts'
 import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
 import { announceDeprecations } from '../../src/operations/webhooks/announce-deprecations.ts'
+import { deliverNext } from '../../src/operations/webhooks/deliver-next.ts'
 import { listAttempts } from '../../src/operations/webhooks/list-attempts.ts'
 import { listEndpoints } from '../../src/operations/webhooks/list-endpoints.ts'
 import { ownsEndpoint } from '../../src/operations/webhooks/owns-endpoint.ts'
@@ -132,6 +133,10 @@ describe('an endpoint', () => {
     await makeSecret(app.slug)
     expect(await platform.database.queries.webhookEndpoints.due(Number.MAX_SAFE_INTEGER)).not.toContain(id)
     expect((await readEndpoint(platform, app.id, id)).deliveries.pending).toBe(1)
+    // Also not when it was found due a moment before it was disabled.
+    const calls = receiver.received.length
+    expect(await deliverNext(platform, trace, id, new AbortController().signal)).toBe(false)
+    expect(receiver.received).toHaveLength(calls)
     await setEndpointStatus(platform, trace, operator, { id, status: 'enabled' })
     expect(await platform.database.queries.webhookEndpoints.due(platform.clock.now())).toContain(id)
     const trail = await platform.database.queries.audit.pageOfApp(app.id, null, '~', 100)
