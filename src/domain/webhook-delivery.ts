@@ -7,8 +7,12 @@ export const endpointStatuses = ['enabled', 'disabled'] as const
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const
 export type DeliveryState = (typeof deliveryStates)[number]
 
-/** Why an attempt had no answer. `address_refused`: the host leads where it must not. */
+/**
+ * Why an attempt had no answer. `address_refused`: the host leads where it must not. `no_secret`: there is none to sign
+ * with, as after the restore of a backup that is older than a rotation; nothing is sent unsigned.
+ */
 export const attemptErrors = [
+  'no_secret',
   'address_refused',
   'not_resolved',
   'not_connected',

@@ -162,6 +162,17 @@ describe('a secret', () => {
     expect(await liveOf(id)).toBe(1)
   })
 
+  test('is needed: without a valid one nothing is sent, and the attempt says why', async () => {
+    const { id } = await world.endpoint(receiver.url, ['credential.created'])
+    const secrets = await platform.database.queries.webhookEndpoints.liveSecrets(id, platform.clock.now())
+    await platform.database.transaction(async (q) => {
+      for (const secret of secrets) await q.webhookEndpoints.setSecretExpiry(secret.id, 1)
+    })
+    const calls = receiver.received.length
+    expect(await pingEndpoint(platform, trace, operator, id)).toMatchObject({ status: null, error: 'no_secret' })
+    expect(receiver.received).toHaveLength(calls)
+  })
+
   test('has a grace of whole hours up to a week', async () => {
     const { id } = await world.endpoint(receiver.url)
     for (const graceHours of [-1, 0.5, 169, Number.NaN]) {

@@ -27,15 +27,16 @@ export const attemptDelivery = async (
   const { endpoint, event } = attempt
   const startedAt = platform.clock.now()
   const secrets = await platform.database.queries.webhookEndpoints.liveSecrets(endpoint.id, startedAt)
-  const answer = await platform.webhooks.send({
-    url: endpoint.url,
-    headers: signEvent(event, secrets, startedAt),
-    body: event.body,
-    ...(signal === undefined ? {} : { signal }),
-  })
+  const message = { url: endpoint.url, body: event.body, ...(signal === undefined ? {} : { signal }) }
+  const answer =
+    secrets.length === 0
+      ? notSent
+      : await platform.webhooks.send({ ...message, headers: signEvent(event, secrets, startedAt) })
   await record(platform, trace, attempt, answer, startedAt)
   return answer
 }
+
+const notSent: WebhookAnswer = { status: null, error: 'no_secret', retryAfter: null, answer: '', durationMs: 0 }
 
 const record = async (
   platform: Platform,

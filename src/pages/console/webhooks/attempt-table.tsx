@@ -64,6 +64,7 @@ const AttemptRow = ({ visit, app, endpointId, attempt }: AttemptRowProps) => (
 )
 
 const errorWords = {
+  no_secret: 'Not sent: there is no secret to sign with. Rotate it.',
   address_refused: 'The host has an address that is not called',
   not_resolved: 'The host has no address',
   not_connected: 'No connection',
