@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type Answer, call } from '../support/call.ts'
 import { crash, together } from '../support/crash.ts'
+import { patience, rounds } from '../support/proof.ts'
 import { startServer } from '../support/running-server.ts'
 import {
   appToken,
@@ -17,7 +18,7 @@ import {
   type World,
 } from '../support/world.ts'
 
-const rounds = 10
+const kills = rounds(10)
 /** The last rounds end with SIGTERM instead, which lets what runs come to its end. */
 const politeRounds = 2
 
@@ -181,34 +182,38 @@ const expectUnheard = async (world: World, managing: string, { unheard, current 
   }
 }
 
-test(`${rounds} times killed or stopped under load, the server comes back knowing what it told each client`, async () => {
-  let world = await createWorld()
-  const untouched = await grantTokens(world)
-  for (let round = 0; round < rounds; round += 1) {
-    const session = await signIn(world.server.url, world.user)
-    const managing = await appToken(world.server.url, world.app.development)
-    const stories = Array.from({ length: 8 }, emptyStory)
-    const playing = Promise.all(stories.map(async (story) => await play(world, session, managing, story)))
-    await Bun.sleep(60 + ((round * 37) % 120))
-    if (round < rounds - politeRounds) world = await crash(world)
-    else {
-      expect(await world.server.stop()).toBe(0)
-      world = { ...world, server: await startServer({ database: world.server.database }) }
-    }
-    await playing
+test(
+  `${kills} times killed or stopped under load, the server comes back knowing what it told each client`,
+  async () => {
+    let world = await createWorld()
+    const untouched = await grantTokens(world)
+    for (let round = 0; round < kills; round += 1) {
+      const session = await signIn(world.server.url, world.user)
+      const managing = await appToken(world.server.url, world.app.development)
+      const stories = Array.from({ length: 8 }, emptyStory)
+      const playing = Promise.all(stories.map(async (story) => await play(world, session, managing, story)))
+      await Bun.sleep(60 + ((round * 37) % 120))
+      if (round < kills - politeRounds) world = await crash(world)
+      else {
+        expect(await world.server.stop()).toBe(0)
+        world = { ...world, server: await startServer({ database: world.server.database }) }
+      }
+      await playing
 
-    expect(await world.platform.database.check()).toEqual([])
-    await together(stories.length, async (index) => {
-      const story = stories[index]
-      if (story !== undefined) await expectTold(world, managing, story)
-    })
-    const audit = await world.platform.database.queries.audit.list({ appId: world.app.id, since: 0, limit: 100_000 })
-    const told = new Set(audit.map(({ requestId }) => requestId))
-    const heard = stories.flatMap(({ requestIds }) => requestIds)
-    expect(heard.length).toBeGreaterThan(0)
-    expect(heard.filter((id) => !told.has(id))).toEqual([])
-    expect(await statusOf(world, '/oauth/me', untouched.accessToken)).toBe(200)
-    expect(await statusOf(world, '~/api/session', session)).toBe(200)
-  }
-  await endWorld(world)
-}, 60_000)
+      expect(await world.platform.database.check()).toEqual([])
+      await together(stories.length, async (index) => {
+        const story = stories[index]
+        if (story !== undefined) await expectTold(world, managing, story)
+      })
+      const audit = await world.platform.database.queries.audit.list({ appId: world.app.id, since: 0, limit: 100_000 })
+      const told = new Set(audit.map(({ requestId }) => requestId))
+      const heard = stories.flatMap(({ requestIds }) => requestIds)
+      expect(heard.length).toBeGreaterThan(0)
+      expect(heard.filter((id) => !told.has(id))).toEqual([])
+      expect(await statusOf(world, '/oauth/me', untouched.accessToken)).toBe(200)
+      expect(await statusOf(world, '~/api/session', session)).toBe(200)
+    }
+    await endWorld(world)
+  },
+  patience,
+)

@@ -6,14 +6,14 @@ import { readEndpoint } from '../../src/operations/webhooks/read-endpoint.ts'
 import { createWebhookSender } from '../../src/runtime/webhook-sender.ts'
 import { eventually } from '../support/crash.ts'
 import { operator, trace } from '../support/operator.ts'
+import { patience, rounds } from '../support/proof.ts'
 import { startServer } from '../support/running-server.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 import { networks } from '../support/webhook-world.ts'
 import { createWorld } from '../support/world.ts'
 
-/** WEBHOOK_KILLS=100 for the long proof. */
-const rounds = Number(process.env['WEBHOOK_KILLS'] ?? 20)
-setDefaultTimeout(30_000 + rounds * 10_000)
+const kills = rounds(20)
+setDefaultTimeout(patience)
 
 const eventsPerRound = 8
 
@@ -42,7 +42,7 @@ test('a server that is killed again and again while it sends loses no event, and
   const made: string[] = []
   let { server } = world
   let cuts = 0
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < kills; round += 1) {
     for (let index = 0; index < eventsPerRound; index += 1) {
       const wanted = { slug: app.slug, environment: 'development', label: null } as const
       const { id } = await createCredential(platform, trace, operator, wanted)

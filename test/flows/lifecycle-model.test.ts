@@ -13,19 +13,17 @@ import {
   record,
   tuple,
 } from 'fast-check'
+import { patience, rounds, seed } from '../support/proof.ts'
 import { addUser, createWorld, endWorld, type World } from '../support/world.ts'
 import { type Command, emptyApp, liveOf, type ModelApp, turn } from './support/lifecycle-model.ts'
 import { freshApp, observe, perform, type RealApp } from './support/lifecycle-world.ts'
 
-// Random lives of versions, on the real server and in a model, which must agree after every step. LIFECYCLE_RUNS makes it long:
-// `LIFECYCLE_RUNS=3000 bun test test/flows/lifecycle-model.test.ts`; LIFECYCLE_SEED repeats a run.
+// Random lives of versions, on the real server and in a model, which must agree after every step.
 
 const quickRuns = 25
-const runs = Number(process.env['LIFECYCLE_RUNS'] ?? quickRuns)
-const seed = Number(process.env['LIFECYCLE_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+const runs = rounds(quickRuns)
 /** So many lives meet every way that a command can end. */
 const thorough = 300
-const minutes = 60_000
 
 let world: World
 beforeAll(async () => {
@@ -145,7 +143,7 @@ test(
     const met = [...tally].toSorted().map(([kind, times]) => `${kind} ${times}`)
     if (runs > quickRuns) process.stdout.write(`lifecycle seed ${seed}: ${met.join(', ')}\n`)
   },
-  30 * minutes,
+  patience,
 )
 
 /** Every way a command can end; a long run that has not met them all has not tried enough. */

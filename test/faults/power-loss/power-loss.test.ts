@@ -1,14 +1,14 @@
 import { Database } from 'bun:sqlite'
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { temporaryFolder } from '../../db/engine/support/tiny-store.ts'
+import { patience, rounds, seed, seeded } from '../../support/proof.ts'
 import { type DiskEvent, record, straceWorks } from './recording.ts'
-import { type Aftermath, cutPower, seeded } from './replay.ts'
+import { type Aftermath, cutPower } from './replay.ts'
 
-// A longer run: POWER_LOSS_STATES=5000 POWER_LOSS_SEED=7 bun test power-loss
-const states = Number(Bun.env.POWER_LOSS_STATES ?? 150)
-const seed = Number(Bun.env.POWER_LOSS_SEED ?? 1)
+const states = rounds(150)
+setDefaultTimeout(patience)
 const workload = join(import.meta.dir, 'workload.ts')
 
 const traceable = straceWorks()

@@ -1,17 +1,6 @@
 import { dirname } from 'node:path'
 import type { DiskEvent } from './recording.ts'
 
-/** Mulberry32: the same numbers for the same seed, so that a failing state can be had again. */
-export const seeded = (seed: number) => {
-  let state = seed
-  return (below: number): number => {
-    state = (state + 0x6d2b79f5) | 0
-    const once = Math.imul(state ^ (state >>> 15), state | 1)
-    const twice = once ^ (once + Math.imul(once ^ (once >>> 7), once | 61))
-    return ((twice ^ (twice >>> 14)) >>> 0) % below
-  }
-}
-
 /** What may be on the disk after a power cut, and what had been promised before it. */
 export type Aftermath = { readonly files: ReadonlyMap<string, Buffer>; readonly acknowledged: ReadonlySet<string> }
 

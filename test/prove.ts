@@ -1,0 +1,99 @@
+import { parseArgs } from 'node:util'
+
+/** A proof at length: the same test file that has its quick form inside `bun run test`. */
+type Proof = {
+  /** One sentence, as it stands in the usage. */
+  readonly shows: string
+  readonly file: string
+  /** How often, unless `--rounds` says otherwise, and of what. */
+  readonly rounds: number
+  readonly unit: string
+}
+
+const proofs: Readonly<Record<string, Proof>> = {
+  kills: {
+    shows: 'kill -9 at random moments under load loses nothing that was acknowledged',
+    file: 'test/faults/kill.test.ts',
+    rounds: 1_000,
+    unit: 'kills',
+  },
+  lifecycle: {
+    shows: 'random lives of versions agree with a model after every step',
+    file: 'test/flows/lifecycle-model.test.ts',
+    rounds: 2_500,
+    unit: 'lives',
+  },
+  'power-cuts': {
+    shows: 'a power cut at any moment loses and damages nothing, and would without our own sync',
+    file: 'test/faults/power-loss/power-loss.test.ts',
+    rounds: 10_000,
+    unit: 'states of the disk',
+  },
+  purge: {
+    shows: 'expired rows are purged beside a running server',
+    file: 'test/faults/purge.test.ts',
+    rounds: 1_000_000,
+    unit: 'rows',
+  },
+  'webhook-kills': {
+    shows: 'kill -9 during delivery loses no event',
+    file: 'test/faults/webhook-kills.test.ts',
+    rounds: 100,
+    unit: 'kills',
+  },
+}
+
+const usage = `bun run prove NAME … | all [--rounds N] [--seed N]
+
+${Object.entries(proofs)
+  .map(([name, { shows, rounds, unit }]) => `  ${name.padEnd(16)}${shows} (${rounds.toLocaleString('en')} ${unit})`)
+  .join('\n')}
+
+  --rounds    instead of the number in brackets
+  --seed      repeats a run (default: a new one, which is printed)`
+
+const whole = (text: string | undefined, flag: string, least: number): number | null => {
+  if (text === undefined) return null
+  const value = Number(text)
+  if (Number.isSafeInteger(value) && value >= least) return value
+  throw new Error(`--${flag} takes a whole number from ${least} on.`)
+}
+
+const prove = async (name: string, { file, rounds: usual, unit }: Proof, rounds: number | null, seed: number) => {
+  const count = rounds ?? usual
+  console.log(
+    `${name}: ${count.toLocaleString('en')} ${unit}, to repeat with: bun run prove ${name} --rounds ${count} --seed ${seed}`,
+  )
+  const began = performance.now()
+  const child = Bun.spawn([process.execPath, 'test', '--timeout', '86400000', file], {
+    env: { ...process.env, PROOF_ROUNDS: String(count), PROOF_SEED: String(seed) },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  const code = await child.exited
+  const seconds = Math.round((performance.now() - began) / 1_000)
+  console.log(`${name}: ${code === 0 ? 'holds' : 'BROKEN'} after ${seconds} s, seed ${seed}`)
+  return code === 0
+}
+
+try {
+  const { values, positionals } = parseArgs({
+    args: Bun.argv.slice(2),
+    options: { rounds: { type: 'string' }, seed: { type: 'string' } },
+    allowPositionals: true,
+  })
+  const names = positionals.includes('all') ? Object.keys(proofs) : positionals
+  if (names.length === 0) throw new Error('Which proof?')
+  const rounds = whole(values.rounds, 'rounds', 1)
+  const seed = whole(values.seed, 'seed', 0) ?? crypto.getRandomValues(new Uint32Array(1))[0] ?? 1
+  const chosen = names.map((name) => {
+    const proof = proofs[name]
+    if (proof === undefined) throw new Error(`There is no proof called ${name}.`)
+    return { name, proof }
+  })
+  let broken = 0
+  for (const { name, proof } of chosen) if (!(await prove(name, proof, rounds, seed))) broken += 1
+  process.exitCode = broken === 0 ? 0 : 1
+} catch (error) {
+  console.error(`${error instanceof Error ? error.message : error}\n\n${usage}`)
+  process.exitCode = 2
+}

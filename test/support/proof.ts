@@ -1,0 +1,26 @@
+/*
+ * What the proofs have in common. Inside the tests each is done in its quick form; `bun run prove NAME` does it at length, with a
+ * seed that it prints, and says so by the environment.
+ */
+
+const asked = Bun.env['PROOF_ROUNDS']
+
+/** How often the proof does what it does: `quick` inside the tests. */
+export const rounds = (quick: number): number => (asked === undefined ? quick : Number(asked))
+
+/** Where everything random in a proof comes from: the same seed, the same run, as far as the scheduler has no part in it. */
+export const seed = Number(Bun.env['PROOF_SEED'] ?? 1)
+
+/** How long one test of a proof may take, in milliseconds. */
+export const patience = asked === undefined ? 120_000 : 24 * 60 * 60 * 1_000
+
+/** Mulberry32: gives whole numbers from 0 up to `below`, the same ones for the same seed. */
+export const seeded = (from: number) => {
+  let state = from
+  return (below: number): number => {
+    state = (state + 0x6d2b79f5) | 0
+    const once = Math.imul(state ^ (state >>> 15), state | 1)
+    const twice = once ^ (once + Math.imul(once ^ (once >>> 7), once | 61))
+    return ((twice ^ (twice >>> 14)) >>> 0) % below
+  }
+}
