@@ -99,7 +99,7 @@ const pauseAfter = ({ attempts, result, now, chance }: AttemptFacts): number => 
 /** Milliseconds that a Retry-After asks for, in seconds or as a date; null when it says nothing that can be read. */
 const askedPause = (retryAfter: string | null, now: number): number | null => {
   if (retryAfter === null) return null
-  if (/^\d{1,9}$/.test(retryAfter)) return Number(retryAfter) * second
+  if (/^\d+$/.test(retryAfter)) return Number(retryAfter) * second
   const date = Date.parse(retryAfter)
   return Number.isNaN(date) ? null : Math.max(0, date - now)
 }

@@ -47,12 +47,29 @@ type SenderOptions = {
 const readBytes = 8192
 const keptBytes = 1024
 
-const systemResolve: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address)
+/** Of a name with many addresses, so many are tried when nobody takes the connection. */
+const triedAddresses = 3
+/** Informational answers (RFC 9110 section 15.2) that may come before the one that counts; who sends more sends them for ever. */
+const heardInformation = 16
 
 /**
- * Each call resolves the name once, checks every address that it has, and connects to the first of them: by its number,
- * so that nothing can resolve the name a second time. The certificate is checked for the name. Redirects are not
- * followed, connections are not kept, proxies of the environment are not used.
+ * By c-ares, which has many questions under way at once. The C library answers in a few threads, and there the names of
+ * one name server that says nothing would hold up those of everybody. It is asked only where c-ares reaches no name
+ * server at all: it read their addresses when the program started, perhaps before there was a network.
+ */
+const systemResolve: Resolve = async (host) => {
+  try {
+    return (await Bun.dns.lookup(host, { backend: 'c-ares' })).map(({ address }) => address)
+  } catch (cause) {
+    if (codeOf(cause) !== 'DNS_ECONNREFUSED') throw cause
+    return (await lookup(host, { all: true })).map(({ address }) => address)
+  }
+}
+
+/**
+ * Each call resolves the name once, checks every address that it has, and connects to one of them: by its number, so
+ * that nothing can resolve the name a second time. The certificate is checked for the name. Redirects are not followed,
+ * connections are not kept, proxies of the environment are not used.
  */
 export const createWebhookSender = (options: SenderOptions): WebhookSender => ({
   check: async (url) => {
@@ -63,9 +80,8 @@ export const createWebhookSender = (options: SenderOptions): WebhookSender => ({
     const startedAt = performance.now()
     const deadline = AbortSignal.timeout(options.timeoutMs)
     const place = await inTime(locate(new URL(message.url), options), deadline)
-    message.signal?.throwIfAborted()
     const answer =
-      place.kind === 'refused' ? noAnswer(place.error) : await call(place.address, message, deadline, options)
+      place.kind === 'refused' ? noAnswer(place.error) : await callOne(place.addresses, message, deadline, options)
     return { ...answer, durationMs: Math.round(performance.now() - startedAt) }
   },
 })
@@ -75,18 +91,20 @@ export const openWebhookSender = (allowed: readonly IpNetwork[]): WebhookSender 
   createWebhookSender({ resolve: systemResolve, allowed, timeoutMs: attemptTimeoutMs })
 
 type Place =
-  | { readonly kind: 'found'; readonly address: string }
+  | { readonly kind: 'found'; readonly addresses: readonly string[] }
   | { readonly kind: 'refused'; readonly error: 'address_refused' | 'not_resolved' | 'timed_out' }
 
 const locate = async (url: URL, { resolve, allowed }: SenderOptions): Promise<Place> => {
   const host = numberOf(url)
   const addresses = host === null ? await resolve(url.hostname).catch(() => []) : [host]
-  const [first] = addresses
-  if (first === undefined) return { kind: 'refused', error: 'not_resolved' }
+  if (addresses.length === 0) return { kind: 'refused', error: 'not_resolved' }
   return addresses.every((address) => addressFault(address, allowed) === null)
-    ? { kind: 'found', address: first }
+    ? { kind: 'found', addresses: addresses.toSorted(byFamily) }
     : { kind: 'refused', error: 'address_refused' }
 }
+
+/** IPv4 first: many machines have no way out by IPv6, or one that leads nowhere. */
+const byFamily = (one: string, other: string): number => Number(one.includes(':')) - Number(other.includes(':'))
 
 /** The address that stands in a URL in the place of a name. */
 const numberOf = ({ hostname }: URL): string | null => {
@@ -105,14 +123,30 @@ type Answer = Omit<WebhookAnswer, 'durationMs'>
 
 const noAnswer = (error: AttemptError): Answer => ({ status: null, error, retryAfter: null, answer: '' })
 
+/** The next address is tried only where nobody took the connection, so that nothing is sent twice. */
+const callOne = async (
+  addresses: readonly string[],
+  message: WebhookMessage,
+  deadline: AbortSignal,
+  options: SenderOptions,
+): Promise<Answer> => {
+  for (const address of addresses.slice(0, triedAddresses)) {
+    message.signal?.throwIfAborted()
+    if (deadline.aborted) return noAnswer('timed_out')
+    const answer = await call(address, message, deadline, options)
+    if (answer !== 'nobody there') return answer
+  }
+  return noAnswer('not_connected')
+}
+
 const call = async (
   address: string,
   { url, headers, body, signal }: WebhookMessage,
   deadline: AbortSignal,
   { authority }: SenderOptions,
-): Promise<Answer> => {
+): Promise<Answer | 'nobody there'> => {
   const { host, hostname, port, pathname, search } = new URL(url)
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const { promise, resolve, reject } = Promise.withResolvers<Answer | 'nobody there'>()
   const request = startRequest({
     method: 'POST',
     host: address,
@@ -133,7 +167,12 @@ const call = async (
   }
   deadline.addEventListener('abort', giveUp, { once: true })
   signal?.addEventListener('abort', abort, { once: true })
-  request.on('error', (error) => resolve(noAnswer(errorOf(error))))
+  let heard = 0
+  request.on('information', () => {
+    heard += 1
+    if (heard > heardInformation) resolve(noAnswer('not_connected'))
+  })
+  request.on('error', (error) => resolve(isUnreached(error) ? 'nobody there' : noAnswer(errorOf(error))))
   request.on('response', (response) => resolve(readAnswer(response, deadline)))
   request.end(body)
   try {
@@ -180,6 +219,9 @@ const textOf = (bytes: Uint8Array): string => {
 const certificateFault = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|CRL|ERR_SSL|ERR_TLS/
 
 const errorOf = (error: Error): AttemptError =>
-  'code' in error && typeof error.code === 'string' && certificateFault.test(error.code)
-    ? 'certificate_refused'
-    : 'not_connected'
+  certificateFault.test(codeOf(error)) ? 'certificate_refused' : 'not_connected'
+
+const isUnreached = (error: Error): boolean => 'syscall' in error && error.syscall === 'connect'
+
+const codeOf = (cause: unknown): string =>
+  cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : ''

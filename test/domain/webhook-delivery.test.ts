@@ -55,6 +55,7 @@ describe('an attempt', () => {
     expect(pauseOf(answered(429, '3600'))).toBe(hour)
     expect(pauseOf(answered(503, new Date(now + 2 * hour).toUTCString()))).toBe(2 * hour)
     expect(pauseOf(answered(429, '999999999'))).toBe(24 * hour)
+    expect(pauseOf(answered(429, '9'.repeat(400)))).toBe(24 * hour)
     expect(pauseOf({ ...answered(429, '1'), attempts: 3 })).toBe(2 * hour)
     for (const odd of ['', '-5', 'soon', '1e9', '12.5', new Date(now - hour).toUTCString()]) {
       expect(pauseOf(answered(429, odd))).toBe(5_000)

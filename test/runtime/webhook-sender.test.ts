@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { getServers, setServers } from 'node:dns'
 import { createServer } from 'node:net'
-import { createWebhookSender, type Resolve } from '../../src/runtime/webhook-sender.ts'
+import { createServer as createSecureServer } from 'node:tls'
+import { createWebhookSender, openWebhookSender, type Resolve } from '../../src/runtime/webhook-sender.ts'
 import { type Receiver, receiverCertificates, startReceiver } from '../support/webhook-receiver.ts'
+import { startNameServer } from './support/name-server.ts'
 import { networks } from '../support/webhook-world.ts'
 
 setDefaultTimeout(20_000)
@@ -78,6 +81,25 @@ describe('a message', () => {
     expect(await broken.send(message(at('localhost')))).toMatchObject({ error: 'not_resolved' })
   })
 
+  test('goes to the next address where nobody takes the connection, IPv4 first, to three at most, and once', async () => {
+    const before = receiver.received.length
+    const allowed = ['127.0.0.0/8', '::1']
+    const sent = async (...addresses: readonly string[]) =>
+      await senderWith({ allowed, resolve: async () => addresses }).send(message(at('localhost')))
+    expect(await sent('127.0.0.2', '127.0.0.3', '127.0.0.1')).toMatchObject({ status: 200 })
+    expect(await sent('::1', '::1', '::1', '127.0.0.1')).toMatchObject({ status: 200 })
+    expect(receiver.received).toHaveLength(before + 2)
+    const far = await sent('127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.1')
+    expect(far).toMatchObject({ status: null, error: 'not_connected' })
+    receiver.behave((_, response) => {
+      response.destroy()
+      return 'by itself'
+    })
+    expect(await sent('127.0.0.1', '127.0.0.1')).toMatchObject({ status: null, error: 'not_connected' })
+    expect(receiver.received).toHaveLength(before + 3)
+    receiver.behave(() => 200)
+  })
+
   test('does not wait for a resolver that hangs', async () => {
     const sender = senderWith({ resolve: async () => await new Promise(() => undefined), timeoutMs: 50 })
     expect(await sender.send(message(at('localhost')))).toMatchObject({ error: 'timed_out' })
@@ -101,6 +123,32 @@ describe('a message', () => {
     })
     expect(await sender.send(message(receiver.url))).toMatchObject({ status: 202, error: null, answer: 'half' })
     receiver.behave(() => 200)
+  })
+
+  test('is not held up by who announces an answer for ever', async () => {
+    const certificates = await receiverCertificates()
+    const options = {
+      cert: await Bun.file(certificates.certificate).text(),
+      key: await Bun.file(certificates.key).text(),
+    }
+    const { promise: closed, resolve: close } = Promise.withResolvers<void>()
+    const announcer = createSecureServer(options, (socket) => {
+      const timer = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 1)
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        clearInterval(timer)
+        close()
+      })
+    })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    announcer.listen(0, '127.0.0.1', () => resolve())
+    await promise
+    const address = announcer.address()
+    const port = typeof address === 'object' ? address?.port : 0
+    const answer = await senderWith().send(message(`https://127.0.0.1:${port}/`))
+    expect(answer).toMatchObject({ status: null, error: 'not_connected' })
+    await closed // though it had a minute
+    announcer.close()
   })
 
   test('has an answer that is read to 8 KiB at most, of which a kilobyte is kept, also in UTF-8', async () => {
@@ -134,4 +182,19 @@ describe('a message', () => {
     await expect(senderWith().send({ ...message(receiver.url), signal: ending.signal })).rejects.toThrow('early')
     receiver.behave(() => 200)
   })
+})
+
+test('names that their name server says nothing about hold up no other name', async () => {
+  const names = await startNameServer({ answer: (name) => (name.startsWith('mute') ? null : '93.184.216.34') })
+  const usual = getServers()
+  setServers([names.address])
+  try {
+    const sender = openWebhookSender([])
+    const mute = Array.from({ length: 64 }, async (_, index) => await sender.check(`https://mute${index}.example/`))
+    const others = ['one.example', 'two.example'].map(async (host) => await sender.check(`https://${host}/`))
+    for (const other of others) expect(await Promise.race([other, ...mute])).toBe(null)
+  } finally {
+    setServers(usual)
+    names.stop()
+  }
 })
