@@ -130,7 +130,7 @@ test('a file that is not there, or is a folder, is named', async () => {
 const manyLines = (count: number) =>
   Array.from({ length: count }, (_, index) => JSON.stringify(site(`many-${index}`))).join('\n')
 
-test('a hundred thousand lines are stored beside a running server, which goes on writing', async () => {
+test('a hundred thousand lines are stored beside a running server: reads go on, writes are done or told to come back', async () => {
   const large = await openDesk()
   await addUser(large)
   await addApp(large)
@@ -138,15 +138,18 @@ test('a hundred thousand lines are stored beside a running server, which goes on
   const file = join(large.folder, 'many.jsonl')
   await Bun.write(file, manyLines(100_000))
   const server = await startServer({ database: large.file })
+  const issue = async () =>
+    await call(server.url, 'POST', '/token', { body: { clientId, clientSecret, scope: 'site:read' } })
+  const token = (await issue()).body.accessToken
   const progress = { ended: false }
   const importing = large.json(['resource', 'import', file]).finally(() => (progress.ended = true))
   while (!progress.ended) {
-    const { status } = await call(server.url, 'POST', '/token', {
-      body: { clientId, clientSecret, scope: 'site:read' },
-    })
-    expect(status).toBe(200)
+    const [read, written] = await Promise.all([call(server.url, 'GET', '/me', { token }), issue()])
+    expect(read.status).toBe(200)
+    if (written.status !== 200) expect([written.status, written.headers.get('retry-after')]).toEqual([503, '1'])
   }
   expect(await importing).toEqual({ created: 100_000, updated: 0 })
+  expect((await issue()).status).toBe(200)
   expect(await server.stop()).toBe(0)
   expect(await countStored(large)).toBe(100_000)
 })

@@ -15,7 +15,7 @@ type ResourceImport = {
 }
 type ImportedResources = { readonly created: number; readonly updated: number }
 
-/** Held in memory until the last line has been found right, and stored in a few seconds, for which a server beside can wait. */
+/** Held in memory until the last line has been found right, and stored in a few seconds: a server beside it reads on, and lets writes wait or come back. */
 const mostLines = 500_000
 const linesPerProgress = 1_000
 
