@@ -82,6 +82,13 @@ export const decideAttempt = (facts: AttemptFacts): AttemptDecision => {
   }
 }
 
+/** Until when an endpoint is to be sent nothing, events that are due among it; null when it asks for no pause. */
+export const restAskedFor = (result: AttemptResult, now: number): number | null => {
+  if (isDelivered(result.status)) return null
+  const asked = Math.min(askedPause(result.retryAfter, now) ?? 0, longestAskedPauseMs)
+  return asked === 0 ? null : now + asked
+}
+
 /** Standard Webhooks: 2xx is taken; everything else is not, a redirect among it. */
 export const isDelivered = (status: number | null): boolean => status !== null && status >= 200 && status < 300
 

@@ -35,12 +35,12 @@ const freshApp = async () => await addApp(world.platform, world.owner)
 type App = Awaited<ReturnType<typeof freshApp>>
 
 /** Makes events: each a secret that is made and revoked. Gives the IDs of the secrets. */
-const makeEvents = async ({ slug }: App, count: number): Promise<readonly string[]> => {
+const makeEvents = async ({ slug }: App, count: number, { platform } = world): Promise<readonly string[]> => {
   const ids: string[] = []
   for (let index = 0; index < count; index += 1) {
     const input = { slug, environment: 'development', label: null } as const
-    const { id } = await createCredential(world.platform, trace, operator, input)
-    await revokeCredential(world.platform, trace, operator, id)
+    const { id } = await createCredential(platform, trace, operator, input)
+    await revokeCredential(platform, trace, operator, id)
     ids.push(id)
   }
   return ids
@@ -208,18 +208,40 @@ describe('a receiver', () => {
     await trap.down()
   })
 
-  test('that answers 429 is left alone for as long as it asks', async () => {
+  test('that answers 429 is left alone for as long as it asks, with everything that waits for it', async () => {
     const { app, endpoint } = await start()
     receiver.behave((call) => (call === 0 ? { status: 429, headers: { 'retry-after': '3600' } } : 200))
-    await makeEvents(app, 1)
+    await makeEvents(app, 3)
     worker = world.work()
     await attempted(endpoint.id, 1)
+    await makeEvents(app, 1)
     world.pass(hour - 60_000)
     await Bun.sleep(200)
     expect(receiver.received).toHaveLength(1)
     world.pass(120_000)
-    await arrivals(2)
-    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1)
+    await arrivals(5)
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(4)
+    expect(receiver.received[1]?.id).toBe(receiver.received[0]?.id)
+  })
+
+  test('that is slow keeps no place from the others, however many like it there are', async () => {
+    const crowd = await createWebhookWorld({ timeoutMs: 100 })
+    receiver = await startReceiver()
+    receiver.behave(() => 'by itself')
+    for (const path of ['a', 'b', 'c', 'd']) await crowd.endpoint(`${receiver.url}/${path}`)
+    const quick = await startReceiver()
+    await crowd.endpoint(quick.url)
+    await makeEvents(crowd.app, 30, crowd)
+    const crowded = crowd.work({ parallel: 2 })
+    await eventually(
+      async () => quick.received.length,
+      (length) => length >= 2,
+    )
+    expect(quick.received.length).toBeGreaterThanOrEqual(2)
+    expect(receiver.received.length).toBeLessThanOrEqual(20) // two turns of each, not the thirty that wait for each
+    await crowded.stop()
+    await quick.down()
+    await crowd.platform.database.close()
   })
 
   test('that answers 410 is disabled and not removed; others are told, and it gets what waited when it is enabled', async () => {

@@ -135,7 +135,7 @@ describe('an endpoint', () => {
     expect((await readEndpoint(platform, app.id, id)).deliveries.pending).toBe(1)
     // Also not when it was found due a moment before it was disabled.
     const calls = receiver.received.length
-    expect(await deliverNext(platform, trace, id, new AbortController().signal)).toBe(false)
+    expect(await deliverNext(platform, trace, id, new AbortController().signal)).toEqual({ kind: 'nothing due' })
     expect(receiver.received).toHaveLength(calls)
     await setEndpointStatus(platform, trace, operator, { id, status: 'enabled' })
     expect(await platform.database.queries.webhookEndpoints.due(platform.clock.now())).toContain(id)

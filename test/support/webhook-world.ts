@@ -29,7 +29,7 @@ export type WebhookWorld = {
   /** Lets time pass for the platform alone. */
   pass(milliseconds: number): void
   endpoint(url: string, kinds?: readonly string[], app?: AppInWorld): Promise<NewEndpointRecord>
-  work(): WebhookWorker
+  work(options?: { readonly parallel: number }): WebhookWorker
 }
 
 export const createWebhookWorld = async (options: WorldOptions = {}): Promise<WebhookWorld> => {
@@ -59,6 +59,7 @@ export const createWebhookWorld = async (options: WorldOptions = {}): Promise<We
     pass: (milliseconds) => void (offset += milliseconds),
     endpoint: async (url, kinds = ['credential.created'], { slug } = app) =>
       await addEndpoint(platform, trace, operator, { slug, environment: 'development', url, kinds }),
-    work: () => startWebhookWorker(platform, { failed: (cause) => failures.push(cause), periodMs: 10 }),
+    work: (options) =>
+      startWebhookWorker(platform, { failed: (cause) => failures.push(cause), periodMs: 10, ...options }),
   }
 }
