@@ -15,11 +15,13 @@ import { sessionRoutes } from './routes/session.ts'
 import { tokenRoute } from './routes/token.ts'
 import { versionRoutes } from './routes/versions.ts'
 import { standardRoutes } from './standard/routes.ts'
+import { unreadBody } from './unread-body.ts'
 
 /** Everything that this server answers to programs; pages for people are mounted beside it. */
 export const createApp = (door: Door, refusalPage: RefusalPage = () => null) =>
   new Elysia({ handler: { standardHostname: false }, strictPath: true })
     .use(errorHandling(door.log, refusalPage)) // first, so that no route answers an error of its own
+    .use(unreadBody()) // nor reads a body that nobody asked for
     .use(docsRoutes())
     .use(tokenRoute(door))
     .use(meRoute(door))

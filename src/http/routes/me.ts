@@ -25,7 +25,10 @@ export const meRoute = (door: Door) =>
       }
     },
     {
-      response: { 200: appIdentity, ...errorResponses('invalid_token', 'token_type_not_allowed') },
+      response: {
+        200: appIdentity,
+        ...errorResponses('invalid_token', 'token_type_not_allowed', 'origin_not_allowed'),
+      },
       detail: operationDetails({
         id: 'identifyApp',
         summary: 'Identity of the calling app',

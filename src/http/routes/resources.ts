@@ -41,7 +41,13 @@ export const resourcesRoute = (door: Door) =>
         query: resourceListQuery,
         response: {
           200: resourceList,
-          ...errorResponses('invalid_token', 'token_type_not_allowed', 'insufficient_scope', 'install_required'),
+          ...errorResponses(
+            'invalid_token',
+            'token_type_not_allowed',
+            'origin_not_allowed',
+            'insufficient_scope',
+            'install_required',
+          ),
         },
         detail: operationDetails({
           id: 'listResources',

@@ -92,7 +92,13 @@ const tell = (door: Door) =>
       {
         response: {
           204: Type.Void({ description: 'The session is over.' }),
-          ...plainErrorResponses('login_required', 'token_type_not_allowed', 'origin_not_allowed'),
+          ...plainErrorResponses(
+            'payload_too_large',
+            'unsupported_media_type',
+            'login_required',
+            'token_type_not_allowed',
+            'origin_not_allowed',
+          ),
         },
         detail: plainDetails({
           id: 'signOut',

@@ -26,7 +26,12 @@ import { uploadBody, uploadedFileOf } from '../upload-body.ts'
 import { comparableUpload, rollbackOf, uploadOf } from './version-requests.ts'
 
 const path = `${contractPath}/versions`
-const callerErrors = ['invalid_token', 'token_type_not_allowed', 'development_credentials_required'] as const
+const callerErrors = [
+  'invalid_token',
+  'token_type_not_allowed',
+  'origin_not_allowed', // of an embedded session, whose kind is only told to its own page
+  'development_credentials_required',
+] as const
 
 /** Versions are for development credentials only; scopes play no part (contract section 3). */
 const developmentOf = (bearer: BearerCaller): AppCaller => {

@@ -28,7 +28,10 @@ export const oauthMeRoute = (door: Door) =>
         return { ...identityOf(caller), grantId: caller.grantId }
       },
       {
-        response: { 200: userIdentity, ...errorResponses('invalid_token', 'token_type_not_allowed') },
+        response: {
+          200: userIdentity,
+          ...errorResponses('invalid_token', 'token_type_not_allowed', 'origin_not_allowed'),
+        },
         detail: operationDetails({
           id: 'identifyUser',
           summary: 'Identity of the signed-in user',

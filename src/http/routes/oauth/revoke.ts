@@ -70,6 +70,7 @@ export const revokeRoute = (door: Door) =>
             'invalid_token',
             'login_required',
             'origin_not_allowed',
+            'token_type_not_allowed',
             'token_not_owned',
             'grant_not_found',
           ),
