@@ -22,14 +22,14 @@ export type Filled = {
 /** A user who has installed the app. */
 type Member = { readonly id: string; readonly app: AppInWorld }
 
-const appCount = 10
+const manyApps = 10
 const resourcesEach = 5
 const perTransaction = 10_000
 /** Requests are made of so many tokens at most, spread evenly over the file. */
 const sampleSize = 100_000
 
 /** App tokens and grants with a token pair, `live` of each, written as the server would have written them. */
-export const fill = async (file: string, live: number): Promise<Filled> => {
+export const fill = async (file: string, live: number, appCount = manyApps): Promise<Filled> => {
   const platform = await openAsOperator(file)
   const owner = await addUser(platform, 'Owner')
   const apps: AppInWorld[] = []

@@ -3,7 +3,7 @@ import { argv } from 'node:process'
 /** Stands in for wrk, over plain sockets; the same modes as `load.lua`. */
 const [, , port = '', mode = '', file = '', connections = '', seconds = ''] = argv
 const items = (await Bun.file(file).text()).split('\0')
-const [, before = '', after = ''] = /^([\s\S]*)apur_[0-9A-Za-z]+([\s\S]*)$/.exec(items[0] ?? '') ?? []
+const [, before = '', after = ''] = /^([\s\S]*refresh_?[tT]oken[=":]+)[^&"]+([\s\S]*)$/.exec(items[0] ?? '') ?? []
 const latencies: number[] = []
 let next = 0
 let refused = 0
@@ -27,7 +27,7 @@ const complete = (text: string): boolean => {
 const answered = (text: string, milliseconds: number): void => {
   latencies.push(milliseconds)
   if (!text.startsWith('HTTP/1.1 2')) refused += 1
-  const token = mode === 'chain' ? /"refreshToken":"(apur_[0-9A-Za-z]+)"/.exec(text)?.[1] : undefined
+  const token = mode === 'chain' ? /"refresh_?[tT]oken":"([^"]+)"/.exec(text)?.[1] : undefined
   if (token !== undefined) items.push(before + token + after)
 }
 

@@ -16,7 +16,8 @@ function init(args)
     items[tail] = item
   end
   file:close()
-  if mode == 'chain' then before, after = items[1]:match('^(.*)apur_%w+(.*)$') end
+  -- The last parameter of that name, in a form or in JSON.
+  if mode == 'chain' then before, after = items[1]:match('^(.*refresh_?[tT]oken[=":]+)[^&"]+(.*)$') end
   if mode ~= 'chain' then response = nil end
 end
 
@@ -30,7 +31,7 @@ function request()
 end
 
 function response(status, headers, body)
-  local token = body:match('"refreshToken":"(apur_%w+)"')
+  local token = body:match('"refresh_?[tT]oken":"([^"]+)"')
   if token == nil then return end
   tail = tail + 1
   items[tail] = before .. token .. after

@@ -1,0 +1,80 @@
+import { rmSync } from 'node:fs'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { connections } from '../phase.ts'
+import { environment } from '../report.ts'
+import type { Contender } from './contender.ts'
+import { type Options, readOptions, usage } from './options.ts'
+import { betterAuth, isInstalled, nodeVersion, oidcProvider, versionOf } from './peers.ts'
+import { platform } from './platform.ts'
+import { playWork, type Round, type Runner, startRunner, stopRunner } from './rounds.ts'
+import { startUps } from './start-up.ts'
+import { type Column, table } from './table.ts'
+import { type WorkName, workNames } from './work.ts'
+
+type Entry = { readonly contender: Contender; readonly title: string; readonly live: number }
+
+const progress = (text: string): void => void process.stderr.write(`${text}\n`)
+
+/** Everyone on a filled file of their own; all works, in turn, then the starts. */
+const columnsOf = async (entries: readonly Entry[], options: Options): Promise<readonly Column[]> => {
+  const folder = temporaryFolder()
+  const titled = new Map<Runner, string>()
+  for (const { contender, title, live } of entries) {
+    progress(`filling ${title}: ${live.toLocaleString('en')} app tokens, as many grants`)
+    titled.set(await startRunner(contender, folder, live), title)
+  }
+  const runners = [...titled.keys()]
+  const played = new Map<WorkName, ReadonlyMap<Runner, readonly Round[]>>()
+  try {
+    for (const work of workNames) {
+      progress(`playing ${work}`)
+      played.set(work, await playWork(work, runners, options))
+    }
+  } finally {
+    for (const runner of runners) await stopRunner(runner)
+  }
+  progress('starting again')
+  const starts = await startUps(runners, options.starts)
+  rmSync(folder, { recursive: true, force: true })
+  return runners.map((runner) => ({
+    title: titled.get(runner) ?? '',
+    runner,
+    rounds: new Map([...played].map(([work, rounds]) => [work, rounds.get(runner) ?? []])),
+    startMs: starts.get(runner) ?? Number.NaN,
+  }))
+}
+
+const main = async (options: Options): Promise<void> => {
+  if (!isInstalled())
+    throw new Error('The peers are not installed: bun install --frozen-lockfile --cwd test/bench/peers')
+  const begun = performance.now()
+  const { live, synchronous } = options
+  const peers = [oidcProvider(synchronous), betterAuth(synchronous)]
+  const beside: Entry[] = [{ contender: platform, title: platform.name, live }]
+  for (const contender of peers) {
+    beside.push({ contender, title: `${contender.name} ${await versionOf(contender.name)}`, live })
+  }
+  const found = environment()
+  const pinning = found.pinned ? 'server and load on a core each' : 'nothing pinned'
+  const besidePeers = table(await columnsOf(beside, options), () => live)
+  const alone: Column[] = []
+  for (const size of options.growth) {
+    alone.push(...(await columnsOf([{ contender: platform, title: size.toLocaleString('en'), live: size }], options)))
+  }
+  const minutes = ((performance.now() - begun) / 60_000).toFixed(1)
+  process.stdout.write(
+    `${found.date}, ${found.machine}, ${found.system}, Bun ${found.bun}, Node ${nodeVersion()}, ${found.generator}
+${connections} connections, ${pinning}; medians of ${options.rounds} rounds of ${options.seconds} s, taking turns; ${minutes} minutes.
+WAL everywhere; synchronous FULL for the platform, ${synchronous} for the peers.
+
+${besidePeers}
+${alone.length === 0 ? '' : `\n${growthTable(alone, options.growth)}\n`}`,
+  )
+}
+
+const growthTable = (columns: readonly Column[], sizes: readonly number[]): string =>
+  table(columns, (column) => sizes[columns.indexOf(column)] ?? Number.NaN)
+
+const options = readOptions(process.argv.slice(2))
+if (options === null) process.stdout.write(`${usage}\n`)
+else await main(options)

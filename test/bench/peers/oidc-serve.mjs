@@ -1,0 +1,8 @@
+import { openProvider } from './oidc.mjs'
+
+const [, , folder, synchronous] = process.argv
+const { provider } = openProvider(folder, synchronous)
+const server = provider.listen(0, '127.0.0.1', () => {
+  process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${server.address().port}` })}\n`)
+})
+process.once('SIGTERM', () => process.exit(0))

@@ -1,0 +1,62 @@
+import { parseArgs } from 'node:util'
+import type { Synchronous } from './peers.ts'
+
+export type Options = {
+  readonly seconds: number
+  readonly rounds: number
+  /** Live tokens of each kind beside the peers. */
+  readonly live: number
+  /** Sizes of the platform's own file; none leaves that part out. */
+  readonly growth: readonly number[]
+  readonly starts: number
+  readonly synchronous: Synchronous
+}
+
+export const usage = `bun run bench:peers [--quick] [--seconds N] [--rounds N] [--live N] [--growth N,… | none] [--peers-sync MODE]
+
+  --quick        about two minutes: one short round each, and the platform alone up to 20,000 tokens
+  --seconds      length of a round (2)
+  --rounds       counted rounds of each, taking turns (3)
+  --live         live tokens of each kind in everyone's file (10,000)
+  --growth       sizes of the platform's own file (1000,100000,1000000; try 5000000)
+  --peers-sync   FULL, NORMAL or OFF: how durable the peers are (FULL, as the platform always is)`
+
+const modes: readonly Synchronous[] = ['FULL', 'NORMAL', 'OFF']
+
+/** @throws Error with a sentence about the flag at fault */
+export const readOptions = (argv: readonly string[]): Options | null => {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      quick: { type: 'boolean', default: false },
+      seconds: { type: 'string' },
+      rounds: { type: 'string' },
+      live: { type: 'string' },
+      growth: { type: 'string' },
+      'peers-sync': { type: 'string', default: 'FULL' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return null
+  const synchronous = modes.find((mode) => mode === values['peers-sync'])
+  if (synchronous === undefined) throw new Error(`--peers-sync knows ${modes.join(', ')}.`)
+  return {
+    seconds: whole('--seconds', values.seconds) ?? (values.quick ? 1 : 2),
+    rounds: whole('--rounds', values.rounds) ?? (values.quick ? 1 : 3),
+    live: whole('--live', values.live) ?? (values.quick ? 1_000 : 10_000),
+    growth: sizes(values.growth) ?? (values.quick ? [1_000, 20_000] : [1_000, 100_000, 1_000_000]),
+    starts: values.quick ? 3 : 7,
+    synchronous,
+  }
+}
+
+const sizes = (text: string | undefined): readonly number[] | null => {
+  if (text === undefined) return null
+  return text === 'none' ? [] : text.split(',').map((size) => whole('--growth', size) ?? 0)
+}
+
+const whole = (flag: string, text: string | undefined): number | null => {
+  if (text === undefined) return null
+  if (!/^[1-9]\d{0,7}$/.test(text)) throw new Error(`${flag} takes a whole number.`)
+  return Number(text)
+}

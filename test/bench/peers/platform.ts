@@ -1,0 +1,38 @@
+import { join } from 'node:path'
+import { addCodes, fill } from '../fill.ts'
+import { startPlatform } from '../processes.ts'
+import type { Contender } from './contender.ts'
+
+/** Ours, at its standard endpoints, as users run it: limits (too high to be reached), logs, metrics and audit are on. */
+export const platform: Contender = {
+  name: 'app-platform',
+  paths: { token: '/oauth/token', introspect: '/oauth/introspect', who: '/api/app-platform/oauth/me' },
+  codesPerSecond: 30_000,
+  keepsTokensAs: 'SHA-256',
+  prepare: async (folder, live) => {
+    const databaseFile = join(folder, 'app-platform.db')
+    const filled = await fill(databaseFile, live, 1)
+    const { me, resources, refresh } = filled.requests
+    const exchange = bodyOf((await addCodes(filled, 1))[0])
+    return {
+      databaseFile,
+      material: {
+        client: { id: exchange('clientId'), secret: exchange('clientSecret'), redirectUri: exchange('redirectUri') },
+        appTokens: me.map(bearerOf),
+        userTokens: resources.map(bearerOf),
+        refreshTokens: refresh.map((text) => bodyOf(text)('refreshToken')),
+      },
+      codes: async (count) => (await addCodes(filled, count)).map((text) => bodyOf(text)('code')),
+      start: async () => await startPlatform(folder, databaseFile),
+      close: async () => await filled.platform.database.close(),
+    }
+  },
+}
+
+/** The filled file comes with requests of the contract's own endpoints; here only what they carry is wanted. */
+const bodyOf = (text = '') => {
+  const body: Readonly<Record<string, string>> = JSON.parse(text.slice(text.indexOf('\r\n\r\n')))
+  return (name: string): string => body[name] ?? ''
+}
+
+const bearerOf = (text: string): string => /Bearer (\S+)/.exec(text)?.[1] ?? ''

@@ -1,0 +1,107 @@
+import { Database } from 'bun:sqlite'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { runLoad } from '../load.ts'
+import { connections } from '../phase.ts'
+import type { ServingProcess } from '../processes.ts'
+import { firstAnswer } from '../requests.ts'
+import type { Contender, Prepared } from './contender.ts'
+import { modes, proofs, requestsOf, type WorkName } from './work.ts'
+
+export type Round = {
+  readonly rate: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly processorMicroseconds: number
+  readonly residentBytes: number
+  /** What each request of the round left in the file, and what preparing it had cost there before. */
+  readonly diskBytes: number
+}
+
+/** Someone who serves. */
+export type Runner = {
+  readonly contender: Contender
+  readonly prepared: Prepared
+  readonly folder: string
+  readonly filledBytes: number
+  readonly idleBytes: number
+  readonly server: ServingProcess
+}
+
+export const startRunner = async (contender: Contender, parent: string, live: number): Promise<Runner> => {
+  const folder = join(parent, `${contender.name}-${live}`)
+  mkdirSync(folder, { mode: 0o700 })
+  const prepared = await contender.prepare(folder, live)
+  const filledBytes = usedBytes(prepared.databaseFile)
+  const server = await prepared.start()
+  await proven('introspect', server, requestsOf('introspect', contender, prepared.material, [])[0])
+  return { contender, prepared, folder, filledBytes, idleBytes: server.residentBytes(), server }
+}
+
+export const stopRunner = async ({ prepared, server }: Runner): Promise<void> => {
+  await server.stop()
+  await prepared.close()
+}
+
+/** Rounds of one work, everyone in turn, each round begun by another; the first one warms up and is not counted. */
+export const playWork = async (
+  work: WorkName,
+  runners: readonly Runner[],
+  { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
+): Promise<ReadonlyMap<Runner, readonly Round[]>> => {
+  const played = new Map<Runner, Round[]>(runners.map((runner) => [runner, []]))
+  for (let number = 0; number <= rounds; number += 1) {
+    for (const index of runners.keys()) {
+      const runner = runners[(index + number) % runners.length]
+      if (runner === undefined) continue
+      const round = await playRound(work, runner, { number, rounds, seconds })
+      if (number > 0) played.get(runner)?.push(round)
+    }
+  }
+  return played
+}
+
+const playRound = async (
+  work: WorkName,
+  { contender, prepared, folder, server }: Runner,
+  { number, rounds, seconds }: { readonly number: number; readonly rounds: number; readonly seconds: number },
+): Promise<Round> => {
+  const { databaseFile, material } = prepared
+  const before = usedBytes(databaseFile)
+  const codes = work === 'exchange' ? await prepared.codes(contender.codesPerSecond * seconds) : []
+  const prepaid = codes.length === 0 ? 0 : (usedBytes(databaseFile) - before) / codes.length
+  const every = requestsOf(work, contender, material, codes)
+  // A refresh token is spent when its round is over, so each round has its own.
+  const share = Math.floor(every.length / (rounds + 1))
+  const own = work === 'refresh' ? every.slice(number * share, (number + 1) * share) : every
+  await proven(work, server, own[0])
+  const unspent = modes[work] === 'cycle' ? own : own.slice(1)
+  const requests = join(folder, `${work}.requests`)
+  await Bun.write(requests, unspent.join('\0'))
+  const usedBefore = usedBytes(databaseFile)
+  const processorBefore = server.processorSeconds()
+  const result = await runLoad({ port: server.port, mode: modes[work], requests, connections, seconds })
+  return {
+    ...result,
+    processorMicroseconds: ((server.processorSeconds() - processorBefore) / result.requests) * 1e6,
+    residentBytes: server.residentBytes(),
+    diskBytes: prepaid + (usedBytes(databaseFile) - usedBefore) / result.requests,
+  }
+}
+
+/** @throws when the first request is not answered with what was asked for */
+export const proven = async (work: WorkName, { port }: ServingProcess, request = ''): Promise<void> => {
+  const [, { body }] = await firstAnswer(port, request)
+  if (!proofs[work].test(body)) throw new Error(`Not an answer to ${work}: ${body}`)
+}
+
+/** Pages in use, also those that still lie in the WAL. */
+const usedBytes = (file: string): number => {
+  const database = new Database(file, { readonly: true })
+  const pragma = (name: string) => Number(Object.values(Object(database.query(`PRAGMA ${name}`).get()))[0])
+  try {
+    return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size')
+  } finally {
+    database.close()
+  }
+}
