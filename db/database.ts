@@ -68,6 +68,7 @@ export type UnusableKind =
   | 'old_sqlite'
   | 'exists'
   | 'damaged'
+  | 'rolled_back'
   | 'unsupported'
   | 'busy'
 

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { DatabaseUnusable } from './database.ts'
-import { connect, Connection } from './sqlite/connection.ts'
+import { connectForLooking } from './sqlite/commit-count.ts'
+import { connect, type Connection } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
 import { patiently } from './sqlite/patiently.ts'
-import { companionsOf } from './sqlite/private-file.ts'
 
 /** One step of the schema. Append-only: an applied one never changes, which its checksum proves. */
 export type Migration = {
@@ -39,15 +38,6 @@ export const inspectSchema = (file: string, migrations: readonly Migration[]): S
     throw new DatabaseUnusable('damaged', `${file} cannot be read as an SQLite database.`, { cause: error })
   }
 }
-
-/**
- * A WAL that is there stays as it is, which only a reading connection promises: a writing one copies it as it closes.
- * Without one a writing connection is right, because a reading one leaves the empty WAL that it makes.
- */
-const connectForLooking = (file: string): Connection =>
-  existsSync(companionsOf(file).wal)
-    ? new Connection(file, { readonly: true })
-    : new Connection(file, { readwrite: true, create: false })
 
 /**
  * Brings the schema up to date. Each migration is one durable transaction, so that a kill at any moment leaves the old

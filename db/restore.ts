@@ -7,6 +7,8 @@ import { createQueries } from './queries/index.ts'
 import type { CarriedOver } from './restore/carry-over.ts'
 import { type EndedByRestore, endEverythingIssued } from './restore/end-everything-issued.ts'
 import { holdPredecessor, keepPredecessor, type Predecessor, readPredecessor } from './restore/predecessor.ts'
+import { readAcknowledged } from './sqlite/acknowledged.ts'
+import { laterCount, nextCount, readCount } from './sqlite/commit-count.ts'
 import { connect, Connection } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
 import { canonicalPath, createPrivately, syncFolderOf } from './sqlite/private-file.ts'
@@ -67,7 +69,7 @@ const restoreInto = async (database: string, options: RestoreOptions): Promise<R
     try {
       connection.value('PRAGMA main.journal_mode = DELETE') // one file, without companions that would have to be renamed with it
       const held = holdPredecessor(connection, database)
-      const settled = await settle(connection, held, options)
+      const settled = await settle(connection, held, database, options)
       options.progress('keep')
       const keptAs = keepPredecessor(database, held, settled.at)
       options.progress('replace')
@@ -137,7 +139,7 @@ const copyWhole = (backup: string, copy: string): void => {
 }
 
 /** Makes the copy what it is to be, in one transaction. */
-const settle = async (connection: Connection, held: Predecessor, options: RestoreOptions) => {
+const settle = async (connection: Connection, held: Predecessor, database: string, options: RestoreOptions) => {
   connection.run('BEGIN EXCLUSIVE')
   const queries = createQueries(drizzle(connection))
   const before = held === 'read' ? readPredecessor(connection, options.now) : null
@@ -149,6 +151,10 @@ const settle = async (connection: Connection, held: Predecessor, options: Restor
   if (clock > 0) await queries.watermarks.set('clock', clock)
   await queries.watermarks.set('restored', at)
   await queries.audit.insert(options.event(at, facts))
+  // What the predecessor acknowledged is not missing: it was replaced.
+  const counted = readCount(connection)
+  const count = nextCount(laterCount(counted, readAcknowledged(database) ?? counted))
+  connection.run(`PRAGMA main.user_version = ${count}`)
   connection.run('COMMIT')
   return { ...facts, at }
 }

@@ -3,6 +3,7 @@ import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { refuse } from '../src/domain/errors.ts'
 import { DatabaseUnusable, type Store, type StoreFault, type StoreHealth, type StoreStatistics } from './database.ts'
 import { inspectSchema, migrate, type Migration } from './migrate.ts'
+import { Acknowledged, assertNothingMissing } from './sqlite/acknowledged.ts'
 import { backUp } from './sqlite/backup.ts'
 import { findFaults } from './sqlite/check.ts'
 import { Checkpointer } from './sqlite/checkpointer.ts'
@@ -37,7 +38,8 @@ export type SqliteOptions<Q> = {
 
 /**
  * Opens the store on an SQLite file. Throws `DatabaseUnusable` with a sentence for the operator when the file is
- * missing, not private, another program's, newer than this program, damaged, or served by another process.
+ * missing, not private, another program's, newer than this program, damaged, without changes that were acknowledged, or
+ * served by another process.
  */
 export const openSqlite = async <Q>(options: SqliteOptions<Q>): Promise<Store<Q>> => {
   if (!options.migrate && !existsSync(options.file)) {
@@ -48,6 +50,7 @@ export const openSqlite = async <Q>(options: SqliteOptions<Q>): Promise<Store<Q>
   try {
     createPrivately(file)
     assertPrivate(file)
+    await patiently(() => assertNothingMissing(file))
     if (options.migrate) await migrate(file, options.migrations)
     else if (inspectSchema(file, options.migrations) !== 'current') {
       throw new DatabaseUnusable('outdated', `The schema of ${file} is behind this program: run migrate.`)
@@ -78,6 +81,7 @@ class SqliteStore<Q> implements Store<Q> {
   readonly #reader: ReadingConnection<Q>
   readonly #queue: CommitQueue<Q>
   readonly #walSync: WalSync
+  readonly #acknowledged: Acknowledged
   readonly #guard: FileGuard
   readonly #checkpointer: Checkpointer | null
   readonly #timer: ReturnType<typeof setInterval>
@@ -95,6 +99,7 @@ class SqliteStore<Q> implements Store<Q> {
     this.#writer = this.#openWriter()
     // The first look at a WAL database creates its -wal.
     this.#reader.connection.value('SELECT count(*) FROM sqlite_schema')
+    this.#acknowledged = new Acknowledged(file, (error) => this.#stop(reasonOf(error), error))
     syncFolderOf(file)
     this.#walSync = new WalSync(companionsOf(file).wal)
     // Without the names of the -shm and of the lock, others would write beside us under locks of their own.
@@ -150,6 +155,7 @@ class SqliteStore<Q> implements Store<Q> {
   async close(): Promise<void> {
     await this.#queue.drain()
     clearInterval(this.#timer)
+    await this.#acknowledged.close({ failed: this.#stopped !== null })
     if (this.#stopped === null) await this.#letGo()
     this.#walSync.close()
     this.lock?.release()
@@ -196,6 +202,7 @@ class SqliteStore<Q> implements Store<Q> {
     if (this.options.role === 'server') await this.#walSync.sync()
     const moved = this.#guard.fault()
     if (moved !== null) throw new FileMoved(moved)
+    if (this.#writer.count !== null) this.#acknowledged.note(this.#writer.count)
     this.#reader.refresh()
   }
 
@@ -211,13 +218,14 @@ class SqliteStore<Q> implements Store<Q> {
     if (this.#full) void this.#probe()
   }
 
-  /** A full disk may have room again: writes the first page as it is, which the disk must take before we say so. */
+  /** A full disk may have room again: writes the first page, which the disk must take before we say so. */
   async #probe(): Promise<void> {
-    const rewrite = async () => void this.#writer.connection.run('PRAGMA user_version = 0')
-    this.#full = await this.#queue.transaction(rewrite).then(
-      () => false,
-      () => true,
-    )
+    this.#full = await this.#queue
+      .transaction(async () => this.#writer.countUp())
+      .then(
+        () => false,
+        () => true,
+      )
   }
 
   #stop(reason: string, cause: unknown): void {

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseUnusable } from '../database.ts'
 import { inspectSchema, type Migration, orphansOf } from '../migrate.ts'
+import { missingSentence, readAcknowledged } from './acknowledged.ts'
 import type { Connection } from './connection.ts'
 import { faultKind } from './fault.ts'
 import { companionsOf, exposures } from './private-file.ts'
@@ -17,6 +18,7 @@ export const findFaults = (
   ...exposures([file, ...Object.values(companionsOf(file))]).map((sentence) => `${sentence}.`),
   ...folderFaults(dirname(file)),
   ...readable(() => pageFaults(connection)),
+  ...readable(() => missingFaults(connection, file)),
   ...readable(() => orphansOf(connection).map((sentence) => `${sentence}.`)),
   ...schemaFaults(file, migrations),
 ]
@@ -35,6 +37,11 @@ const pageFaults = (connection: Connection): readonly string[] => {
   using statement = connection.prepare<{ integrity_check: string }, []>('PRAGMA integrity_check')
   const verdicts = statement.all().map((row) => row.integrity_check)
   return verdicts.filter((verdict) => verdict !== 'ok').map((verdict) => `The file is damaged: ${verdict}.`)
+}
+
+const missingFaults = (connection: Connection, file: string): readonly string[] => {
+  const missing = missingSentence(connection, file, readAcknowledged(file))
+  return missing === null ? [] : [missing]
 }
 
 const schemaFaults = (file: string, migrations: readonly Migration[]): readonly string[] => {

@@ -4,8 +4,13 @@ import { DatabaseUnusable } from '../database.ts'
 
 const groupAndOthers = 0o077
 
-/** SQLite's own files beside the database. They hold the same rows and get the database's mode from SQLite. */
-export const companionsOf = (file: string) => ({ wal: `${file}-wal`, shm: `${file}-shm`, lock: `${file}.lock` })
+/** The files beside the database. SQLite's own, -wal and -shm, hold the same rows and get the database's mode from it. */
+export const companionsOf = (file: string) => ({
+  wal: `${file}-wal`,
+  shm: `${file}-shm`,
+  lock: `${file}.lock`,
+  acknowledged: `${file}.acknowledged`,
+})
 
 /**
  * The one name of the file, links resolved, so that two ways to write it meet at the same lock. Makes the folder, 0700.

@@ -1,5 +1,6 @@
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
+import { nextCount } from './commit-count.ts'
 import { connect, type Connection, type Synchronous } from './connection.ts'
 
 /**
@@ -12,11 +13,16 @@ export class WritingConnection<Q> {
   readonly connection: Connection
   readonly begin: () => void
   readonly commit: () => void
+  /** How many commits the database has seen with the last one of this connection; null before that. */
+  count: number | null = null
   readonly savepoint: () => void
   readonly release: () => void
 
+  readonly #readCount: () => number
+  readonly #totalChanges: () => number
   readonly #rollback: () => void
   readonly #rollbackToSavepoint: () => void
+  #changes = 0
 
   constructor(file: string, synchronous: Synchronous, createQueries: (db: BunSQLiteDatabase) => Q) {
     // Who waits for a lock inside SQLite stops every request; the queue waits outside.
@@ -25,9 +31,19 @@ export class WritingConnection<Q> {
       const prepared = connection.prepare<unknown, []>(sql)
       return () => void prepared.run()
     }
+    const number = (sql: string) => {
+      const prepared = connection.prepare<unknown, []>(sql)
+      return () => Number(prepared.values()[0]?.[0])
+    }
     this.connection = connection
     this.begin = statement('BEGIN IMMEDIATE')
-    this.commit = statement('COMMIT')
+    const commit = statement('COMMIT')
+    this.commit = () => {
+      this.#countChange()
+      commit()
+    }
+    this.#readCount = number('PRAGMA user_version')
+    this.#totalChanges = number('SELECT total_changes()')
     this.savepoint = statement('SAVEPOINT job')
     this.release = statement('RELEASE job')
     this.#rollback = statement('ROLLBACK')
@@ -44,6 +60,13 @@ export class WritingConnection<Q> {
     this.release()
   }
 
+  /** Counts the commit that is about to be made. Writes the first page. */
+  countUp(): void {
+    const count = nextCount(this.#readCount())
+    this.connection.run(`PRAGMA user_version = ${count}`)
+    this.count = count
+  }
+
   /** SQLite rolls back by itself on some errors; then there is nothing left to do. */
   rollback(): void {
     if (this.connection.inTransaction) this.#rollback()
@@ -51,5 +74,11 @@ export class WritingConnection<Q> {
 
   close(): void {
     this.connection.close()
+  }
+
+  #countChange(): void {
+    const changes = this.#totalChanges()
+    if (changes !== this.#changes) this.countUp()
+    this.#changes = changes
   }
 }

@@ -71,7 +71,13 @@ test('a restore puts the backup in place, keeps what was there under a dated nam
   for (const path of [desk.file, restored.keptAs]) expect(statSync(path).mode & 0o777).toBe(0o600)
   const names = readdirSync(desk.folder).filter((name) => !/-(wal|shm)$/.test(name))
   expect(names.toSorted()).toEqual(
-    ['app-platform.db', restored.keptAs.split('/').at(-1), 'app-platform.db.lock', 'backup'].toSorted(),
+    [
+      'app-platform.db',
+      restored.keptAs.split('/').at(-1),
+      'app-platform.db.lock',
+      'app-platform.db.acknowledged',
+      'backup',
+    ].toSorted(),
   )
   expect((await desk.run(['check'])).exitCode).toBe(0)
   expect(readdirSync(join(backup, '..'))).toEqual(['copy.db'])

@@ -5,6 +5,9 @@
 
 const asked = Bun.env['PROOF_ROUNDS']
 
+/** True for `bun run prove`. */
+export const isLong = asked !== undefined
+
 /** How often the proof does what it does: `quick` inside the tests. */
 export const rounds = (quick: number): number => (asked === undefined ? quick : Number(asked))
 

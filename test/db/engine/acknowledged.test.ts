@@ -1,0 +1,180 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { copyFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { DatabaseUnusable } from '../../../db/database.ts'
+import { readAcknowledged } from '../../../db/sqlite/acknowledged.ts'
+import { isBehind, laterCount, nextCount } from '../../../db/sqlite/commit-count.ts'
+import { eventually, startTiny } from './support/start-tiny.ts'
+import { openTiny, temporaryFolder } from './support/tiny-store.ts'
+
+/** A store in a process of its own that was killed after it acknowledged some notes and wrote down how many commits. */
+const killedStore = async (file: string, notes = 12): Promise<void> => {
+  const store = await startTiny(file)
+  for (let index = 0; index < notes; index += 1) await store.ask({ kind: 'add', id: `note-${index}` })
+  expect(
+    await eventually(
+      () => readAcknowledged(file),
+      (count) => count === notes,
+    ),
+  ).toBe(notes)
+  await store.kill()
+}
+
+/** Opens the store, and gives the notes that are there or the sentence of the refusal. */
+const openingOf = async (file: string): Promise<number | string> => {
+  try {
+    const store = await openTiny(file)
+    const count = await store.queries.count()
+    await store.close()
+    return count
+  } catch (error) {
+    if (error instanceof DatabaseUnusable) return error.message
+    throw error
+  }
+}
+
+const flip = (file: string, offset: number): void => {
+  const content = readFileSync(file)
+  content[offset] = (content[offset] ?? 0) ^ 0x40
+  writeFileSync(file, content)
+}
+
+const headerSize = 32
+const frameSize = 24 + 4_096
+
+describe('a store that was killed', () => {
+  const folder = temporaryFolder()
+  const file = folder.file
+  const wal = `${file}-wal`
+  const counter = `${file}.acknowledged`
+  let kept: ReadonlyMap<string, Buffer> = new Map()
+
+  const putBack = async (): Promise<void> => {
+    if (kept.size === 0) {
+      await killedStore(file)
+      kept = new Map([file, wal, counter].map((path) => [path, readFileSync(path)]))
+    }
+    rmSync(`${file}-shm`, { force: true })
+    for (const [path, content] of kept) writeFileSync(path, content, { mode: 0o600 })
+  }
+  afterAll(() => folder[Symbol.dispose]())
+
+  test('opens with everything', async () => {
+    await putBack()
+    expect(await openingOf(file)).toBe(12)
+  })
+
+  test('is not opened when a byte of any frame of its WAL, or of its header, is another one', async () => {
+    await putBack()
+    const size = statSync(wal).size
+    const frames = Math.floor((size - headerSize) / frameSize)
+    const offsets = [
+      ...Array.from({ length: headerSize }, (_, offset) => offset),
+      ...Array.from({ length: frames }, (_, frame) => headerSize + frame * frameSize + ((frame * 677) % frameSize)),
+    ]
+    const opened: Record<number, number> = {}
+    for (const offset of offsets) {
+      await putBack()
+      flip(wal, offset)
+      const opening = await openingOf(file)
+      if (opening === 12) opened[offset] = 12
+      else expect(opening).toContain('lost changes that were acknowledged')
+    }
+    expect(opened).toEqual({})
+  })
+
+  const losses: Record<string, () => void> = {
+    'whose WAL is cut short': () => truncateSync(wal, statSync(wal).size - frameSize),
+    'whose WAL is empty': () => truncateSync(wal, 0),
+    'whose WAL is gone': () => rmSync(wal),
+    'that is gone itself': () => {
+      rmSync(wal)
+      rmSync(file)
+    },
+  }
+  test.each(Object.keys(losses))('and %s is not opened, by nobody, and is left as it was', async (loss) => {
+    await putBack()
+    losses[loss]?.()
+    const before = existsSync(wal) ? readFileSync(wal) : null
+    expect(await openingOf(file)).toContain(`delete ${counter} to go on without them`)
+    await expect(openTiny(file, { role: 'operator', migrate: false })).rejects.toBeInstanceOf(DatabaseUnusable)
+    expect(existsSync(wal) ? readFileSync(wal) : null).toEqual(before)
+  })
+
+  test('and lost its WAL is opened once its counter was deleted, and counts on', async () => {
+    await putBack()
+    rmSync(wal)
+    rmSync(counter)
+    expect(await openingOf(file)).toBe(0)
+    const store = await openTiny(file)
+    await store.transaction((notes) => notes.add('anew'))
+    await store.close()
+    expect(readAcknowledged(file)).toBe(1)
+  })
+
+  test('and whose counter cannot be read is opened, for nothing says that something is missing', async () => {
+    await putBack()
+    flip(counter, 15)
+    expect(readAcknowledged(file)).toBeNull()
+    expect(await openingOf(file)).toBe(12)
+  })
+
+  test('is opened after another program looked at it and folded the WAL in', async () => {
+    await putBack()
+    const other = new Database(file)
+    other.query('SELECT count(*) FROM notes').get()
+    other.close()
+    expect(await openingOf(file)).toBe(12)
+  })
+})
+
+test('an older copy in the place of the database is not opened', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+  await store.transaction((notes) => notes.add('one'))
+  await store.backup(`${folder.file}.copy`)
+  await store.transaction((notes) => notes.add('two'))
+  await store.close()
+  copyFileSync(`${folder.file}.copy`, folder.file)
+
+  expect(await openingOf(folder.file)).toContain('replaced by an older one')
+})
+
+test('what an operator commits is counted as well, and what changes nothing is not', async () => {
+  using folder = temporaryFolder()
+  const server = await openTiny(folder.file)
+  await server.transaction((notes) => notes.add('one'))
+  const operator = await openTiny(folder.file, { role: 'operator', migrate: false })
+  await operator.transaction((notes) => notes.add('two'))
+  await operator.transaction((notes) => notes.count())
+  await operator.close()
+  expect(readAcknowledged(folder.file)).toBe(2)
+  await server.transaction((notes) => notes.add('three'))
+  await server.close()
+  expect(readAcknowledged(folder.file)).toBe(3)
+})
+
+test('the counter is one line, private, whatever happens many times', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+  for (let index = 0; index < 30; index += 1) {
+    await store.transaction((notes) => notes.add(`note-${index}`))
+    if (index % 10 === 0)
+      await eventually(
+        () => readAcknowledged(folder.file),
+        (count) => count === index + 1,
+      )
+  }
+  await store.close()
+  expect(readFileSync(`${folder.file}.acknowledged`, 'latin1')).toMatch(/^acknowledged +30 [0-9a-f]{8}\n$/)
+  expect(statSync(`${folder.file}.acknowledged`).mode & 0o777).toBe(0o600)
+})
+
+test('counts go round without looking as if something were missing', () => {
+  const last = 2 ** 31 - 1
+  expect(nextCount(last)).toBe(-(2 ** 31))
+  expect(isBehind(last, nextCount(last))).toBe(true)
+  expect(isBehind(nextCount(last), last)).toBe(false)
+  expect(laterCount(last, nextCount(last))).toBe(nextCount(last))
+  expect(nextCount(-1)).toBe(0)
+})
