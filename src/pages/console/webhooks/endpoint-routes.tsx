@@ -19,6 +19,7 @@ import { signedIn } from '../../visit.ts'
 import { alreadyDone } from '../already-done.tsx'
 import { changeBy, changeOnceBy, ownAppOf } from '../owner.ts'
 import { appPath } from '../paths.ts'
+import { takeOutwardShare } from './outward-share.ts'
 import type { RefusedChange } from './endpoint-forms.tsx'
 import { EndpointPage } from './endpoint-page.tsx'
 import { EndpointSecretPage } from './endpoint-secret-page.tsx'
@@ -49,6 +50,7 @@ export const endpointRoutes = (door: Door) =>
       '/console/:slug/webhooks/:id/ping',
       async ({ request, params }) => {
         const { platform, trace, actor } = ownChange(door, request, params)
+        takeOutwardShare(door, request)
         const { delivered } = await pingEndpoint(platform, trace, actor, params.id)
         return seeOther(`${pathOf(params)}?done=${delivered ? 'taken' : 'not-taken'}`)
       },

@@ -16,6 +16,7 @@ import { changeOnceBy, ownAppOf } from '../owner.ts'
 import { appPath } from '../paths.ts'
 import { endpointRoutes } from './endpoint-routes.tsx'
 import { EndpointSecretPage } from './endpoint-secret-page.tsx'
+import { takeOutwardShare } from './outward-share.ts'
 import { NewEndpointPage, type NewEndpointValues } from './new-endpoint-page.tsx'
 import { WebhooksPage } from './webhooks-page.tsx'
 
@@ -60,6 +61,7 @@ const ask = async (
 const add = async (door: Door, request: Request, slug: string, values: NewEndpointValues): Promise<Response> => {
   const { visit, app } = await ownAppOf(door, request, slug)
   const { platform, trace, actor } = changeOnceBy(door, request, (userId) => ownsActiveApp(userId, slug))
+  takeOutwardShare(door, request)
   const input = { ...values, slug, url: values.url.trim() }
   const outcome = await outcomeOf(addEndpoint(platform, trace, actor, input))
   if (outcome.kind === 'done') return page(<EndpointSecretPage visit={visit} app={app} made={outcome.value} />)
