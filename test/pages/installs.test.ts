@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
 import { moveInstall } from '../../src/operations/installs/move-install.ts'
+import { importResources } from '../../src/operations/resources/import-resources.ts'
 import {
   addEmbeddedVersion,
   embedOrigin,
@@ -43,6 +44,10 @@ const agree = async ({ app, owner, browser }: Scene, at: World = world) => {
 }
 
 const approve = async (id: string) => await moveInstall(world.platform, trace, operator, { id, step: 'approve' })
+
+async function* linesOf(records: readonly unknown[]) {
+  for (const record of records) yield Buffer.from(`${JSON.stringify(record)}\n`)
+}
 
 const eventsOf = async (id: string) =>
   (await world.platform.database.queries.audit.list({ appId: null, since: 0, limit: 10_000 }))
@@ -113,6 +118,30 @@ test('an app is on a place once, and only on places of the owner', async () => {
   expect(twice.text).toContain('pending or active install there already')
   expect((await there.browser.submit(path, path, { place: 'site somebody-elses' })).status).toBe(400)
   expect((await there.browser.submit(path, path, { place: 'castle x' })).status).toBe(400)
+})
+
+test('an owner of more places than one page offers gets to the last of them', async () => {
+  const there = await scene()
+  const path = `/apps/${there.app.slug}`
+  const records = Array.from({ length: 1_001 }, (_, index) => ({
+    owner: there.owner.email,
+    kind: index < 600 ? 'site' : 'store',
+    name: `Place ${index}`,
+    slug: `place-${String(index).padStart(4, '0')}`,
+    status: 'draft',
+  }))
+  await importResources(world.platform, trace, operator, { chunks: linesOf(records), progress: () => undefined })
+  const offered: string[] = []
+  let next: string | undefined = path
+  for (let pages = 0; next !== undefined && pages < 9; pages += 1) {
+    const { text } = await there.browser.get(next)
+    offered.push(...[...text.matchAll(/<option value="([^"]+)"/g)].map(([, value = '']) => value))
+    next = /<a href="([^"]+)" rel="next">More websites and stores</.exec(text)?.[1]
+  }
+  const imported = records.map(({ kind, slug }) => `${kind} ${slug}`)
+  expect(offered).toEqual([...imported, 'site my-site', 'store my-store'].toSorted())
+  expect((await there.browser.submit(path, path, { place: 'store place-1000' })).status).toBe(303)
+  expect((await there.browser.get(`${path}?places=nonsense`)).status).toBe(400)
 })
 
 test('the owner withdraws what waits and ends what works, and nobody else does', async () => {

@@ -1,6 +1,8 @@
+import type { Queries } from '../../../db/database.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { type ResourceKind, resourceKinds } from '../../domain/resource.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
+import { type Page, pageOf } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import type { SessionCaller } from '../tokens/authenticate-session.ts'
 import type { OfferedApp } from './list-offered-apps.ts'
@@ -12,21 +14,21 @@ export type InstallPlace = { readonly kind: ResourceKind; readonly slug: string;
 export type InstallQuestion = {
   readonly app: OfferedApp
   readonly environment: Environment
-  readonly places: readonly InstallPlace[]
+  readonly places: Page<InstallPlace>
 }
 
-/** Of each kind; who has more installs on one of the others from the command line. */
-const mostPlaces = 500
+const placesPerPage = 500
 
 /**
  * An app as it can be installed by the caller: its live version, or for its own developer the development head. Null
- * when there is nothing to install.
+ * when there is nothing to install. The caller's places come in pages, after the cursor.
  */
 export const prepareInstall = async (
   platform: Platform,
   caller: SessionCaller,
   slug: string,
   environment: Environment,
+  cursor: string | null,
 ): Promise<InstallQuestion | null> => {
   const q = platform.database.queries
   const app = await q.apps.bySlug(slug)
@@ -34,16 +36,25 @@ export const prepareInstall = async (
   if (environment === 'development' && app.ownerId !== caller.user.id) return null
   const version = await openedVersion(q, app, environment)
   if (version === null) return null
-  const places: InstallPlace[] = []
-  for (const kind of resourceKinds) {
-    const found = await q.resources.list(caller.user.id, kind, '', mostPlaces)
-    places.push(...found.map(({ slug: place, name }) => ({ kind, slug: place, name })))
-  }
   const publisher = (await q.users.byId(app.ownerId))?.name ?? ''
   const { name } = app
   return {
     app: { slug, name, publisher, version: version.version, scopes: parseStoredScope(version.scopes) },
     environment,
-    places,
+    places: await placesAfter(q, caller.user.id, cursor),
   }
+}
+
+/** Websites, then stores, each by slug. A position is a kind and a slug. */
+const placesAfter = async (q: Queries, userId: string, cursor: string | null): Promise<Page<InstallPlace>> => {
+  const [kindBefore, slugBefore = ''] = cursor?.split('/') ?? []
+  const start = resourceKinds.findIndex((kind) => kind === kindBefore)
+  const places: InstallPlace[] = []
+  for (const [index, kind] of resourceKinds.entries()) {
+    if (index < start) continue
+    const after = index === start ? slugBefore : ''
+    const found = await q.resources.list(userId, kind, after, placesPerPage + 1 - places.length)
+    places.push(...found.map(({ slug, name }) => ({ kind, slug, name })))
+  }
+  return pageOf(places, placesPerPage, ({ kind, slug }) => `${kind}/${slug}`)
 }

@@ -4,6 +4,7 @@ import { formatScope } from '../../../domain/scope.ts'
 import type { InstallQuestion } from '../../../operations/installs/prepare-install.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Form } from '../../components/form.tsx'
+import { Older } from '../../components/older.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { Layout } from '../../layout.tsx'
 import type { Visit } from '../../visit.ts'
@@ -14,12 +15,14 @@ import { ScopeList } from './scope-list.tsx'
 type QuestionPageProps = {
   readonly visit: Visit
   readonly question: InstallQuestion
+  /** The address that offers the websites and stores after these; null when these are the last. */
+  readonly more: string | null
   readonly approval: InstallApprovalRule
   readonly error: PlatformError | null
 }
 
 /** All that an owner needs to know before an app is installed. The app's name stands in a sentence of ours. */
-export const QuestionPage = ({ visit, question, approval, error }: QuestionPageProps) => {
+export const QuestionPage = ({ visit, question, more, approval, error }: QuestionPageProps) => {
   const { app, environment } = question
   return (
     <Layout title="Install this app?" visit={visit} section="account" width="narrow">
@@ -54,6 +57,7 @@ export const QuestionPage = ({ visit, question, approval, error }: QuestionPageP
         </li>
       </ul>
       <Place visit={visit} question={question} error={error} />
+      <Older href={more} name="More websites and stores" />
     </Layout>
   )
 }
@@ -61,7 +65,7 @@ export const QuestionPage = ({ visit, question, approval, error }: QuestionPageP
 type PlaceProps = Pick<QuestionPageProps, 'visit' | 'question' | 'error'>
 
 const Place = ({ visit, question: { app, environment, places }, error }: PlaceProps) => {
-  if (places.length === 0) return <p>You have no website and no store yet, so there is nowhere to install it.</p>
+  if (places.data.length === 0) return <p>You have no website and no store yet, so there is nowhere to install it.</p>
   const scopes = formatScope(app.scopes)
   const isAtFault = error?.facts.param === 'resource'
   return (
@@ -70,7 +74,7 @@ const Place = ({ visit, question: { app, environment, places }, error }: PlacePr
       <div class="field">
         <label for="place">Install it on</label>
         <select id="place" name="place" aria-invalid={isAtFault ? 'true' : undefined}>
-          {places.map(({ kind, slug, name }) => (
+          {places.data.map(({ kind, slug, name }) => (
             <option key={`${kind} ${slug}`} value={`${kind} ${slug}`}>
               {`${name} (${kindWords[kind]} ${slug})`}
             </option>

@@ -9,14 +9,18 @@ import { actingAs, ownsApp } from '../../../operations/acting-as.ts'
 import { createInstall } from '../../../operations/installs/create-install.ts'
 import { prepareInstall } from '../../../operations/installs/prepare-install.ts'
 import { formFields, forms, ticketOf } from '../../form.ts'
+import { listingOf, olderPath } from '../../listing.ts'
 import { outcomeOf } from '../../outcome.ts'
 import { page, seeOther } from '../../page.ts'
 import { signedIn, visitOf } from '../../visit.ts'
-import { installsPath, livePath, testPath } from './paths.ts'
+import { installPath, installsPath, livePath, testPath } from './paths.ts'
 import { QuestionPage } from './question-page.tsx'
 
 const fields = formFields({ scopes: Type.String(), place: Type.String() })
 type Answer = { readonly scopes: string; readonly place: string }
+
+/** What cursors are named after, and the parameter. */
+const [list, param] = ['install-places', 'places'] as const
 
 /** An app that asks to be installed, and the owner's yes. The ticket binds that yes to the scopes that were shown. */
 export const questionRoutes = (door: Door) =>
@@ -47,10 +51,12 @@ const ask = async (
   error: PlatformError | null,
 ): Promise<Response> => {
   const visit = visitOf(request)
-  const question = await prepareInstall(door.platform, visit.session, slug, environment)
+  const { cursor } = listingOf(list, request, param)
+  const question = await prepareInstall(door.platform, visit.session, slug, environment, cursor)
   if (question === null) throw refuse('route_not_found')
   const { installApproval } = door.platform
-  return page(<QuestionPage visit={visit} question={question} approval={installApproval} error={error} />, {
+  const more = olderPath(installPath(slug, environment), list, question.places.nextCursor, {}, param)
+  return page(<QuestionPage visit={visit} question={question} more={more} approval={installApproval} error={error} />, {
     refusal: error,
   })
 }
