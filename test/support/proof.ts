@@ -27,3 +27,7 @@ export const seeded = (from: number) => {
     return ((twice ^ (twice >>> 14)) >>> 0) % below
   }
 }
+
+/** The value that so much of them is not above, in whole numbers. */
+export const percentile = (values: readonly number[], part: number): number =>
+  Math.round(values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? 0)
