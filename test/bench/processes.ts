@@ -96,9 +96,10 @@ export const startPlatform = async (
   folder: string,
   database: string,
   env: Readonly<Record<string, string>> = {},
+  runnable: readonly string[] = [process.execPath, program],
 ): Promise<ServingProcess> =>
   await startServing({
-    command: [process.execPath, program, 'serve', '--json', '--port', '0', '--database', database],
+    command: [...runnable, 'serve', '--json', '--port', '0', '--database', database],
     log: join(folder, 'server.log'),
     env: { ...limits, ...env },
   })

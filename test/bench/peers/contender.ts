@@ -16,6 +16,8 @@ export type Prepared = {
   /** Codes that were never exchanged, each of a grant of its own, for `verifier`. */
   codes(count: number): Promise<readonly string[]>
   start(): Promise<ServingProcess>
+  /** The same server as one executable file, where there is one. */
+  startExecutable: (() => Promise<ServingProcess>) | null
   close(): Promise<void>
 }
 

@@ -1,10 +1,12 @@
 import { rmSync } from 'node:fs'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { join } from 'node:path'
+import { buildProgram } from '../../../src/build.ts'
+import { removeTemporaryFolders, temporaryFolder } from '../../support/temporary-folder.ts'
 import { connections } from '../phase.ts'
 import { environment } from '../report.ts'
 import type { Contender } from './contender.ts'
 import { type Options, readOptions, usage } from './options.ts'
-import { betterAuth, isInstalled, nodeVersion, oidcProvider, versionOf } from './peers.ts'
+import { installPeers } from './peers.ts'
 import { platform } from './platform.ts'
 import { playWork, type Round, type Runner, startRunner, stopRunner } from './rounds.ts'
 import { startUps } from './start-up.ts'
@@ -12,6 +14,9 @@ import { type Column, table } from './table.ts'
 import { type WorkName, workNames } from './work.ts'
 
 type Entry = { readonly contender: Contender; readonly title: string; readonly live: number }
+
+/** Of the platform alone, at each size. */
+const growthRounds = 2
 
 const progress = (text: string): void => void process.stderr.write(`${text}\n`)
 
@@ -40,41 +45,39 @@ const columnsOf = async (entries: readonly Entry[], options: Options): Promise<r
     title: titled.get(runner) ?? '',
     runner,
     rounds: new Map([...played].map(([work, rounds]) => [work, rounds.get(runner) ?? []])),
-    startMs: starts.get(runner) ?? Number.NaN,
+    start: starts.get(runner) ?? { startMs: Number.NaN, executableMs: Number.NaN },
+    live: runner.live,
   }))
 }
 
 const main = async (options: Options): Promise<void> => {
-  if (!isInstalled())
-    throw new Error('The peers are not installed: bun install --frozen-lockfile --cwd test/bench/peers')
   const begun = performance.now()
+  const { file } = await buildProgram(join(temporaryFolder(), 'app-platform'))
+  const ours = platform(file)
   const { live, synchronous } = options
-  const peers = [oidcProvider(synchronous), betterAuth(synchronous)]
-  const beside: Entry[] = [{ contender: platform, title: platform.name, live }]
-  for (const contender of peers) {
-    beside.push({ contender, title: `${contender.name} ${await versionOf(contender.name)}`, live })
-  }
+  const { contenders, nodeVersion } = await installPeers(synchronous)
+  const beside = [ours, ...contenders].map((contender) => ({ contender, title: contender.name, live }))
   const found = environment()
   const pinning = found.pinned ? 'server and load on a core each' : 'nothing pinned'
-  const besidePeers = table(await columnsOf(beside, options), () => live)
+  const besidePeers = table(await columnsOf(beside, options))
   const alone: Column[] = []
+  const rounds = Math.min(growthRounds, options.rounds)
   for (const size of options.growth) {
-    alone.push(...(await columnsOf([{ contender: platform, title: size.toLocaleString('en'), live: size }], options)))
+    alone.push(
+      ...(await columnsOf([{ contender: ours, title: size.toLocaleString('en'), live: size }], { ...options, rounds })),
+    )
   }
   const minutes = ((performance.now() - begun) / 60_000).toFixed(1)
   process.stdout.write(
-    `${found.date}, ${found.machine}, ${found.system}, Bun ${found.bun}, Node ${nodeVersion()}, ${found.generator}
+    `${found.date}, ${found.machine}, ${found.system}, Bun ${found.bun}, Node ${nodeVersion}, ${found.generator}
 ${connections} connections, ${pinning}; medians of ${options.rounds} rounds of ${options.seconds} s, taking turns; ${minutes} minutes.
 WAL everywhere; synchronous FULL for the platform, ${synchronous} for the peers.
 
 ${besidePeers}
-${alone.length === 0 ? '' : `\n${growthTable(alone, options.growth)}\n`}`,
+${alone.length === 0 ? '' : `\n${table(alone)}\n`}`,
   )
 }
 
-const growthTable = (columns: readonly Column[], sizes: readonly number[]): string =>
-  table(columns, (column) => sizes[columns.indexOf(column)] ?? Number.NaN)
-
 const options = readOptions(process.argv.slice(2))
 if (options === null) process.stdout.write(`${usage}\n`)
-else await main(options)
+else await main(options).finally(removeTemporaryFolders)

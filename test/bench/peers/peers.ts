@@ -1,84 +1,84 @@
-import { existsSync, openSync } from 'node:fs'
+import { copyFileSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { verifier } from '../../support/world.ts'
 import { startServing } from '../processes.ts'
-import type { Contender, Material, Prepared } from './contender.ts'
+import type { Contender, Material } from './contender.ts'
 
 /** What durability is asked of the peers; FULL is the platform's. */
 export type Synchronous = 'FULL' | 'NORMAL' | 'OFF'
 
-const here = import.meta.dir
-const installed = (path: string): string => join(here, 'node_modules', path)
+export type Peers = { readonly contenders: readonly Contender[]; readonly nodeVersion: string }
 
-/** The Node that oidc-provider is run by: a release that it supports, of the same lockfile. */
-const node = installed(`node-linux-${process.arch}/bin/node`)
-
-export const isInstalled = (): boolean => [node, installed('better-auth')].every((path) => existsSync(path))
-
-export const nodeVersion = (): string => Bun.spawnSync([node, '--version']).stdout.toString().trim().slice(1)
-
-export const versionOf = async (name: string): Promise<string> =>
-  (await Bun.file(installed(`${name}/package.json`)).json()).version
+/**
+ * Installs what is locked beside this file, in a temporary folder: below this one the peers would find packages of ours,
+ * and take them for their own optional ones.
+ */
+export const installPeers = async (synchronous: Synchronous): Promise<Peers> => {
+  const folder = temporaryFolder()
+  for (const name of new Bun.Glob('{*.mjs,package.json,bun.lock}').scanSync(import.meta.dir)) {
+    copyFileSync(join(import.meta.dir, name), join(folder, name))
+  }
+  const install = Bun.spawnSync([process.execPath, 'install', '--frozen-lockfile'], { cwd: folder, stderr: 'pipe' })
+  if (!install.success) throw new Error(`The peers could not be installed: ${install.stderr.toString()}`)
+  const installed = (path: string): string => join(folder, 'node_modules', path)
+  // A release that oidc-provider supports, of the same lockfile, whatever Node the machine has.
+  const node = installed(`node-linux-${process.arch}/bin/node`)
+  const titleOf = async (name: string): Promise<string> =>
+    `${name} ${(await Bun.file(installed(`${name}/package.json`)).json()).version}`
+  const oidc = { ...oidcProvider, name: await titleOf('oidc-provider'), runtime: node }
+  const better = { ...betterAuth, name: await titleOf('better-auth'), runtime: process.execPath }
+  return {
+    contenders: [oidc, better].map((peer) => contender(peer, folder, synchronous)),
+    nodeVersion: Bun.spawnSync([node, '--version']).stdout.toString().trim().slice(1),
+  }
+}
 
 type Peer = Omit<Contender, 'prepare'> & {
   readonly runtime: string
-  /** `FILE-serve.mjs` serves, `FILE-fill.mjs` prepares tokens and codes. */
+  /** `FILE-serve.mjs` serves, `FILE-fill.mjs` prepares tokens and codes, `FILE.db` keeps them. */
   readonly file: string
-  readonly databaseFile: string
 }
 
-const contender = ({ runtime, file, databaseFile, ...rest }: Peer, synchronous: Synchronous): Contender => ({
+const oidcProvider: Omit<Peer, 'name' | 'runtime'> = {
+  paths: { token: '/token', introspect: '/token/introspection', who: '/me' },
+  codesPerSecond: 5_000,
+  keepsTokensAs: 'plain text',
+  file: 'oidc',
+}
+
+const betterAuth: Omit<Peer, 'name' | 'runtime'> = {
+  paths: {
+    token: '/api/auth/oauth2/token',
+    introspect: '/api/auth/oauth2/introspect',
+    who: '/api/auth/oauth2/userinfo',
+  },
+  codesPerSecond: 3_000,
+  keepsTokensAs: 'SHA-256',
+  file: 'better-auth',
+}
+
+const contender = ({ runtime, file, ...rest }: Peer, programs: string, synchronous: Synchronous): Contender => ({
   ...rest,
   prepare: async (folder, live) => {
     const log = join(folder, `${file}.log`)
     const env = { NODE_ENV: 'production' }
-    const filled = async (what: 'tokens' | 'codes', count: number) => {
-      const command = [runtime, join(here, `${file}-fill.mjs`), folder, what, String(count), verifier]
+    const fill = async (what: 'tokens' | 'codes', count: number) => {
+      const command = [runtime, join(programs, `${file}-fill.mjs`), folder, what, String(count), verifier]
       const child = Bun.spawn(command, { env, stdin: 'ignore', stdout: 'pipe', stderr: openSync(log, 'a', 0o600) })
       const text = await new Response(child.stdout).text()
       if ((await child.exited) !== 0) throw new Error(`${command.join(' ')} failed: ${await Bun.file(log).text()}`)
       return JSON.parse(text)
     }
-    const material: Material = await filled('tokens', live)
+    const material: Material = await fill('tokens', live)
     return {
       material,
-      databaseFile: join(folder, databaseFile),
-      codes: async (count) => (await filled('codes', count)).codes,
+      databaseFile: join(folder, `${file}.db`),
+      codes: async (count) => (await fill('codes', count)).codes,
       start: async () =>
-        await startServing({ command: [runtime, join(here, `${file}-serve.mjs`), folder, synchronous], log, env }),
+        await startServing({ command: [runtime, join(programs, `${file}-serve.mjs`), folder, synchronous], log, env }),
+      startExecutable: null,
       close: async () => {},
-    } satisfies Prepared
+    }
   },
 })
-
-export const oidcProvider = (synchronous: Synchronous): Contender =>
-  contender(
-    {
-      name: 'oidc-provider',
-      paths: { token: '/token', introspect: '/token/introspection', who: '/me' },
-      codesPerSecond: 5_000,
-      keepsTokensAs: 'plain text',
-      runtime: node,
-      file: 'oidc',
-      databaseFile: 'oidc.db',
-    },
-    synchronous,
-  )
-
-export const betterAuth = (synchronous: Synchronous): Contender =>
-  contender(
-    {
-      name: 'better-auth',
-      paths: {
-        token: '/api/auth/oauth2/token',
-        introspect: '/api/auth/oauth2/introspect',
-        who: '/api/auth/oauth2/userinfo',
-      },
-      codesPerSecond: 3_000,
-      keepsTokensAs: 'SHA-256',
-      runtime: process.execPath,
-      file: 'better-auth',
-      databaseFile: 'better-auth.db',
-    },
-    synchronous,
-  )

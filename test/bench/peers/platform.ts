@@ -4,10 +4,10 @@ import { startPlatform } from '../processes.ts'
 import type { Contender } from './contender.ts'
 
 /** Ours, at its standard endpoints, as users run it: limits (too high to be reached), logs, metrics and audit are on. */
-export const platform: Contender = {
+export const platform = (executable: string): Contender => ({
   name: 'app-platform',
   paths: { token: '/oauth/token', introspect: '/oauth/introspect', who: '/api/app-platform/oauth/me' },
-  codesPerSecond: 30_000,
+  codesPerSecond: 20_000,
   keepsTokensAs: 'SHA-256',
   prepare: async (folder, live) => {
     const databaseFile = join(folder, 'app-platform.db')
@@ -24,10 +24,11 @@ export const platform: Contender = {
       },
       codes: async (count) => (await addCodes(filled, count)).map((text) => bodyOf(text)('code')),
       start: async () => await startPlatform(folder, databaseFile),
+      startExecutable: async () => await startPlatform(folder, databaseFile, {}, [executable]),
       close: async () => await filled.platform.database.close(),
     }
   },
-}
+})
 
 /** The filled file comes with requests of the contract's own endpoints; here only what they carry is wanted. */
 const bodyOf = (text = '') => {

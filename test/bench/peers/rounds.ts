@@ -23,25 +23,28 @@ export type Runner = {
   readonly contender: Contender
   readonly prepared: Prepared
   readonly folder: string
+  readonly live: number
   readonly filledBytes: number
   readonly idleBytes: number
   readonly server: ServingProcess
 }
 
 export const startRunner = async (contender: Contender, parent: string, live: number): Promise<Runner> => {
-  const folder = join(parent, `${contender.name}-${live}`)
+  const folder = join(parent, `${contender.name.replace(' ', '-')}-${live}`)
   mkdirSync(folder, { mode: 0o700 })
   const prepared = await contender.prepare(folder, live)
   const filledBytes = usedBytes(prepared.databaseFile)
   const server = await prepared.start()
   await proven('introspect', server, requestsOf('introspect', contender, prepared.material, [])[0])
-  return { contender, prepared, folder, filledBytes, idleBytes: server.residentBytes(), server }
+  return { contender, prepared, folder, live, filledBytes, idleBytes: server.residentBytes(), server }
 }
 
 export const stopRunner = async ({ prepared, server }: Runner): Promise<void> => {
   await server.stop()
   await prepared.close()
 }
+
+const warmUpSeconds = 1
 
 /** Rounds of one work, everyone in turn, each round begun by another; the first one warms up and is not counted. */
 export const playWork = async (
@@ -51,10 +54,11 @@ export const playWork = async (
 ): Promise<ReadonlyMap<Runner, readonly Round[]>> => {
   const played = new Map<Runner, Round[]>(runners.map((runner) => [runner, []]))
   for (let number = 0; number <= rounds; number += 1) {
+    const length = number === 0 ? warmUpSeconds : seconds
     for (const index of runners.keys()) {
       const runner = runners[(index + number) % runners.length]
       if (runner === undefined) continue
-      const round = await playRound(work, runner, { number, rounds, seconds })
+      const round = await playRound(work, runner, { number, rounds, seconds: length })
       if (number > 0) played.get(runner)?.push(round)
     }
   }

@@ -1,5 +1,6 @@
 import { median } from '../report.ts'
 import type { Round, Runner } from './rounds.ts'
+import type { StartUp } from './start-up.ts'
 import { titles, type WorkName, workNames } from './work.ts'
 
 /** A column: a server on a file. */
@@ -7,11 +8,12 @@ export type Column = {
   readonly title: string
   readonly runner: Runner
   readonly rounds: ReadonlyMap<WorkName, readonly Round[]>
-  readonly startMs: number
+  readonly start: StartUp
+  readonly live: number
 }
 
 /** One Markdown table, servers side by side. */
-export const table = (columns: readonly Column[], live: (column: Column) => number): string => {
+export const table = (columns: readonly Column[]): string => {
   const line = (title: string, cell: (column: Column) => string) => row([title, ...columns.map(cell)])
   const byWork = workNames.flatMap((work) => {
     const of = (column: Column, pick: (round: Round) => number) => medianOf(column, work, pick)
@@ -37,8 +39,9 @@ export const table = (columns: readonly Column[], live: (column: Column) => numb
     ),
     line('disk per refresh, bytes', (column) => whole(medianOf(column, 'refresh', ({ diskBytes }) => diskBytes))),
     line('file once filled, MB', ({ runner }) => megabytes(runner.filledBytes)),
-    line('app tokens and grants in it, each', (column) => live(column).toLocaleString('en')),
-    line('start to first answer, ms', ({ startMs }) => whole(startMs)),
+    line('app tokens and grants in it, each', ({ live }) => whole(live)),
+    line('start to first answer, ms', ({ start }) => whole(start.startMs)),
+    line('… as one executable file, ms', ({ start }) => whole(start.executableMs)),
     line('tokens on disk', ({ runner }) => runner.contender.keepsTokensAs),
   ].join('\n')
 }

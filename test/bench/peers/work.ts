@@ -51,7 +51,7 @@ export const requestsOf = (
     case 'token':
       return [form(paths.token, { grant_type: 'client_credentials', scope: appScope })]
     case 'introspect':
-      return material.appTokens.map((token) => form(paths.introspect, { token }))
+      return material.appTokens.map((token) => form(paths.introspect, { token, token_type_hint: 'access_token' }))
     case 'who':
       return material.userTokens.map((token) =>
         request(`GET ${paths.who}`, [`Authorization: Bearer ${token}`, 'X-Service-Api-Version: 2026-08']),
