@@ -2,8 +2,8 @@ import { Elysia, type ValidationError } from 'elysia'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import type { Log } from '../runtime/log.ts'
 import { errorResponse, type RefusalPage } from './envelope.ts'
+import { fieldRefusal } from './field-refusal.ts'
 import { contextOf } from './request-context.ts'
-import { pathInSchema } from './schema-path.ts'
 
 /**
  * Answers whatever a route throws with the one envelope. Mount it before every route: Elysia's own answers repeat the body and
@@ -35,11 +35,8 @@ const refusalFrom = (code: string | number, error: unknown): PlatformError => {
 
 type FailedValidation = Pick<ValidationError, 'type' | 'validator' | 'valueError'>
 
-/** Names the field and nothing it held. An answer that breaks its own schema is our fault, not the caller's. */
+/** An answer that breaks its own schema is our fault, not the caller's. */
 const refusalFromValidation = ({ type, validator, valueError }: FailedValidation): PlatformError => {
   if (type === 'response') return refuse('internal_error')
-  const param = pathInSchema(validator, valueError?.path ?? '')
-  return param === null ? refuse('invalid_request') : refuse('invalid_request', { param, message: fieldMessage })
+  return fieldRefusal(validator, valueError?.path ?? '')
 }
-
-const fieldMessage = 'A field is missing or has a wrong type or value.'

@@ -1,6 +1,7 @@
+import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { PlatformError, refuse } from '../domain/errors.ts'
-import { heldToBeObject } from './json-body.ts'
+import { bodyCheck } from './checked-body.ts'
 import { contextOf } from './request-context.ts'
 import { parseStrictBytes } from './strict-json.ts'
 import { createUploadSlots, type UploadSlots } from './upload-slots.ts'
@@ -23,11 +24,11 @@ export const uploadedFileOf = (request: Request): UploadedFile | null => files.g
 
 /**
  * Decodes an upload as `jsonBody` decodes other bodies, but for its file: that is decoded and hashed as it arrives,
- * beside other requests, and stands in the body as an empty string. `uploadedFileOf` has it. `objects` are held to be
- * objects.
+ * beside other requests, and stands in the body as an empty string. `uploadedFileOf` has it.
  * @throws payload_too_large, invalid_json, invalid_request, unavailable
  */
-export const uploadBody = (...objects: readonly string[]) => {
+export const uploadBody = (schema: TSchema) => {
+  const check = bodyCheck(schema)
   const slots = createUploadSlots(slotCount, longestWaitMs)
   return new Elysia()
     .onParse({ as: 'scoped' }, () => ({}))
@@ -35,7 +36,7 @@ export const uploadBody = (...objects: readonly string[]) => {
       const { request } = context
       const { json, file } = await scan(request, slots)
       if (file !== null) files.set(request, file)
-      context.body = heldToBeObject(parseStrictBytes(json), objects)
+      context.body = check(parseStrictBytes(json))
     })
 }
 

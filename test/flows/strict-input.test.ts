@@ -189,6 +189,22 @@ test('no field takes a value of another type, and none is coerced', async () => 
   }
 })
 
+test('an object that cannot be made a text is as wrong as any other', async () => {
+  const token = { ...world.app.development, scope: 'site:read' }
+  for (const wrong of [{ toString: 1 }, { toString: null, valueOf: null }, [{ toString: 1 }], { toJSON: 1 }]) {
+    for (const [path, body, param] of [
+      ['/token', { ...token, scope: wrong }, 'scope'],
+      ['/versions', { version: wrong }, 'version'],
+      ['/versions', { version: '6.0.0', scopes: [wrong] }, 'scopes.0'],
+      ['/oauth/authorize', { ...authorizeBody(world.app), state: wrong }, 'state'],
+      ['~/api/session', { email: wrong, password: 'x' }, 'email'],
+      ['~/api/embedded/session', { clientId: wrong, code: 'x' }, 'clientId'],
+    ] as const) {
+      expectRefusal(await post(path, JSON.stringify(body)), 'invalid_request', param)
+    }
+  }
+})
+
 test('the field at fault is named', async () => {
   for (const [path, whole, wrong] of fields()) {
     for (const [field, kinds] of Object.entries(wrong)) {
@@ -316,5 +332,21 @@ describe('a token of 64 KB', () => {
     expectRefusal(await send(url, 'GET', '/me', { token: huge }), 'invalid_token')
     expectRefusal(await send(url, 'GET', '/me', { token: `apat_${huge}` }), 'invalid_token')
     expectRefusal(await send(url, 'GET', '/oauth/me', { token: `apua_${'a'.repeat(12_000)}` }), 'invalid_token')
+  })
+})
+
+describe('a body that nobody asked for is not read', () => {
+  const endless = (method: string, path: string) => [
+    `${method} ${path} HTTP/1.1`,
+    'Content-Type: application/json',
+    'Transfer-Encoding: chunked',
+  ]
+  // The chunk never comes: whoever reads the body waits for it.
+  test('before a stranger is refused, or at all', async () => {
+    expectRefusal(await sendLines(url, endless('DELETE', '/api/session'), 'ff\r\n['), 'login_required')
+    const asked = await sendLines(url, endless('OPTIONS', '/api/embedded/session'), 'ff\r\n[')
+    expect(asked.status).toBe(204)
+    const lines = [...endless('DELETE', '/api/session'), `Authorization: Bearer ${await signIn(url, world.user)}`]
+    expect((await sendLines(url, lines, 'ff\r\n[')).status).toBe(204)
   })
 })

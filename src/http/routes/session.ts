@@ -20,7 +20,7 @@ const path = '/api/session'
 export const sessionRoutes = (door: Door) => new Elysia().use(start(door)).use(tell(door))
 
 const start = (door: Door) =>
-  new Elysia().use(jsonBody()).post(
+  new Elysia().use(jsonBody(signInRequest)).post(
     path,
     async ({ body, request, set }) => {
       const context = contextOf(request)

@@ -10,7 +10,7 @@ import { operationDetails } from './operation-details.ts'
 import { contractPath } from './paths.ts'
 
 export const tokenRoute = (door: Door) =>
-  new Elysia().use(jsonBody()).post(
+  new Elysia().use(jsonBody(appTokenRequest)).post(
     `${contractPath}/token`,
     async ({ body, request }) => {
       const context = contextOf(request)

@@ -74,7 +74,7 @@ const list = (door: Door) =>
 const create = (door: Door) =>
   new Elysia()
     .derive(async ({ request }) => ({ bearer: await requireCaller(door, request, 'write') }))
-    .use(uploadBody('manifest', 'artifact'))
+    .use(uploadBody(versionUpload))
     .post(
       path,
       async ({ bearer, body, request, set, status }) => {
@@ -120,7 +120,7 @@ const create = (door: Door) =>
 const rollBack = (door: Door) =>
   new Elysia()
     .derive(async ({ request }) => ({ bearer: await requireCaller(door, request, 'write') }))
-    .use(jsonBody())
+    .use(jsonBody(rollbackRequest))
     .post(
       `${path}/rollback`,
       async ({ bearer, body, request, set }) => {

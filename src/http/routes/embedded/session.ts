@@ -18,7 +18,7 @@ const exchange = (door: Door) =>
       await openToKnownOrigin(door, request)
       return {}
     })
-    .use(jsonBody())
+    .use(jsonBody(embeddedSessionRequest))
     .post(
       path,
       async ({ request, body: { clientId, code } }) => {

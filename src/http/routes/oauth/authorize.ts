@@ -17,7 +17,7 @@ export const authorizeRoute = (door: Door) =>
       takeShare(door, contextOf(request), 'authorize', session.user.id)
       return { session }
     })
-    .use(jsonBody())
+    .use(jsonBody(authorizeRequest))
     .post(
       `${contractPath}/oauth/authorize`,
       async ({ session, body, request }) => {

@@ -31,7 +31,7 @@ const refuseSecondCaller = (caller: BearerCaller, body: Static<typeof revokeRequ
 export const revokeRoute = (door: Door) =>
   new Elysia()
     .derive(async ({ request }) => ({ caller: await callerOf(door, request) }))
-    .use(jsonBody())
+    .use(jsonBody(revokeRequest))
     .post(
       `${contractPath}/oauth/revoke`,
       async ({ caller, body, request }) => {

@@ -17,7 +17,7 @@ import { contractPath } from '../paths.ts'
 type Body = Static<typeof tokenRequest>
 
 export const oauthTokenRoute = (door: Door) =>
-  new Elysia().use(jsonBody()).post(
+  new Elysia().use(jsonBody(tokenRequest)).post(
     `${contractPath}/oauth/token`,
     async ({ body, request }) => {
       const context = contextOf(request)
