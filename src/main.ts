@@ -2,4 +2,5 @@ import { runProgram } from './cli/program.ts'
 
 // Before anything else: whatever this program creates is for its own user alone.
 process.umask(0o077)
-process.exitCode = await runProgram(process.argv.slice(2))
+const exitCode = await runProgram(process.argv.slice(2))
+if (exitCode !== 0) process.exitCode = exitCode // what was written may yet turn out to be lost, which is no success

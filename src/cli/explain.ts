@@ -6,13 +6,14 @@ import { describeCause } from '../runtime/cause.ts'
 import { PasswordsUnusable } from '../runtime/passwords.ts'
 import { CommandFailed } from './command-failed.ts'
 import { remoteSentence } from './developer/remote-sentence.ts'
+import { printable } from './output.ts'
 import { UsageError } from './usage-error.ts'
 
 export type Explanation = { readonly exitCode: 1 | 2; readonly sentences: readonly string[] }
 
 /** What the person at the command line is told of an error: plain sentences, never a stack, never SQL with its values. */
 export const explain = (error: unknown): Explanation => {
-  if (error instanceof ConfigError) return { exitCode: 2, sentences: error.faults }
+  if (error instanceof ConfigError) return { exitCode: 2, sentences: error.faults.map(oneLine) }
   if (error instanceof UsageError) return { exitCode: 2, sentences: [oneLine(error.message)] }
   if (error instanceof CommandFailed) return { exitCode: 1, sentences: error.sentences.map(oneLine) }
   return { exitCode: 1, sentences: [oneLine(sentenceOf(error))] }
@@ -59,4 +60,5 @@ const innermost = (error: unknown) => {
   return describeCause(cause)
 }
 
-const oneLine = (text: string): string => text.replaceAll(/\s*[\r\n]+\s*/g, ' ')
+/** Names of files and words of a server are in it, which others chose. */
+const oneLine = (text: string): string => printable(text.replaceAll(/\s*[\r\n]+\s*/g, ' '))

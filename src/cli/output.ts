@@ -7,7 +7,7 @@ type Columns = Readonly<Record<string, string>>
 
 /** The answer of a command: one JSON value, or text for people. The only writer to stdout. */
 export const answer = (flags: CommonFlags, value: Fields, text: string): void => {
-  process.stdout.write(flags.json === true ? `${JSON.stringify(value)}\n` : `${text}\n`)
+  process.stdout.write(flags.json === true ? `${printableJson(value)}\n` : `${printableLines(text)}\n`)
 }
 
 export const answerRecord = (flags: CommonFlags, record: Fields): void => {
@@ -43,7 +43,7 @@ const fieldsOf = (record: Fields, prefix: string): readonly (readonly [name: str
   Object.entries(record).flatMap(([name, value]) =>
     isPlainObject(value) && Object.keys(value).length > 0
       ? fieldsOf(value, `${prefix}${name}.`)
-      : [[`${prefix}${name}`, cellText(value)] as const],
+      : [[printable(`${prefix}${name}`), cellText(value)] as const],
   )
 
 const isPlainObject = (value: unknown): value is Fields =>
@@ -75,5 +75,16 @@ const cellText = (value: unknown): string => {
 }
 
 /** Text that others wrote must not move the cursor, change colours or reverse the reading direction. */
-export const printable = (text: string): string =>
-  text.replaceAll(/[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')
+export const printable = (text: string): string => text.replaceAll(unprintable, '\ufffd')
+
+const unprintable = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
+
+/** A text of several lines, whoever wrote which part of it. */
+const printableLines = (text: string): string => text.split('\n').map(printable).join('\n')
+
+/** The very value, for programs; on a terminal it does nothing either. */
+const printableJson = (value: Fields): string =>
+  JSON.stringify(value).replaceAll(
+    unprintable,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )

@@ -92,8 +92,7 @@ const versionText = (): string =>
 
 /** Runs one command line and gives the exit code. */
 export const runProgram = async (words: readonly string[]): Promise<number> => {
-  // A reader that has seen enough, such as head, is no failure.
-  process.stdout.on('error', () => undefined)
+  process.stdout.on('error', tellUnwritten)
   try {
     await createProgram().parseAsync(words, { from: 'user' })
     return Number(process.exitCode ?? 0)
@@ -104,6 +103,13 @@ export const runProgram = async (words: readonly string[]): Promise<number> => {
     for (const sentence of sentences) process.stderr.write(`error: ${sentence}\n`)
     return exitCode
   }
+}
+
+/** A reader that has seen enough, such as head, is no failure; an answer that found no room is lost. */
+const tellUnwritten = (error: Error): void => {
+  if ('code' in error && error.code === 'EPIPE') return
+  for (const sentence of explain(error).sentences) process.stderr.write(`error: The answer is lost. ${sentence}\n`)
+  process.exitCode = 1
 }
 
 /** An unknown flag may have been meant for a secret: its name is told, its value is not. */

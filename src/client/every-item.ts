@@ -1,3 +1,5 @@
+import { AppPlatformError } from './app-platform-error.ts'
+
 type Page<Item> = { readonly data: readonly Item[]; readonly nextCursor: string | null }
 
 /** The items of all pages, one page asked for at a time and only when it is needed. */
@@ -8,6 +10,7 @@ export async function* everyItem<Item>(
     const { data, nextCursor } = await pageAfter(cursor)
     yield* data
     if (nextCursor === null) return
+    if (nextCursor === cursor) throw new AppPlatformError('unexpected_answer', 'The list leads in a circle.')
     cursor = nextCursor
   }
 }

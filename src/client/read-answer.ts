@@ -1,4 +1,8 @@
+import type { currentApiVersion } from '../domain/api-version.ts'
 import { AppPlatformError } from './app-platform-error.ts'
+
+/** The version of the contract that this client speaks: the type holds it to the one that the server speaks. */
+export const apiVersion: typeof currentApiVersion = '2026-08'
 
 /** As much of a response as is looked at, its body read to the end. */
 export type RawAnswer = { readonly status: number; readonly headers: Headers; readonly text: string }
@@ -13,10 +17,36 @@ export const readAnswer = <T>(answer: RawAnswer, secrets: readonly string[]): T 
   const { status, headers } = answer
   if (status < 200 || status > 299) throw errorOf({ ...answer, text: without(secrets, answer.text) })
   const value = parsed<T>(answer.text)
-  if (isObject(value)) return value
-  const requestId = headers.get('x-request-id')
-  throw new AppPlatformError('unexpected_answer', 'The answer is not that of an app platform.', { status, requestId })
+  // Any server may answer with an object; every answer of the platform says which version of the contract it has.
+  if (isObject(value) && headers.get('x-service-api-version') === apiVersion) return value
+  throw unexpected(status, headers)
 }
+
+/** Longer than a page of a hundred versions with the longest manifests and notes. */
+const longestAnswerBytes = 64 * 1024 * 1024
+
+/**
+ * The body of an answer, to its end.
+ * @throws AppPlatformError for one that goes on and on; what reading throws
+ */
+export const readText = async ({ status, headers, body }: Response): Promise<string> => {
+  if (body === null) return ''
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for await (const piece of body) {
+    bytes += piece.length
+    if (bytes > longestAnswerBytes) throw unexpected(status, headers)
+    text += decoder.decode(piece, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+const unexpected = (status: number, headers: Headers): AppPlatformError =>
+  new AppPlatformError('unexpected_answer', 'The answer is not that of an app platform.', {
+    status,
+    requestId: headers.get('x-request-id'),
+  })
 
 const errorOf = ({ status, headers, text }: RawAnswer): AppPlatformError => {
   const requestId = headers.get('x-request-id')

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { keepLogin } from '../../src/cli/developer/credential-file.ts'
 import { createCredential } from '../../src/operations/credentials/create-credential.ts'
 import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
 import { startFlakyProxy } from '../client/support/flaky-proxy.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { operator, trace } from '../support/operator.ts'
 import { addApp, createWorld, endWorld, type World } from '../support/world.ts'
 import { asVariables, newDeveloper } from './support/developer.ts'
@@ -185,6 +187,24 @@ test('a login that is broken or belongs elsewhere is not used', async () => {
     expect({ content, exitCode }).toEqual({ content, exitCode: 1 })
     expect(stderr).toMatch(/^error: .+ is not a login of this program\. .+\n$/)
   }
+})
+
+test('what cannot be kept leaves nothing of the secret behind', () => {
+  const folder = temporaryFolder()
+  const login = { url: 'https://a.example', ...world.app.development, scope: 'site:read' }
+  const file = keepLogin(folder, login)
+  rmSync(file)
+  mkdirSync(join(file, 'in-the-way'), { recursive: true })
+  expect(() => keepLogin(folder, login)).toThrow()
+  expect(readdirSync(folder)).toEqual([basename(file)])
+})
+
+test('files that are named for no server are none of its logins', async () => {
+  const developer = newDeveloper()
+  await developer.json(['login', ...at()], asVariables(world.app.development))
+  for (const name of ['https%3A%2F%2F%zz', 'https%3A%2F%2F%1B%5D0%3Bx%07', 'https%3A%2F%2Fa.example%2Fpath', 'notes'])
+    writeFileSync(join(developer.kept, `${name}.json`), '{}')
+  expect((await developer.json(['whoami'])).url).toBe(world.server.url)
 })
 
 test('logout forgets one server, and says when there was nothing to forget', async () => {

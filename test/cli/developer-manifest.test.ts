@@ -82,8 +82,25 @@ test('every fault of every field is told at once, in order, each at its place', 
   expect(faultsOf(text).join()).not.toContain('user:secret')
 })
 
+const deep = (levels: number) => `{"name":"x","a":${'['.repeat(levels)}${']'.repeat(levels)}}`
+
+test('what no two programs read alike is refused wherever it stands, for the server cannot say where', () => {
+  const cases: readonly (readonly [text: string, fault: string])[] = [
+    ['{"name":"x","a":[{"b":1,\n"b":2}]}', '2:1: This field stands here twice.'],
+    ['{"name":"x","a":{"b":"\\ud83d"}}', '1:22: This text has a NUL or half of a character in it.'],
+    ['{"name":"x","a\\u0000":1}', '1:13: This text has a NUL or half of a character in it.'],
+    ['{"name":"x","__proto__":{}}', '1:13: No field can have this name.'],
+    ['{"name":"x","a":1e999}', '1:17: This number is too large.'],
+    [deep(31), '1:47: This is more than 31 levels deep.'],
+    [deep(100_000), '1:1: The JSON is nested too deeply.'],
+  ]
+  for (const [text, fault] of cases) expect(faultsOf(text)).toEqual([fault])
+  expect(faultsOf(deep(30))).toEqual([])
+  expect(faultsOf('{"name":"x","a":[{"b":1},{"b":2}]}')).toEqual([])
+})
+
 test('a field that means nothing is the business of the app, unless it looks like a slip', () => {
-  const { warnings } = readManifest(written('{"name":"x","scope":[],"embed_URL":"x","theme":{},"nam":1,"__proto__":1}'))
+  const { warnings } = readManifest(written('{"name":"x","scope":[],"embed_URL":"x","theme":{},"nam":1,"constructor":1}'))
   expect(warnings.map((warning) => warning.replace(/^.*app\.json:/, ''))).toEqual([
     '1:13: This field means nothing here. Was it meant to be scopes?',
     '1:24: This field means nothing here. Was it meant to be embedUrl?',

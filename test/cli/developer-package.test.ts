@@ -154,6 +154,9 @@ test('files with secrets are refused by name, all of them at once', async () => 
   expect(stderr).toMatch(/^error: [^\n]+\n$/)
   for (const name of [...Object.keys(secret), 'settings.txt']) expect(stderr).toContain(name)
   for (const name of ['.env.example', 'monkey.js', 'keys.json']) expect(stderr).not.toContain(name)
+  const others = ['.envrc', '.env~', '.env-live', 'live.env', 'AuthKey.p8', 'id_rsa.bak', '.aws/credentials']
+  expect(others.filter((name) => !isSecretName(name))).toEqual([])
+  expect(['example.env', 'id_rsa.pub', 'credentials.html'].filter(isSecretName)).toEqual([])
   expect(['.envrc.js', 'environment.ts', 'turkey', 'tokens.css', '.env.sample'].filter(isSecretName)).toEqual([])
 })
 
@@ -164,6 +167,7 @@ test('a secret inside a file is found wherever it stands, and nothing that only 
     'config.js': `const secret = "${clientSecret}"`,
     'late.js': `${padding}"${clientSecret}"`, // across two pieces
     'key.txt': pem(keyBody),
+    'indented.yaml': `key: |\n${pem(keyBody).replaceAll(/^(?=.)/gm, '    ')}`,
     'account.js': JSON.stringify({ key: pem(keyBody) }),
     'legacy.txt': `-----BEGIN RSA ${keyName}-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n${keyBody}\n`,
     'jose.js': `const header = "-----BEGIN ${keyName}-----\\n"; const other = "${clientSecret.slice(0, -1)}"`,
@@ -171,7 +175,7 @@ test('a secret inside a file is found wherever it stands, and nothing that only 
   })
   const { exitCode, stderr } = await create(folder)
   expect(exitCode).toBe(1)
-  expect(stderr).toContain(': account.js, config.js, key.txt, late.js, legacy.txt. ')
+  expect(stderr).toContain(': account.js, config.js, indented.yaml, key.txt, late.js, legacy.txt. ')
   expect(stderr).not.toContain(clientSecret)
   const scan = createSecretScan()
   for (const unit of `..${clientSecret}..`) scan.see(new TextEncoder().encode(unit))

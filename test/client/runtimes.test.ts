@@ -1,30 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { installedProgram } from '../clients/support/installed.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, createWorld, endWorld, installApp, type World } from '../support/world.ts'
+import { bundledLibrary } from './support/bundled-library.ts'
 import { consent, publicUrlOf } from './support/client.ts'
 
 let world: World
 let library = ''
 beforeAll(async () => {
   world = await createWorld()
-  library = await bundled()
+  library = await bundledLibrary()
 })
 afterAll(async () => await endWorld(world))
-
-/** The library as an app of Node's would bundle it, alone in its folder. */
-const bundled = async (): Promise<string> => {
-  const outdir = temporaryFolder()
-  const { success } = await Bun.build({
-    entrypoints: [join(import.meta.dir, '../../src/client/index.ts')],
-    target: 'node',
-    outdir,
-    naming: 'client.mjs',
-  })
-  expect(success).toBe(true)
-  return join(outdir, 'client.mjs')
-}
 
 const runtimes = [
   { name: 'Node', program: () => installedProgram('node', 'nodejs') },

@@ -5,6 +5,8 @@ import type { Command } from 'commander'
 import { readConfig } from '../../config.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { seedDemo } from '../../operations/database/seed-demo.ts'
+import { openWebhookSender } from '../../runtime/webhook-sender.ts'
+import { createDemoReceiver, demoReceiverUrl } from '../dev/demo-receiver.ts'
 import { demoText } from '../dev/demo-text.ts'
 import { serveUntil, signalToEnd } from './serve.ts'
 
@@ -28,11 +30,16 @@ export const addDevCommand = (program: Command): void => {
       const signal = signalToEnd()
       const config = readConfig({ ...flags, database })
       const { startPlatformServer } = await import('../../server.ts') // here, for no other command needs it
-      const server = await startPlatformServer(config)
+      const receiver = createDemoReceiver(
+        openWebhookSender(config.webhookNetworks),
+        (line) => void process.stdout.write(line),
+      )
+      const server = await startPlatformServer(config, receiver.sender)
       const { platform } = server
       const requestId = recordId('req_', platform.random.uuid(platform.clock.now()))
-      const demo = await seedDemo(platform, { requestId, address: 'local' }, { kind: 'system' })
+      const demo = await seedDemo(platform, { requestId, address: 'local' }, { kind: 'system' }, demoReceiverUrl)
       process.stdout.write(demoText(platform.publicUrl, database, demo))
+      if (demo.webhook !== null) receiver.open(demo.webhook.secret)
       await serveUntil(signal, server)
     })
 }

@@ -20,12 +20,22 @@ export const demoText = (url: string, database: string, demo: DemoCredentials): 
     'Client IDs and secrets (shown once):',
     ...apps,
     '',
+    ...webhook(demo),
     '# ---- paste these lines into another terminal, then the walk below them ----',
     ...walkSettings(url, demo),
     '',
     walk,
   ].join('\n')
 }
+
+const webhook = ({ webhook: endpoint }: DemoCredentials): string[] =>
+  endpoint === null
+    ? []
+    : [
+        `Webhooks: ${endpoint.url} is told what happens to ${endpoint.app} in production. It stands for the app's backend`,
+        'inside this program, and prints what it takes below the walk. Try its ping in the console.',
+        '',
+      ]
 
 /** The app with the approved install, and the user who has it. */
 const walkSettings = (url: string, demo: DemoCredentials): string[] => {

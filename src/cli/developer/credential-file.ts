@@ -19,8 +19,13 @@ export const keepLogin = (folder: string, login: KeptLogin): string => {
   const file = fileOf(folder, login.url)
   const fresh = `${file}.${process.pid}`
   rmSync(fresh, { force: true })
-  writeFileSync(fresh, `${JSON.stringify(login)}\n`, { mode: 0o600, flag: 'wx', flush: true })
-  renameSync(fresh, file)
+  try {
+    writeFileSync(fresh, `${JSON.stringify(login)}\n`, { mode: 0o600, flag: 'wx', flush: true })
+    renameSync(fresh, file)
+  } catch (error) {
+    rmSync(fresh, { force: true }) // half a secret is a secret
+    throw error
+  }
   return file
 }
 
@@ -57,9 +62,19 @@ export const forgetLogin = (folder: string, url: string): boolean => {
 export const keptServers = (folder: string): readonly string[] => {
   if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return []
   return readdirSync(folder)
-    .filter((name) => /^https?%3A%2F%2F[^/]+\.json$/.test(name))
-    .map((name) => decodeURIComponent(name.slice(0, -'.json'.length)))
+    .map(serverIn)
+    .filter((url) => url !== null)
     .toSorted()
+}
+
+/** The origin that a file is named for; null for a file of any other name. */
+const serverIn = (name: string): string | null => {
+  try {
+    const { origin } = new URL(decodeURIComponent(name.slice(0, -'.json'.length)))
+    return origin.startsWith('http') && fileOf('', origin) === name ? origin : null
+  } catch {
+    return null
+  }
 }
 
 const loginIn = (text: string): KeptLogin | null => {

@@ -3,6 +3,7 @@ import { type Node, type ParseError, parseTree, printParseErrorCode } from 'json
 import { CommandFailed } from '../../command-failed.ts'
 import { type FieldFault, manifestFields, meantField } from './manifest-fields.ts'
 import { placeOf } from './place.ts'
+import { strictFaults } from './strict-values.ts'
 
 export type Manifest = {
   readonly content: Readonly<Record<string, unknown>>
@@ -24,7 +25,7 @@ export const readManifest = (file: string): Manifest => {
   const members = (root.children ?? []).map(memberOf)
   const faults = [
     ...missing(root),
-    ...twice(members),
+    ...strictFaults(root),
     ...members.flatMap(({ name, value }) => ruleOf(name)?.(value) ?? []),
   ]
   if (faults.length > 0) throw new CommandFailed(inOrder(faults).map(({ node, sentence }) => at(node.offset, sentence)))
@@ -38,7 +39,7 @@ export const readManifest = (file: string): Manifest => {
   }
 }
 
-/** Valid by now; a key that stands twice is a fault, so this has what the tree has. */
+/** Valid by now; a key that stands twice is a fault wherever it stands, so this has what the tree has. */
 const contentOf = (text: string): Pick<Manifest, 'content' | 'scopes'> => {
   const content: Readonly<Record<string, unknown>> = JSON.parse(text)
   const { scopes } = content
@@ -54,10 +55,19 @@ const textOf = (file: string): string => {
   }
   if (!found.isFile()) throw new CommandFailed([`The manifest ${file} is not a file.`])
   if (found.size > longestBytes) throw new CommandFailed([`The manifest ${file} is larger than 256 KiB.`])
+  const bytes = readBytes(file)
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
     throw new CommandFailed([`The manifest ${file} is not UTF-8.`])
+  }
+}
+
+const readBytes = (file: string): Uint8Array => {
+  try {
+    return readFileSync(file)
+  } catch {
+    throw new CommandFailed([`The manifest ${file} cannot be read. See that you may read it.`])
   }
 }
 
@@ -65,11 +75,20 @@ type At = (offset: number, sentence: string) => string
 
 const treeOf = (text: string, at: At): Node => {
   const errors: ParseError[] = []
-  const root = parseTree(text, errors, { disallowComments: true, allowTrailingComma: false })
+  const root = parsed(text, errors, at)
   const [first] = errors
   if (first !== undefined) throw new CommandFailed([at(first.offset, syntaxSentence(first))])
   if (root?.type === 'object') return root
   throw new CommandFailed([at(root?.offset ?? 0, 'The manifest must be an object: {"name": …}.')])
+}
+
+const parsed = (text: string, errors: ParseError[], at: At): Node | undefined => {
+  try {
+    return parseTree(text, errors, { disallowComments: true, allowTrailingComma: false })
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new CommandFailed([at(0, 'The JSON is nested too deeply.')]) // deeper than the parser's stack
+  }
 }
 
 /** `PropertyNameExpected`: The JSON is broken here: property name expected. */
@@ -91,11 +110,6 @@ const missing = (root: Node): readonly FieldFault[] =>
   (root.children ?? []).some((property) => memberOf(property).name === 'name')
     ? []
     : [{ node: root, sentence: 'The manifest has no name.' }]
-
-const twice = (members: readonly Member[]): readonly FieldFault[] =>
-  members
-    .filter(({ name }, index) => members.findIndex((other) => other.name === name) < index)
-    .map(({ key }) => ({ node: key, sentence: 'This field stands here twice.' }))
 
 const inOrder = (faults: readonly FieldFault[]): readonly FieldFault[] =>
   faults.toSorted((one, other) => one.node.offset - other.node.offset)

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import createIgnore, { type Ignore } from 'ignore'
+import { CommandFailed } from '../../command-failed.ts'
 import { isSecretName } from './secret-file.ts'
 
 /** A file that goes into the archive. */
@@ -20,6 +21,8 @@ export type FoundFiles = {
   readonly linksOut: readonly string[]
   /** Pipes, devices, broken and circular links, and names that no archive can carry everywhere. */
   readonly unpackable: readonly string[]
+  /** What this user may not look into. */
+  readonly unreadable: readonly string[]
 }
 
 export const ignoreFile = '.appignore'
@@ -28,7 +31,7 @@ export const alwaysIgnored = ['.git', '.hg', '.svn', '.DS_Store', 'node_modules'
 
 /**
  * Every file below the folder that is not ignored, in the order of their paths, the same on every machine.
- * @throws errors of the file system
+ * @throws CommandFailed for an ignore file that cannot be read; errors of the file system
  */
 export const findFiles = (folder: string): FoundFiles => {
   const root = realpathSync(folder)
@@ -37,6 +40,16 @@ export const findFiles = (folder: string): FoundFiles => {
   const secrets: string[] = []
   const linksOut: string[] = []
   const unpackable: string[] = []
+  const unreadable: string[] = []
+  const namesIn = (source: string, path: string): readonly string[] => {
+    try {
+      return readdirSync(source)
+    } catch (error) {
+      if (!isCode(error, ['EACCES', 'EPERM'])) throw error
+      unreadable.push(path)
+      return []
+    }
+  }
   const visit = (path: string, above: readonly string[]): void => {
     const source = realPath(join(root, path))
     const stats = source === null ? undefined : statSync(source, { throwIfNoEntry: false })
@@ -45,17 +58,18 @@ export const findFiles = (folder: string): FoundFiles => {
     else if (!isInside(root, source)) linksOut.push(path)
     else if (above.includes(source))
       unpackable.push(path) // a link to a folder that it stands in
-    else if (stats.isDirectory()) for (const name of readdirSync(source)) visit(`${path}/${name}`, [...above, source])
+    else if (stats.isDirectory()) for (const name of namesIn(source, path)) visit(`${path}/${name}`, [...above, source])
     else if (!stats.isFile()) unpackable.push(path)
     else if (isSecretName(path) || isSecretName(relative(root, source))) secrets.push(path)
     else files.push({ path, source, ...factsOf(stats) })
   }
-  for (const name of readdirSync(root)) visit(name, [root])
+  for (const name of namesIn(root, folder)) visit(name, [root])
   return {
     files: files.toSorted((one, other) => (one.path < other.path ? -1 : 1)),
     secrets: secrets.toSorted(),
     linksOut: linksOut.toSorted(),
     unpackable: unpackable.toSorted(),
+    unreadable: unreadable.toSorted(),
   }
 }
 
@@ -63,20 +77,26 @@ export const findFiles = (folder: string): FoundFiles => {
 const ignoreRules = (root: string): Ignore => {
   const rules = createIgnore({ ignorecase: false }).add([...alwaysIgnored])
   const file = join(root, ignoreFile)
-  return statSync(file, { throwIfNoEntry: false }) === undefined ? rules : rules.add(readFileSync(file, 'utf8'))
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found === undefined) return rules
+  if (!found.isFile()) throw new CommandFailed([`${ignoreFile} is not a file.`]) // nobody waits for what writes to a pipe
+  return rules.add(readFileSync(file, 'utf8'))
 }
 
 const factsOf = ({ size, mode }: Stats) => ({ sizeBytes: size, isExecutable: (mode & 0o100) !== 0 })
 
-/** Null for a link that leads nowhere. */
+/** Null for a link that leads nowhere, as far as this user can see. */
 const realPath = (path: string): string | null => {
   try {
     return realpathSync(path)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ELOOP')) return null
+    if (isCode(error, ['ENOENT', 'ELOOP', 'EACCES', 'EPERM'])) return null
     throw error
   }
 }
+
+const isCode = (error: unknown, codes: readonly unknown[]): boolean =>
+  error instanceof Error && 'code' in error && codes.includes(error.code)
 
 const isInside = (root: string, path: string): boolean =>
   path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)

@@ -62,7 +62,10 @@ const packFolder = async (folder: string, version: string, signal: AbortSignal):
   }
 }
 
-const refuseUnfit = (folder: string, { files, secrets, linksOut, unpackable }: FoundFiles): void => {
+/** A ZIP counts its files in 16 bits. */
+const mostFiles = 65_535
+
+const refuseUnfit = (folder: string, { files, secrets, linksOut, unpackable, unreadable }: FoundFiles): void => {
   const sentences = [
     ...(linksOut.length === 0
       ? []
@@ -78,6 +81,16 @@ const refuseUnfit = (folder: string, { files, secrets, linksOut, unpackable }: F
       ? []
       : [
           `These cannot be packed: ${nameSome(unpackable)}. They are no files, lead nowhere or in a circle, or have names that do not work everywhere. List them in ${ignoreFile}.`,
+        ]),
+    ...(unreadable.length === 0
+      ? []
+      : [
+          `These folders cannot be read: ${nameSome(unreadable)}. See that you may read them, or list them in ${ignoreFile}.`,
+        ]),
+    ...(files.length <= mostFiles
+      ? []
+      : [
+          `There are ${files.length} files in ${folder}; an archive has at most ${mostFiles}. List what need not be in it in ${ignoreFile}.`,
         ]),
   ]
   if (sentences.length > 0) throw new CommandFailed(sentences)

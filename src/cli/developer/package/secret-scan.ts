@@ -1,8 +1,8 @@
 import { parseSecret, type SecretKind } from '../../../domain/secret.ts'
 
-/** A private key with something in it, as a file or inside JSON; programs that only name the header are no secret. */
+/** A private key with something in it, as a file, inside JSON or indented in YAML; programs that only name the header are no secret. */
 const privateKey =
-  /-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(?:\\n|\\r|[\r\n])+(?:[\w-]+: [^\r\n]*\s+)*[A-Za-z0-9+/=]{40}/
+  /-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----[ \t]*(?:\\n|\\r|[\r\n])+[ \t]*(?:[\w-]+: [^\r\n]*\s+)*[A-Za-z0-9+/=]{40}/
 /** Secrets of this platform, by prefix and length; their checksum tells whether they are real. */
 const ofThePlatform = /\b(?:aps_dev_|aps_live_|apus_|apur_|apok_)[0-9A-Za-z]{71}\b/g
 const kinds: readonly SecretKind[] = [

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { findFiles } from '../../src/cli/developer/package/find-files.ts'
+import { prepareArtifact } from '../../src/cli/developer/package/prepare-artifact.ts'
+import { createWorld, endWorld, type World } from '../support/world.ts'
+import { appFolder, type Developer, pipeline } from './support/developer.ts'
+
+let world: World
+let developer: Developer
+beforeAll(async () => {
+  world = await createWorld()
+  developer = pipeline(world.server.url, world.app.development)
+})
+afterAll(async () => await endWorld(world))
+
+const refusalOf = async (folder: string) => {
+  const { exitCode, stderr } = await developer.run(['versions', 'create', folder, '--version', '1.0.0'])
+  expect(exitCode).toBe(1)
+  expect(stderr).toMatch(/^error: [^\n]+\n$/)
+  return stderr
+}
+
+test('names of files do not steer the terminal that they are told on', async () => {
+  const folder = appFolder({ '\u001b]0;owned\u0007.txt': '', '\u202egnp.pem': '' })
+  const { stderr } = await developer.run(['versions', 'create', folder, '--version', '1.0.0'])
+  expect(stderr).toContain('These cannot be packed: \ufffd]0;owned\ufffd.txt.')
+  expect(stderr).toContain('These files hold secrets, which must not leave this machine: \ufffdgnp.pem.')
+})
+
+test('an ignore file that is a pipe or a folder is refused, and nobody waits for it', async () => {
+  const piped = appFolder()
+  Bun.spawnSync(['mkfifo', join(piped, '.appignore')])
+  const nested = appFolder({ '.appignore/a.txt': '' })
+  for (const folder of [piped, nested]) expect(await refusalOf(folder)).toBe('error: .appignore is not a file.\n')
+})
+
+test.skipIf(process.getuid?.() === 0)('a folder that may not be read is named', () => {
+  const folder = appFolder({ 'closed/a.txt': '' })
+  chmodSync(join(folder, 'closed'), 0)
+  expect(findFiles(folder).unreadable).toEqual(['closed'])
+  chmodSync(join(folder, 'closed'), 0o700)
+})
+
+test('more files than a ZIP can count are refused, instead of an archive that nobody can open', async () => {
+  const folder = appFolder()
+  mkdirSync(join(folder, 'many'))
+  for (let number = 0; number < 65_534; number += 1) writeFileSync(join(folder, 'many', String(number)), '')
+  const { signal } = new AbortController()
+  expect(await prepareArtifact(folder, '1.0.0', signal).catch(({ message }) => message)).toStartWith(
+    `There are 65536 files in ${folder}; an archive has at most 65535.`,
+  )
+})

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createWorld, endWorld, type World } from '../support/world.ts'
+import { appFolder, asVariables, pipeline } from './support/developer.ts'
+import { atTerminal } from './support/terminal.ts'
+
+let world: World
+beforeAll(async () => void (world = await createWorld()))
+afterAll(async () => await endWorld(world))
+
+/** Sets the title of a terminal, its colours, its cursor and its reading direction. */
+const hostile = '\u001b]0;owned\u0007\u001b[31m\u009b2J\u202e'
+// eslint-disable-next-line no-control-regex
+const steering = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/
+
+const token = { accessToken: 'apat_of_another', tokenType: 'Bearer', expiresIn: 3600, scope: 'site:read' }
+const app = { appId: hostile, clientId: hostile, name: hostile, slug: hostile, environment: hostile, [hostile]: 1 }
+const version = {
+  id: 'ver_1',
+  number: 1,
+  version: `1.0.0${hostile}`,
+  status: hostile,
+  revision: 1,
+  artifact: { filename: hostile, sizeBytes: 1, sha256: hostile },
+  current: { development: true, production: true },
+  createdAt: hostile,
+}
+const list = { data: [version], nextCursor: null, current: { development: 'ver_1', production: 'ver_1' } }
+const error = {
+  code: 'constructor',
+  message: hostile,
+  requestId: hostile,
+  param: hostile,
+  details: { status: hostile },
+}
+
+const serve = (answers: Readonly<Record<string, unknown>>, status = 200) =>
+  Bun.serve({
+    port: 0,
+    fetch: ({ url, method }) => {
+      const name = new URL(url).pathname.split('/').at(-1) ?? ''
+      const answer = answers[`${method} ${name}`] ?? answers[name]
+      return Response.json(answer, { status, headers: { 'X-Service-Api-Version': '2026-08' } })
+    },
+  })
+
+test('whatever a server answers, it does not steer the terminal that it is shown on', async () => {
+  const server = serve({ token, me: app, 'GET versions': list, 'POST versions': version })
+  const developer = pipeline(`http://127.0.0.1:${server.port}`, world.app.development)
+  const folder = appFolder()
+  for (const words of [
+    ['login'],
+    ['whoami'],
+    ['versions', 'list'],
+    ['versions', 'create', folder, '--version', '1.0.0'],
+  ])
+    for (const flags of [[], ['--json']]) {
+      const { exitCode, stdout, stderr } = await developer.run([...words, ...flags])
+      expect({ words, exitCode, stderr }).toEqual({ words, exitCode: 0, stderr: '' })
+      expect(stdout).not.toMatch(steering)
+      if (flags.length > 0) expect(JSON.stringify(JSON.parse(stdout))).toContain(JSON.stringify(hostile))
+    }
+  await server.stop(true)
+})
+
+test('a refusal in strange words is one plain line, whatever its code is named', async () => {
+  const server = serve({ token: { error } }, 400)
+  const { exitCode, stdout, stderr } = await pipeline(`http://127.0.0.1:${server.port}`, world.app.development).run([
+    'whoami',
+  ])
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+  expect(stderr).toMatch(/^error: [^\n]+\n$/)
+  expect(stderr).not.toMatch(steering)
+  expect(stderr).not.toContain('function')
+  await server.stop(true)
+})
+
+test('a server that is no platform gets no login, though it answers everything with an object', async () => {
+  const server = Bun.serve({ port: 0, fetch: () => Response.json({ ok: true }) })
+  const { exitCode, stdout, stderr } = await pipeline(`http://127.0.0.1:${server.port}`, world.app.development).run([
+    'login',
+  ])
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+  expect(stderr).toBe(
+    'error: The answer is not that of an app platform. Check the URL: something else answered there.\n',
+  )
+  await server.stop(true)
+})
+
+test('what is for this machine goes to no proxy, which would read the secret', async () => {
+  const heard: string[] = []
+  const proxy = Bun.serve({ port: 0, fetch: ({ url }) => (heard.push(url), new Response()) })
+  const environment = { HTTP_PROXY: `http://127.0.0.1:${proxy.port}`, http_proxy: `http://127.0.0.1:${proxy.port}` }
+  const told = await pipeline(world.server.url, world.app.development).run(['whoami', '--json'], environment)
+  expect(JSON.parse(told.stdout).slug).toBe(world.app.slug)
+  expect(heard).toEqual([])
+  await proxy.stop(true)
+})
+
+test('an answer that finds no room is no success', async () => {
+  const env = { APP_PLATFORM_URL: world.server.url, ...asVariables(world.app.development) }
+  for (const words of ['whoami --json', '--version']) {
+    const terminal = atTerminal(`$AP ${words} > /dev/full; echo "exit $?"`, env)
+    await terminal.shows('error: The answer is lost. The disk is full.')
+    await terminal.shows('exit 1')
+    await terminal.ended()
+  }
+  const enough = atTerminal('{ $AP --help; echo "exit $?" >&2; } | head -c 1 > /dev/null', env)
+  await enough.shows('exit 0')
+  await enough.ended()
+})

@@ -1,0 +1,77 @@
+import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { call } from '../support/call.ts'
+import { appToken, createWorld, endWorld } from '../support/world.ts'
+import { installedProgram } from '../clients/support/installed.ts'
+import { bundledLibrary } from './support/bundled-library.ts'
+import { consent, publicUrlOf } from './support/client.ts'
+
+const readme = await Bun.file(join(import.meta.dir, '../../README.md')).text()
+const [, section = ''] = readme.split('### The client library\n')
+const lines = (section.match(/```ts\n([\s\S]*?)```/)?.[1] ?? '').trimEnd().split('\n')
+const turn = lines.findIndex((line) => line.startsWith('//')) + 1
+
+/** What the lines take for granted, and the browser, which goes and comes back between two of them. */
+const program = `
+import { createInterface } from 'node:readline'
+import { artifactOf, createPlatformClient } from './client.mjs'
+const { URL: url, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret, REDIRECT_URI: redirectUri } = process.env
+const bytes = new TextEncoder().encode('an app')
+let kept
+const store = { save: async (tokens) => void (kept = JSON.stringify(tokens)), load: async () => JSON.parse(kept) }
+const typed = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
+${lines.slice(0, turn).join('\n')}
+console.log('go to ' + started.url)
+const { value: callbackUrl } = await typed.next()
+${lines.slice(turn).join('\n')}
+console.log((await user.me().catch((error) => error)).code)
+process.exit(0)
+`
+
+const runtimes = [
+  { name: 'Node', runtime: () => installedProgram('node', 'nodejs') },
+  { name: 'Bun', runtime: () => process.execPath },
+] as const
+
+test.each([...runtimes])(
+  'the ten lines of the README live a whole flow on $name, word for word',
+  async ({ runtime }) => {
+    expect(lines.length).toBe(10)
+    const world = await createWorld()
+    const file = join(dirname(await bundledLibrary()), 'app.mjs')
+    writeFileSync(file, program)
+    const child = Bun.spawn([runtime(), file], {
+      env: { URL: publicUrlOf(world), REDIRECT_URI: world.app.redirectUri, ...asEnvironment(world.app.development) },
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    let printed = ''
+    let isBack = false
+    for await (const chunk of child.stdout) {
+      printed += new TextDecoder().decode(chunk)
+      const url = printed.match(/^go to (.+)\n/m)?.[1]
+      if (isBack || url === undefined) continue
+      isBack = true
+      child.stdin.write(`${await consent(world, url)}\n`)
+      await child.stdin.end()
+    }
+    expect(await new Response(child.stderr).text()).toBe('')
+    expect(await child.exited).toBe(0)
+    const [app = '', rest = ''] = printed.split(/^go to .+\n/m)
+    expect(app).toContain(world.app.slug)
+    expect(rest).toContain('Ada Example')
+    expect(rest).toEndWith('\nmy-site\ninvalid_grant\n')
+    const { body } = await call(world.server.url, 'GET', '/versions', {
+      token: await appToken(world.server.url, world.app.development),
+    })
+    expect(body.data[0]).toMatchObject({ version: '1.4.0', artifact: { filename: 'app.zip', sizeBytes: 6 } })
+    await endWorld(world)
+  },
+)
+
+const asEnvironment = ({ clientId, clientSecret }: { readonly clientId: string; readonly clientSecret: string }) => ({
+  CLIENT_ID: clientId,
+  CLIENT_SECRET: clientSecret,
+})

@@ -1,0 +1,15 @@
+import { join } from 'node:path'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+/** The library as an app of Node's would bundle it, alone in its folder; gives the file. */
+export const bundledLibrary = async (): Promise<string> => {
+  const outdir = temporaryFolder()
+  const { success } = await Bun.build({
+    entrypoints: [join(import.meta.dir, '../../../src/client/index.ts')],
+    target: 'node',
+    outdir,
+    naming: 'client.mjs',
+  })
+  if (!success) throw new Error('The library cannot be bundled.')
+  return join(outdir, 'client.mjs')
+}
