@@ -100,7 +100,9 @@ test('what no two programs read alike is refused wherever it stands, for the ser
 })
 
 test('a field that means nothing is the business of the app, unless it looks like a slip', () => {
-  const { warnings } = readManifest(written('{"name":"x","scope":[],"embed_URL":"x","theme":{},"nam":1,"constructor":1}'))
+  const { warnings } = readManifest(
+    written('{"name":"x","scope":[],"embed_URL":"x","theme":{},"nam":1,"constructor":1}'),
+  )
   expect(warnings.map((warning) => warning.replace(/^.*app\.json:/, ''))).toEqual([
     '1:13: This field means nothing here. Was it meant to be scopes?',
     '1:24: This field means nothing here. Was it meant to be embedUrl?',
