@@ -21,7 +21,7 @@ export const openDatabase = (file, synchronous) => {
 
 /**
  * The adapter that oidc-provider asks for, after the examples in its documentation: a table per model, the payload as
- * JSON. Rows lie in the tree of their key and every statement is prepared once, so that little is lost here.
+ * JSON, each write a commit of its own. Every statement is prepared once, so that little is lost here.
  */
 export const sqliteAdapter = (database) =>
   class SqliteAdapter {
@@ -30,7 +30,7 @@ export const sqliteAdapter = (database) =>
       database.exec(
         `CREATE TABLE IF NOT EXISTS "${name}" (
            id TEXT PRIMARY KEY, payload TEXT NOT NULL, expires_at INTEGER, consumed_at INTEGER,
-           grant_id TEXT, uid TEXT, user_code TEXT) WITHOUT ROWID;
+           grant_id TEXT, uid TEXT, user_code TEXT);
          CREATE INDEX IF NOT EXISTS "${name}_uid" ON "${name}" (uid) WHERE uid IS NOT NULL;
          CREATE INDEX IF NOT EXISTS "${name}_user_code" ON "${name}" (user_code) WHERE user_code IS NOT NULL;
          ${hasGrant ? `CREATE INDEX IF NOT EXISTS "${name}_grant_id" ON "${name}" (grant_id)` : ''}`,
