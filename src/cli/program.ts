@@ -112,5 +112,8 @@ const tellUnwritten = (error: Error): void => {
   process.exitCode = 1
 }
 
-/** An unknown flag may have been meant for a secret: its name is told, its value is not. */
-const withoutValues = (text: string): string => text.replace(/^(error: unknown option '-[^=']*)=[^]*'/, "$1'")
+/** What was given too much, or to an unknown flag, may be a secret: its value is not told. */
+const withoutValues = (text: string): string =>
+  text
+    .replace(/^(error: unknown option '-[^=']*)=[^]*'/, "$1'")
+    .replace(/^(error: too many arguments [^]* but got \d+): [^]*$/, '$1.\n')

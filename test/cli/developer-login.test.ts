@@ -160,9 +160,12 @@ test('wrong settings are all named at once, and no value is repeated', async () 
 })
 
 test('no flag takes a secret, and one that was meant to is not repeated', async () => {
-  const { exitCode, stderr } = await newDeveloper().run(['login', ...at(), '--client-secret=aps_dev_canary'])
-  expect(exitCode).toBe(2)
-  expect(stderr).not.toContain('canary')
+  for (const words of [['--client-secret=aps_dev_canary'], ['--client-secret', 'aps_dev_canary'], ['aps_dev_canary']]) {
+    const { exitCode, stderr } = await newDeveloper().run(['login', ...at(), ...words])
+    expect(exitCode).toBe(2)
+    expect(stderr).toStartWith('error: ')
+    expect(stderr).not.toContain('canary')
+  }
 })
 
 test('a login that others can read is not used', async () => {
