@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-/** A proof at length: the same test file that has its quick form inside `bun run test`. */
+/** A proof at length: the same test file that has its quick form inside `bun run test`, or a program of its own beside one. */
 type Proof = {
   /** One sentence, as it stands in the usage. */
   readonly shows: string
@@ -11,6 +11,12 @@ type Proof = {
 }
 
 const proofs: Readonly<Record<string, Proof>> = {
+  guards: {
+    shows: 'whichever security check is taken out, some test fails',
+    file: 'test/faults/guards/main.ts',
+    rounds: 10_000,
+    unit: 'broken guards, or all there are',
+  },
   kills: {
     shows: 'kill -9 at random moments under load loses nothing that was acknowledged',
     file: 'test/faults/kill.test.ts',
@@ -50,7 +56,8 @@ ${Object.entries(proofs)
   .join('\n')}
 
   --rounds    instead of the number in brackets
-  --seed      repeats a run (default: a new one, which is printed)`
+  --seed      repeats a run (default: a new one, which is printed)
+  --out       a folder for the results as JSON, of a proof that has any`
 
 const whole = (text: string | undefined, flag: string, least: number): number | null => {
   if (text === undefined) return null
@@ -59,14 +66,17 @@ const whole = (text: string | undefined, flag: string, least: number): number | 
   throw new Error(`--${flag} takes a whole number from ${least} on.`)
 }
 
-const prove = async (name: string, { file, rounds: usual, unit }: Proof, rounds: number | null, seed: number) => {
+type Asked = { readonly rounds: number | null; readonly seed: number; readonly out: string | undefined }
+
+const prove = async (name: string, { file, rounds: usual, unit }: Proof, { rounds, seed, out }: Asked) => {
   const count = rounds ?? usual
   console.log(
     `${name}: ${count.toLocaleString('en')} ${unit}, to repeat with: bun run prove ${name} --rounds ${count} --seed ${seed}`,
   )
   const began = performance.now()
-  const child = Bun.spawn([process.execPath, 'test', '--timeout', '86400000', file], {
-    env: { ...process.env, PROOF_ROUNDS: String(count), PROOF_SEED: String(seed) },
+  const how = file.endsWith('.test.ts') ? ['test', '--timeout', '86400000'] : []
+  const child = Bun.spawn([process.execPath, ...how, file], {
+    env: { ...process.env, PROOF_ROUNDS: String(count), PROOF_SEED: String(seed), PROOF_OUT: out },
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   const code = await child.exited
@@ -78,7 +88,7 @@ const prove = async (name: string, { file, rounds: usual, unit }: Proof, rounds:
 try {
   const { values, positionals } = parseArgs({
     args: Bun.argv.slice(2),
-    options: { rounds: { type: 'string' }, seed: { type: 'string' } },
+    options: { rounds: { type: 'string' }, seed: { type: 'string' }, out: { type: 'string' } },
     allowPositionals: true,
   })
   const names = positionals.includes('all') ? Object.keys(proofs) : positionals
@@ -91,7 +101,7 @@ try {
     return { name, proof }
   })
   let broken = 0
-  for (const { name, proof } of chosen) if (!(await prove(name, proof, rounds, seed))) broken += 1
+  for (const { name, proof } of chosen) if (!(await prove(name, proof, { rounds, seed, out: values.out }))) broken += 1
   process.exitCode = broken === 0 ? 0 : 1
 } catch (error) {
   console.error(`${error instanceof Error ? error.message : error}\n\n${usage}`)
