@@ -1,0 +1,34 @@
+/** What came of an answer until the connection ended: its bytes as they are on the wire. */
+export type OnTheWire = { readonly bytes: number; readonly isWhole: boolean }
+
+/**
+ * Asks for a page and reads nothing more of the answer, after its first bytes, until `meanwhile` is done: a server then has
+ * no room for more than what the system holds between the two. `fetch` would go on reading behind our back.
+ */
+export const readSlowly = async (
+  base: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  meanwhile: () => void,
+): Promise<OnTheWire> => {
+  const { hostname, host, port } = new URL(base)
+  const lines = Object.entries({ host, ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}`)
+  const { promise, resolve, reject } = Promise.withResolvers<OnTheWire>()
+  let bytes = 0
+  let tail = ''
+  await Bun.connect({
+    hostname,
+    port: Number(port),
+    socket: {
+      open: (socket) => void socket.write(`GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`),
+      data: (_, piece) => {
+        if (bytes === 0) meanwhile() // this thread is the one that reads
+        bytes += piece.length
+        tail = (tail + piece.toString('latin1')).slice(-8)
+      },
+      close: () => resolve({ bytes, isWhole: tail.endsWith('\r\n0\r\n\r\n') }), // the last chunk (RFC 9112 section 7.1)
+      error: (_, error) => reject(error),
+    },
+  })
+  return await promise
+}
