@@ -112,3 +112,12 @@ test('a family that a purge has only shortened gives nothing of itself back', as
     expect(await codeOf(refreshAt(platform, refreshToken))).toBe('invalid_grant')
   }
 })
+
+test('a family that goes on, or is gone, when a purge comes back for it is left alone', async () => {
+  const { grantId, accessToken } = await exchangeAt(platform, await codeAt(platform))
+  const purge = async (id: string) =>
+    await platform.database.transaction(async (q) => await q.grants.purgeFamily(id, platform.clock.now(), 250))
+  expect(await purge(grantId)).toEqual({ kind: 'kept' })
+  expect(await authenticateUserToken(platform, accessToken)).toMatchObject({ grantId })
+  expect(await purge('grt_gone')).toEqual({ kind: 'kept' })
+})
