@@ -14,6 +14,8 @@ export type Config = {
   readonly trustedProxies: readonly IpNetwork[]
   /** Null: off. */
   readonly rateLimits: RateLimits | null
+  /** A request that could not begin for so long is turned away. Null: all begin at once. */
+  readonly longestWaitMs: number | null
   readonly lifetimes: Lifetimes
   /** Networks that webhooks may call although they are not public. */
   readonly webhookNetworks: readonly IpNetwork[]
@@ -64,6 +66,7 @@ export const readConfig = (flags: ConfigFlags, env: Environment = process.env): 
     trustedProxies: readNetworks(find('TRUSTED_PROXIES'), faults),
     webhookNetworks: readNetworks(find('WEBHOOK_ALLOWED_NETWORKS'), faults),
     rateLimits: readRateLimits(find, faults),
+    longestWaitMs: readLongestWait(find('LONGEST_WAIT_MS'), faults),
     lifetimes: readLifetimes(find, faults),
     installApproval: readInstallApproval(find('INSTALL_APPROVAL'), faults),
     warnings: warningsAbout(publicUrl),
@@ -204,6 +207,14 @@ const readRateLimit = (setting: Setting | null, policy: RateLimitPolicy, faults:
     `${name} must be count/seconds such as ${fallback.count}/${fallback.seconds}: 1 to 1000000 in 1 to 86400.`,
   )
   return fallback
+}
+
+const readLongestWait = (setting: Setting | null, faults: Faults): number | null => {
+  if (setting === null) return 2_000
+  if (setting.text === 'off') return null
+  const milliseconds = wholeNumber(setting.text, 1, 60_000)
+  if (milliseconds === null) faults.push(`${setting.name} must be off or whole milliseconds from 1 to 60000.`)
+  return milliseconds
 }
 
 const lifetimeNames = {

@@ -8,6 +8,7 @@ import { bodyRule } from './http/json-body.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
 import type { RefusalPage } from './http/envelope.ts'
 import { type RunningServer, startServer } from './http/server.ts'
+import { createTurnstile } from './http/turnstile.ts'
 import { standardRefusal } from './http/standard/refusal.ts'
 import { standardBodyRule } from './http/standard/routes.ts'
 import { keepTime, keepTimeJob } from './jobs/keep-time.ts'
@@ -24,7 +25,7 @@ import { standardErrorWriter } from './runtime/log-writer.ts'
 import { createMetrics } from './runtime/metrics.ts'
 import { createPasswords } from './runtime/passwords.ts'
 import { createRandom } from './runtime/random.ts'
-import { openWebhookSender } from './runtime/webhook-sender.ts'
+import { openWebhookSender, type WebhookSender } from './runtime/webhook-sender.ts'
 
 export type PlatformServer = {
   /** Where it listens. */
@@ -44,7 +45,10 @@ const refusal: RefusalPage = (error, context, request) =>
  * part.
  * @throws DatabaseUnusable or PasswordsUnusable with a sentence for the operator
  */
-export const startPlatformServer = async (config: Config): Promise<PlatformServer> => {
+export const startPlatformServer = async (
+  config: Config,
+  webhooks: WebhookSender = openWebhookSender(config.webhookNetworks),
+): Promise<PlatformServer> => {
   const log = createLog(standardErrorWriter())
   const random = createRandom()
   const passwords = createPasswords({ cost: 12, parallel: 1 })
@@ -73,7 +77,7 @@ export const startPlatformServer = async (config: Config): Promise<PlatformServe
     passwords,
     lifetimes: config.lifetimes,
     installApproval: config.installApproval,
-    webhooks: openWebhookSender(config.webhookNetworks),
+    webhooks,
     observe: metrics.tokens,
     running: new Set<string>(),
   }
@@ -100,6 +104,7 @@ export const startPlatformServer = async (config: Config): Promise<PlatformServe
     log,
     metrics,
     limiter,
+    turnstile: createTurnstile({ longestWaitMs: config.longestWaitMs, monotonicMs: systemTime.monotonic }),
   })
   const running: Platform = platform ?? { ...parts, publicUrl: server.publicUrl }
   const scheduler = startScheduler(

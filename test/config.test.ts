@@ -23,6 +23,7 @@ describe('settings', () => {
       publicUrl: null,
       trustedProxies: [],
       rateLimits: defaultRateLimits,
+      longestWaitMs: 2_000,
       lifetimes: maximumLifetimes,
       installApproval: 'manual',
       warnings: [],
@@ -44,6 +45,7 @@ describe('settings', () => {
       TRUSTED_PROXIES: '10.0.0.0/8, canary',
       RATE_LIMIT: 'canary',
       RATE_LIMIT_TOKEN: 'canary',
+      LONGEST_WAIT_MS: 'canary',
       LIFETIME_CODE: 'canary',
       INSTALL_APPROVAL: 'canary',
     })
@@ -55,6 +57,7 @@ describe('settings', () => {
       'TRUSTED_PROXIES',
       'RATE_LIMIT_TOKEN',
       'RATE_LIMIT',
+      'LONGEST_WAIT_MS',
       'LIFETIME_CODE',
       'INSTALL_APPROVAL',
     ]

@@ -11,11 +11,35 @@ type Proof = {
 }
 
 const proofs: Readonly<Record<string, Proof>> = {
+  fuzz: {
+    shows: 'requests made from the OpenAPI document and mutilated get answers of the contract, in flat memory',
+    file: 'test/fuzz/fuzz.test.ts',
+    rounds: 200_000,
+    unit: 'requests',
+  },
   guards: {
     shows: 'whichever security check is taken out, some test fails',
     file: 'test/faults/guards/main.ts',
     rounds: 10_000,
     unit: 'broken guards, or all there are',
+  },
+  clocks: {
+    shows: 'what has ended stays so however the clock is set, and a frozen process lets nothing through',
+    file: 'test/faults/clock.test.ts',
+    rounds: 100,
+    unit: 'jumps of the clock',
+  },
+  'disk-calls': {
+    shows: 'killed or failed by the disk at any single write or sync, the server stays honest and loses nothing',
+    file: 'test/faults/disk-calls/disk-calls.test.ts',
+    rounds: 10_000,
+    unit: 'faults, or as many as there are',
+  },
+  flips: {
+    shows: 'a wrong byte in the WAL or the database is refused, or changes nothing that was acknowledged',
+    file: 'test/faults/flipped-bytes.test.ts',
+    rounds: 1_000,
+    unit: 'flipped bytes',
   },
   kills: {
     shows: 'kill -9 at random moments under load loses nothing that was acknowledged',
@@ -29,6 +53,12 @@ const proofs: Readonly<Record<string, Proof>> = {
     rounds: 2_500,
     unit: 'lives',
   },
+  overload: {
+    shows: 'five times what the server can do leaves four fifths of what it does, and it can be watched throughout',
+    file: 'test/faults/overload/overload.test.ts',
+    rounds: 5,
+    unit: 'rounds of peak and overload',
+  },
   'power-cuts': {
     shows: 'a power cut at any moment loses and damages nothing, and would without our own sync',
     file: 'test/faults/power-loss/power-loss.test.ts',
@@ -40,6 +70,18 @@ const proofs: Readonly<Record<string, Proof>> = {
     file: 'test/faults/purge.test.ts',
     rounds: 1_000_000,
     unit: 'rows',
+  },
+  'raw-http': {
+    shows: 'malformed, smuggled, slow and broken-off HTTP does nothing, and idle connections disturb nobody',
+    file: 'test/fuzz/raw-http.test.ts',
+    rounds: 10_000,
+    unit: 'idle connections',
+  },
+  'redirect-mutants': {
+    shows: 'no mutant of a registered redirect URI is accepted anywhere',
+    file: 'test/fuzz/redirect-mutants.test.ts',
+    rounds: 5_000,
+    unit: 'mutants',
   },
   'webhook-kills': {
     shows: 'kill -9 during delivery loses no event',

@@ -39,6 +39,7 @@ Settings come from flags, then from the environment:
   WEBHOOK_ALLOWED_NETWORKS       private networks that webhooks may call
   RATE_LIMIT      on             off for a benchmark; RATE_LIMIT_TOKEN, _FAILED, _AUTHORIZE, _READ, _WRITE, _SIGN_IN,
                                  _ADDRESS as count/seconds
+  LONGEST_WAIT_MS 2000           a request that could not begin for so long is turned away; off: all begin at once
   LIFETIME_CODE, _APP_TOKEN, _ACCESS_TOKEN, _REFRESH_TOKEN, _SESSION in seconds; they may shorten, not lengthen
 
 Commands for app developers need no database but a server (--url, APP_PLATFORM_URL) and the development credentials of

@@ -15,6 +15,7 @@ import { type RateLimiter, rateLimitField } from './rate-limit.ts'
 import { type RequestContext, rememberContext } from './request-context.ts'
 import { createRouter, type ListedRoute, type RouteMatch } from './router.ts'
 import { contractPath } from './routes/paths.ts'
+import type { Turnstile } from './turnstile.ts'
 
 /** As much of an Elysia app as the shell needs. */
 export type RoutedApp = {
@@ -33,6 +34,7 @@ export type ShellOptions = {
   readonly log: Log
   readonly metrics: Metrics
   readonly limiter: RateLimiter
+  readonly turnstile: Turnstile
   /** The version that is served, where it is not the program's own; with it come the headers of its overlap. */
   readonly apiVersion?: ApiVersion
   /** What a person sees where a page was asked for and refused; null where the caller is a program. */
@@ -49,7 +51,7 @@ type BoundRoute = { readonly pattern: string; readonly body: BodyRule; readonly 
  * cannot be forgotten by a route.
  */
 export const createShell = (options: ShellOptions, publicUrl: string, draining: () => boolean): Shell => {
-  const { clock, random, log, metrics, limiter } = options
+  const { clock, random, log, metrics, limiter, turnstile } = options
   const app = options.createApp(publicUrl)
   const readAddress = createClientAddressReader(options.trustedProxies)
   const secure = publicUrl.startsWith('https:')
@@ -94,7 +96,8 @@ export const createShell = (options: ShellOptions, publicUrl: string, draining: 
     match: RouteMatch<BoundRoute>,
     path: string,
   ): Promise<Response> => {
-    const refusal = admit(request, context, match, path)
+    const mayBegin = isWatched(context) || turnstile.enter()
+    const refusal = mayBegin === true || (await mayBegin) ? admit(request, context, match, path) : tooBusy()
     if (refusal !== null) return refuseWith(refusal, context, request)
     try {
       return await app.fetch(request)
@@ -123,6 +126,12 @@ export const createShell = (options: ShellOptions, publicUrl: string, draining: 
     return response
   }
 }
+
+/** Whoever watches the server must be able to, above all when it has too much to do. */
+const watchedRoutes: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
+const isWatched = ({ route }: RequestContext): boolean => watchedRoutes.has(route)
+
+const tooBusy = (): PlatformError => refuse('unavailable', { retryAfterSeconds: 1 })
 
 /** The checks that need no route's knowledge, in the contract's order. */
 const admit = (

@@ -4,10 +4,13 @@ import { refuse } from '../domain/errors.ts'
 export type UploadSlots = {
   /**
    * Waits for a slot and gives what hands it back, once.
-   * @throws unavailable when none was handed back in time
+   * @throws unavailable when none was handed back in time, or too many wait already
    */
   take(): Promise<() => void>
 }
+
+/** Each of those who wait holds as much in memory as an upload may bring without a slot. */
+export const longestLine = 64
 
 export const createUploadSlots = (count: number, longestWaitMs: number): UploadSlots => {
   let free = count
@@ -31,6 +34,7 @@ export const createUploadSlots = (count: number, longestWaitMs: number): UploadS
         free -= 1
         return slot()
       }
+      if (waiting.size >= longestLine) throw refuse('unavailable', { retryAfterSeconds: 5 })
       const { promise, resolve, reject } = Promise.withResolvers<() => void>()
       const timer = setTimeout(() => {
         waiting.delete(next)

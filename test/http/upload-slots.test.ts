@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createUploadSlots } from '../../src/http/upload-slots.ts'
+import { createUploadSlots, longestLine } from '../../src/http/upload-slots.ts'
 
 test('so many hold a slot at a time; the next one waits for the first that is handed back, in the order of asking', async () => {
   const slots = createUploadSlots(2, 10_000)
@@ -24,5 +24,15 @@ test('whoever waits too long is told to come back, and no slot is lost with them
   const release = await slots.take()
   expect(await slots.take().catch(({ code }) => code)).toBe('unavailable')
   release()
+  expect(await slots.take()).toBeFunction()
+})
+
+test('only so many wait; whoever comes after them is told at once to come back', async () => {
+  const slots = createUploadSlots(1, 10_000)
+  const release = await slots.take()
+  const line = Array.from({ length: longestLine }, async () => (await slots.take())())
+  expect(await slots.take().catch(({ code }) => code)).toBe('unavailable')
+  release()
+  await Promise.all(line)
   expect(await slots.take()).toBeFunction()
 })

@@ -12,6 +12,7 @@ import { createRateLimiter } from '../../../src/http/rate-limit.ts'
 import { contextOf } from '../../../src/http/request-context.ts'
 import { startServer } from '../../../src/http/server.ts'
 import { readJson } from '../../../src/http/strict-json.ts'
+import type { Turnstile } from '../../../src/http/turnstile.ts'
 import { createClock, systemTime } from '../../../src/runtime/clock.ts'
 import { createLog, type Log } from '../../../src/runtime/log.ts'
 import { createMetrics } from '../../../src/runtime/metrics.ts'
@@ -94,6 +95,7 @@ export type TestOptions = {
   readonly publicUrl?: string
   readonly trustedProxies?: readonly string[]
   readonly drainMs?: number
+  readonly turnstile?: Turnstile
   readonly apiVersion?: ApiVersion
 }
 
@@ -125,6 +127,7 @@ export const startTestServer = (options: TestOptions = {}) => {
       monotonicMs: systemTime.monotonic,
       secret: 'a',
     }),
+    turnstile: options.turnstile ?? { enter: () => true },
   })
   started.push(async () => {
     gate.resolve()

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { call } from '../../support/call.ts'
+import { isLong, patience, rounds, seed } from '../../support/proof.ts'
+import { runProgram } from '../../support/run-program.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { createWorld, endWorld, type World } from '../../support/world.ts'
+import type { CrowdPlan, CrowdReport, CrowdTally } from './crowd.ts'
+import { mixedCalls } from './mixed-calls.ts'
+
+/** The limits of callers are off and everybody comes from another address: what protects the server here is the server. */
+const env = { TRUSTED_PROXIES: '127.0.0.1' }
+
+let world: World
+let calls: CrowdPlan['calls']
+beforeAll(async () => {
+  world = await createWorld({ env })
+  const email = 'slow@example.com'
+  const made = await runProgram(
+    ['user', 'create', '--email', email, '--name', 'Slow', '--generate-password', '--json'].concat(
+      '--database',
+      world.server.database,
+    ),
+  )
+  const { id, password } = JSON.parse(made.stdout)
+  calls = await mixedCalls(world, { id, email, password })
+})
+afterAll(async () => {
+  expect(await world.platform.database.check()).toEqual([])
+  await endWorld(world)
+})
+
+type Watch = { readonly milliseconds: readonly number[]; readonly failed: number; readonly topMegabytes: number }
+
+/** Asks for the health of the server all the time, on a connection of its own each time. */
+const watching = async <T>(work: Promise<T>): Promise<readonly [T, Watch]> => {
+  const milliseconds: number[] = []
+  let failed = 0
+  let topMegabytes = 0
+  let going = true
+  const watch = (async () => {
+    while (going) {
+      const askedAt = performance.now()
+      const status = await fetch(`${world.server.url}/healthz`, { keepalive: false }).then(
+        (answer) => answer.status,
+        () => 0,
+      )
+      if (status !== 200) failed += 1
+      milliseconds.push(performance.now() - askedAt)
+      topMegabytes = Math.max(topMegabytes, residentMegabytes(world.server.pid))
+      await Bun.sleep(100)
+    }
+  })()
+  const result = await work.finally(() => (going = false))
+  await watch
+  return [result, { milliseconds: milliseconds.toSorted((a, b) => a - b), failed, topMegabytes }]
+}
+
+const residentMegabytes = (pid: number): number =>
+  Math.round(Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024)
+
+let plans = 0
+const crowd = async (plan: Pick<CrowdPlan, 'perSecond' | 'connections' | 'seconds'>): Promise<CrowdReport> => {
+  const file = join(temporaryFolder(), 'plan.json')
+  const port = Number(new URL(world.server.url).port)
+  const whole: CrowdPlan = { ...plan, port, calls, seed: seed + (plans += 1), patienceMs: 5_000 }
+  await Bun.write(file, JSON.stringify(whole))
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'crowd.ts'), file], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  return JSON.parse(await new Response(child.stdout).text())
+}
+
+const talliesOf = ({ kinds }: CrowdReport): CrowdTally[] => Object.values(kinds)
+const sum = (report: CrowdReport, field: 'good' | 'turnedAway' | 'odd' | 'late' | 'broken'): number =>
+  talliesOf(report).reduce((total, tally) => total + tally[field], 0)
+const goodput = (report: CrowdReport): number => Math.round(sum(report, 'good') / report.seconds)
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+
+const told = (name: string, report: CrowdReport, watch: Watch): string => {
+  const { milliseconds, topMegabytes } = watch
+  const counts = (['turnedAway', 'late', 'broken'] as const).map((field) => `${field} ${sum(report, field)}`)
+  const kinds = Object.entries(report.kinds).map(
+    ([kind, { good, p50Ms, p99Ms }]) => `${kind} ${good} (${Math.round(p50Ms)}/${Math.round(p99Ms)} ms)`,
+  )
+  return (
+    `  ${name}: ${goodput(report)} good/s, ${counts.join(', ')}, unsent ${report.unsent}; healthz ${milliseconds.length} times, ` +
+    `median ${Math.round(median(milliseconds))} ms, at most ${Math.round(milliseconds.at(-1) ?? 0)} ms; ` +
+    `${topMegabytes} MB; good by kind (p50/p99): ${kinds.join(', ')}`
+  )
+}
+
+test('many more callers than it can serve are answered, told when to come back or made to wait, and nobody else is lost', async () => {
+  const [report, watch] = await watching(crowd({ perSecond: null, connections: 600, seconds: 1 }))
+  expect(report.oddity).toBeNull()
+  expect(sum(report, 'good')).toBeGreaterThan(0)
+  expect(sum(report, 'broken')).toBe(0)
+  expect(watch.milliseconds.length).toBeGreaterThan(0)
+  expect(watch.failed).toBe(0)
+  expect((await call(world.server.url, 'GET', '~/readyz')).status).toBe(200)
+})
+
+test.if(isLong)(
+  'with five times what it can do, it does four fifths of it or more, and can be watched throughout',
+  async () => {
+    const peaks: number[] = []
+    const overloaded: number[] = []
+    for (let round = 0; round < rounds(1); round += 1) {
+      for (const connections of [32, 128]) {
+        const [report, watch] = await watching(crowd({ perSecond: null, connections, seconds: 5 }))
+        console.log(told(`${connections} connections`, report, watch))
+        peaks.push(goodput(report))
+      }
+      const perSecond = 5 * Math.max(...peaks.slice(-2))
+      const [report, watch] = await watching(crowd({ perSecond, connections: 8_000, seconds: 10 }))
+      console.log(told(`${perSecond} calls a second`, report, watch))
+      overloaded.push(goodput(report))
+      expect(report.oddity).toBeNull()
+      expect(watch.failed).toBe(0)
+    }
+    const peak = median(
+      peaks.filter((_, index) => index % 2 === 0).map((one, index) => Math.max(one, peaks[2 * index + 1] ?? 0)),
+    )
+    const share = median(overloaded) / peak
+    console.log(`  medians: peak ${peak} good/s, overloaded ${median(overloaded)} good/s: ${Math.round(100 * share)} %`)
+    expect(share).toBeGreaterThanOrEqual(0.8)
+  },
+  patience,
+)

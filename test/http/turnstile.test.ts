@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'bun:test'
+import { createTurnstile, leastPerTurn } from '../../src/http/turnstile.ts'
+import { startTestServer } from './support/shell-server.ts'
+
+/** A turnstile whose turns take as long as the test says. */
+const withTime = (longestWaitMs: number | null) => {
+  const time = { now: 0 }
+  const turnstile = createTurnstile({ longestWaitMs, monotonicMs: () => time.now })
+  const turn = async (milliseconds: number) => {
+    time.now += milliseconds
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  /** So many at once: how many may begin now, and the promises of the others. */
+  const arrive = (count: number) => {
+    const all = Array.from({ length: count }, () => turnstile.enter())
+    const waiting = all.filter((each) => each !== true)
+    return { begun: all.length - waiting.length, waiting }
+  }
+  return { turn, arrive }
+}
+
+describe('the turnstile', () => {
+  test('lets all begin at once while turns are short', async () => {
+    const { turn, arrive } = withTime(1_000)
+    for (let round = 0; round < 20; round += 1) {
+      expect(arrive(1_000)).toEqual({ begun: 1_000, waiting: [] })
+      await turn(50)
+    }
+  })
+
+  test('after a long turn lets begin only what would have fitted, and the others in their order and in later turns', async () => {
+    const { turn, arrive } = withTime(10_000)
+    arrive(1_000)
+    await turn(500) // a fifth of them would have fitted into a tenth of a second
+    const { begun, waiting } = arrive(1_000)
+    expect(begun).toBe(200)
+    const order: number[] = []
+    for (const [index, each] of waiting.entries()) void each.then(() => order.push(index))
+    await turn(100)
+    expect(order.length).toBeGreaterThanOrEqual(200)
+    expect(order.length).toBeLessThan(800)
+    for (let turns = 0; turns < 20; turns += 1) await turn(10)
+    expect(order).toEqual(Array.from({ length: 800 }, (_, index) => index))
+    expect(await Promise.all(waiting)).not.toContain(false)
+    for (let turns = 0; turns < 20; turns += 1) {
+      arrive(100)
+      await turn(10)
+    }
+    expect(arrive(1_000).waiting).toEqual([])
+  })
+
+  test('lets some begin in every turn however long they take, and nobody overtake those who wait', async () => {
+    const { turn, arrive } = withTime(1_000_000)
+    arrive(1_000)
+    await turn(60_000)
+    expect(arrive(1_000).begun).toBe(leastPerTurn)
+    await turn(60_000)
+    expect(arrive(1).begun).toBe(0)
+  })
+
+  test('turns away whoever has waited too long, and lets the next ones begin', async () => {
+    const { turn, arrive } = withTime(1_000)
+    arrive(1_000)
+    await turn(2_000)
+    const { waiting } = arrive(500)
+    await turn(1_001)
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set([false]))
+    await turn(1)
+    await turn(1)
+    expect(arrive(10).waiting).toEqual([])
+  })
+
+  test('is wide open when it is off', async () => {
+    const { turn, arrive } = withTime(null)
+    arrive(3_000)
+    await turn(60_000)
+    expect(arrive(3_000).waiting).toEqual([])
+  })
+})
+
+describe('a server with too much to do', () => {
+  test('answers whoever waited too long with 503 and when to come back, and whoever watches it without waiting', async () => {
+    const refusing = { enter: async () => false } as const
+    const server = startTestServer({ turnstile: refusing })
+    const refused = await server.call('/plain')
+    expect(refused.status).toBe(503)
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(refused.headers.get('x-request-id')).toMatch(/^req_/)
+    expect(JSON.parse(await refused.text()).error.code).toBe('unavailable')
+    expect((await server.call('/nowhere')).status).toBe(503)
+    expect((await server.call('/metrics')).status).toBe(200)
+  })
+})
