@@ -1,11 +1,11 @@
 import { type Answer, codeOf } from './call.ts'
-import { startServer } from './running-server.ts'
+import { type ServerOptions, startServer } from './running-server.ts'
 import type { World } from './world.ts'
 
 /** Kills the server without a chance to tidy up and starts it again on the same file. */
-export const crash = async (world: World): Promise<World> => {
+export const crash = async (world: World, options: Omit<ServerOptions, 'database'> = {}): Promise<World> => {
   await world.server.kill()
-  return { ...world, server: await startServer({ database: world.server.database }) }
+  return { ...world, server: await startServer({ ...options, database: world.server.database }) }
 }
 
 /** Does the same thing many times at once. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { programCommand } from './program.ts'
 import { temporaryFolder } from './temporary-folder.ts'
@@ -30,12 +31,15 @@ export type ServerOptions = {
   /** A file of an earlier run; a fresh one by default. */
   readonly database?: string
   readonly env?: Readonly<Record<string, string>>
+  /** Another program that starts it and lives as long, such as strace. */
+  readonly under?: readonly string[]
 }
 
 /** Limits are off unless the environment given here says otherwise: most rules are not about them. */
 export const startServer = async (options: ServerOptions = {}): Promise<RunningServer> => {
   const database = options.database ?? join(temporaryFolder(), 'app-platform.db')
-  const child = Bun.spawn([...programCommand, 'serve', '--json', '--port', '0', '--database', database], {
+  const under = options.under ?? []
+  const child = Bun.spawn([...under, ...programCommand, 'serve', '--json', '--port', '0', '--database', database], {
     env: { PATH: process.env['PATH'] ?? '', RATE_LIMIT: 'off', ...options.env },
     stdout: 'pipe',
     stderr: 'pipe',
@@ -58,6 +62,8 @@ export const startServer = async (options: ServerOptions = {}): Promise<RunningS
     listening.reject(new Error(`The server did not start: ${log}`))
   })()
   const url = await listening.promise
+  // Killing a tracer would set its process free.
+  const pid = under.length === 0 ? child.pid : childOf(child.pid)
   const ended = async () => {
     const code = await child.exited
     running.delete(child)
@@ -67,16 +73,28 @@ export const startServer = async (options: ServerOptions = {}): Promise<RunningS
   return {
     url: JSON.parse(url).url,
     database,
-    pid: child.pid,
+    pid,
     log: () => log,
     output: () => output,
     stop: async () => {
-      child.kill('SIGTERM')
+      signal(pid, 'SIGTERM')
       return await ended()
     },
     kill: async () => {
-      child.kill('SIGKILL')
+      signal(pid, 'SIGKILL')
       await ended()
     },
+  }
+}
+
+const childOf = (pid: number): number =>
+  Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0])
+
+/** It may have ended by itself. */
+const signal = (pid: number, name: 'SIGTERM' | 'SIGKILL'): void => {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
   }
 }

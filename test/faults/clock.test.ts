@@ -1,0 +1,171 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { call } from '../support/call.ts'
+import { crash, eventually } from '../support/crash.ts'
+import { isLong, patience, rounds, seed, seeded } from '../support/proof.ts'
+import { type RunningServer, startServer } from '../support/running-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { appToken, createWorld, grantTokens, signIn, type World } from '../support/world.ts'
+
+setDefaultTimeout(patience)
+
+const library = [...new Bun.Glob('/usr/lib/*/faketime/libfaketime.so.1').scanSync({ cwd: '/', absolute: true })][0]
+if (library === undefined) console.warn('The tests of the clock are skipped: they need libfaketime (Debian: faketime).')
+
+/** A clock that a test sets under the running server, as an administrator or a broken battery does. The monotonic one goes on. */
+class SetClock {
+  readonly #file = join(temporaryFolder(), 'clock')
+  readonly env: Readonly<Record<string, string>>
+
+  constructor() {
+    this.set('+0')
+    this.env = {
+      LD_PRELOAD: library ?? '',
+      FAKETIME_TIMESTAMP_FILE: this.#file,
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    }
+  }
+
+  /** Ahead or back by so much, such as `-1d`, or to one moment. */
+  set(to: string): void {
+    writeFileSync(this.#file, `${to}\n`)
+  }
+}
+
+const statusAt = async ({ url }: RunningServer, path: string, token: string): Promise<number> =>
+  (await call(url, 'GET', path, { token })).status
+
+/** What has ended, in every way that a token can, at a server whose app tokens live for one second. */
+type Ended = {
+  readonly expired: string
+  readonly revoked: string
+  readonly spent: string
+  readonly refreshed: string
+}
+
+const endSome = async (world: World): Promise<Ended> => {
+  const { server, app } = world
+  const expired = await appToken(server.url, app.development)
+  const grant = await grantTokens(world)
+  const other = await grantTokens(world)
+  await call(server.url, 'POST', '/oauth/revoke', { body: { ...app.development, token: grant.refreshToken } })
+  const body = { grantType: 'refresh_token', ...app.development, refreshToken: other.refreshToken }
+  expect((await call(server.url, 'POST', '/oauth/token', { body })).status).toBe(200)
+  expect(
+    await eventually(
+      async () => await statusAt(server, '/me', expired),
+      (status) => status === 401,
+    ),
+  ).toBe(401)
+  return { expired, revoked: grant.accessToken, spent: grant.refreshToken, refreshed: other.accessToken }
+}
+
+const expectStillRevoked = async ({ server, app }: World, ended: Ended): Promise<void> => {
+  expect(await statusAt(server, '/oauth/me', ended.revoked)).toBe(401)
+  expect(await statusAt(server, '/oauth/me', ended.refreshed)).toBe(401)
+  const body = { grantType: 'refresh_token', ...app.development, refreshToken: ended.spent }
+  expect((await call(server.url, 'POST', '/oauth/token', { body })).status).toBe(401)
+}
+
+const expectStillEnded = async (world: World, ended: Ended): Promise<void> => {
+  expect(await statusAt(world.server, '/me', ended.expired)).toBe(401)
+  await expectStillRevoked(world, ended)
+}
+
+/** New tokens are given and good, whatever the time is said to be. */
+const expectServing = async ({ server, app }: World): Promise<void> => {
+  expect((await call(server.url, 'GET', '~/readyz')).status).toBe(200)
+  expect(await statusAt(server, '/me', await appToken(server.url, app.production))).toBe(200)
+}
+
+const startAgain = async (world: World, env: Readonly<Record<string, string>>): Promise<World> => ({
+  ...world,
+  server: await startServer({ database: world.server.database, env }),
+})
+
+const jumps = ['-1h', '-1d', '-1y', '@1970-01-01 00:00:10', '+1h', '+1d', '+1y']
+const random = seeded(seed)
+/** In the tests two of them; at length all of them, again and again. */
+const chosen = isLong
+  ? Array.from({ length: rounds(1) }, () => jumps[random(jumps.length)] ?? '+0')
+  : ['@1970-01-01 00:00:10', '+1y']
+
+test.skipIf(library === undefined)(
+  'what has ended stays so however the clock is set under the server, and over stops and starts at that time',
+  async () => {
+    const clock = new SetClock()
+    const env = { ...clock.env, LIFETIME_APP_TOKEN: '1' }
+    let world = await createWorld({ env })
+    const ended = await endSome(world)
+    for (const jump of chosen) {
+      clock.set(jump)
+      await expectStillEnded(world, ended)
+      await expectServing(world)
+      // An orderly end keeps the time; after a kill up to a minute of it is forgotten.
+      expect(await world.server.stop()).toBe(0)
+      world = await startAgain(world, env)
+      await expectStillEnded(world, ended)
+      await expectServing(world)
+      clock.set('+0')
+      await expectStillEnded(world, ended)
+      await expectServing(world)
+      expect(await world.platform.database.check()).toEqual([])
+    }
+    clock.set('-1d')
+    world = await crash(world, { env })
+    await expectStillRevoked(world, ended)
+    await expectServing(world)
+    await world.platform.database.close()
+    expect(await world.server.stop()).toBe(0)
+  },
+)
+
+test.skipIf(library === undefined)(
+  'a clock set back to when a token was alive revives it neither under the server nor at the next start',
+  async () => {
+    const clock = new SetClock()
+    const env = { ...clock.env, LIFETIME_APP_TOKEN: '3' }
+    const { server, platform, app } = await createWorld({ env })
+    const issuedAt = Date.now()
+    const token = await appToken(server.url, app.development)
+    const status = async () => await statusAt(server, '/me', token)
+    expect(await eventually(status, (found) => found === 401)).toBe(401)
+    clock.set(`-${Math.ceil((Date.now() - issuedAt) / 1_000)}`)
+    expect(await status()).toBe(401)
+    await platform.database.close()
+    expect(await server.stop()).toBe(0)
+    const next = await startServer({ database: server.database, env })
+    expect(await statusAt(next, '/me', token)).toBe(401)
+    expect(await next.stop()).toBe(0)
+  },
+)
+
+test.skipIf(library === undefined)(
+  'a process that was frozen for an hour refuses what expired meanwhile with its first answer, and deletes nothing for it',
+  async () => {
+    const clock = new SetClock()
+    const world = await createWorld({ env: clock.env })
+    const { server, user, app } = world
+    const token = await appToken(server.url, app.development)
+    const grant = await grantTokens(world)
+    const session = await signIn(server.url, user)
+    process.kill(server.pid, 'SIGSTOP')
+    const answers = Promise.all([
+      statusAt(server, '/me', token),
+      statusAt(server, '/oauth/me', grant.accessToken),
+      statusAt(server, '~/api/session', session),
+    ])
+    clock.set('+3601')
+    process.kill(server.pid, 'SIGCONT')
+
+    expect(await answers).toEqual([401, 401, 200])
+    expect((await call(server.url, 'GET', '~/readyz')).status).toBe(200)
+    // The hour was no time that passed for the process: set right again, all of it is there.
+    clock.set('+0')
+    expect(await statusAt(server, '/me', token)).toBe(200)
+    await world.platform.database.close()
+    expect(await server.stop()).toBe(0)
+  },
+)

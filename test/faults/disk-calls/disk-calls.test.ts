@@ -1,0 +1,164 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { copyFileSync, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { call } from '../../support/call.ts'
+import { Ledger } from '../../support/ledger.ts'
+import { openAsOperator } from '../../support/operator.ts'
+import { isLong, patience, percentile, rounds, seed, seeded } from '../../support/proof.ts'
+import { type RunningServer, startServer } from '../../support/running-server.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { addApp, addUser, appToken, installApp, signIn } from '../../support/world.ts'
+import { straceWorks } from '../power-loss/recording.ts'
+import { type Cast, scriptedRun, type Told } from './scripted-run.ts'
+
+setDefaultTimeout(patience)
+const most = rounds(3)
+const traceable = straceWorks()
+if (!traceable)
+  console.warn('The tests of single calls to the disk are skipped: they need strace and the right to trace.')
+
+const writes = 'pwrite64'
+const syncs = 'fsync,fdatasync'
+type Fault = { readonly what: string; readonly calls: string; readonly effect: string; readonly forGood: boolean }
+const faults: readonly Fault[] = [
+  { what: 'kill at a write', calls: writes, effect: 'signal=KILL', forGood: false },
+  { what: 'kill at a sync', calls: syncs, effect: 'signal=KILL', forGood: false },
+  { what: 'write error', calls: writes, effect: 'error=EIO', forGood: false },
+  { what: 'write errors for good', calls: writes, effect: 'error=EIO', forGood: true },
+  { what: 'sync error', calls: syncs, effect: 'error=EIO', forGood: false },
+  { what: 'sync errors for good', calls: syncs, effect: 'error=EIO', forGood: true },
+  { what: 'no room for a write', calls: writes, effect: 'error=ENOSPC', forGood: false },
+  { what: 'no room for writes for good', calls: writes, effect: 'error=ENOSPC', forGood: true },
+]
+
+const parts = ['', '-wal', '.acknowledged']
+/** The files whose calls count, and one thread beside the main one, so that the n-th call is the same one in every run. */
+const strace = (file: string, log: string, ...expressions: readonly string[]): readonly string[] => [
+  ...`strace -f -qqq -o ${log} --seccomp-bpf`.split(' '),
+  ...parts.flatMap((part) => ['-P', file + part]),
+  ...expressions.flatMap((expression) => ['-e', expression]),
+]
+const oneThread = { GOMAXPROCS: '1', UV_THREADPOOL_SIZE: '1' }
+
+type Base = { readonly file: string; readonly cast: Cast }
+
+/** A database in which everybody is, so that a run is over quickly. */
+const makeBase = async (): Promise<Base> => {
+  const server = await startServer()
+  const platform = await openAsOperator(server.database)
+  const user = await addUser(platform)
+  const app = await addApp(platform, user)
+  await installApp(platform, app, user)
+  const cast = {
+    app,
+    session: await signIn(server.url, user),
+    managing: await appToken(server.url, app.development),
+  }
+  await platform.database.close()
+  expect(await server.stop()).toBe(0)
+  return { file: server.database, cast }
+}
+
+const copyOf = ({ file }: Base): string => {
+  const copy = join(temporaryFolder(), 'app-platform.db')
+  for (const part of parts) if (existsSync(file + part)) copyFileSync(file + part, copy + part)
+  return copy
+}
+
+/** How many such calls the busiest thread of a run makes, from the start of the server to its orderly end. */
+const callsOf = async (base: Base, calls: string): Promise<number> => {
+  const file = copyOf(base)
+  const log = `${file}.strace`
+  const server = await startServer({ database: file, env: oneThread, under: strace(file, log, `trace=${calls}`) })
+  await scriptedRun(server.url, base.cast)
+  await server.stop()
+  const made = new Map<string, number>()
+  for (const [, thread = ''] of readFileSync(log, 'utf8').matchAll(/^(\d+) +(?:pwrite64|fsync|fdatasync)\(/gm)) {
+    made.set(thread, (made.get(thread) ?? 0) + 1)
+  }
+  return Math.max(...made.values())
+}
+
+const notStarted = async (error: unknown): Promise<null> => {
+  const [, said = ''] = /^The server did not start: ([\s\S]*)$/.exec(error instanceof Error ? error.message : '') ?? []
+  expect(error).toMatchObject({ message: expect.stringContaining('did not start') })
+  expect(said).not.toMatch(/^\s+at |node_modules/m)
+  return null
+}
+
+/** What is said while the fault lasts: nothing that contradicts the ledger, and in doubt a refusal that says what to do. */
+const expectHonest = async (
+  server: RunningServer,
+  { ledger, unplanned, refused }: Told,
+  fault: Fault,
+): Promise<void> => {
+  expect(unplanned).toEqual([])
+  if (fault.effect === 'signal=KILL') return
+  expect(await ledger.contradictions(server.url, 'in doubt')).toEqual([])
+  expect((await call(server.url, 'GET', '~/healthz')).status).toBe(200)
+  if (refused === 0 || (fault.effect === 'error=ENOSPC' && !fault.forGood)) return
+  expect((await call(server.url, 'GET', '~/readyz')).status).toBe(503)
+  if (fault.effect === 'error=EIO') expect(server.log()).toContain('will only be known after a restart')
+}
+
+/** One run with a fault at the n-th call, the start after it, and how long that took. */
+const suffer = async (base: Base, fault: Fault, at: number): Promise<number> => {
+  const file = copyOf(base)
+  const inject = `inject=${fault.calls}:${fault.effect}:when=${at}${fault.forGood ? '+' : ''}`
+  const under = strace(file, '/dev/null', `trace=${fault.calls}`, inject)
+  const server = await startServer({ database: file, env: oneThread, under }).catch(notStarted)
+  let ledger = new Ledger()
+  if (server !== null) {
+    const told = await scriptedRun(server.url, base.cast)
+    ledger = told.ledger
+    await expectHonest(server, told, fault)
+    await server.stop()
+  }
+
+  const began = performance.now()
+  const next = await startServer({ database: file })
+  const readyAfter = performance.now() - began
+  expect(await ledger.contradictions(next.url, 'nothing')).toEqual([])
+  const platform = await openAsOperator(file)
+  expect(await ledger.missing(platform, base.cast.app.id)).toEqual([])
+  await platform.database.close()
+  expect(await next.stop()).toBe(0)
+  return readyAfter
+}
+
+/** All that a run can suffer, in an order that the seed decides; at length the kills first. */
+const everyPoint = async (base: Base): Promise<readonly { readonly fault: Fault; readonly at: number }[]> => {
+  const calls = new Map<string, number>()
+  for (const kind of [writes, syncs]) calls.set(kind, await callsOf(base, kind))
+  if (isLong)
+    console.log(`disk-calls: one run makes ${calls.get(writes)} writes and ${calls.get(syncs)} syncs in one thread`)
+  const points = faults.flatMap((fault) =>
+    Array.from({ length: calls.get(fault.calls) ?? 0 }, (_, index) => ({ fault, at: index + 1 })),
+  )
+  const random = seeded(seed)
+  const isLater = ({ fault }: (typeof points)[number]) => isLong && fault.effect !== 'signal=KILL'
+  return points
+    .map((point) => ({ point, place: random(2 ** 30) + (isLater(point) ? 2 ** 30 : 0) }))
+    .toSorted((one, other) => one.place - other.place)
+    .map(({ point }) => point)
+}
+
+test.skipIf(!traceable)(
+  'killed or failed by the disk at any single write or sync, the server stays honest and the next one knows what was told',
+  async () => {
+    const base = await makeBase()
+    const points = (await everyPoint(base)).slice(0, most)
+    const readyAfterMs: number[] = []
+    for (const [index, { fault, at }] of points.entries()) {
+      try {
+        readyAfterMs.push(await suffer(base, fault, at))
+      } catch (error) {
+        throw new Error(`Broken by ${fault.what} number ${at}.`, { cause: error })
+      }
+      if (isLong && (index + 1) % 50 === 0) console.log(`disk-calls: ${index + 1} of ${points.length} done`)
+    }
+    expect(readyAfterMs.length).toBe(points.length)
+    if (!isLong) return
+    console.log(`disk-calls: ${points.length} faults; ready after ${percentile(readyAfterMs, 0.5)} ms at the median`)
+  },
+)

@@ -1,0 +1,65 @@
+import type { Platform } from '../../src/operations/platform.ts'
+import { type Answer, call } from './call.ts'
+
+type Door = '/me' | '/oauth/me'
+
+/**
+ * What clients were told, to be compared with what the next server knows. What was asked for and not answered, or answered by a
+ * refusal in doubt, may have happened or not: it is in here no more.
+ */
+export class Ledger {
+  readonly #tokens = new Map<string, { readonly door: Door; readonly status: 200 | 401 }>()
+  readonly #requests: string[] = []
+  readonly #versions: string[] = []
+
+  live(door: Door, token: string): void {
+    this.#tokens.set(token, { door, status: 200 })
+  }
+
+  ended(door: Door, ...tokens: readonly string[]): void {
+    for (const token of tokens) this.#tokens.set(token, { door, status: 401 })
+  }
+
+  doubtful(...tokens: readonly string[]): void {
+    for (const token of tokens) this.#tokens.delete(token)
+  }
+
+  version(name: string): void {
+    this.#versions.push(name)
+  }
+
+  /** A write that was acknowledged, which must be in the audit. */
+  acknowledged(answer: Answer): void {
+    this.#requests.push(answer.headers.get('x-request-id') ?? '')
+  }
+
+  get size(): number {
+    return this.#requests.length
+  }
+
+  /** Where a server that still runs, perhaps without its disk, or has started again, says otherwise. */
+  async contradictions(url: string, mayRefuse: 'nothing' | 'in doubt'): Promise<readonly string[]> {
+    const said = await Promise.all(
+      [...this.#tokens].map(async ([token, { door, status }]) => {
+        const answer = (await call(url, 'GET', door, { token })).status
+        const isDoubt = mayRefuse === 'in doubt' && answer === 503
+        return answer === status || isDoubt ? [] : [`${door} of ${token.slice(0, 12)}: ${answer} instead of ${status}`]
+      }),
+    )
+    return said.flat()
+  }
+
+  /** What is wrong with the file or missing from it. */
+  async missing({ database }: Platform, appId: string): Promise<readonly string[]> {
+    const rows = await database.queries.audit.list({ appId, since: 0, limit: 100_000 })
+    const told = new Set(rows.map(({ requestId }) => requestId))
+    const found = await Promise.all(
+      this.#versions.map(async (name) => [name, await database.queries.versions.byName(appId, name)] as const),
+    )
+    return [
+      ...(await database.check()),
+      ...this.#requests.filter((id) => !told.has(id)).map((id) => `no audit row of ${id}`),
+      ...found.filter(([, version]) => version === null).map(([name]) => `no version ${name}`),
+    ]
+  }
+}
