@@ -138,7 +138,13 @@ const createInStatus = async (
   const { accessToken } = await issueAppToken(platform, trace, { ...client, scope: 'site:read' })
   const caller = await authenticateAppToken(platform, accessToken)
   if (caller === null) throw new Error('a token that was just issued is not alive')
-  const upload = { version, notes, manifest: { name: slug }, scopes: ['site:read'], artifact: null }
+  const upload = {
+    version,
+    notes,
+    manifest: { name: slug, embedUrl: `https://${slug}.example/builder` },
+    scopes: ['site:read'],
+    artifact: null,
+  }
   await createVersion(platform, trace, caller, upload, null)
   for (const step of steps) {
     const rejection =

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { signedInBrowser } from '../pages/support/plain-browser.ts'
+import { exchangeInstallCode } from '../support/embedding.ts'
+import { eventually } from '../support/crash.ts'
+import { programCommand } from '../support/program.ts'
+
+setDefaultTimeout(60_000)
+
+let demo: ReturnType<typeof startDemo>
+let printed = ''
+const startDemo = () =>
+  Bun.spawn([...programCommand, 'dev', '--port', '0'], {
+    env: { PATH: process.env['PATH'] ?? '' },
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
+const read = async (output: ReadableStream<Uint8Array>): Promise<void> => {
+  const decoder = new TextDecoder()
+  for await (const chunk of output) printed += decoder.decode(chunk, { stream: true })
+}
+let reading: Promise<void>
+beforeAll(() => {
+  demo = startDemo()
+  reading = read(demo.stdout)
+})
+afterAll(async () => {
+  demo.kill()
+  await demo.exited
+  await reading
+})
+const printedWith = async (pattern: RegExp): Promise<readonly string[]> => [
+  ...((
+    await eventually(
+      async () => pattern.exec(printed),
+      (found) => found !== null,
+    )
+  )?.slice(1) ?? []),
+]
+const signedInAs = async (name: string) => {
+  const [url = ''] = await printedWith(/^BASE=(.+)$/m)
+  const [email = '', password = ''] = await printedWith(new RegExp(`^  (${name}@example\\.com)  (\\S+)`, 'm'))
+  return { url, browser: await signedInBrowser(url, { email, password }) }
+}
+
+test('the demo has an endpoint that takes what it is told, from the first install on, and a ping', async () => {
+  const first = await printedWith(/^# webhook (evt_\w+): install\.created in production, verified: \{"appId":"app_/m)
+  expect(first).toHaveLength(1)
+  expect(await printedWith(/^# webhook (evt_\w+): install\.approved in production, verified/m)).toHaveLength(1)
+  const { browser } = await signedInAs('ada')
+  const page = /\/console\/newsletter\/webhooks\/whk_\w+/.exec(
+    (await browser.get('/console/newsletter/webhooks')).text,
+  )?.[0]
+  const pinged = await browser.submit(page ?? '', `${page}/ping`)
+  expect(pinged.headers.get('location')).toEndWith('?done=taken')
+  expect(await printedWith(/^# webhook (evt_\w+): ping in production, verified/m)).toHaveLength(1)
+})
+
+test('the demo’s installed app opens in a frame, and the code there gives its page a session', async () => {
+  const { url, browser } = await signedInAs('grace')
+  const path = /\/installs\/ins_\w+\/open/.exec((await browser.get('/installs')).text)?.[0] ?? ''
+  const { text } = await browser.get(path)
+  const code = /src="https:\/\/newsletter\.example\/builder#code=(apic_\w+)/.exec(text)?.[1] ?? ''
+  const [clientId = ''] = await printedWith(/^  newsletter, production:  (\S+)/m)
+  const exchanged = await exchangeInstallCode(url, { clientId, code, origin: 'https://newsletter.example' })
+  expect(exchanged).toMatchObject({ status: 200, body: { scope: 'site:read' } })
+})
