@@ -4,6 +4,8 @@ import type { Synchronous } from './peers.ts'
 export type Options = {
   readonly seconds: number
   readonly rounds: number
+  /** Of each work, before it counts. */
+  readonly warmUpSeconds: number
   /** Live tokens of each kind beside the peers. */
   readonly live: number
   /** Sizes of the platform's own file; none leaves that part out. */
@@ -40,12 +42,14 @@ export const readOptions = (argv: readonly string[]): Options | null => {
   if (values.help) return null
   const synchronous = modes.find((mode) => mode === values['peers-sync'])
   if (synchronous === undefined) throw new Error(`--peers-sync knows ${modes.join(', ')}.`)
+  const seconds = whole('--seconds', values.seconds) ?? (values.quick ? 1 : 2)
   return {
-    seconds: whole('--seconds', values.seconds) ?? (values.quick ? 1 : 2),
+    seconds,
+    warmUpSeconds: seconds,
     rounds: whole('--rounds', values.rounds) ?? (values.quick ? 1 : 3),
     live: whole('--live', values.live) ?? (values.quick ? 1_000 : 10_000),
     growth: sizes(values.growth) ?? (values.quick ? [1_000, 20_000] : [1_000, 100_000, 1_000_000]),
-    starts: values.quick ? 3 : 7,
+    starts: values.quick ? 3 : 5,
     synchronous,
   }
 }

@@ -44,13 +44,13 @@ export const stopRunner = async ({ prepared, server }: Runner): Promise<void> =>
   await prepared.close()
 }
 
-const warmUpSeconds = 1
+export type Pace = { readonly rounds: number; readonly seconds: number; readonly warmUpSeconds: number }
 
 /** Rounds of one work, everyone in turn, each round begun by another; the first one warms up and is not counted. */
 export const playWork = async (
   work: WorkName,
   runners: readonly Runner[],
-  { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
+  { rounds, seconds, warmUpSeconds }: Pace,
 ): Promise<ReadonlyMap<Runner, readonly Round[]>> => {
   const played = new Map<Runner, Round[]>(runners.map((runner) => [runner, []]))
   for (let number = 0; number <= rounds; number += 1) {
