@@ -10,6 +10,8 @@ test('a letter carries no tower of marks, which would cover what stands around t
   expect(nameFault(`N${'\u0331'.repeat(9)}ame`)).toBe('The name has too many marks on one letter.')
 })
 
+test('half a character is broken', () => expect(nameFault('Newsletter \ud800')).toBe('The name has broken characters.'))
+
 test.each(['A\nB', 'A\u202eB', 'A\u2066B', 'A\u0007', 'A\u2028B'])('a name cannot pose as another text: %p', (name) =>
   expect(nameFault(name)).toBe('The name has control characters.'),
 )

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { decideAttempt, failingForMs, maximumAttempts } from '../../src/domain/webhook-delivery.ts'
+import { decideAttempt, failingForMs, maximumAttempts, restAskedFor } from '../../src/domain/webhook-delivery.ts'
 
 const now = Date.UTC(2026, 7, 1)
 const hour = 3_600_000
@@ -73,6 +73,12 @@ describe('an endpoint', () => {
   test('is disabled when it has taken nothing for five days, and not a moment before', () => {
     expect(attempt({ failingSince: now - failingForMs }).disable).toBe('failing')
     expect(attempt({ failingSince: now - failingForMs + 1 }).disable).toBeNull()
+  })
+
+  test('is left alone for as long as it asks, but only by a refusal', () => {
+    expect(restAskedFor({ status: 429, retryAfter: '60' }, now)).toBe(now + 60_000)
+    expect(restAskedFor({ status: 204, retryAfter: '60' }, now)).toBeNull()
+    expect(restAskedFor({ status: 503, retryAfter: null }, now)).toBeNull()
   })
 
   test('keeps the moment from which on it fails', () => {
