@@ -147,5 +147,6 @@ const originOf = ({ url, insecureHttp }: TransportOptions): string => {
   throw new AppPlatformError('insecure_url', 'Plain HTTP to another machine would show every secret on the way.')
 }
 
+/** Names below localhost are not among them: some resolvers ask the network for those. */
 const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)
+  host === 'localhost' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)

@@ -148,6 +148,7 @@ test('wrong settings are all named at once, and no value is repeated', async () 
     [{ APP_PLATFORM_CLIENT_ID: 'x1x', APP_PLATFORM_CLIENT_SECRET: '' }, at(), [/CLIENT_SECRET is empty/]],
     [{ APP_PLATFORM_CLIENT_ID: 'x1x', APP_PLATFORM_CLIENT_SECRET: 'z1z' }, [], [/no server/]],
     [{}, ['--url', 'http://apps.y1y.example'], [/plain HTTP/]],
+    [{}, ['--url', 'http://y1y.localhost'], [/plain HTTP/]],
     [{}, ['--url', 'https://user:x1x@apps.example'], [/must be an origin/]],
     [{}, [], [/Which server/]],
   ]

@@ -81,6 +81,7 @@ test('plain HTTP goes to this machine only, unless it is asked for', () => {
     'http://10.0.0.1',
     'http://localhost.evil.example',
     'http://127.0.0.1.nip.io',
+    'http://app.localhost',
   ])
     expect([url, clientMade(url)]).toEqual([url, 'insecure_url'])
   expect(clientMade('http://platform.example', true)).toBe('made')

@@ -68,8 +68,9 @@ const readOrigin = (name: string, text: string | undefined, insecureHttp: boolea
   return url.origin
 }
 
+/** Names below localhost are not among them: some resolvers ask the network for those. */
 const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)
+  host === 'localhost' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)
 
 /** A relative path is to be ignored (XDG Base Directory Specification). */
 const configHome = (env: Environment): string => {
