@@ -92,9 +92,13 @@ export const restAskedFor = (result: AttemptResult, now: number): number | null 
 /** Standard Webhooks: 2xx is taken; everything else is not, a redirect among it. */
 export const isDelivered = (status: number | null): boolean => status !== null && status >= 200 && status < 300
 
-const reasonToDisable = (status: number | null, since: number | null, { isPing, now }: AttemptFacts) => {
+/**
+ * Not by the first attempt of an event: where little happens, an endpoint that was down long ago, and had nothing to take
+ * since, would be disabled by one bad moment.
+ */
+const reasonToDisable = (status: number | null, since: number | null, { attempts, isPing, now }: AttemptFacts) => {
   if (status === 410) return 'gone'
-  return !isPing && since !== null && now - since >= failingForMs ? 'failing' : null
+  return !isPing && attempts > 0 && since !== null && now - since >= failingForMs ? 'failing' : null
 }
 
 const pauseAfter = ({ attempts, result, now, chance }: AttemptFacts): number => {

@@ -71,8 +71,13 @@ describe('an endpoint', () => {
   })
 
   test('is disabled when it has taken nothing for five days, and not a moment before', () => {
-    expect(attempt({ failingSince: now - failingForMs }).disable).toBe('failing')
-    expect(attempt({ failingSince: now - failingForMs + 1 }).disable).toBeNull()
+    expect(attempt({ attempts: 1, failingSince: now - failingForMs }).disable).toBe('failing')
+    expect(attempt({ attempts: 1, failingSince: now - failingForMs + 1 }).disable).toBeNull()
+  })
+
+  test('is not disabled by the first attempt of an event, however long ago it took the last one', () => {
+    const first = attempt({ attempts: 0, failingSince: now - 12 * failingForMs })
+    expect(first).toMatchObject({ delivery: { state: 'pending' }, disable: null })
   })
 
   test('is left alone for as long as it asks, but only by a refusal', () => {
