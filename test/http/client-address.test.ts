@@ -59,4 +59,13 @@ describe('a request comes from', () => {
   test('one /64 for the limits, when it is IPv6', () => {
     expect(read('2001:db8::1', () => null).limitKey).toBe(read('2001:db8::ffff:1', () => null).limitKey)
   })
+
+  test('anybody: however many have called, only so many are remembered', () => {
+    const readAny = createClientAddressReader([])
+    const first = readAny('192.0.2.1', () => null)
+    expect(readAny('192.0.2.1', () => null)).toBe(first)
+    for (let peer = 0; peer < 4096; peer += 1) readAny(`2001:db8::${peer.toString(16)}`, () => null)
+    expect(readAny('192.0.2.1', () => null)).not.toBe(first)
+    expect(readAny('192.0.2.1', () => null)).toEqual(first)
+  })
 })
