@@ -41,24 +41,6 @@ const proofs: Readonly<Record<string, Proof>> = {
     rounds: 1_000,
     unit: 'flipped bytes',
   },
-  clocks: {
-    shows: 'what has ended stays so however the clock is set, and a frozen process lets nothing through',
-    file: 'test/faults/clock.test.ts',
-    rounds: 100,
-    unit: 'jumps of the clock',
-  },
-  'disk-calls': {
-    shows: 'killed or failed by the disk at any single write or sync, the server stays honest and loses nothing',
-    file: 'test/faults/disk-calls/disk-calls.test.ts',
-    rounds: 10_000,
-    unit: 'faults, or as many as there are',
-  },
-  flips: {
-    shows: 'a wrong byte in the WAL or the database is refused, or changes nothing that was acknowledged',
-    file: 'test/faults/flipped-bytes.test.ts',
-    rounds: 1_000,
-    unit: 'flipped bytes',
-  },
   kills: {
     shows: 'kill -9 at random moments under load loses nothing that was acknowledged',
     file: 'test/faults/kill.test.ts',

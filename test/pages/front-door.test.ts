@@ -109,32 +109,6 @@ describe('who asks, and where the answer goes', () => {
     const { status, headers } = await sendLines(url, [fragment])
     expect({ status, location: headers.get('location') }).toEqual({ status: 400, location: null })
   })
-
-  test('of 2,000 changed redirect URIs none is answered', async () => {
-    const { redirectUri } = world.app
-    const others = [...'/?#&=@:;%\\.*-_~aZ0 é\t\n\0\u202e'].map((text) => text)
-    const mutants = new Set<string>()
-    for (let at = 0; mutants.size < 2_000; at = (at + 1) % (redirectUri.length + 1)) {
-      const glyph = others[mutants.size % others.length] ?? ''
-      const before = redirectUri.slice(0, at)
-      const letter = redirectUri[at] ?? ''
-      mutants.add(before + glyph + redirectUri.slice(at))
-      mutants.add(before + glyph + redirectUri.slice(at + 1))
-      mutants.add(before + redirectUri.slice(at + 1))
-      mutants.add(before + letter.toUpperCase() + redirectUri.slice(at + 1))
-      mutants.add(`${before}%${letter.charCodeAt(0).toString(16)}${redirectUri.slice(at + 1)}`)
-      mutants.add(`${redirectUri}/../${'x'.repeat(mutants.size)}`)
-      mutants.add(`https://${'a.'.repeat(mutants.size % 7)}evil.example/${redirectUri.slice(at)}`)
-    }
-    mutants.delete(redirectUri)
-    const wrong: string[] = []
-    for (const [index, redirect_uri] of [...mutants].entries()) {
-      const { status, location } = await ask({ redirect_uri }, '', index % 2 === 0 ? session : null)
-      if (status !== 400 || location !== null) wrong.push(redirect_uri)
-    }
-    expect(mutants.size).toBeGreaterThanOrEqual(1_999)
-    expect(wrong).toEqual([])
-  })
 })
 
 describe('every other fault', () => {

@@ -1,0 +1,121 @@
+import Ajv, { type ValidateFunction } from 'ajv'
+import type { Json } from '../../support/call.ts'
+import { type Draft, secret } from './draft.ts'
+import { canary } from './hostile-values.ts'
+import type { WireAnswer } from './wire.ts'
+
+/** Why this is no answer that the server may give; null when it is one. */
+export type Oracle = (draft: Draft, secrets: readonly string[], answer: WireAnswer | null) => string | null
+
+const contractPath = '/api/app-platform'
+const formPaths = ['/oauth/token', '/oauth/revoke', '/oauth/introspect']
+const standardErrors = new Set([
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+  'temporarily_unavailable',
+])
+
+export const createOracle = (document: Json): Oracle => {
+  const promised = createPromises(document)
+  return (draft, secrets, answer) => {
+    if (answer === null) return 'The connection was closed without an answer.'
+    return (
+      commonFault(answer) ??
+      contractFault(draft, answer) ??
+      errorFault(draft, answer) ??
+      leakFault(secrets, answer) ??
+      (draft.isOnPath ? promised(draft, answer) : null)
+    )
+  }
+}
+
+const commonFault = ({ status, headers }: WireAnswer): string | null => {
+  if (status === 503 && headers.has('retry-after')) return null
+  if (status >= 500) return `It failed with ${status}.`
+  if (!/^req_[0-9a-f]{32}$/.test(headers.get('x-request-id') ?? '')) return 'It has no request ID.'
+  if (headers.get('x-content-type-options') !== 'nosniff') return 'It may be sniffed.'
+  if (status >= 400 && headers.get('cache-control') !== 'no-store') return 'An error may be stored.'
+  return null
+}
+
+const isContract = (path: string): boolean => path === contractPath || path.startsWith(`${contractPath}/`)
+
+const contractFault = ({ path, isOnPath }: Draft, { headers }: WireAnswer): string | null => {
+  if (!isOnPath) return null
+  if (path === '/api/session' && headers.get('cache-control') !== 'no-store') return 'A session may be stored.'
+  if (!isContract(path)) return null
+  if (headers.get('x-service-api-version') !== '2026-08') return 'It names no version.'
+  return headers.get('cache-control') === 'no-store' ? null : 'It may be stored.'
+}
+
+const errorFault = (draft: Draft, { status, headers, text }: WireAnswer): string | null => {
+  if (status < 400 || draft.method === 'HEAD') return null
+  const type = headers.get('content-type')
+  if (type === 'text/html; charset=utf-8')
+    return draft.path.includes('/api/') && draft.isOnPath ? 'A program got a page.' : null
+  if (type !== 'application/json') return `It is an error of type ${type}.`
+  const body = parse(text)
+  const requestId = headers.get('x-request-id')
+  if (typeof body?.error === 'string')
+    // A dot segment leads to the same place.
+    return formPaths.some((path) => draft.path.endsWith(path)) && standardErrors.has(body.error)
+      ? null
+      : 'It is no error of this path.'
+  if (body?.error?.requestId !== requestId) return 'Header and body tell different request IDs.'
+  const unknown = Object.keys(body.error).filter(
+    (key) => !['code', 'message', 'requestId', 'param', 'details'].includes(key),
+  )
+  return unknown.length === 0 && Object.keys(body).length === 1 ? null : 'It is not the envelope.'
+}
+
+const leakFault = (secrets: readonly string[], { status, headers, text }: WireAnswer): string | null => {
+  if (status < 400) return null
+  const all = `${JSON.stringify([...headers])}${text}`
+  if (secrets.some((value) => all.includes(value))) return 'It repeats a secret.'
+  return all.includes(canary) && headers.get('content-type') === 'application/json' ? 'It repeats a value.' : null
+}
+
+/** Answers that the document promises, by their schema and without a field more. */
+const createPromises = (document: Json) => {
+  const ajv = new Ajv({ strict: false })
+  const checks = new Map<string, ValidateFunction>()
+  return ({ method, path, headers }: Draft, { status, text }: WireAnswer): string | null => {
+    // What pages in frames are told is no part of the document.
+    if (status === 200 && headers.some(([, value]) => value.includes(secret('embedded')))) return null
+    const told = document.paths[path]?.[method.toLowerCase()]
+    if (told === undefined) return null
+    const response = told.responses[String(status)]
+    if (response === undefined) return `The document knows no ${status} of it.`
+    const schema = response.content?.['application/json']?.schema
+    if (schema === undefined) return null
+    const key = `${method} ${path} ${status}`
+    const check = checks.get(key) ?? ajv.compile(closed(schema))
+    checks.set(key, check)
+    const body = parse(text)
+    return check(body)
+      ? null
+      : `It is not as promised (${status} ${body?.error?.code ?? ''}): ${ajv.errorsText(check.errors)}`
+  }
+}
+
+/** A schema that takes no field which it does not name. */
+const closed = (schema: Json): Json => {
+  if (typeof schema !== 'object' || schema === null) return schema
+  if (Array.isArray(schema)) return schema.map(closed)
+  const copy = Object.fromEntries(Object.entries<Json>(schema).map(([key, value]) => [key, closed(value)]))
+  return copy.properties !== undefined && copy.type === 'object' && copy.additionalProperties === undefined
+    ? { ...copy, additionalProperties: false }
+    : copy
+}
+
+const parse = (text: string): Json => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return JSON.parse('null')
+  }
+}

@@ -1,0 +1,71 @@
+import { signIn } from '../../../src/operations/sessions/sign-in.ts'
+import { addOperator } from '../../pages/support/operator-world.ts'
+import {
+  addEmbeddedVersion,
+  embedOrigin,
+  exchangeInstallCode,
+  installEmbedded,
+  openInstall,
+} from '../../support/embedding.ts'
+import type { Answer } from '../../support/call.ts'
+import { trace } from '../../support/operator.ts'
+import { appToken, authorize, exchange, type World } from '../../support/world.ts'
+
+/** What a request shows for itself, each time a fresh one, since some calls end what they are made with. */
+export type TokenKind = keyof Sources
+type Sources = ReturnType<typeof sourcesOf>
+
+/** A session of somebody, made without the slow hash of the server's own sign-in. */
+const sessionFor = async ({ platform }: World, login: { readonly email: string; readonly password: string }) =>
+  (await signIn(platform, trace, login)).sessionToken
+
+const sourcesOf = (
+  world: World,
+  installId: string,
+  operator: { readonly email: string; readonly password: string },
+) => {
+  const { app, user, platform, server } = world
+  const { url } = server
+  const session = async () => await sessionFor(world, user)
+  const grant = async () => (await exchange(url, app, await authorize(url, await session(), app))).body
+  const installCode = async () => await openInstall(platform, await session(), installId)
+  const embedded = async () => {
+    const { clientId } = app.production
+    const asked = { clientId, code: await installCode(), origin: embedOrigin(app) }
+    return (await exchangeInstallCode(url, asked)).body.sessionToken
+  }
+  const ofApp = async () => await appToken(url, app.development)
+  return {
+    'development app token': ofApp,
+    'production app token': async () => await appToken(url, app.production),
+    'user access token': async () => (await grant()).accessToken,
+    'refresh token': async () => (await grant()).refreshToken,
+    'authorization code': async () => await authorize(url, await session(), app),
+    session,
+    "operator's session": async () => await sessionFor(world, operator),
+    'embedded session': embedded,
+    'install-session code': installCode,
+    'client secret': async () => app.development.clientSecret,
+    'token with a changed digit': async () => changed(await ofApp()),
+    'token cut short': async () => (await ofApp()).slice(0, -1),
+    'token in capitals': async () => (await ofApp()).toUpperCase(),
+    'well-formed token that nobody issued': async () => `apat_${'0'.repeat(71)}`,
+    'operator key, which is reserved': async () => (await ofApp()).replace('apat_', 'apok_'),
+    'JSON Web Token': async () => 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZG1pbiJ9.',
+  } as const
+}
+
+const changed = (token: string): string => `${token.slice(0, 40)}${token[40] === 'a' ? 'b' : 'a'}${token.slice(41)}`
+
+export const createTokenKinds = async (world: World): Promise<Sources> => {
+  const { platform, app, user } = world
+  await addEmbeddedVersion(platform, app)
+  const installId = await installEmbedded(platform, app, user)
+  return sourcesOf(world, installId, await addOperator(platform, 'Olive Operator'))
+}
+
+/** Status and code, whichever format the answer has. */
+export const outcomeOf = ({ status, body }: Answer): string => {
+  const code = typeof body?.error === 'string' ? body.error : body?.error?.code
+  return code === undefined ? String(status) : `${status} ${code}`
+}

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { call } from '../support/call.ts'
+import { embedOrigin } from '../support/embedding.ts'
+import { authorizeBody, createWorld, endWorld, exchangeBody, type World } from '../support/world.ts'
+import { createTokenKinds, outcomeOf, type TokenKind } from './support/token-kinds.ts'
+
+// Every endpoint with every kind of token, in every place where one can stand. What is expected is the contract's, written by hand.
+
+let world: World
+let kinds: Awaited<ReturnType<typeof createTokenKinds>>
+beforeAll(async () => {
+  world = await createWorld()
+  kinds = await createTokenKinds(world)
+})
+afterAll(async () => await endWorld(world))
+
+/** How a caller shows what it has. */
+type Way = 'bearer' | 'bearer on its own page' | 'basic' | 'cookie' | 'cookie on a page of ours'
+
+const headersFor = (way: Way, token: string): Record<string, string> => {
+  switch (way) {
+    case 'bearer':
+      return { Authorization: `Bearer ${token}` }
+    case 'bearer on its own page':
+      return { Authorization: `Bearer ${token}`, Origin: embedOrigin(world.app) }
+    case 'basic':
+      return { Authorization: `Basic ${Buffer.from(`${world.app.development.clientId}:${token}`).toString('base64')}` }
+    case 'cookie':
+      return { Cookie: `session=${token}` }
+    case 'cookie on a page of ours':
+      return { Cookie: `session=${token}`, 'Sec-Fetch-Site': 'same-origin' }
+    default:
+      return way satisfies never
+  }
+}
+
+/** What somebody is told who shows a token that is of no use here. */
+type Column = 'none' | TokenKind
+type Expected = (column: Column, way: Way) => string
+
+const isSession = (column: Column): boolean => column === 'session' || column === "operator's session"
+const isApp = (column: Column): boolean => column === 'development app token' || column === 'production app token'
+const isCookie = (way: Way): boolean => way.startsWith('cookie')
+const isBearer = (way: Way): boolean => way.startsWith('bearer')
+
+/** An embedded session is one on its own page alone. */
+const embedded = (way: Way, onItsPage: string): string =>
+  way === 'bearer on its own page' ? onItsPage : '403 origin_not_allowed'
+
+const forApps =
+  (development: string, production: string): Expected =>
+  (column, way) => {
+    if (!isBearer(way)) return '401 invalid_token'
+    if (column === 'development app token') return development
+    if (column === 'production app token') return production
+    if (column === 'user access token' || isSession(column)) return '403 token_type_not_allowed'
+    return column === 'embedded session' ? embedded(way, '403 token_type_not_allowed') : '401 invalid_token'
+  }
+
+const forUsers: Expected = (column, way) => {
+  if (!isBearer(way)) return '401 invalid_token'
+  if (column === 'user access token') return '200'
+  if (isApp(column) || isSession(column)) return '403 token_type_not_allowed'
+  return column === 'embedded session' ? embedded(way, '200') : '401 invalid_token'
+}
+
+const forSessions =
+  (success: string): Expected =>
+  (column, way) => {
+    if (isCookie(way) && isSession(column)) return way === 'cookie' ? '403 origin_not_allowed' : success
+    if (!isBearer(way)) return '401 login_required'
+    if (isSession(column)) return success
+    if (isApp(column) || column === 'user access token') return '403 token_type_not_allowed'
+    return column === 'embedded session' ? embedded(way, '403 token_type_not_allowed') : '401 login_required'
+  }
+
+/** With `{}`: a token revokes itself, a user has to say what. */
+const forRevocation: Expected = (column, way) => {
+  if (column === 'none') return '401 invalid_client'
+  if (isCookie(way)) {
+    if (!isSession(column)) return '401 login_required'
+    return way === 'cookie' ? '403 origin_not_allowed' : '400 invalid_request'
+  }
+  if (way === 'basic') return '401 invalid_token'
+  if (isSession(column)) return '400 invalid_request'
+  if (isApp(column) || column === 'user access token') return '200'
+  return column === 'embedded session' ? embedded(way, '403 token_type_not_allowed') : '401 invalid_token'
+}
+
+type Row = {
+  readonly name?: string
+  readonly method: string
+  readonly path: string
+  readonly body?: () => unknown
+  readonly expected: Expected
+  /** A call that succeeds ends what it was made with. */
+  readonly endsToken?: true
+}
+const always =
+  (outcome: string): Expected =>
+  () =>
+    outcome
+
+const rows: readonly Row[] = [
+  { method: 'GET', path: '/me', expected: forApps('200', '200') },
+  { method: 'GET', path: '/versions', expected: forApps('200', '403 development_credentials_required') },
+  {
+    method: 'POST',
+    path: '/versions',
+    body: () => ({ version: '7.0.0', activate: true }),
+    expected: forApps('403 activation_not_allowed', '403 development_credentials_required'),
+  },
+  {
+    method: 'POST',
+    path: '/versions/rollback',
+    body: () => ({ version: '99.0.0' }),
+    expected: forApps('404 version_not_found', '403 development_credentials_required'),
+  },
+  { method: 'GET', path: '/oauth/me', expected: forUsers },
+  { method: 'GET', path: '/resources?kind=site', expected: forUsers },
+  { method: 'POST', path: '/oauth/authorize', body: () => authorizeBody(world.app), expected: forSessions('200') },
+  { method: 'GET', path: '~/api/session', expected: forSessions('200') },
+  { method: 'DELETE', path: '~/api/session', expected: forSessions('204'), endsToken: true },
+  { method: 'POST', path: '/oauth/revoke', body: () => ({}), expected: forRevocation, endsToken: true },
+  // These know their callers by the body: a header is neither needed nor of any help.
+  {
+    method: 'POST',
+    path: '/token',
+    body: () => ({ ...world.app.development, scope: 'site:read' }),
+    expected: always('200'),
+  },
+  {
+    method: 'POST',
+    path: '/token',
+    name: 'POST /token with a wrong secret',
+    body: () => ({ ...world.app.development, clientSecret: 'wrong', scope: 'site:read' }),
+    expected: always('401 invalid_client'),
+  },
+  {
+    method: 'POST',
+    path: '/oauth/token',
+    body: () => exchangeBody(world.app, 'apco_nothing'),
+    expected: always('401 invalid_grant'),
+  },
+  {
+    method: 'POST',
+    path: '~/api/embedded/session',
+    body: () => ({ clientId: world.app.production.clientId, code: 'apic_nothing' }),
+    expected: always('401 invalid_grant'),
+  },
+  { method: 'GET', path: '~/healthz', expected: always('200') },
+]
+
+const ways: readonly Way[] = ['bearer', 'bearer on its own page', 'basic', 'cookie', 'cookie on a page of ours']
+const entries = () => Object.entries(kinds) as readonly [TokenKind, () => Promise<string>][]
+
+describe('who shows each kind of token in each way is told what the contract says', () => {
+  for (const { method, path, name = `${method} ${path}`, body, expected, endsToken = false } of rows) {
+    test(name, async () => {
+      const wrong: string[] = []
+      const ask = async (column: Column, way: Way, token: string | null) => {
+        const sent = body === undefined ? {} : { body: body() }
+        const headers = token === null ? {} : headersFor(way, token)
+        const told = outcomeOf(await call(world.server.url, method, path, { ...sent, headers }))
+        const right = expected(column, way)
+        if (told !== right) wrong.push(`${column} as ${way}: ${told}, not ${right}`)
+      }
+      await ask('none', 'basic', null)
+      for (const [kind, source] of entries()) {
+        const token = await source()
+        for (const way of ways) await ask(kind, way, endsToken ? await source() : token)
+      }
+      expect(wrong).toEqual([])
+    })
+  }
+})
