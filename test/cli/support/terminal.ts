@@ -21,12 +21,14 @@ export const atTerminal = (words: string, env: Readonly<Record<string, string>>)
   const decoder = new TextDecoder()
   let screen = ''
   let seen = 0
+  const closed = Promise.withResolvers<void>()
   const child = Bun.spawn(['/bin/sh', '-c', words], {
     env: { PATH: process.env['PATH'] ?? '', TERM: 'xterm', AP: programCommand.join(' '), ...env },
     terminal: {
       cols: 120,
       rows: 40,
       data: (_, chunk) => void (screen += decoder.decode(chunk, { stream: true })),
+      exit: () => closed.resolve(),
     },
   })
   return {
@@ -42,7 +44,7 @@ export const atTerminal = (words: string, env: Readonly<Record<string, string>>)
     type: (text) => void child.terminal?.write(text),
     ended: async () => {
       const code = await child.exited
-      await Bun.sleep(20) // what it wrote last
+      await closed.promise // only now is on the screen what it wrote last
       child.terminal?.close()
       return child.signalCode ?? code
     },
