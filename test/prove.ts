@@ -71,6 +71,12 @@ const proofs: Readonly<Record<string, Proof>> = {
     rounds: 1_000_000,
     unit: 'rows',
   },
+  races: {
+    shows: 'of 200 who do the same at once one wins, and what was told to each is so, also after a crash',
+    file: 'test/faults/races/',
+    rounds: 1_000,
+    unit: 'rounds of every race',
+  },
   'raw-http': {
     shows: 'malformed, smuggled, slow and broken-off HTTP does nothing, and idle connections disturb nobody',
     file: 'test/fuzz/raw-http.test.ts',

@@ -25,7 +25,6 @@ export const mixedCalls = async (world: World, person: Login): Promise<CrowdPlan
   const { accessToken } = await grantTokens(world)
   const token = await appToken(server.url, app.development)
   const session = await signIn(server.url, user)
-  const bearer = (secret: string) => [`Authorization: Bearer ${secret}`]
   const upload = { version: '1.0.0', artifact: { filename: 'app.zip', contentBase64: artifact } }
   const { email, password } = person
   return [
@@ -39,3 +38,4 @@ export const mixedCalls = async (world: World, person: Login): Promise<CrowdPlan
 }
 
 const tokenBody = (app: AppInWorld) => ({ ...app.development, scope: 'site:read' })
+const bearer = (secret: string) => [`Authorization: Bearer ${secret}`]

@@ -31,16 +31,22 @@ afterAll(async () => {
   await endWorld(world)
 })
 
-type Watch = { readonly milliseconds: readonly number[]; readonly failed: number; readonly topMegabytes: number }
+type Watch = {
+  readonly milliseconds: readonly number[]
+  readonly failed: number
+  readonly topMegabytes: number
+  readonly cpuSeconds: number
+}
 
 /** Asks for the health of the server all the time, on a connection of its own each time. */
 const watching = async <T>(work: Promise<T>): Promise<readonly [T, Watch]> => {
   const milliseconds: number[] = []
   let failed = 0
   let topMegabytes = 0
-  let going = true
+  const done = new AbortController()
+  const cpuBefore = processorSeconds(world.server.pid)
   const watch = (async () => {
-    while (going) {
+    while (!done.signal.aborted) {
       const askedAt = performance.now()
       const status = await fetch(`${world.server.url}/healthz`, { keepalive: false }).then(
         (answer) => answer.status,
@@ -52,13 +58,28 @@ const watching = async <T>(work: Promise<T>): Promise<readonly [T, Watch]> => {
       await Bun.sleep(100)
     }
   })()
-  const result = await work.finally(() => (going = false))
+  const result = await work.finally(() => done.abort())
   await watch
-  return [result, { milliseconds: milliseconds.toSorted((a, b) => a - b), failed, topMegabytes }]
+  return [
+    result,
+    {
+      milliseconds: milliseconds.toSorted((a, b) => a - b),
+      failed,
+      topMegabytes,
+      cpuSeconds: processorSeconds(world.server.pid) - cpuBefore,
+    },
+  ]
 }
 
 const residentMegabytes = (pid: number): number =>
   Math.round(Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024)
+
+/** User and system time, fields 14 and 15 of proc(5), in ticks of 10 ms; the name before them may hold spaces. */
+const processorSeconds = (pid: number): number => {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
 
 let plans = 0
 const crowd = async (plan: Pick<CrowdPlan, 'perSecond' | 'connections' | 'seconds'>): Promise<CrowdReport> => {
@@ -81,7 +102,7 @@ const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
 const told = (name: string, report: CrowdReport, watch: Watch): string => {
-  const { milliseconds, topMegabytes } = watch
+  const { milliseconds, topMegabytes, cpuSeconds } = watch
   const counts = (['turnedAway', 'late', 'broken'] as const).map((field) => `${field} ${sum(report, field)}`)
   const kinds = Object.entries(report.kinds).map(
     ([kind, { good, p50Ms, p99Ms }]) => `${kind} ${good} (${Math.round(p50Ms)}/${Math.round(p99Ms)} ms)`,
@@ -89,7 +110,7 @@ const told = (name: string, report: CrowdReport, watch: Watch): string => {
   return (
     `  ${name}: ${goodput(report)} good/s, ${counts.join(', ')}, unsent ${report.unsent}; healthz ${milliseconds.length} times, ` +
     `median ${Math.round(median(milliseconds))} ms, at most ${Math.round(milliseconds.at(-1) ?? 0)} ms; ` +
-    `${topMegabytes} MB; good by kind (p50/p99): ${kinds.join(', ')}`
+    `${topMegabytes} MB, ${cpuSeconds.toFixed(1)} s of processor (${Math.round(sum(report, 'good') / cpuSeconds)} good/s of it); good by kind (p50/p99): ${kinds.join(', ')}`
   )
 }
 

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'bun:test'
+import type { Answer } from '../../support/call.ts'
+import { tally, together } from '../../support/crash.ts'
+import { isLong } from '../../support/proof.ts'
+import { refresh, refreshBody, type Tokens } from '../../support/world.ts'
+import { openArena, race, secretsIn, tokensOf } from './support.ts'
+
+const arena = openArena()
+const { post, freshTokens, pairsOf, grantOf, expectDead, userStatus } = arena
+
+test('the store itself moves a grant on only from the key that is current, and never a revoked one', async () => {
+  const tokens = await freshTokens()
+  const { database } = arena.world.platform
+  const grant = await grantOf(tokens.grantId)
+  const step = {
+    currentKey: 'n'.repeat(22),
+    expiresAt: 0,
+    retryKey: null,
+    retrySalt: null,
+    retryFingerprint: null,
+    retryUntil: null,
+  }
+  const moves = await database.transaction(async (q) => [
+    await q.grants.advance(tokens.grantId, 'x'.repeat(22), step),
+    await q.grants.advance(tokens.grantId, grant?.currentKey ?? '', step),
+    await q.grants.advance(tokens.grantId, grant?.currentKey ?? '', step),
+    await q.grants.revoke(tokens.grantId, 1),
+    await q.grants.advance(tokens.grantId, step.currentKey, step),
+    await q.grants.revoke(tokens.grantId, 2),
+  ])
+
+  expect(moves).toEqual([false, true, false, true, false, false])
+  expect((await grantOf(tokens.grantId))?.revokedAt).toBe(1)
+})
+
+describe('a refresh token', () => {
+  race('presented 200 times at once has one successor, and the family ends for good', async (round) => {
+    const { server, app } = arena.world
+    const tokens = await freshTokens()
+    const answers = await together(200, async () => await refresh(server.url, app, tokens.refreshToken))
+    await arena.crash(round)
+
+    expect(tally(answers)).toEqual({ '200': 1, invalid_grant: 199 })
+    expect(await pairsOf(tokens.grantId)).toBe(2)
+    await expectDead(tokens)
+    for (const answer of answers) if (answer.status === 200) await expectDead(tokensOf(answer))
+  })
+
+  race(
+    'presented 200 times at once with one idempotency key gives the very same tokens, also after a crash',
+    async (round) => {
+      const tokens = await freshTokens()
+      const body = refreshBody(arena.world.app, tokens.refreshToken)
+      const key = `refresh-once-${round}`
+      const answers = await together(200, async () => await post('/oauth/token', body, key))
+      await arena.crash(round)
+
+      expect(tally(answers)).toEqual({ '200': 200 })
+      const again = await post('/oauth/token', body, key)
+      expect(new Set([...answers, again].map(secretsIn)).size).toBe(1)
+      expect(await pairsOf(tokens.grantId)).toBe(2)
+      expect(await userStatus(tokens.accessToken)).toBe(401)
+      expect(await userStatus(tokensOf(again).accessToken)).toBe(200)
+    },
+  )
+
+  race('repeated after its successor was presented is reuse: nothing of the family works any more', async (round) => {
+    const tokens = await freshTokens()
+    const body = refreshBody(arena.world.app, tokens.refreshToken)
+    const first = tokensOf(await post('/oauth/token', body, `late-${round}`))
+    const second = tokensOf(await refresh(arena.world.server.url, arena.world.app, first.refreshToken))
+
+    expect((await post('/oauth/token', body, `late-${round}`)).status).toBe(401)
+    await expectDead(second)
+  })
+
+  race(
+    'racing a revocation of its grant, by whomever, leaves nothing alive once the revocation has answered',
+    async (round) => {
+      const raced = await together(isLong ? 200 : 15, async (index) => await raceWithRevocation(index))
+      await arena.crash(round)
+      for (const last of raced) if (last !== null) await expectDead(last)
+    },
+    3,
+  )
+})
+
+const revokeByClient = async ({ refreshToken }: Tokens): Promise<Answer> =>
+  await post('/oauth/revoke', { ...arena.world.app.development, token: refreshToken })
+const revokeByBearer = async ({ accessToken }: Tokens): Promise<Answer> =>
+  await post('/oauth/revoke', {}, undefined, accessToken)
+const revokeByUser = async ({ grantId }: Tokens): Promise<Answer> =>
+  await post('/oauth/revoke', { grantId }, undefined, arena.session)
+const revocations = [revokeByClient, revokeByBearer, revokeByUser]
+
+/** A client that refreshes and refreshes while the grant is revoked; gives the last tokens, or null where nothing was revoked. */
+const raceWithRevocation = async (index: number): Promise<Tokens | null> => {
+  const tokens = await freshTokens()
+  const revoke = revocations[index % revocations.length] ?? revokeByClient
+  const known: Tokens[] = [tokens]
+  const chain = (async () => {
+    for (let steps = 0; steps < 4; steps += 1) {
+      const last = known.at(-1) ?? tokens
+      const answer = await refresh(arena.world.server.url, arena.world.app, last.refreshToken)
+      if (answer.status !== 200) return
+      known.push(tokensOf(answer))
+    }
+  })()
+  if (index % 4 > 0) await Bun.sleep(index % 5)
+  const revoked = await revoke(tokens)
+  const atOnce = await Promise.all(known.map(async ({ accessToken }) => await userStatus(accessToken)))
+  await chain
+  // A bearer token that a refresh has replaced meanwhile cannot revoke any more, and says so.
+  if (revoked.status !== 200) {
+    expect(revoke).toBe(revokeByBearer)
+    expect(revoked.status).toBe(401)
+    return null
+  }
+  expect(atOnce).not.toContain(200)
+  for (const each of known) expect(await userStatus(each.accessToken)).toBe(401)
+  return known.at(-1) ?? tokens
+}
