@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call } from '../../support/call.ts'
+import { eventually } from '../../support/crash.ts'
 import { Ledger } from '../../support/ledger.ts'
 import { openAsOperator } from '../../support/operator.ts'
 import { isLong, patience, percentile, rounds, seed, seeded } from '../../support/proof.ts'
@@ -29,6 +30,7 @@ const faults: readonly Fault[] = [
   { what: 'sync errors for good', calls: syncs, effect: 'error=EIO', forGood: true },
   { what: 'no room for a write', calls: writes, effect: 'error=ENOSPC', forGood: false },
   { what: 'no room for writes for good', calls: writes, effect: 'error=ENOSPC', forGood: true },
+  { what: 'a disk that became read-only', calls: writes, effect: 'error=EROFS', forGood: true },
 ]
 
 const parts = ['', '-wal', '.acknowledged']
@@ -86,32 +88,42 @@ const notStarted = async (error: unknown): Promise<null> => {
   return null
 }
 
-/** What is said while the fault lasts: nothing that contradicts the ledger, and in doubt a refusal that says what to do. */
+const expectUnready = async ({ url }: RunningServer): Promise<void> => {
+  const status = async () => (await call(url, 'GET', '~/readyz')).status
+  expect(await eventually(status, (found) => found === 503)).toBe(503)
+}
+
+/**
+ * What is said while the fault lasts: nothing that contradicts the ledger, and in doubt a refusal. After an error of the disk
+ * the server is in doubt for good, and says that only a restart ends it.
+ */
 const expectHonest = async (
   server: RunningServer,
   { ledger, unplanned, refused }: Told,
-  fault: Fault,
+  { effect, forGood }: Fault,
+  hasStruck: boolean,
 ): Promise<void> => {
   expect(unplanned).toEqual([])
-  if (fault.effect === 'signal=KILL') return
+  if (effect === 'signal=KILL') return
   expect(await ledger.contradictions(server.url, 'in doubt')).toEqual([])
   expect((await call(server.url, 'GET', '~/healthz')).status).toBe(200)
-  if (refused === 0 || (fault.effect === 'error=ENOSPC' && !fault.forGood)) return
-  expect((await call(server.url, 'GET', '~/readyz')).status).toBe(503)
-  if (fault.effect === 'error=EIO') expect(server.log()).toContain('will only be known after a restart')
+  const isFull = effect === 'error=ENOSPC'
+  if (isFull ? refused > 0 && forGood : hasStruck) await expectUnready(server)
+  if (!isFull && hasStruck) expect(server.log()).toContain('will only be known after a restart')
 }
 
 /** One run with a fault at the n-th call, the start after it, and how long that took. */
 const suffer = async (base: Base, fault: Fault, at: number): Promise<number> => {
   const file = copyOf(base)
   const inject = `inject=${fault.calls}:${fault.effect}:when=${at}${fault.forGood ? '+' : ''}`
-  const under = strace(file, '/dev/null', `trace=${fault.calls}`, inject)
+  const log = `${file}.strace`
+  const under = strace(file, log, `trace=${fault.calls}`, inject)
   const server = await startServer({ database: file, env: oneThread, under }).catch(notStarted)
   let ledger = new Ledger()
   if (server !== null) {
     const told = await scriptedRun(server.url, base.cast)
     ledger = told.ledger
-    await expectHonest(server, told, fault)
+    await expectHonest(server, told, fault, readFileSync(log, 'utf8').includes('(INJECTED)'))
     await server.stop()
   }
 
