@@ -4,8 +4,11 @@ import { createLimitMarks } from '../../src/http/limit-marks.ts'
 test('a key has one mark, remembered or not', () => {
   const markOf = createLimitMarks('secret')
   const first = markOf('app_1')
+  expect(markOf('app_1')).toBe(first)
   for (let key = 0; key < 10_000; key += 1) markOf(`other-${key}`)
 
+  // Made anew: however many keys have come, only so many are remembered.
+  expect(markOf('app_1')).not.toBe(first)
   expect(markOf('app_1')).toEqual(first)
   expect(markOf('app_2')).not.toEqual(first)
 })
