@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { asRowKey, rowKeyLength } from '../../src/domain/identifier.ts'
+import { asRowKey, keyOfUuidTime, rowKeyLength, uuidTimeOfKey } from '../../src/domain/identifier.ts'
 import { mintSecret, secretKindOf, secretPrefixes } from '../../src/domain/secret.ts'
 import { call } from '../support/call.ts'
 import {
@@ -16,7 +16,6 @@ import {
   authorize,
   authorizeBody,
   createWorld,
-  type Credentials,
   endWorld,
   exchange,
   grantTokens,
@@ -38,19 +37,33 @@ beforeAll(async () => {
 })
 afterAll(async () => await endWorld(world))
 
-/** The secret of the same row with other random bits, and the checksum that goes with them. */
-const forged = (secret: string): string => {
+/** The secret of the same row with other random bits, and one of no row, both with the checksums that go with them. */
+const forgeriesOf = (secret: string): readonly string[] => {
   const kind = secretKindOf(secret)
   if (kind === null) throw new Error('this is no secret')
   const { length } = secretPrefixes[kind]
-  const key = asRowKey(secret.slice(length, length + rowKeyLength))
-  return mintSecret({ kind, key, random: crypto.getRandomValues(new Uint8Array(32)) })
+  const row = asRowKey(secret.slice(length, length + rowKeyLength))
+  const noRow = keyOfUuidTime(uuidTimeOfKey(row))
+  return [row, noRow].map((key) => mintSecret({ kind, key, random: crypto.getRandomValues(new Uint8Array(32)) }))
 }
 
-test('the right row with other random bits is not a client secret', async () => {
+/** It revokes nothing, itself or by its client, and nobody is told anything of it. */
+const expectNoToken = async (forged: string): Promise<void> => {
+  expectRefusal(await call(url, 'POST', '/oauth/revoke', { token: forged, body: {} }), 'invalid_token')
+  const body = { ...world.app.development, token: forged }
+  expect((await call(url, 'POST', '/oauth/revoke', { body })).body).toEqual({ revoked: true })
+  expect(await introspected(world, forged)).toEqual({ active: false })
+}
+
+test('whoever knows the row and not the rest has not got a client secret', async () => {
   const { development, production } = world.app
-  for (const credentials of [development, production]) {
-    const forgery: Credentials = { ...credentials, clientSecret: forged(credentials.clientSecret) }
+  const forgeries = [development, production].flatMap((credentials) =>
+    forgeriesOf(credentials.clientSecret).map((clientSecret) => ({
+      credentials,
+      forgery: { ...credentials, clientSecret },
+    })),
+  )
+  for (const { credentials, forgery } of forgeries) {
     const asks = { ...forgery, scope: 'site:read' }
     expectRefusal(await call(url, 'POST', '/token', { body: asks }), 'invalid_client')
     const token = await appToken(url, credentials)
@@ -68,58 +81,61 @@ test('the right row with other random bits is not a client secret', async () => 
   }
 })
 
-test('the right row with other random bits is not an app token', async () => {
+test('whoever knows the row and not the rest has not got an app token', async () => {
   const token = await appToken(url, world.app.development)
-  expectRefusal(await call(url, 'GET', '/me', { token: forged(token) }), 'invalid_token')
-  expectRefusal(await call(url, 'POST', '/oauth/revoke', { token: forged(token), body: {} }), 'invalid_token')
-  await call(url, 'POST', '/oauth/revoke', { body: { ...world.app.development, token: forged(token) } })
-  expect(await introspected(world, forged(token))).toEqual({ active: false })
+  for (const forged of forgeriesOf(token)) {
+    expectRefusal(await call(url, 'GET', '/me', { token: forged }), 'invalid_token')
+    await expectNoToken(forged)
+  }
   expect((await call(url, 'GET', '/me', { token })).status).toBe(200)
 })
 
-test('the right row with other random bits is not a user access token', async () => {
+test('whoever knows the row and not the rest has not got a user access token', async () => {
   const { accessToken: token } = await grantTokens(world)
-  expectRefusal(await call(url, 'GET', '/oauth/me', { token: forged(token) }), 'invalid_token')
-  expectRefusal(await call(url, 'POST', '/oauth/revoke', { token: forged(token), body: {} }), 'invalid_token')
-  await call(url, 'POST', '/oauth/revoke', { body: { ...world.app.development, token: forged(token) } })
-  expect(await introspected(world, forged(token))).toEqual({ active: false })
+  for (const forged of forgeriesOf(token)) {
+    expectRefusal(await call(url, 'GET', '/oauth/me', { token: forged }), 'invalid_token')
+    await expectNoToken(forged)
+  }
   expect((await call(url, 'GET', '/oauth/me', { token })).status).toBe(200)
 })
 
-test('the right row with other random bits is not a refresh token, and it is no reuse of the true one, spent or not', async () => {
+test('whoever knows the row and not the rest has not got a refresh token, and it is no reuse of the true one, spent or not', async () => {
+  const { app } = world
   const first = await grantTokens(world)
-  expectRefusal(await refresh(url, world.app, forged(first.refreshToken)), 'invalid_grant')
-  expectError(
-    await sendForm(url, '/oauth/token', refreshForm(forged(first.refreshToken)), basic(world.app.development)),
-    'invalid_grant',
-  )
-  await call(url, 'POST', '/oauth/revoke', { body: { ...world.app.development, token: forged(first.refreshToken) } })
-  expect(await introspected(world, forged(first.refreshToken))).toEqual({ active: false })
-  const second = await refresh(url, world.app, first.refreshToken)
+  const forgeries = forgeriesOf(first.refreshToken)
+  for (const forged of forgeries) {
+    expectRefusal(await refresh(url, app, forged), 'invalid_grant')
+    expectError(await sendForm(url, '/oauth/token', refreshForm(forged), basic(app.development)), 'invalid_grant')
+    await expectNoToken(forged)
+  }
+  const second = await refresh(url, app, first.refreshToken)
   expect(second.status).toBe(200)
-  expectRefusal(await refresh(url, world.app, forged(first.refreshToken)), 'invalid_grant')
+  for (const forged of forgeries) expectRefusal(await refresh(url, app, forged), 'invalid_grant')
   expect((await call(url, 'GET', '/oauth/me', { token: second.body.accessToken })).status).toBe(200)
 })
 
-test('the right row with other random bits is not an authorization code, and it is no reuse of the true one, spent or not', async () => {
+test('whoever knows the row and not the rest has not got an authorization code, and it is no reuse of the true one, spent or not', async () => {
   const code = await authorize(url, await signIn(url, world.user), world.app)
-  expectRefusal(await exchange(url, world.app, forged(code)), 'invalid_grant')
+  const forgeries = forgeriesOf(code)
+  for (const forged of forgeries) expectRefusal(await exchange(url, world.app, forged), 'invalid_grant')
   const tokens = await exchange(url, world.app, code)
   expect(tokens.status).toBe(200)
-  expectRefusal(await exchange(url, world.app, forged(code)), 'invalid_grant')
+  for (const forged of forgeries) expectRefusal(await exchange(url, world.app, forged), 'invalid_grant')
   expect((await call(url, 'GET', '/oauth/me', { token: tokens.body.accessToken })).status).toBe(200)
 })
 
-test('the right row with other random bits is not a session', async () => {
+test('whoever knows the row and not the rest has not got a session', async () => {
   const token = await signIn(url, world.user)
-  expectRefusal(await call(url, 'GET', '~/api/session', { token: forged(token) }), 'login_required')
-  const request = { token: forged(token), body: authorizeBody(world.app) }
-  expectRefusal(await call(url, 'POST', '/oauth/authorize', request), 'login_required')
-  await call(url, 'DELETE', '~/api/session', { token: forged(token) })
+  for (const forged of forgeriesOf(token)) {
+    expectRefusal(await call(url, 'GET', '~/api/session', { token: forged }), 'login_required')
+    const request = { token: forged, body: authorizeBody(world.app) }
+    expectRefusal(await call(url, 'POST', '/oauth/authorize', request), 'login_required')
+    await call(url, 'DELETE', '~/api/session', { token: forged })
+  }
   expect((await call(url, 'GET', '~/api/session', { token })).status).toBe(200)
 })
 
-test('the right row with other random bits is not what opens an app in a frame: the code, and the session it is exchanged for', async () => {
+test('whoever knows the row and not the rest has not got what opens an app in a frame: the code, and the session it is exchanged for', async () => {
   const { platform } = world
   const user = await addUser(platform)
   const app = await addApp(platform, user)
@@ -128,9 +144,13 @@ test('the right row with other random bits is not what opens an app in a frame: 
   const origin = embedOrigin(app)
   const { clientId } = app.production
   const code = await openInstall(platform, await signIn(url, user), install)
-  expectRefusal(await exchangeInstallCode(url, { clientId, code: forged(code), origin }), 'invalid_grant')
+  for (const forged of forgeriesOf(code)) {
+    expectRefusal(await exchangeInstallCode(url, { clientId, code: forged, origin }), 'invalid_grant')
+  }
   const { sessionToken: token } = (await exchangeInstallCode(url, { clientId, code, origin })).body
   const headers = { Origin: origin }
-  expectRefusal(await call(url, 'GET', '/oauth/me', { token: forged(token), headers }), 'invalid_token')
+  for (const forged of forgeriesOf(token)) {
+    expectRefusal(await call(url, 'GET', '/oauth/me', { token: forged, headers }), 'invalid_token')
+  }
   expect((await call(url, 'GET', '/oauth/me', { token, headers })).status).toBe(200)
 })
