@@ -11,6 +11,12 @@ type Proof = {
 }
 
 const proofs: Readonly<Record<string, Proof>> = {
+  backups: {
+    shows: 'a backup under load has all that was acknowledged before it, a killed one is none, a restore revives nothing',
+    file: 'test/faults/backups.test.ts',
+    rounds: 100,
+    unit: 'restores',
+  },
   fuzz: {
     shows: 'requests made from the OpenAPI document and mutilated get answers of the contract, in flat memory',
     file: 'test/fuzz/fuzz.test.ts',
@@ -73,7 +79,7 @@ const proofs: Readonly<Record<string, Proof>> = {
   },
   races: {
     shows: 'of 200 who do the same at once one wins, and what was told to each is so, also after a crash',
-    file: 'test/faults/races/',
+    file: './test/faults/races/',
     rounds: 1_000,
     unit: 'rounds of every race',
   },
@@ -88,6 +94,12 @@ const proofs: Readonly<Record<string, Proof>> = {
     file: 'test/fuzz/redirect-mutants.test.ts',
     rounds: 5_000,
     unit: 'mutants',
+  },
+  waits: {
+    shows: 'a lock that another process holds, a slow disk and a read-only one stop no reads',
+    file: 'test/faults/waiting.test.ts',
+    rounds: 10,
+    unit: 'seconds of a lock',
   },
   'webhook-kills': {
     shows: 'kill -9 during delivery loses no event',
@@ -122,7 +134,7 @@ const prove = async (name: string, { file, rounds: usual, unit }: Proof, { round
     `${name}: ${count.toLocaleString('en')} ${unit}, to repeat with: bun run prove ${name} --rounds ${count} --seed ${seed}`,
   )
   const began = performance.now()
-  const how = file.endsWith('.test.ts') ? ['test', '--timeout', '86400000'] : []
+  const how = file.endsWith('/main.ts') ? [] : ['test', '--timeout', '86400000'] // a file or folder of tests, or a program
   const child = Bun.spawn([process.execPath, ...how, file], {
     env: { ...process.env, PROOF_ROUNDS: String(count), PROOF_SEED: String(seed), PROOF_OUT: out },
     stdio: ['ignore', 'inherit', 'inherit'],
