@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import type { Grant } from '../../db/database.ts'
 import { isCredentialLive } from '../../src/domain/credential.ts'
+import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { challengeOf } from '../../src/domain/pkce.ts'
 import { listCredentials } from '../../src/operations/credentials/list-credentials.ts'
 import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
@@ -120,4 +122,30 @@ test('a family that goes on, or is gone, when a purge comes back for it is left 
   expect(await purge(grantId)).toEqual({ kind: 'kept' })
   expect(await authenticateUserToken(platform, accessToken)).toMatchObject({ grantId })
   expect(await purge('grt_gone')).toEqual({ kind: 'kept' })
+})
+
+test('an answer is repeated only as it was given: not when its salt, its tokens or its row are no longer the same', async () => {
+  const { queries } = platform.database
+  const exchange = async (code: string) =>
+    await exchangeCode(
+      platform,
+      trace,
+      { ...app.development, code, redirectUri: app.redirectUri, codeVerifier: verifier },
+      'the same request',
+    )
+  const damages: readonly ((grant: Grant) => Pick<Grant, 'currentKey' | 'retrySalt'>)[] = [
+    ({ currentKey }) => ({ currentKey, retrySalt: new Uint8Array(32) }),
+    ({ retrySalt }) => ({ currentKey: keyOfUuidTime(0), retrySalt }),
+  ]
+  for (const damaged of damages) {
+    const code = await codeAt(platform)
+    const { grantId, accessToken } = await exchange(code)
+    expect((await exchange(code)).accessToken).toBe(accessToken)
+    const grant = await queries.grants.byId(grantId)
+    if (grant === null) throw new Error('the grant is gone')
+    await platform.database.transaction(
+      async (q) => await q.grants.advance(grantId, grant.currentKey, { ...grant, ...damaged(grant) }),
+    )
+    expect(await codeOf(exchange(code))).toBe('invalid_grant')
+  }
 })

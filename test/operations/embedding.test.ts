@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
+import { isKnownOrigin } from '../../src/operations/embedding/is-known-origin.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
+import { openAsOperator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+import { refusalOf, sessionOf } from './support/owner.ts'
+
+let platform: Platform
+let user: Login
+let app: AppInWorld
+let install: string
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'embedding.db'))
+  user = await addUser(platform)
+  app = await addApp(platform, await addUser(platform, 'Dora Developer'))
+  await addEmbeddedVersion(platform, app)
+  install = await installEmbedded(platform, app, user)
+})
+afterAll(async () => await platform.database.close())
+
+const open = async (login: Login, id: string, where = platform) =>
+  await refusalOf(issueInstallSessionCode(where, trace, await sessionOf(platform, login), id))
+
+test('an owner opens an install of their own, and no other, nor one that is not there', async () => {
+  expect(await open(user, install)).toBe('done')
+  expect(await open(await addUser(platform, 'Mallory'), install)).toBe('route_not_found')
+  expect(await open(user, `ins_${'0'.repeat(32)}`)).toBe('route_not_found')
+})
+
+test("a page of the builder's own origin is never put into a frame: it could reach out of it", async () => {
+  expect(await open(user, install, { ...platform, publicUrl: embedOrigin(app) })).toBe('version_not_eligible')
+})
+
+test('an origin is known once a page of it was opened; one that is too long is not looked for', async () => {
+  expect(await open(user, install)).toBe('done')
+  expect(await isKnownOrigin(platform, embedOrigin(app))).toBe(true)
+  expect(await isKnownOrigin(platform, 'https://stranger.example')).toBe(false)
+  expect(await isKnownOrigin(platform, `https://${'x'.repeat(100_000)}.example`)).toBe(false)
+})

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { challengeOf } from '../../src/domain/pkce.ts'
+import { authorize } from '../../src/operations/oauth/authorize.ts'
+import { denyAuthorization } from '../../src/operations/oauth/deny-authorization.ts'
+import { revokeByToken } from '../../src/operations/oauth/revoke.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { signOut } from '../../src/operations/sessions/sign-out.ts'
+import { createVersion } from '../../src/operations/versions/create-version.ts'
+import { rollBackVersion } from '../../src/operations/versions/roll-back-version.ts'
+import { openAsOperator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, type AppInWorld, type Login, verifier } from '../support/world.ts'
+import { developmentCaller, refusalOf, sessionOf, uploadVersion } from './support/owner.ts'
+
+// A caller is authenticated before the transaction that it asks for. What has answered meanwhile that the caller is over must
+// stop it all the same.
+
+let platform: Platform
+let user: Login
+let app: AppInWorld
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'late.db'))
+  user = await addUser(platform)
+})
+beforeEach(async () => {
+  app = await addApp(platform, user)
+})
+afterAll(async () => await platform.database.close())
+
+const request = () => ({
+  clientId: app.development.clientId,
+  redirectUri: app.redirectUri,
+  scope: 'profile:read',
+  state: 'x',
+  codeChallenge: challengeOf(verifier),
+  codeChallengeMethod: 'S256',
+})
+/** What happened of the app, refusals with their code. */
+const trail = async () =>
+  (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1000 })).map(({ action, reason }) =>
+    reason === null ? action : `${action}: ${reason}`,
+  )
+
+test('a session that signed out a moment before can neither allow nor deny', async () => {
+  const session = await sessionOf(platform, user)
+  await signOut(platform, trace, session)
+  const before = await trail()
+  expect(await refusalOf(authorize(platform, trace, session, request(), true))).toBe('login_required')
+  expect(await refusalOf(denyAuthorization(platform, trace, session, request()))).toBe('login_required')
+  expect(await platform.database.queries.grants.listByUser(user.id)).toEqual([])
+  expect((await trail()).slice(before.length)).toEqual(['bearer.check: login_required', 'bearer.check: login_required'])
+})
+
+test('a token that was revoked a moment before can neither create nor roll back a version', async () => {
+  await uploadVersion(platform, app, '1.0.0')
+  await uploadVersion(platform, app, '2.0.0')
+  const caller = await developmentCaller(platform, app)
+  await revokeByToken(platform, trace, caller)
+  const upload = { version: '3.0.0', notes: null, manifest: {}, scopes: [], artifact: null }
+  expect(await refusalOf(createVersion(platform, trace, caller, upload, null))).toBe('invalid_token')
+  const back = { target: null, environment: 'development' as const, reason: null, dryRun: false }
+  expect(await refusalOf(rollBackVersion(platform, trace, caller, back, null))).toBe('invalid_token')
+  expect(await platform.database.queries.versions.byName(app.id, '3.0.0')).toBeNull()
+  const head = (await platform.database.queries.apps.byId(app.id))?.developmentVersionId
+  expect(head).toBe((await platform.database.queries.versions.byName(app.id, '2.0.0'))?.id)
+})
