@@ -12,7 +12,8 @@ type Proof = {
 
 const proofs: Readonly<Record<string, Proof>> = {
   backups: {
-    shows: 'a backup under load has all that was acknowledged before it, a killed one is none, a restore revives nothing',
+    shows:
+      'a backup under load has all that was acknowledged before it, a killed one is none, a restore revives nothing',
     file: 'test/faults/backups.test.ts',
     rounds: 100,
     unit: 'restores',

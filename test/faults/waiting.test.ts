@@ -17,10 +17,10 @@ const issue = async ({ server, app }: World): Promise<Answer> =>
 
 /** Reads one after the other until the work is done; gives how many were answered, of which none may fail. */
 const readsDuring = async ({ server }: World, token: string, work: Promise<unknown>): Promise<number> => {
-  let isDone = false
-  const done = work.finally(() => (isDone = true))
+  const state = { isDone: false }
+  const done = work.finally(() => (state.isDone = true))
   let reads = 0
-  for (; !isDone; reads += 1) {
+  for (; !state.isDone; reads += 1) {
     expect((await call(server.url, 'GET', '/me', { token })).status).toBe(200)
     expect((await call(server.url, 'GET', '~/healthz')).status).toBe(200)
   }
@@ -34,7 +34,7 @@ test.skipIf(!traceable)(
   async () => {
     const database = join(temporaryFolder(), 'app-platform.db')
     // Whatever stops the event loop stops the reads as well: then at most the one under way is answered before the write.
-    const delay = `inject=fsync,fdatasync:delay_enter=${400_000}`
+    const delay = 'inject=fsync,fdatasync:delay_enter=400000'
     const paths = ['', '-wal', '.acknowledged'].flatMap((part) => ['-P', database + part])
     const under = [
       'strace',

@@ -67,18 +67,19 @@ const copyOf = ({ file }: Base): string => {
   return copy
 }
 
-/** How many such calls the busiest thread of a run makes, from the start of the server to its orderly end. */
-const callsOf = async (base: Base, calls: string): Promise<number> => {
+/** How many calls of each kind the busiest thread of a run makes, from the start of the server to its orderly end. */
+const countCalls = async (base: Base): Promise<(calls: string) => number> => {
   const file = copyOf(base)
   const log = `${file}.strace`
-  const server = await startServer({ database: file, env: oneThread, under: strace(file, log, `trace=${calls}`) })
+  const under = strace(file, log, `trace=${writes},${syncs}`)
+  const server = await startServer({ database: file, env: oneThread, under })
   await scriptedRun(server.url, base.cast)
   await server.stop()
-  const made = new Map<string, number>()
-  for (const [, thread = ''] of readFileSync(log, 'utf8').matchAll(/^(\d+) +(?:pwrite64|fsync|fdatasync)\(/gm)) {
-    made.set(thread, (made.get(thread) ?? 0) + 1)
+  const made = [...readFileSync(log, 'utf8').matchAll(/^(\d+) +(\w+)\(/gm)]
+  return (calls) => {
+    const threads = made.flatMap(([, thread = '', name = '']) => (calls.split(',').includes(name) ? [thread] : []))
+    return Math.max(...threads.map((thread) => threads.filter((other) => other === thread).length))
   }
-  return Math.max(...made.values())
 }
 
 const notStarted = async (error: unknown): Promise<null> => {
@@ -140,12 +141,11 @@ const suffer = async (base: Base, fault: Fault, at: number): Promise<number> => 
 
 /** All that a run can suffer, in an order that the seed decides; at length the kills first. */
 const everyPoint = async (base: Base): Promise<readonly { readonly fault: Fault; readonly at: number }[]> => {
-  const calls = new Map<string, number>()
-  for (const kind of [writes, syncs]) calls.set(kind, await callsOf(base, kind))
+  const countOf = await countCalls(base)
   if (isLong)
-    console.log(`disk-calls: one run makes ${calls.get(writes)} writes and ${calls.get(syncs)} syncs in one thread`)
+    console.log(`disk-calls: one run makes ${countOf(writes)} writes and ${countOf(syncs)} syncs in one thread`)
   const points = faults.flatMap((fault) =>
-    Array.from({ length: calls.get(fault.calls) ?? 0 }, (_, index) => ({ fault, at: index + 1 })),
+    Array.from({ length: countOf(fault.calls) }, (_, index) => ({ fault, at: index + 1 })),
   )
   const random = seeded(seed)
   const isLater = ({ fault }: (typeof points)[number]) => isLong && fault.effect !== 'signal=KILL'
