@@ -135,6 +135,37 @@ describe('each limit counts by its own key', () => {
     expect((await issue('203.0.113.10', clientSecret)).status).toBe(200)
   })
 
+  test('made-up clients by address together: too many are refused unread, while the clients there are go on', async () => {
+    const world = await limited({ RATE_LIMIT_FAILED: '2/600' })
+    const { url } = world.server
+    const { clientSecret } = world.app.development
+    const issue = async (clientId: string, secret = clientSecret) =>
+      await call(url, 'POST', '/token', {
+        body: { clientId, clientSecret: secret, scope: 'site:read' },
+        headers: from('203.0.113.9'),
+      })
+    const madeUp = (digit: number) => `apc_dev_${String(digit).repeat(22)}`
+    const attempts = async () =>
+      (await world.platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })).length
+    expectRefusal(await issue(madeUp(1)), 'invalid_client')
+    expectRefusal(await issue(madeUp(2)), 'invalid_client')
+    expectLimited(await issue(madeUp(3)))
+    const before = await attempts()
+    expectLimited(await issue(madeUp(4)))
+    expectLimited(await issue('not even a client ID'))
+    expect(await attempts()).toBe(before)
+    expect((await issue(world.app.development.clientId)).status).toBe(200)
+    expectRefusal(await issue(world.app.development.clientId, 'wrong'), 'invalid_client')
+  })
+
+  test('a session by nobody: it belongs to no app, and may read nothing of one', async () => {
+    const world = await limited({ RATE_LIMIT_READ: '1/600' })
+    const { url } = world.server
+    for (const token of [await signIn(url, world.user), await signIn(url, world.user)]) {
+      expectRefusal(await call(url, 'GET', '/me', { token }), 'token_type_not_allowed')
+    }
+  })
+
   test('refused bearers by address, while live ones from the same address go on', async () => {
     const world = await limited({ RATE_LIMIT_FAILED: '2/600' })
     const { url } = world.server
