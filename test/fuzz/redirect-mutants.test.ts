@@ -8,7 +8,7 @@ import { patience, rounds, seed, seeded } from '../support/proof.ts'
 import { authorize, authorizeBody, createWorld, endWorld, exchangeBody, signIn, type World } from '../support/world.ts'
 import { redirectMutants } from './support/redirect-mutations.ts'
 
-const count = rounds(500)
+const count = rounds(300)
 /** Mutants that one code is tried with: it lives for five minutes. */
 const perCode = 250
 

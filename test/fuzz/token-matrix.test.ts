@@ -151,7 +151,8 @@ const rows: readonly Row[] = [
   { method: 'GET', path: '~/healthz', expected: always('200') },
 ]
 
-const ways: readonly Way[] = ['bearer', 'bearer on its own page', 'basic', 'cookie', 'cookie on a page of ours']
+const onItsPage = 'bearer on its own page' as const
+const ways: readonly Way[] = ['bearer', onItsPage, 'basic', 'cookie', 'cookie on a page of ours']
 const entries = () => Object.entries(kinds) as readonly [TokenKind, () => Promise<string>][]
 
 describe('who shows each kind of token in each way is told what the contract says', () => {
@@ -168,7 +169,8 @@ describe('who shows each kind of token in each way is told what the contract say
       await ask('none', 'basic', null)
       for (const [kind, source] of entries()) {
         const token = await source()
-        for (const way of ways) await ask(kind, way, endsToken ? await source() : token)
+        for (const way of ways.filter((one) => one !== onItsPage || kind.includes('embedded')))
+          await ask(kind, way, endsToken ? await source() : token)
       }
       expect(wrong).toEqual([])
     })

@@ -27,7 +27,7 @@ export const headerMutations: readonly Mutation[] = [
     apply: (d, c) => {
       const one = choose(
         c,
-        d.headers.filter(([name]) => name !== 'Host'),
+        d.headers.filter(([name]) => name.toLowerCase() !== 'host'),
       )
       return one === undefined ? d : withoutHeader(d, one[0])
     },

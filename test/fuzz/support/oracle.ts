@@ -4,8 +4,11 @@ import { type Draft, secret } from './draft.ts'
 import { canary } from './hostile-values.ts'
 import type { WireAnswer } from './wire.ts'
 
+/** A secret of the request, and whether it stood in one of its headers. */
+export type SentSecret = { readonly value: string; readonly isHead: boolean }
+
 /** Why this is no answer that the server may give; null when it is one. */
-export type Oracle = (draft: Draft, secrets: readonly string[], answer: WireAnswer | null) => string | null
+export type Oracle = (draft: Draft, secrets: readonly SentSecret[], answer: WireAnswer | null) => string | null
 
 const contractPath = '/api/app-platform'
 const formPaths = ['/oauth/token', '/oauth/revoke', '/oauth/introspect']
@@ -72,10 +75,12 @@ const errorFault = (draft: Draft, { status, headers, text }: WireAnswer): string
   return unknown.length === 0 && Object.keys(body).length === 1 ? null : 'It is not the envelope.'
 }
 
-const leakFault = (secrets: readonly string[], { status, headers, text }: WireAnswer): string | null => {
+const leakFault = (secrets: readonly SentSecret[], { status, headers, text }: WireAnswer): string | null => {
   if (status < 400) return null
   const all = `${JSON.stringify([...headers])}${text}`
-  if (secrets.some((value) => all.includes(value))) return 'It repeats a secret.'
+  // A page gives back what was typed into its fields.
+  const isPage = headers.get('content-type')?.startsWith('text/html') === true
+  if (secrets.some(({ value, isHead }) => (isHead || !isPage) && all.includes(value))) return 'It repeats a secret.'
   return all.includes(canary) && headers.get('content-type') === 'application/json' ? 'It repeats a value.' : null
 }
 

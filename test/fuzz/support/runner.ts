@@ -1,7 +1,7 @@
 import type { Credentials } from './credentials.ts'
 import { type Draft, encodeBody, markers, type Pairs, write } from './draft.ts'
 import { follow, type Recipe } from './make.ts'
-import type { Oracle } from './oracle.ts'
+import type { Oracle, SentSecret } from './oracle.ts'
 import type { Line, WireAnswer, WireRequest } from './wire.ts'
 
 export type Asked = { readonly answer: WireAnswer | null; readonly fault: string | null }
@@ -22,26 +22,26 @@ const boundBy = ({ body, path }: Draft): readonly string[] =>
     ? body.fields.filter(([name]) => name === 'scopes').map(([, value]) => value)
     : []
 
-type Filled = { readonly request: WireRequest; readonly secrets: readonly string[] }
+type Filled = { readonly request: WireRequest; readonly secrets: readonly SentSecret[] }
 
 const putSecretsIn = async (draft: Draft, credentials: Credentials): Promise<Filled> => {
-  const secrets: string[] = []
+  const secrets: SentSecret[] = []
   const known = new Map<string, string>()
-  const fill = async (text: string): Promise<string> => {
+  const fill = async (text: string, isHead: boolean): Promise<string> => {
     for (const [marker, name = ''] of text.matchAll(markers)) {
       if (known.has(marker)) continue
       const value = damage(marker, await credentials.of(name, draft.path, boundBy(draft)))
       known.set(marker, value)
-      if (name !== 'grantId') secrets.push(value)
+      if (name !== 'grantId') secrets.push({ value, isHead })
     }
     return text.replaceAll(markers, (marker) => known.get(marker) ?? marker)
   }
   const written = write(draft)
-  const target = await fill(written.target)
+  const target = await fill(written.target, false)
   const headers: Pairs = await Promise.all(
-    written.headers.map(async ([name, value]) => [name, headerText(await fill(value))] as const),
+    written.headers.map(async ([name, value]) => [name, headerText(await fill(value, true))] as const),
   )
-  const body = written.body === null ? null : encodeBody(draft, await fill(written.body))
+  const body = written.body === null ? null : encodeBody(draft, await fill(written.body, false))
   return {
     request: { method: draft.method, target: encodeURI(target), headers, body, isChunked: draft.isChunked },
     secrets,
