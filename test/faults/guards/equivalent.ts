@@ -2,4 +2,51 @@
  * Breaks that change nothing anybody could see, each with the reason. The key is the file and the change, as a run prints
  * them; a line that has moved stays known.
  */
-export const equivalent: Readonly<Record<string, string>> = {}
+export const equivalent: Readonly<Record<string, string>> = {
+  'src/domain/authorization-parameters.ts: never: key === null':
+    'a name that cannot be read is kept under null, and nobody asks for a parameter of that name',
+  'src/domain/download-name.ts: never: Buffer.byteLength(name) <= longestBytes':
+    'a name that fits is shortened to itself',
+  'src/domain/form-ticket.ts: never: !isRowKey(key)': 'a MAC over what is no key was never given out',
+  'src/domain/ip-address.ts: never: text.length > 45':
+    'what is longer is no address either; it is only not read to its end',
+  'src/domain/public-address.ts: never: network === null':
+    'the networks are written in the source, and all are networks',
+  'src/domain/webhook-delivery.ts: never: retryAfter === null': 'null is read as a date that is none',
+  'src/http/admission.ts: never: host !== null && host === lastGoodHost':
+    'the host is looked at again, and is good again',
+  'src/http/admission.ts: never: rule.mediaTypes.includes(type)': 'the name before the parameters is the same name',
+  'src/http/idempotency-key.ts: never: key === null': 'null has the form of a key, and is given back as it is',
+  'src/operations/clients/authenticate-client.ts: left out: presented.hash === null':
+    'a malformed secret asks for a row that nobody can have',
+  'src/operations/embedding/exchange-install-session-code.ts: never: place === null':
+    'an install has a place: a foreign key of the store',
+  'src/operations/embedding/exchange-install-session-code.ts: left out: presented === null':
+    'without a code that can be read nothing was found, which is asked before',
+  'src/operations/embedding/exchange-install-session-code.ts: left out: environmentOfClientId(request.clientId) !== null':
+    'a malformed ID is no client: the store is spared the question',
+  'src/operations/embedding/issue-install-session-code.ts: never: client === undefined':
+    'an app has a client in both environments from its first transaction on',
+  'src/operations/embedding/issue-install-session-code.ts: left out: app === null':
+    'an install has an app: a foreign key of the store',
+  'src/operations/embedding/issue-install-session-code.ts: left out: version === null':
+    'without a version there is no page, which is asked next',
+  'src/operations/credentials/create-credential.ts: never: client === undefined':
+    'an app has a client in both environments from its first transaction on',
+  'src/operations/redirect-uris/change-redirect-uris.ts: never: client === undefined':
+    'an app has a client in both environments from its first transaction on',
+  'src/operations/oauth/attempt.ts: left out: grant.retryKey !== null': 'closing what is closed changes nothing',
+  "src/operations/oauth/check-authorization-request.ts: left out: !isSubset(asked.scopes, scopesFor('user'))":
+    'every scope that an app can register is one that a user can grant, as yet',
+  'src/operations/oauth/continue-grant.ts: never: !won':
+    'one transaction at a time writes in SQLite: what was current a moment ago still is; another engine may differ',
+  'src/operations/oauth/continue-grant.ts: left out: presented === null':
+    'without a secret that can be read nothing was found, which is asked next',
+  'src/operations/oauth/introspect.ts: left out: found.row.grant.appId !== appId':
+    'a token of another client is told nobody, which is asked of every kind at the end',
+  'src/operations/oauth/prepare-consent.ts: never: clientId === null': 'no client has no ID: the refusal is the same',
+  'src/operations/oauth/prepare-consent.ts: never: redirectUri === null':
+    'no client has registered nothing: the refusal is the same',
+  'src/operations/oauth/prepare-consent.ts: never: error === null':
+    'every refusal of a request whose redirection is verified has a name at the redirect URI',
+}

@@ -64,7 +64,7 @@ const isDecision = (logical: Node): boolean =>
 
 const comparisons = new Set(['===', '!==', '<', '<=', '>', '>=', 'in', 'instanceof'])
 const asking =
-  /^(is|has|same|may|can|owns|matches|does|was|verify|timingSafeEqual|test|some|every|includes|startsWith|endsWith)(?![a-z])|Matches$/
+  /^(?:is|has|same|may|can|owns|matches|does|was)(?![a-z])|Matches$|^(?:verify|timingSafeEqual|test|some|every|includes|startsWith|endsWith)$/
 
 const isYesOrNo = (node: Node | null): boolean => {
   if (node === null) return false

@@ -11,18 +11,20 @@ import { createWorkplaces, folderOf, testFiles, type TestRun, type Workplace } f
 
 /*
  * Takes each guard out in turn and runs the tests: they must fail every time. `bun run prove guards` runs this; see test/prove.ts.
- * Started by itself it takes more: --only TEXT (source files), --tests PATTERN, --kinds guard,part,…, --patience SECONDS (of tests per
- * guard), --again (only what an earlier run into the same folder did not see noticed).
+ * Started by itself it takes more: --only and --tests PATTERN (source and test files), --kinds guard,part,…, --patience SECONDS (of tests per
+ * guard), --again (only what an earlier run into the same folder did not
+ * see noticed), --on (only what it did not come to).
  */
 
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: Bun.env['PROOF_ONLY'] ?? '' },
+    only: { type: 'string', default: '' },
     out: { type: 'string', default: Bun.env['PROOF_OUT'] ?? '' },
     tests: { type: 'string', default: '' },
     kinds: { type: 'string', default: '' },
     patience: { type: 'string', default: '600' },
     again: { type: 'boolean', default: false },
+    on: { type: 'boolean', default: false },
   },
 })
 
@@ -46,7 +48,8 @@ const placeOf = (mutant: Mutant): string => `${mutant.file}:${mutant.line} ${mut
 
 const chosen = (mutants: readonly Mutant[], done: ReadonlySet<string>): readonly Mutant[] => {
   const kinds = values.kinds === '' ? order : order.filter((kind) => values.kinds.split(',').includes(kind))
-  const all = mutants.filter((mutant) => kinds.includes(mutant.kind) && !done.has(placeOf(mutant)))
+  const isWanted = ({ kind, file }: Mutant) => kinds.includes(kind) && new RegExp(values.only).test(file)
+  const all = mutants.filter((mutant) => isWanted(mutant) && !done.has(placeOf(mutant)))
   const below = seeded(seed)
   const count = Math.min(all.length, Number(Bun.env['PROOF_ROUNDS'] ?? all.length))
   const rest = [...all]
@@ -86,7 +89,7 @@ const removeAtEnd = (workplaces: readonly Workplace[]): void => {
 
 const main = async (): Promise<boolean> => {
   if (values.out !== '') mkdirSync(values.out, { recursive: true })
-  const { mutants, workplaces } = await createWorkplaces(2, values.only)
+  const { mutants, workplaces } = await createWorkplaces(2)
   removeAtEnd(workplaces)
   const source = String(Bun.hash(mutants.map(({ file, change }) => file + change).join('\n')))
   const known = new Map(Object.entries(await readJson<Record<string, TestRun>>(pathIn(`survey-${source}.json`), {})))
@@ -97,7 +100,8 @@ const main = async (): Promise<boolean> => {
   })
   keep(`survey-${source}.json`, Object.fromEntries(known))
   const before = await readJson<Verdict[]>(pathIn('verdicts.json'), [])
-  const earlier = values.again ? before.filter(({ outcome }) => outcome === 'noticed' || outcome === 'hung') : []
+  const isKept = ({ outcome }: Verdict) => values.on || (values.again && (outcome === 'noticed' || outcome === 'hung'))
+  const earlier = before.filter(isKept)
   const places = new Set(mutants.map(placeOf))
   const verdicts = earlier.filter((verdict) => places.has(placeOf(verdict)))
   const hunted = chosen(mutants, new Set(verdicts.map(placeOf)))
@@ -106,7 +110,7 @@ const main = async (): Promise<boolean> => {
   )
   await hunt(workplaces, hunted, { mutants, surveyed }, Number(values.patience), (verdict) => {
     verdicts.push(verdict)
-    if (verdicts.length % 20 === 0) keep('verdicts.json', verdicts)
+    if (verdicts.length % 5 === 0) keep('verdicts.json', verdicts)
     if (verdict.outcome === 'noticed' || verdict.outcome === 'hung') return
     const reason = equivalent[keyOf(verdict)]
     const word = reason === undefined ? verdict.outcome.toUpperCase() : `changes nothing (${reason})`
