@@ -60,6 +60,12 @@ export class AppPlatformError extends Error {
     this.retryAfter = retryAfter ?? null
   }
 
+  /** Whether the request may have been obeyed: it was sent, and nothing came back that says otherwise. */
+  get mayBeDone(): boolean {
+    if (this.status === null) return this.code === 'unreachable' || this.code === 'timed_out'
+    return this.status < 300 || this.status >= 500
+  }
+
   override toString(): string {
     const request = this.requestId === null ? '' : `, request ${this.requestId}`
     return `${this.name}: ${this.message} (${this.code}${request})`

@@ -1,20 +1,22 @@
+import {
+  isAppIdentity,
+  isAppTokenAnswer,
+  isAuthorization,
+  isResourcePage,
+  isRevoked,
+  isRollback,
+  isTokenAnswer,
+  isUserIdentity,
+  isVersion,
+  isVersionPage,
+} from './answer-shapes.ts'
 import type {
-  AppIdentity,
-  AppTokenAnswer,
   AppTokenRequest,
-  Authorization,
   AuthorizeRequest,
-  ResourcePage,
   ResourceQuery,
-  Revoked,
   RevokeRequest,
-  Rollback,
   RollbackRequest,
-  TokenAnswer,
   TokenRequest,
-  UserIdentity,
-  Version,
-  VersionPage,
   VersionQuery,
   VersionUpload,
 } from './contract-types.ts'
@@ -38,42 +40,42 @@ const repeatWithinMs = 45_000
 export const createEndpoints = (send: Send) => ({
   /** `POST /token`. Idempotent, for a token that got lost on the way is held by nobody and ends within the hour. */
   issueAppToken: async (body: AppTokenRequest, options: CallOptions = {}) =>
-    await send<AppTokenAnswer>({ ...options, method: 'POST', path: '/token', body, idempotent: true }),
+    await send(isAppTokenAnswer, { ...options, method: 'POST', path: '/token', body, idempotent: true }),
 
   /** `GET /me`, with an app token. */
-  identifyApp: async (options: BearerOptions) => await send<AppIdentity>({ ...options, method: 'GET', path: '/me' }),
+  identifyApp: async (options: BearerOptions) => await send(isAppIdentity, { ...options, method: 'GET', path: '/me' }),
 
   /** `GET /versions`, with an app token of development credentials, as the next two. */
   listVersions: async (query: VersionQuery, options: BearerOptions) =>
-    await send<VersionPage>({ ...options, method: 'GET', path: '/versions', query }),
+    await send(isVersionPage, { ...options, method: 'GET', path: '/versions', query }),
 
   /** `POST /versions`. */
   createVersion: async (body: VersionUpload, options: BearerOptions & UploadOptions) =>
-    await send<Version>({ timeoutMs: uploadTimeoutMs, ...options, method: 'POST', path: '/versions', body }),
+    await send(isVersion, { timeoutMs: uploadTimeoutMs, ...options, method: 'POST', path: '/versions', body }),
 
   /** `POST /versions/rollback`. */
   rollBackVersion: async (body: RollbackRequest, options: BearerOptions & RepeatableOptions) =>
-    await send<Rollback>({ ...options, method: 'POST', path: '/versions/rollback', body }),
+    await send(isRollback, { ...options, method: 'POST', path: '/versions/rollback', body }),
 
   /** `POST /oauth/authorize`, with the session token of the signed-in user. Every call makes another grant. */
   authorize: async (body: AuthorizeRequest, options: BearerOptions) =>
-    await send<Authorization>({ ...options, method: 'POST', path: '/oauth/authorize', body }),
+    await send(isAuthorization, { ...options, method: 'POST', path: '/oauth/authorize', body }),
 
   /** `POST /oauth/token`: an exchange or a refresh. Without a key it is sent once, whatever happens to it. */
   issueUserTokens: async (body: TokenRequest, options: RepeatableOptions = {}) =>
-    await send<TokenAnswer>({ ...options, method: 'POST', path: '/oauth/token', body, repeatWithinMs }),
+    await send(isTokenAnswer, { ...options, method: 'POST', path: '/oauth/token', body, repeatWithinMs }),
 
   /** `GET /oauth/me`, with a user access token. */
   identifyUser: async (options: BearerOptions) =>
-    await send<UserIdentity>({ ...options, method: 'GET', path: '/oauth/me' }),
+    await send(isUserIdentity, { ...options, method: 'GET', path: '/oauth/me' }),
 
   /** `POST /oauth/revoke`: an app with its credentials, or a bearer of a token or a session. What is dead stays dead. */
   revoke: async (body: RevokeRequest, options: CallOptions & { readonly bearer?: string } = {}) =>
-    await send<Revoked>({ ...options, method: 'POST', path: '/oauth/revoke', body, idempotent: true }),
+    await send(isRevoked, { ...options, method: 'POST', path: '/oauth/revoke', body, idempotent: true }),
 
   /** `GET /resources`, with a user access token. */
   listResources: async (query: ResourceQuery, options: BearerOptions) =>
-    await send<ResourcePage>({ ...options, method: 'GET', path: '/resources', query }),
+    await send(isResourcePage, { ...options, method: 'GET', path: '/resources', query }),
 })
 
 export type Endpoints = ReturnType<typeof createEndpoints>

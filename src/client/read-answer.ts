@@ -1,5 +1,6 @@
 import type { currentApiVersion } from '../domain/api-version.ts'
 import { AppPlatformError } from './app-platform-error.ts'
+import { isObject, type Shape } from './shape.ts'
 
 /** The version of the contract that this client speaks: the type holds it to the one that the server speaks. */
 export const apiVersion: typeof currentApiVersion = '2026-08'
@@ -8,17 +9,16 @@ export const apiVersion: typeof currentApiVersion = '2026-08'
 export type RawAnswer = { readonly status: number; readonly headers: Headers; readonly text: string }
 
 /**
- * What the platform answered. The one place where an answer gets its type: the caller names the one that the contract
- * gives this call.
+ * What the platform answered. The one place where an answer gets its type, once it has the shape of it.
  * @param secrets what was sent and must not come back in an error, whoever answered
  * @throws AppPlatformError for everything but a success of the platform
  */
-export const readAnswer = <T>(answer: RawAnswer, secrets: readonly string[]): T => {
+export const readAnswer = <T>(answer: RawAnswer, shape: Shape<T>, secrets: readonly string[]): T => {
   const { status, headers } = answer
   if (status < 200 || status > 299) throw errorOf({ ...answer, text: without(secrets, answer.text) })
-  const value = parsed<T>(answer.text)
+  const value = parsed(answer.text)
   // Any server may answer with an object; every answer of the platform says which version of the contract it has.
-  if (isObject(value) && headers.get('x-service-api-version') === apiVersion) return value
+  if (shape(value) && headers.get('x-service-api-version') === apiVersion) return value
   throw unexpected(status, headers)
 }
 
@@ -51,7 +51,7 @@ const unexpected = (status: number, headers: Headers): AppPlatformError =>
 const errorOf = ({ status, headers, text }: RawAnswer): AppPlatformError => {
   const requestId = headers.get('x-request-id')
   const retryAfter = secondsOf(headers.get('retry-after'))
-  const body = parsed<unknown>(text)
+  const body = parsed(text)
   const error = isObject(body) ? body['error'] : null
   if (!isObject(error) || typeof error['code'] !== 'string' || typeof error['message'] !== 'string') {
     const message = `The answer, with status ${status}, is not that of an app platform.`
@@ -81,14 +81,10 @@ const without = (secrets: readonly string[], text: string): string => {
   return clean
 }
 
-const parsed = <T>(text: string): T | null => {
+const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
     return null
   }
 }
-
-type JsonObject = Readonly<Record<string, unknown>>
-const isObject = <T>(value: T): value is T & JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,7 +1,8 @@
 import { AppPlatformError } from './app-platform-error.ts'
-import { uploadStream } from './upload-stream.ts'
 import { apiVersion, type RawAnswer, readAnswer, readText } from './read-answer.ts'
 import { defaultRetryPolicy, type RetryPolicy, waitBeforeRepeat } from './retry-policy.ts'
+import type { Shape } from './shape.ts'
+import { uploadStream } from './upload-stream.ts'
 import { wait } from './wait.ts'
 
 const base = '/api/app-platform'
@@ -43,7 +44,8 @@ export type PlatformRequest = CallOptions & {
   readonly onUpload?: (sentBytes: number, totalBytes: number) => void
 }
 
-export type Send = <T>(request: PlatformRequest) => Promise<T>
+/** Sends a request and gives its answer, which has that shape. */
+export type Send = <T>(shape: Shape<T>, request: PlatformRequest) => Promise<T>
 
 /**
  * Sends requests of the contract. Each try has a timeout; a try that failed is repeated by the retry policy if that
@@ -57,11 +59,11 @@ export const createTransport = (options: TransportOptions): Send => {
   const policy = { ...defaultRetryPolicy, ...options.retry }
   const attempt = createAttempt(origin, options)
 
-  return async <T>(request: PlatformRequest): Promise<T> => {
+  return async <T>(shape: Shape<T>, request: PlatformRequest): Promise<T> => {
     const startedAt = performance.now()
     for (let repeats = 0; ; repeats += 1) {
       try {
-        return readAnswer<T>(await attempt(request), secretsIn(request))
+        return readAnswer(await attempt(request), shape, secretsIn(request))
       } catch (error) {
         if (!(error instanceof AppPlatformError) || !mayRepeat(request, error)) throw error
         const giveUpAfterMs = Math.min(policy.giveUpAfterMs, request.repeatWithinMs ?? Number.POSITIVE_INFINITY)

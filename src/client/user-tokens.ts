@@ -88,9 +88,9 @@ export const createUserTokens = (
   }
 }
 
-/** Whether the server may have refreshed although no answer of it came. */
+/** Whether the server may have refreshed although no answer of it came, or none that can be read. */
 const isOpen = (error: unknown): boolean =>
-  !(error instanceof AppPlatformError) || error.status === null || error.status >= 500 || error.status === 409
+  !(error instanceof AppPlatformError) || error.mayBeDone || error.status === 409
 
 /** A minute before its end; of a token that lives for minutes only, a tenth of its life before. */
 const renewAt = ({ issuedAt, accessTokenExpiresAt }: UserTokenSet): number => {

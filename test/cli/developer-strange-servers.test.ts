@@ -12,17 +12,42 @@ const hostile = '\u001b]0;owned\u0007\u001b[31m\u009b2J\u202e'
 // eslint-disable-next-line no-control-regex
 const steering = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/
 
-const token = { accessToken: 'apat_of_another', tokenType: 'Bearer', expiresIn: 3600, scope: 'site:read' }
-const app = { appId: hostile, clientId: hostile, name: hostile, slug: hostile, environment: hostile, [hostile]: 1 }
+const token = {
+  accessToken: 'apat_of_another',
+  tokenType: 'Bearer',
+  expiresIn: 3600,
+  scope: 'site:read',
+  environment: hostile,
+}
+const app = {
+  appId: hostile,
+  clientId: hostile,
+  name: hostile,
+  slug: hostile,
+  environment: hostile,
+  status: hostile,
+  scope: hostile,
+  expiresAt: hostile,
+  createdAt: hostile,
+  [hostile]: 1,
+}
 const version = {
   id: 'ver_1',
   number: 1,
   version: `1.0.0${hostile}`,
   status: hostile,
   revision: 1,
+  notes: hostile,
+  manifest: { [hostile]: hostile },
+  scopes: [hostile],
   artifact: { filename: hostile, sizeBytes: 1, sha256: hostile },
   current: { development: true, production: true },
+  rejection: { message: hostile, items: [{ path: hostile, message: hostile }] },
   createdAt: hostile,
+  updatedAt: hostile,
+  submittedAt: hostile,
+  reviewedAt: hostile,
+  activatedAt: hostile,
 }
 const list = { data: [version], nextCursor: null, current: { development: 'ver_1', production: 'ver_1' } }
 const error = {
@@ -71,6 +96,41 @@ test('a refusal in strange words is one plain line, whatever its code is named',
   expect(stderr).toMatch(/^error: [^\n]+\n$/)
   expect(stderr).not.toMatch(steering)
   expect(stderr).not.toContain('function')
+  await server.stop(true)
+})
+
+test('a server of the right version whose answers lack something, or have it of another kind, is one plain line', async () => {
+  const sentence = 'error: The answer is not that of an app platform. Check the URL: something else answered there.\n'
+  const good = { token, me: app, 'GET versions': list, 'POST versions': version, rollback: {} }
+  for (const [words, wrong] of [
+    ['login', { token: {} }],
+    ['login', { me: [] }],
+    ['whoami', { me: { ...app, slug: 7 } }],
+    ['versions list', { 'GET versions': { ...list, data: null } }],
+    ['versions list', { 'GET versions': { ...list, data: [{ ...version, current: null }] } }],
+    ['versions list --json', { 'GET versions': { ...list, nextCursor: {} } }],
+    ['versions rollback --yes', { rollback: { version } }],
+  ] as const) {
+    const server = serve({ ...good, ...wrong })
+    const developer = pipeline(`http://127.0.0.1:${server.port}`, world.app.development)
+    const { exitCode, stdout, stderr } = await developer.run(words.split(' '))
+    expect({ words, wrong, exitCode, stdout, stderr }).toEqual({
+      words,
+      wrong,
+      exitCode: 1,
+      stdout: '',
+      stderr: sentence,
+    })
+    await server.stop(true)
+  }
+})
+
+test('after a success that cannot be read, nobody knows whether the version is there, and that is said', async () => {
+  const server = serve({ token, me: app, 'GET versions': list, 'POST versions': { ...version, artifact: 7 } })
+  const developer = pipeline(`http://127.0.0.1:${server.port}`, world.app.development)
+  const { exitCode, stderr } = await developer.run(['versions', 'create', appFolder(), '--version', '1.0.0'])
+  expect(exitCode).toBe(1)
+  expect(stderr).toMatch(/^Whether 1\.0\.0 was created is not known: [^\n]+\nerror: The answer is not that [^\n]+\n$/)
   await server.stop(true)
 })
 

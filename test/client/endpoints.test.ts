@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import * as shapes from '../../src/client/answer-shapes.ts'
 import { AppPlatformError, artifactOf } from '../../src/client/index.ts'
+import type { Shape } from '../../src/client/shape.ts'
 import { authorizeResponse, revokeResponse, tokenResponse, userIdentity } from '../../src/http/contract/oauth.ts'
 import { resourceList } from '../../src/http/contract/resources.ts'
 import { appIdentity, appTokenResponse } from '../../src/http/contract/tokens.ts'
@@ -16,7 +18,24 @@ afterAll(async () => await endWorld(world))
 const faultsOf = (schema: TSchema, value: unknown) =>
   [...Value.Errors(schema, value)].map(({ path, message }) => path + message)
 
-test('each of the ten endpoints answers with what its type says', async () => {
+/** The value with one thing in it gone or of another kind, for each thing and each kind. */
+const mutants = (value: unknown): readonly unknown[] => {
+  const others = [null, 0.5, {}, []]
+  if (Array.isArray(value)) {
+    return [...others, ...value.flatMap((item, index) => mutants(item).map((other) => value.with(index, other)))]
+  }
+  if (typeof value !== 'object' || value === null) return others
+  const entries = Object.entries(value)
+  return [
+    ...others,
+    ...entries.map(([gone]) => Object.fromEntries(entries.filter(([name]) => name !== gone))),
+    ...entries.flatMap(([name, field]) =>
+      mutants(field).map((other) => Object.fromEntries([...entries, [name, other]])),
+    ),
+  ]
+}
+
+test('each of the ten endpoints answers with what its type says, and anything else is seen', async () => {
   const { endpoints } = clientOf(world)
   const { development } = world.app
   const issued = await endpoints.issueAppToken({ ...development, scope: 'site:read' })
@@ -28,19 +47,24 @@ test('each of the ten endpoints answers with what its type says', async () => {
   const authorized = await endpoints.authorize(authorizeBody(world.app), { bearer: session })
   const tokens = await endpoints.issueUserTokens(exchangeBody(world.app, authorized.code))
   const user = { bearer: tokens.accessToken }
-  const answers: readonly (readonly [schema: TSchema, answer: unknown])[] = [
-    [appTokenResponse, issued],
-    [appIdentity, await endpoints.identifyApp({ bearer })],
-    [versionRecord, first],
-    [versionList, await endpoints.listVersions({ limit: 1, status: 'draft' }, { bearer })],
-    [rollbackResponse, await endpoints.rollBackVersion({ version: '1.0.0' }, { bearer })],
-    [authorizeResponse, authorized],
-    [tokenResponse, tokens],
-    [userIdentity, await endpoints.identifyUser(user)],
-    [resourceList, await endpoints.listResources({ kind: 'site' }, user)],
-    [revokeResponse, await endpoints.revoke({}, user)],
+  const answers: readonly (readonly [schema: TSchema, shape: Shape<unknown>, answer: unknown])[] = [
+    [appTokenResponse, shapes.isAppTokenAnswer, issued],
+    [appIdentity, shapes.isAppIdentity, await endpoints.identifyApp({ bearer })],
+    [versionRecord, shapes.isVersion, first],
+    [versionList, shapes.isVersionPage, await endpoints.listVersions({ limit: 1, status: 'draft' }, { bearer })],
+    [rollbackResponse, shapes.isRollback, await endpoints.rollBackVersion({ version: '1.0.0' }, { bearer })],
+    [authorizeResponse, shapes.isAuthorization, authorized],
+    [tokenResponse, shapes.isTokenAnswer, tokens],
+    [userIdentity, shapes.isUserIdentity, await endpoints.identifyUser(user)],
+    [resourceList, shapes.isResourcePage, await endpoints.listResources({ kind: 'site' }, user)],
+    [revokeResponse, shapes.isRevoked, await endpoints.revoke({}, user)],
   ]
-  expect(answers.map(([schema, answer]) => faultsOf(schema, answer))).toEqual(answers.map(() => []))
+  expect(answers.map(([schema, , answer]) => faultsOf(schema, answer))).toEqual(answers.map(() => []))
+  for (const [schema, shape, answer] of answers) {
+    const seen = mutants(answer).map((mutant) => ({ mutant, isTaken: shape(mutant) }))
+    expect(seen).toEqual(seen.map(({ mutant }) => ({ mutant, isTaken: Value.Check(schema, mutant) })))
+    expect(seen.filter(({ isTaken }) => !isTaken).length).toBeGreaterThan(4)
+  }
   expect(first.artifact?.sha256).toBe('2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824')
 })
 

@@ -2,7 +2,13 @@ import { afterAll, expect, test } from 'bun:test'
 import { createPlatformClient } from '../../src/client/index.ts'
 import { quick } from './support/client.ts'
 
-const token = { accessToken: 'apat_of_another', tokenType: 'Bearer', expiresIn: 3600, scope: 'site:read' }
+const token = {
+  accessToken: 'apat_of_another',
+  tokenType: 'Bearer',
+  expiresIn: 3600,
+  scope: 'site:read',
+  environment: 'development',
+}
 const asPlatform = { 'X-Service-Api-Version': '2026-08' }
 const servers: ReturnType<typeof Bun.serve>[] = []
 afterAll(async () => void (await Promise.all(servers.map(async (server) => await server.stop(true)))))
@@ -42,4 +48,17 @@ test('a list that leads in a circle ends', async () => {
   const page = { data: [], nextCursor: 'again', current: { development: null, production: null } }
   const client = clientAt((path) => Response.json(path === 'token' ? token : page, { headers: asPlatform }))
   expect(await codeOf(Array.fromAsync(client.versions.all()))).toBe('unexpected_answer')
+})
+
+test('an answer of the right version with a field of another kind is none', async () => {
+  for (const wrong of [{ expiresIn: '3600' }, { expiresIn: 1e18 }, { accessToken: undefined }, { scope: null }]) {
+    const client = clientAt(() => Response.json({ ...token, ...wrong }, { headers: asPlatform }))
+    expect([wrong, await codeOf(client.appToken())]).toEqual([wrong, 'unexpected_answer'])
+  }
+})
+
+test('fields and words of a later server do not stand in the way of an older client', async () => {
+  const later = { ...token, environment: 'staging', issuedBy: { node: 7 } }
+  const client = clientAt(() => Response.json(later, { headers: asPlatform }))
+  expect(String((await client.appToken()).environment)).toBe('staging')
 })

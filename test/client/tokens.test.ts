@@ -117,6 +117,14 @@ test('a refresh that failed for good this time is taken up again under its own k
   expect(new Set(refreshes().map(({ headers }) => headers.get('idempotency-key'))).size).toBe(1)
 })
 
+test('a refresh that was answered with nothing that can be read is taken up again under its own key, too', async () => {
+  const { first, later } = await authorized()
+  const user = later(first)
+  proxy.next('POST /oauth/token', 'answer blanked')
+  expect((await user.me().catch((error) => error)).code).toBe('unexpected_answer')
+  expect((await user.me()).id).toBe(world.user.id) // under another key it would be theft, and the grant over
+})
+
 test('new tokens are stored before they are used, and a store that fails loses none', async () => {
   let isFull = false
   const { first, later, stored } = await authorized(() => {

@@ -76,7 +76,7 @@ const upload = async (
     // Told only to a person: without it, the request says how long it is, which some old proxies need.
     return await client.versions.create(body, { signal, ...(process.stderr.isTTY ? { onUpload } : {}) })
   } catch (error) {
-    const isOpen = signal.aborted || (error instanceof AppPlatformError && (error.status ?? 500) >= 500)
+    const isOpen = signal.aborted || (error instanceof AppPlatformError && error.mayBeDone)
     bar.end()
     if (isOpen) {
       process.stderr.write(

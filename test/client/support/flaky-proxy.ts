@@ -4,6 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 export type Mishap =
   /** The server gets the request and answers; the answer never arrives. */
   | 'answer lost'
+  /** The server gets the request and answers; what arrives is blank. */
+  | 'answer blanked'
   /** The connection breaks before the server has heard anything. */
   | 'request lost'
   /** Something on the way answers instead of the server. */
@@ -40,7 +42,7 @@ export const startFlakyProxy = async (upstream: string): Promise<FlakyProxy> => 
     passed.push({ method, path, headers, body: body.toString() })
     const mishap = mishaps.get(`${method} ${path.replace(/\?.*$/, '')}`)?.shift() ?? null
     if (mishap === 'request lost') return void request.socket.destroy()
-    if (mishap !== null && mishap !== 'answer lost') {
+    if (typeof mishap === 'object' && mishap !== null) {
       return void response.writeHead(mishap.status, mishap.headers).end(mishap.body ?? '')
     }
     const answer = await fetch(upstream + (request.url ?? ''), {
@@ -51,6 +53,7 @@ export const startFlakyProxy = async (upstream: string): Promise<FlakyProxy> => 
     })
     const bytes = new Uint8Array(await answer.arrayBuffer())
     if (mishap === 'answer lost') return void request.socket.destroy()
+    if (mishap === 'answer blanked') bytes.fill(0x20)
     response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(bytes)
   }
 
