@@ -35,6 +35,20 @@ test("a page of the builder's own origin is never put into a frame: it could rea
   expect(await open(user, install, { ...platform, publicUrl: embedOrigin(app) })).toBe('version_not_eligible')
 })
 
+test('a version under development is opened by the owner of the app alone', async () => {
+  const owner = await addUser(platform, 'Dora Developer')
+  const draft = await addApp(platform, owner)
+  await addEmbeddedVersion(platform, draft, { steps: [] })
+  const test = { kind: 'site', environment: 'development' } as const
+  expect(await open(owner, await installEmbedded(platform, draft, owner, test))).toBe('done')
+  // Nobody else can install it; a row that says so all the same opens nothing.
+  const row = (await platform.database.queries.installs.find(install))?.install
+  if (row === undefined) throw new Error('the install is gone')
+  const foreign = { ...row, id: `ins_${'1'.repeat(32)}`, appId: draft.id, environment: 'development' as const }
+  await platform.database.transaction(async (q) => await q.installs.insert(foreign))
+  expect(await open(user, foreign.id)).toBe('version_not_eligible')
+})
+
 test('an origin is known once a page of it was opened; one that is too long is not looked for', async () => {
   expect(await open(user, install)).toBe('done')
   expect(await isKnownOrigin(platform, embedOrigin(app))).toBe(true)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { challengeOf } from '../../src/domain/pkce.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { denyAuthorization } from '../../src/operations/oauth/deny-authorization.ts'
@@ -64,4 +65,17 @@ test('a token that was revoked a moment before can neither create nor roll back 
   expect(await platform.database.queries.versions.byName(app.id, '3.0.0')).toBeNull()
   const head = (await platform.database.queries.apps.byId(app.id))?.developmentVersionId
   expect(head).toBe((await platform.database.queries.versions.byName(app.id, '2.0.0'))?.id)
+})
+
+test('whose row a purge has removed a moment before can do nothing any more', async () => {
+  const session = await sessionOf(platform, user)
+  const caller = await developmentCaller(platform, app)
+  const soon = keyOfUuidTime(platform.clock.now() + 60_000)
+  await platform.database.transaction(async (q) => {
+    await q.sessions.purge(soon, 250)
+    await q.appTokens.purge(soon, 250)
+  })
+  expect(await refusalOf(authorize(platform, trace, session, request(), true))).toBe('login_required')
+  const upload = { version: '1.0.0', notes: null, manifest: {}, scopes: [], artifact: null }
+  expect(await refusalOf(createVersion(platform, trace, caller, upload, null))).toBe('invalid_token')
 })
