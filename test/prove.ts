@@ -66,6 +66,18 @@ const proofs: Readonly<Record<string, Proof>> = {
     rounds: 5,
     unit: 'rounds of peak and overload',
   },
+  secrets: {
+    shows: 'of many secrets of every kind none is kept anywhere; tells what a core dump holds',
+    file: 'test/faults/many-secrets.test.ts',
+    rounds: 100_000,
+    unit: 'secrets',
+  },
+  timing: {
+    shows: 'how long refusals take for known and unknown clients, tokens, sessions and users: a report',
+    file: 'test/faults/timing.test.ts',
+    rounds: 5_000,
+    unit: 'pairs of calls',
+  },
   'power-cuts': {
     shows: 'a power cut at any moment loses and damages nothing, and would without our own sync',
     file: 'test/faults/power-loss/power-loss.test.ts',

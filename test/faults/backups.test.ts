@@ -11,6 +11,7 @@ import { runProgram } from '../support/run-program.ts'
 import { startServer } from '../support/running-server.ts'
 import {
   addApp,
+  addUser,
   appToken,
   authorize,
   type Credentials,
@@ -76,7 +77,7 @@ const live = async (world: World, ledger: Ledger, done: AbortSignal): Promise<vo
   }
   const operating = async () => {
     while (!done.aborted) {
-      const other = await addApp(platform, user)
+      const other = await addApp(platform, await addUser(platform)) // an account has so many apps at most
       const made = await createCredential(platform, trace, operator, {
         slug: other.slug,
         environment: 'development',

@@ -1,7 +1,7 @@
 import { describe, expect } from 'bun:test'
 import { tally, together } from '../../support/crash.ts'
-import { addApp, exchange, exchangeBody, refresh } from '../../support/world.ts'
-import { openArena, race, secretsIn, tokensOf } from './support.ts'
+import { exchange, exchangeBody, refresh } from '../../support/world.ts'
+import { addOwnedApp, openArena, race, secretsIn, tokensOf } from './support.ts'
 
 const arena = openArena()
 const { post, freshCode, pairsOf, grantOf, expectDead, userStatus } = arena
@@ -55,8 +55,8 @@ describe('a code', () => {
   })
 
   race("raced for by another app is its own app's, and the other's attempts end nothing", async () => {
-    const { server, app, platform, user } = arena.world
-    const other = await addApp(platform, user)
+    const { server, app } = arena.world
+    const other = await addOwnedApp(arena)
     const code = await freshCode()
     const stolen = { ...exchangeBody(app, code), ...other.development }
     const answers = await together(60, async (index) =>

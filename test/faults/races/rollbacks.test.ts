@@ -3,17 +3,16 @@ import { moveVersion } from '../../../src/operations/versions/move-version.ts'
 import { call, type Json } from '../../support/call.ts'
 import { tally, together } from '../../support/crash.ts'
 import { operator, trace } from '../../support/operator.ts'
-import { addApp, appToken } from '../../support/world.ts'
-import { openArena, race } from './support.ts'
+import { appToken } from '../../support/world.ts'
+import { addOwnedApp, openArena, race } from './support.ts'
 
 const arena = openArena()
 const names = ['1.0.0', '1.1.0', '1.2.0', '1.3.0']
 
 /** An app of its own whose four versions have all been live, the last one now. */
 const freshApp = async () => {
-  const { platform, server, user } = arena.world
-  const app = await addApp(platform, user)
-  const token = await appToken(server.url, app.development)
+  const app = await addOwnedApp(arena)
+  const token = await appToken(arena.world.server.url, app.development)
   const move = async (version: string, step: 'submit' | 'approve' | 'activate') =>
     await moveVersion(arena.world.platform, trace, operator, { slug: app.slug, version, step, rejection: null })
   const create = async (version: string) => {

@@ -5,8 +5,7 @@ import { revokeCredential } from '../../../src/operations/credentials/revoke-cre
 import { rotateCredential } from '../../../src/operations/credentials/rotate-credential.ts'
 import { together } from '../../support/crash.ts'
 import { openAsOperator, operator, trace } from '../../support/operator.ts'
-import { addApp } from '../../support/world.ts'
-import { openArena, race } from './support.ts'
+import { addOwnedApp, openArena, race } from './support.ts'
 
 const arena = openArena()
 
@@ -14,8 +13,8 @@ describe('client secrets', () => {
   race(
     '200 parallel creates and rotations by several operators never leave three alive, and each is as it was told',
     async (round) => {
-      const { platform: first, server, user } = arena.world
-      const app = await addApp(first, user)
+      const { platform: first, server } = arena.world
+      const app = await addOwnedApp(arena)
       const { clientId } = app.development
       const beside = await together(3, async () => await openAsOperator(server.database))
       const operators = [first, ...beside]
@@ -55,8 +54,8 @@ describe('client secrets', () => {
   race(
     'revoked while they are being used let no token live on once the revocation has answered',
     async (round) => {
-      const { platform, user } = arena.world
-      const app = await addApp(platform, user)
+      const { platform } = arena.world
+      const app = await addOwnedApp(arena)
       const [credential] = await listCredentials(platform, app.slug)
       const ask = async () => await arena.post('/token', { ...app.development, scope: 'site:read' })
       const minting = together(20, ask)

@@ -3,6 +3,9 @@ import { type Answer, call } from '../../support/call.ts'
 import { crash } from '../../support/crash.ts'
 import { isLong, patience, rounds } from '../../support/proof.ts'
 import {
+  addApp,
+  addUser,
+  type AppInWorld,
   authorize,
   createWorld,
   endWorld,
@@ -76,6 +79,10 @@ export const openArena = () => {
   return arena
 }
 export type Arena = ReturnType<typeof openArena>
+
+/** An app and an owner of its own: an account has so many apps at most. */
+export const addOwnedApp = async ({ world: { platform } }: Arena): Promise<AppInWorld> =>
+  await addApp(platform, await addUser(platform))
 
 /** A race is run once in the tests, or as often as is said here, and many times by `bun run prove races`. */
 export const race = (rule: string, run: (round: number) => Promise<void>, quick = 1): void =>

@@ -3,15 +3,15 @@ import { moveVersion } from '../../../src/operations/versions/move-version.ts'
 import { tally, together } from '../../support/crash.ts'
 import { openAsOperator, operator, trace } from '../../support/operator.ts'
 import { isLong } from '../../support/proof.ts'
-import { addApp, appToken } from '../../support/world.ts'
-import { openArena, race } from './support.ts'
+import { appToken } from '../../support/world.ts'
+import { addOwnedApp, openArena, race } from './support.ts'
 
 const arena = openArena()
 
 /** An app of its own, so that its versions are those of one race. */
 const freshApp = async () => {
-  const { platform, server, user } = arena.world
-  const app = await addApp(platform, user)
+  const { platform, server } = arena.world
+  const app = await addOwnedApp(arena)
   const token = await appToken(server.url, app.development)
   return {
     ...app,

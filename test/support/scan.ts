@@ -1,0 +1,40 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+
+/** A secret's random part, between the row's key and the checksum. */
+const randomPart = /^ap[a-z]{1,2}(?:_dev|_live)?_[0-9A-Za-z]{22}([0-9A-Za-z]{43})[0-9A-Za-z]{6}$/
+const needleLength = 20
+const blockBytes = 8 * 1024 * 1024
+
+/** What to look for of a secret: the beginning of its random part. Null for what is not one of ours. */
+export const needleOf = (secret: string): string | null => randomPart.exec(secret)?.[1]?.slice(0, needleLength) ?? null
+
+/** The needles that occur in the text, however many are looked for: the work is that of reading it once. */
+export const findNeedles = (needles: ReadonlySet<string>, text: string): Set<string> => {
+  const found = new Set<string>()
+  for (const [run] of text.matchAll(/[0-9A-Za-z]{20,}/g)) {
+    for (let at = 0; at + needleLength <= run.length; at += 1) {
+      const window = run.slice(at, at + needleLength)
+      if (needles.has(window)) found.add(window)
+    }
+  }
+  return found
+}
+
+/** The needles that occur in a file of any size, read in blocks that overlap. */
+export const findNeedlesInFile = (needles: ReadonlySet<string>, file: string): Set<string> => {
+  const found = new Set<string>()
+  const block = Buffer.alloc(blockBytes)
+  const descriptor = openSync(file, 'r')
+  try {
+    let rest = ''
+    for (;;) {
+      const read = readSync(descriptor, block)
+      if (read === 0) return found
+      const text = rest + block.toString('latin1', 0, read)
+      for (const needle of findNeedles(needles, text)) found.add(needle)
+      rest = text.slice(-needleLength)
+    }
+  } finally {
+    closeSync(descriptor)
+  }
+}
