@@ -13,5 +13,5 @@ export const parseTimestamp = (text: string): number | null => {
 const isDay = (year: number, month: number, day: number): boolean => {
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
-  return month >= 1 && month <= 12 && day >= 1 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day
+  return date.getUTCMonth() === month - 1 // a day that does not exist is counted on into another month
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 import {
+  commonTo,
   formatScope,
   isSubset,
   parseScope,
@@ -103,6 +104,15 @@ describe('the catalogue', () => {
     expect(new Set(words).size).toBe(words.length)
     for (const text of words) expect(text).toMatch(/^[A-Z][a-z ]+$/)
   })
+})
+
+test('what two lists of scopes have in common is sorted, and nothing else', () => {
+  expect(commonTo(['store:read', 'profile:read', 'site:read'], ['site:read', 'store:read'])).toEqual([
+    'site:read',
+    'store:read',
+  ])
+  expect(commonTo(['site:read'], ['store:read'])).toEqual([])
+  expect(commonTo([], ['store:read'])).toEqual([])
 })
 
 test('a set of scopes is a subset of another when every one of it is there', () => {
