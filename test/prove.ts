@@ -72,6 +72,12 @@ const proofs: Readonly<Record<string, Proof>> = {
     rounds: 100_000,
     unit: 'secrets',
   },
+  soak: {
+    shows: 'after a long time of mixed load, backups, rotations and purges, memory, handles and WAL are what they were',
+    file: 'test/faults/soak.test.ts',
+    rounds: 240,
+    unit: 'minutes',
+  },
   timing: {
     shows: 'how long refusals take for known and unknown clients, tokens, sessions and users: a report',
     file: 'test/faults/timing.test.ts',

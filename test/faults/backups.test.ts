@@ -104,7 +104,12 @@ const killBackup = async (database: string, to: string, chance: (below: number) 
     stdout: 'ignore',
     stderr: 'ignore',
   })
-  const isWriting = () => readdirSync(dirname(to)).some((name) => name.endsWith('.unfinished'))
+  const least = chance(2) // it is there, or it has something in it
+  const isWriting = () =>
+    readdirSync(dirname(to)).some((name) => {
+      const found = statSync(join(dirname(to), name), { throwIfNoEntry: false })
+      return name.endsWith('.unfinished') && found !== undefined && found.size >= least
+    })
   if (chance(4) === 0) await Promise.race([child.exited, Bun.sleep(chance(600))])
   else {
     while (child.exitCode === null && !isWriting()) await Bun.sleep(1)
