@@ -1,14 +1,8 @@
 import type { AppTokenAnswer } from './contract-types.ts'
+import type { TokenSource } from './with-token.ts'
 
 /** An app token as it is held. */
 export type AppToken = Pick<AppTokenAnswer, 'accessToken' | 'scope' | 'environment'> & { readonly expiresAt: Date }
-
-export type AppTokens = {
-  /** A token with some life left in it. @throws what asking for one throws */
-  get(): Promise<AppToken>
-  /** The server no longer takes this token: the next one asked for is another. */
-  drop(accessToken: string): void
-}
 
 type Held = { readonly token: AppToken; readonly renewAt: number }
 
@@ -19,7 +13,7 @@ type Held = { readonly token: AppToken; readonly renewAt: number }
 export const createAppTokens = (
   issue: () => Promise<AppTokenAnswer>,
   now: () => number = () => Date.now(),
-): AppTokens => {
+): TokenSource<AppToken> => {
   let held: Held | null = null
   let coming: Promise<AppToken> | null = null
 
@@ -35,14 +29,16 @@ export const createAppTokens = (
       coming = null
     }
   }
+  const get = async (): Promise<AppToken> => {
+    if (held !== null && now() < held.renewAt) return held.token
+    coming ??= renew()
+    return await coming
+  }
   return {
-    get: async () => {
-      if (held !== null && now() < held.renewAt) return held.token
-      coming ??= renew()
-      return await coming
-    },
-    drop: (accessToken) => {
-      if (held?.token.accessToken === accessToken) held = null
+    get,
+    after: async (spent) => {
+      if (held?.token.accessToken === spent.accessToken) held = null
+      return await get()
     },
   }
 }

@@ -21,6 +21,7 @@ import { type CallOptions, createTransport, type TransportOptions } from './tran
 import { createUserSession, type UserSession } from './user-session.ts'
 import { createUserTokens, type OnTokens, tokenSetOf, type UserTokenSet } from './user-tokens.ts'
 import { orAborted } from './wait.ts'
+import { type TokenSource, withToken } from './with-token.ts'
 
 export type PlatformClientOptions = TransportOptions & {
   readonly clientId: string
@@ -73,18 +74,6 @@ export const createPlatformClient = (options: PlatformClientOptions): PlatformCl
     if (appScope !== undefined) return await endpoints.issueAppToken({ clientId, clientSecret, scope: appScope })
     throw new AppPlatformError('app_scope_missing', 'The client was made without an appScope to ask tokens for.')
   })
-
-  /** With an app token; once more with another one, if the server had ended the first before its time. */
-  const asApp = async <T>(call: (bearer: string) => Promise<T>, signal?: AbortSignal): Promise<T> => {
-    const { accessToken } = await orAborted(appTokens.get(), signal)
-    try {
-      return await call(accessToken)
-    } catch (error) {
-      if (!(error instanceof AppPlatformError) || error.code !== 'invalid_token') throw error
-      appTokens.drop(accessToken)
-      return await call((await orAborted(appTokens.get(), signal)).accessToken)
-    }
-  }
   const revoke = async (token: string, call?: CallOptions): Promise<void> =>
     void (await endpoints.revoke({ clientId, clientSecret, token }, call))
 
@@ -101,8 +90,8 @@ export const createPlatformClient = (options: PlatformClientOptions): PlatformCl
     endpoints,
     appToken: async ({ signal } = {}) => await orAborted(appTokens.get(), signal),
     me: async (call = {}) =>
-      await asApp(async (bearer) => await endpoints.identifyApp({ ...call, bearer }), call.signal),
-    versions: versionsOf(endpoints, asApp),
+      await withToken(appTokens, async (bearer) => await endpoints.identifyApp({ ...call, bearer }), call.signal),
+    versions: versionsOf(endpoints, appTokens),
     startAuthorization: async (asked) => await startAuthorization(issuer, clientId, asked),
     finishAuthorization: async (callback, { state, codeVerifier, redirectUri }, onTokens) => {
       const code = readCallback(callback, { state, issuer })
@@ -118,11 +107,9 @@ export const createPlatformClient = (options: PlatformClientOptions): PlatformCl
   }
 }
 
-type AsApp = <T>(call: (bearer: string) => Promise<T>, signal?: AbortSignal) => Promise<T>
-
-const versionsOf = (endpoints: Endpoints, asApp: AsApp): PlatformClient['versions'] => {
+const versionsOf = (endpoints: Endpoints, tokens: TokenSource<AppToken>): PlatformClient['versions'] => {
   const list = async (query: VersionQuery = {}, call: CallOptions = {}) =>
-    await asApp(async (bearer) => await endpoints.listVersions(query, { ...call, bearer }), call.signal)
+    await withToken(tokens, async (bearer) => await endpoints.listVersions(query, { ...call, bearer }), call.signal)
   return {
     list,
     all: (query, call) =>
@@ -131,14 +118,16 @@ const versionsOf = (endpoints: Endpoints, asApp: AsApp): PlatformClient['version
       ),
     create: async (upload, call = {}) => {
       const repeatable = { idempotencyKey: crypto.randomUUID(), ...call }
-      return await asApp(
+      return await withToken(
+        tokens,
         async (bearer) => await endpoints.createVersion(upload, { ...repeatable, bearer }),
         call.signal,
       )
     },
     rollBack: async (rollback, call = {}) => {
       const repeatable = { idempotencyKey: crypto.randomUUID(), ...call }
-      return await asApp(
+      return await withToken(
+        tokens,
         async (bearer) => await endpoints.rollBackVersion(rollback, { ...repeatable, bearer }),
         call.signal,
       )

@@ -1,4 +1,5 @@
 import { AppPlatformError } from './app-platform-error.ts'
+import { isLoopback } from './loopback.ts'
 import { apiVersion, type RawAnswer, readAnswer, readText } from './read-answer.ts'
 import { defaultRetryPolicy, type RetryPolicy, waitBeforeRepeat } from './retry-policy.ts'
 import type { Shape } from './shape.ts'
@@ -148,7 +149,3 @@ const originOf = ({ url, insecureHttp }: TransportOptions): string => {
   if (parsed.protocol === 'https:' || insecureHttp === true || isLoopback(parsed.hostname)) return parsed.origin
   throw new AppPlatformError('insecure_url', 'Plain HTTP to another machine would show every secret on the way.')
 }
-
-/** Names below localhost are not among them: some resolvers ask the network for those. */
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)

@@ -1,10 +1,9 @@
-import { AppPlatformError } from './app-platform-error.ts'
 import type { Resource, ResourcePage, ResourceQuery, UserIdentity } from './contract-types.ts'
 import type { Endpoints } from './endpoints.ts'
 import { everyItem } from './every-item.ts'
 import type { CallOptions } from './transport.ts'
 import type { UserTokens, UserTokenSet } from './user-tokens.ts'
-import { orAborted } from './wait.ts'
+import { withToken } from './with-token.ts'
 
 /** What an app may do for one user who allowed it. Every call throws AppPlatformError. */
 export type UserSession = {
@@ -23,22 +22,15 @@ export const createUserSession = (
   tokens: UserTokens,
   revokeToken: (token: string, options?: CallOptions) => Promise<void>,
 ): UserSession => {
-  /** With an access token; once more with another one, if the server had ended the first before its time. */
-  const withToken = async <T>(call: (bearer: string) => Promise<T>, signal?: AbortSignal): Promise<T> => {
-    const used = await orAborted(tokens.get(), signal)
-    try {
-      return await call(used.accessToken)
-    } catch (error) {
-      if (!(error instanceof AppPlatformError) || error.code !== 'invalid_token') throw error
-      const { accessToken } = await orAborted(tokens.after(used), signal)
-      return await call(accessToken)
-    }
-  }
   const resources = async (query: ResourceQuery, options: CallOptions = {}) =>
-    await withToken(async (bearer) => await endpoints.listResources(query, { ...options, bearer }), options.signal)
+    await withToken(
+      tokens,
+      async (bearer) => await endpoints.listResources(query, { ...options, bearer }),
+      options.signal,
+    )
   return {
     me: async (options = {}) =>
-      await withToken(async (bearer) => await endpoints.identifyUser({ ...options, bearer }), options.signal),
+      await withToken(tokens, async (bearer) => await endpoints.identifyUser({ ...options, bearer }), options.signal),
     resources,
     allResources: (query, options) =>
       everyItem(

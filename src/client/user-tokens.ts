@@ -1,5 +1,6 @@
 import { AppPlatformError } from './app-platform-error.ts'
 import type { TokenAnswer } from './contract-types.ts'
+import type { TokenSource } from './with-token.ts'
 
 /** The tokens of one grant as an app keeps them: plain text throughout, so that it can be stored as JSON. */
 export type UserTokenSet = {
@@ -15,11 +16,8 @@ export type UserTokenSet = {
 /** Stores the tokens; called before they are used for the first time, and waited for. */
 export type OnTokens = (tokens: UserTokenSet) => void | Promise<void>
 
-export type UserTokens = {
-  /** Tokens whose access token has some life left. @throws what refreshing and storing throws */
-  get(): Promise<UserTokenSet>
-  /** Other tokens than these, which the server no longer takes. @throws what refreshing and storing throws */
-  after(spent: UserTokenSet): Promise<UserTokenSet>
+/** To get a token may be to refresh, and then to store what came. */
+export type UserTokens = TokenSource<UserTokenSet> & {
   /** The tokens that were stored last. */
   current(): UserTokenSet
 }

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
+import { isLoopback } from '../../client/loopback.ts'
 import { ConfigError, type Environment, programEnvironment } from '../../config.ts'
 import type { DeveloperFlags } from './developer-command.ts'
 
@@ -67,10 +68,6 @@ const readOrigin = (name: string, text: string | undefined, insecureHttp: boolea
   }
   return url.origin
 }
-
-/** Names below localhost are not among them: some resolvers ask the network for those. */
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)
 
 /** A relative path is to be ignored (XDG Base Directory Specification). */
 const configHome = (env: Environment): string => {
