@@ -111,11 +111,13 @@ const statementBreaks = (node: Node): Break[] => {
   return [{ kind, says: 'left out', before: '{if(!$broken($))', after: '\n}' }]
 }
 
+const isText = (node: Node): boolean => node.type === 'Literal' && typeof node['value'] === 'string'
+
 /** Rules that stand in a list, and names in a list at the top of a module. */
-const listBreaks = (node: Node, { parent, grandparent, key, isTopLevel }: Place): Break[] => {
+const listBreaks = (node: Node, { parent, key, isTopLevel }: Place): Break[] => {
   if (!isTopLevel) return []
-  const isLiteral = node.type === 'Literal' && typeof node['value'] === 'string'
-  const isRule = node.type === 'ArrayExpression' || (isLiteral && grandparent?.type !== 'ArrayExpression')
+  const isLiteral = isText(node)
+  const isRule = node.type === 'ArrayExpression' || (isLiteral && partsOf(parent, 'elements').every(isText))
   const inList = isRule && parent.type === 'ArrayExpression' && partsOf(parent, 'elements').length > 1
   const inCall = parent.type === 'CallExpression' && key === 'arguments' && partsOf(parent, 'arguments').length > 1
   if (inList || (inCall && isLiteral)) {
