@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
 import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
 import { isKnownOrigin } from '../../src/operations/embedding/is-known-origin.ts'
 import type { Platform } from '../../src/operations/platform.ts'
+import { signOut } from '../../src/operations/sessions/sign-out.ts'
+import { authenticateEmbeddedSession } from '../../src/operations/tokens/authenticate-embedded-session.ts'
 import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -54,4 +57,23 @@ test('an origin is known once a page of it was opened; one that is too long is n
   expect(await isKnownOrigin(platform, embedOrigin(app))).toBe(true)
   expect(await isKnownOrigin(platform, 'https://stranger.example')).toBe(false)
   expect(await isKnownOrigin(platform, `https://${'x'.repeat(100_000)}.example`)).toBe(false)
+})
+
+test('a code and its session end with the very session that opened them, whatever others the user has', async () => {
+  const sessions = [
+    await sessionOf(platform, user),
+    await sessionOf(platform, user),
+    await sessionOf(platform, user),
+  ] as const
+  const [, opening] = sessions
+  const origin = embedOrigin(app)
+  const openHere = async () => (await issueInstallSessionCode(platform, trace, opening, install)).code
+  const exchange = async (code: string) =>
+    await exchangeInstallSessionCode(platform, trace, { clientId: app.production.clientId, code, origin })
+  const { sessionToken } = await exchange(await openHere())
+  const unspent = await openHere()
+  expect((await authenticateEmbeddedSession(platform, sessionToken)).caller).toMatchObject({ installId: install })
+  await signOut(platform, trace, opening)
+  expect((await authenticateEmbeddedSession(platform, sessionToken)).caller).toBeNull()
+  expect(await refusalOf(exchange(unspent))).toBe('invalid_grant')
 })

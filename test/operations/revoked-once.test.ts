@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { listCredentials } from '../../src/operations/credentials/list-credentials.ts'
+import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
+import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
+import { revokeByClient } from '../../src/operations/oauth/revoke.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { openAsOperator, operator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, type AppInWorld } from '../support/world.ts'
+
+let platform: Platform
+let app: AppInWorld
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'once.db'))
+  app = await addApp(platform, await addUser(platform))
+})
+afterAll(async () => await platform.database.close())
+
+const later = (): Platform => ({
+  ...platform,
+  clock: { ...platform.clock, now: () => platform.clock.now() + 60_000 },
+})
+const countOf = async (action: string) =>
+  (await platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 1000 })).filter(
+    (event) => event.action === action,
+  ).length
+
+test('an app token that is revoked again ended the first time, and the trail says so once', async () => {
+  const { accessToken } = await issueAppToken(platform, trace, { ...app.production, scope: 'site:read' })
+  await revokeByClient(platform, trace, app.production, accessToken)
+  await revokeByClient(later(), trace, app.production, accessToken)
+  expect(await countOf('app_token.revoked')).toBe(1)
+})
+
+test('a secret is used when it is presented, and no other one is', async () => {
+  await issueAppToken(platform, trace, { ...app.production, scope: 'site:read' })
+  const used = (await listCredentials(platform, app.slug)).filter(({ lastUsedAt }) => lastUsedAt !== null)
+  expect(used.map(({ environment }) => environment)).toEqual(['production'])
+})
+
+test('a secret that is revoked again ended the first time, and the trail says so once', async () => {
+  const [first] = await listCredentials(platform, app.slug)
+  const revoked = await revokeCredential(platform, trace, operator, first?.id ?? '')
+  const again = await revokeCredential(later(), trace, operator, first?.id ?? '')
+  expect(again.revokedAt).toBe(revoked.revokedAt)
+  expect(await countOf('credential.revoked')).toBe(1)
+})
