@@ -40,7 +40,9 @@ Settings come from flags, then from the environment:
   RATE_LIMIT      on             off for a benchmark; RATE_LIMIT_TOKEN, _FAILED, _AUTHORIZE, _READ, _WRITE, _SIGN_IN,
                                  _ADDRESS as count/seconds
   LONGEST_WAIT_MS 2000           a request that could not begin for so long is turned away; off: all begin at once
-  LIFETIME_CODE, _APP_TOKEN, _ACCESS_TOKEN, _REFRESH_TOKEN, _SESSION in seconds; they may shorten, not lengthen
+  INSTALL_APPROVAL manual        automatic: installs need no operator
+  LIFETIME_CODE, _APP_TOKEN, _ACCESS_TOKEN, _REFRESH_TOKEN, _SESSION, _INSTALL_SESSION_CODE, _EMBEDDED_SESSION in
+                                 seconds; they may shorten, not lengthen
 
 Commands for app developers need no database but a server (--url, APP_PLATFORM_URL) and the development credentials of
 an app: from login, or from APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET, as in a pipeline.`

@@ -23,7 +23,7 @@ const traceOf = (platform: Platform): Trace => ({
 
 /** How long the end of the program waits for receivers. */
 const graceMs = 5_000
-/** Why an endpoint is left alone for a while is over some time. */
+/** A while in which an endpoint is left alone. */
 type Rest = { isOver(): boolean }
 /** How long an endpoint rests when the store could not write what came of a call: it must not get the event every second. */
 const restMs = 60_000

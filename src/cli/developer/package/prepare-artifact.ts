@@ -66,33 +66,29 @@ const packFolder = async (folder: string, version: string, signal: AbortSignal):
 const mostFiles = 65_535
 
 const refuseUnfit = (folder: string, { files, secrets, linksOut, unpackable, unreadable }: FoundFiles): void => {
-  const sentences = [
-    ...(linksOut.length === 0
-      ? []
-      : [
-          `These links lead out of ${folder}: ${nameSome(linksOut)}. Replace them by what they lead to, or list them in ${ignoreFile}.`,
-        ]),
-    ...(secrets.length === 0
-      ? []
-      : [
-          `These files hold secrets, which must not leave this machine: ${nameSome(secrets)}. Move them away, or list them in ${ignoreFile}.`,
-        ]),
-    ...(unpackable.length === 0
-      ? []
-      : [
-          `These cannot be packed: ${nameSome(unpackable)}. They are no files, lead nowhere or in a circle, or have names that do not work everywhere. List them in ${ignoreFile}.`,
-        ]),
-    ...(unreadable.length === 0
-      ? []
-      : [
-          `These folders cannot be read: ${nameSome(unreadable)}. See that you may read them, or list them in ${ignoreFile}.`,
-        ]),
-    ...(files.length <= mostFiles
-      ? []
-      : [
-          `There are ${files.length} files in ${folder}; an archive has at most ${mostFiles}. List what need not be in it in ${ignoreFile}.`,
-        ]),
+  const faults: readonly (readonly [isFault: boolean, sentence: string])[] = [
+    [
+      linksOut.length > 0,
+      `These links lead out of ${folder}: ${nameSome(linksOut)}. Replace them by what they lead to, or list them in ${ignoreFile}.`,
+    ],
+    [
+      secrets.length > 0,
+      `These files hold secrets, which must not leave this machine: ${nameSome(secrets)}. Move them away, or list them in ${ignoreFile}.`,
+    ],
+    [
+      unpackable.length > 0,
+      `These cannot be packed: ${nameSome(unpackable)}. They are no files, lead nowhere or in a circle, or have names that do not work everywhere. List them in ${ignoreFile}.`,
+    ],
+    [
+      unreadable.length > 0,
+      `These folders cannot be read: ${nameSome(unreadable)}. See that you may read them, or list them in ${ignoreFile}.`,
+    ],
+    [
+      files.length > mostFiles,
+      `There are ${files.length} files in ${folder}; an archive has at most ${mostFiles}. List what need not be in it in ${ignoreFile}.`,
+    ],
   ]
+  const sentences = faults.filter(([isFault]) => isFault).map(([, sentence]) => sentence)
   if (sentences.length > 0) throw new CommandFailed(sentences)
   if (files.length === 0)
     throw new CommandFailed([`There is nothing to pack in ${folder}: it is empty, or all of it is ignored.`])

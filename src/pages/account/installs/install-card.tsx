@@ -4,6 +4,7 @@ import type { OwnInstall } from '../../../operations/installs/list-own-installs.
 import { Badge, type Tone } from '../../components/badge.tsx'
 import { Form } from '../../components/form.tsx'
 import { Time } from '../../components/time.tsx'
+import { resourceKindInSentence } from '../../resource-kind-words.ts'
 import type { Visit } from '../../visit.ts'
 import { agreePath, endPath, openPath } from './paths.ts'
 import { ScopeList } from './scope-list.tsx'
@@ -20,7 +21,7 @@ export const InstallCard = ({ visit, install }: InstallCardProps) => (
     <p>It may:</p>
     <ScopeList scopes={install.scopes} />
     <dl>
-      <dt>On your {kindWords[install.kind]}</dt>
+      <dt>On your {resourceKindInSentence[install.kind]}</dt>
       <dd>
         <bdi>{install.resourceName}</bdi> (<code>{install.resource}</code>)
       </dd>
@@ -37,8 +38,6 @@ export const InstallCard = ({ visit, install }: InstallCardProps) => (
     <Actions visit={visit} install={install} />
   </article>
 )
-
-export const kindWords = { site: 'website', store: 'store' } as const
 
 const States = ({ install }: { readonly install: OwnInstall }) => (
   <p class="beside">

@@ -2,6 +2,7 @@ import type { PlatformError } from '../../../domain/errors.ts'
 import type { OfferedApp } from '../../../operations/installs/list-offered-apps.ts'
 import type { OwnInstall } from '../../../operations/installs/list-own-installs.ts'
 import { AccountPage } from '../account-page.tsx'
+import { Older } from '../../components/older.tsx'
 import { Problem } from '../../components/problem.tsx'
 import type { Visit } from '../../visit.ts'
 import { InstallCard } from './install-card.tsx'
@@ -34,7 +35,7 @@ export const InstallsPage = ({ visit, notice, error, installs, apps }: InstallsP
         </div>
       </>
     )}
-    <More href={installs.moreHref} name="Older installs" />
+    <Older href={installs.moreHref} name="Older installs" />
     <h2>Apps you can install</h2>
     {apps.data.length === 0 ? (
       <p class="muted">There is no app to install yet. One appears here when its first version goes live.</p>
@@ -45,16 +46,9 @@ export const InstallsPage = ({ visit, notice, error, installs, apps }: InstallsP
         ))}
       </div>
     )}
-    <More href={apps.moreHref} name="More apps" />
+    <Older href={apps.moreHref} name="More apps" />
   </AccountPage>
 )
-
-const More = ({ href, name }: { readonly href: string | null; readonly name: string }) =>
-  href === null ? null : (
-    <p>
-      <a href={href}>{name}</a>
-    </p>
-  )
 
 const AppCard = ({ app }: { readonly app: OfferedApp }) => (
   <article>

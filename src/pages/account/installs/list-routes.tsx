@@ -47,9 +47,9 @@ const listAndEnd = (door: Door) =>
         const { session } = visitOf(request)
         if (found?.userId !== session.user.id) throw refuse('route_not_found')
         const step = endingStep(found)
-        const settle = change(door, request, id)
+        const { platform, trace, actor } = change(door, request, id)
         if (step === null) return await show(door, request, refuse('version_not_eligible', { message: isOver }))
-        const outcome = await outcomeOf(moveInstall(settle.platform, settle.trace, settle.actor, { id, step }))
+        const outcome = await outcomeOf(moveInstall(platform, trace, actor, { id, step }))
         return await settled(door, request, outcome, step)
       },
       { body: formFields({}) },

@@ -7,8 +7,8 @@ import { Form } from '../../components/form.tsx'
 import { Older } from '../../components/older.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { Layout } from '../../layout.tsx'
+import { resourceKindInSentence } from '../../resource-kind-words.ts'
 import type { Visit } from '../../visit.ts'
-import { kindWords } from './install-card.tsx'
 import { installPath, installsPath } from './paths.ts'
 import { ScopeList } from './scope-list.tsx'
 
@@ -76,7 +76,7 @@ const Place = ({ visit, question: { app, environment, places }, error }: PlacePr
         <select id="place" name="place" aria-invalid={isAtFault ? 'true' : undefined}>
           {places.data.map(({ kind, slug, name }) => (
             <option key={`${kind} ${slug}`} value={`${kind} ${slug}`}>
-              {`${name} (${kindWords[kind]} ${slug})`}
+              {`${name} (${resourceKindInSentence[kind]} ${slug})`}
             </option>
           ))}
         </select>
