@@ -1,6 +1,6 @@
-import { asc, eq, inArray, lt, sql } from 'drizzle-orm'
+import { asc, inArray, lt, sql } from 'drizzle-orm'
 import { formTickets } from '../tables/sqlite.ts'
-import { type Connection, given, lazily } from './connection.ts'
+import { type Connection, lazily } from './connection.ts'
 
 /** Forms of pages that have acted. */
 export const formTicketQueries = (db: Connection) => {
@@ -12,18 +12,10 @@ export const formTicketQueries = (db: Connection) => {
       .returning({ key: formTickets.key })
       .prepare(),
   )
-  const isSpent = lazily(() =>
-    db
-      .select({ key: formTickets.key })
-      .from(formTickets)
-      .where(eq(formTickets.key, given('key')))
-      .prepare(),
-  )
 
   return {
     /** Spends the ticket; true for exactly one of any number of racing calls. */
     spend: async (key: string, now: number) => (await spend().execute({ key, spentAt: now })).length === 1,
-    isSpent: async (key: string) => (await isSpent().execute({ key })).length === 1,
     /** Removes up to `limit` tickets issued before the key; gives how many. */
     purge: async (before: string, limit: number) => {
       const due = db.select({ key: formTickets.key }).from(formTickets).where(lt(formTickets.key, before))
