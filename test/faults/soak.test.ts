@@ -107,7 +107,7 @@ const operating = async (world: World, done: AbortSignal, everyMs: number): Prom
 test(
   'after a long time of mixed load, backups and rotations, memory, file handles and WAL are what they were',
   async () => {
-    const seconds = isLong ? rounds(1) * 60 : 2
+    const seconds = isLong ? rounds(1) * 60 : 1
     const world = await createWorld({ env })
     const done = new AbortController()
     const counts = { calls: 0 }
