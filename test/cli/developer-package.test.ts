@@ -7,6 +7,7 @@ import { findFiles } from '../../src/cli/developer/package/find-files.ts'
 import { pack } from '../../src/cli/developer/package/pack.ts'
 import { isSecretName } from '../../src/cli/developer/package/secret-file.ts'
 import { createSecretScan } from '../../src/cli/developer/package/secret-scan.ts'
+import { webhookSecretText } from '../../src/operations/webhooks/webhook-secret.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { createWorld, endWorld, type World } from '../support/world.ts'
 import { appFolder, type Developer, pipeline } from './support/developer.ts'
@@ -166,6 +167,9 @@ test('a secret inside a file is found wherever it stands, and nothing that only 
   const folder = appFolder({
     'config.js': `const secret = "${clientSecret}"`,
     'late.js': `${padding}"${clientSecret}"`, // across two pieces
+    'hooks.js': `const hooks = "${webhookSecretText({ secret: randomBytes(32) })}"`,
+    'hooks.json': JSON.stringify(webhookSecretText({ secret: Buffer.alloc(32, 0xff) })).replaceAll('/', '\\/'),
+    'hooks.md': 'It looks like whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw.',
     'key.txt': pem(keyBody),
     'indented.yaml': `key: |\n${pem(keyBody).replaceAll(/^(?=.)/gm, '    ')}`,
     'account.js': JSON.stringify({ key: pem(keyBody) }),
@@ -175,7 +179,9 @@ test('a secret inside a file is found wherever it stands, and nothing that only 
   })
   const { exitCode, stderr } = await create(folder)
   expect(exitCode).toBe(1)
-  expect(stderr).toContain(': account.js, config.js, indented.yaml, key.txt, late.js, legacy.txt. ')
+  expect(stderr).toContain(
+    ': account.js, config.js, hooks.js, hooks.json, indented.yaml, key.txt, late.js, legacy.txt. ',
+  )
   expect(stderr).not.toContain(clientSecret)
   const scan = createSecretScan()
   for (const unit of `..${clientSecret}..`) scan.see(new TextEncoder().encode(unit))

@@ -5,6 +5,8 @@ const privateKey =
   /-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----[ \t]*(?:\\n|\\r|[\r\n])+[ \t]*(?:[\w-]+: [^\r\n]*\s+)*[A-Za-z0-9+/=]{40}/
 /** Secrets of this platform, by prefix and length; their checksum tells whether they are real. */
 const ofThePlatform = /\b(?:aps_dev_|aps_live_|apus_|apur_|apok_)[0-9A-Za-z]{71}\b/g
+/** What webhooks are signed with has no checksum; one of our length is no sample of somebody else's. JSON may escape a slash. */
+const ofWebhooks = /\bwhsec_(?:[0-9A-Za-z+]|\\?\/){43}=/
 const kinds: readonly SecretKind[] = [
   'clientSecretDevelopment',
   'clientSecretProduction',
@@ -30,7 +32,7 @@ export const createSecretScan = (): SecretScan => {
     see: (piece) => {
       if (isFound) return
       const text = rest + Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('latin1')
-      isFound = privateKey.test(text) || (text.match(ofThePlatform) ?? []).some(isReal)
+      isFound = privateKey.test(text) || ofWebhooks.test(text) || (text.match(ofThePlatform) ?? []).some(isReal)
       rest = text.slice(-overlap)
     },
     found: () => isFound,
