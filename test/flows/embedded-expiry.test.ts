@@ -62,9 +62,9 @@ test('a code is over after its time, and so is the session that it gave', async 
 
 test('an install that ends while codes are exchanged leaves no session that works', async () => {
   const there = await scene()
-  const codes = await Promise.all(Array.from({ length: 20 }, async () => await longCode(there)))
+  const codes = await Promise.all(Array.from({ length: 4 }, async () => await longCode(there)))
   const ending = moveInstall(world.platform, trace, operator, { id: there.install, step: 'deactivate' })
-  const exchanges = codes.slice(0, 4).map(async (code) => await exchangeInstallCode(url, { ...there, code }))
+  const exchanges = codes.map(async (code) => await exchangeInstallCode(url, { ...there, code }))
   const answers = await Promise.all(exchanges)
   await ending
   for (const { status, body } of answers) {

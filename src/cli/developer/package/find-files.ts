@@ -27,7 +27,7 @@ export type FoundFiles = {
 
 export const ignoreFile = '.appignore'
 /** Never part of an app; `!node_modules` in the ignore file brings one back. */
-export const alwaysIgnored = ['.git', '.hg', '.svn', '.DS_Store', 'node_modules', ignoreFile] as const
+const alwaysIgnored = ['.git', '.hg', '.svn', '.DS_Store', 'node_modules', ignoreFile] as const
 
 /**
  * Every file below the folder that is not ignored, in the order of their paths, the same on every machine.

@@ -2,7 +2,7 @@ import type { Environment } from '../../../domain/environment.ts'
 
 /** The installs of who is signed in, and the apps that can be installed. */
 export const installsPath = '/installs'
-export const appsPath = '/apps'
+const appsPath = '/apps'
 
 // Their types are the paths themselves, by which a route knows its parameters.
 export const openPath = <Id extends string>(id: Id) => `${installsPath}/${id}/open` as const
