@@ -4,13 +4,13 @@ import { type PlatformError, refuse } from '../../../domain/errors.ts'
 import { endingStep } from '../../../domain/install.ts'
 import { parseStoredScope } from '../../../domain/scope.ts'
 import type { Door } from '../../../http/door.ts'
-import { actingAs } from '../../../operations/acting-as.ts'
 import { agreeToScopes } from '../../../operations/installs/agree-to-scopes.ts'
 import { listOfferedApps } from '../../../operations/installs/list-offered-apps.ts'
 import { listOwnInstalls } from '../../../operations/installs/list-own-installs.ts'
 import { moveInstall } from '../../../operations/installs/move-install.ts'
 import { ownsInstall } from '../../../operations/installs/owns-install.ts'
-import { formFields, forms, ticketOf } from '../../form.ts'
+import { type Change, changeOnceFor } from '../../change.ts'
+import { formFields, forms } from '../../form.ts'
 import { listingOf, olderPath } from '../../listing.ts'
 import { noticeOf } from '../../notice.ts'
 import { type Outcome, outcomeOf } from '../../outcome.ts'
@@ -78,12 +78,8 @@ const agreeing = (door: Door) =>
     )
 
 /** A change that the owner of the install makes, once per form. */
-const change = (door: Door, request: Request, id: string) => {
-  const { session, trace } = visitOf(request)
-  const may = ownsInstall(session.user.id, id)
-  const platform = actingAs(door.platform, trace, session, { may, ticket: ticketOf(request) })
-  return { platform, trace, actor: { kind: 'user', id: session.user.id } as const }
-}
+const change = (door: Door, request: Request, id: string): Change<'user'> =>
+  changeOnceFor({ kind: 'user', door, request }, (userId) => ownsInstall(userId, id))
 
 const settled = async (
   door: Door,
