@@ -151,6 +151,9 @@ test('whoever knows the row and not the rest has not got what opens an app in a 
   const headers = { Origin: origin }
   for (const forged of forgeriesOf(token)) {
     expectRefusal(await call(url, 'GET', '/oauth/me', { token: forged, headers }), 'invalid_token')
+    const fromNowhere = await call(url, 'GET', '/oauth/me', { token: forged })
+    expectRefusal(fromNowhere, 'invalid_token')
+    expect(fromNowhere.headers.has('access-control-allow-origin')).toBe(false)
   }
   expect((await call(url, 'GET', '/oauth/me', { token, headers })).status).toBe(200)
 })

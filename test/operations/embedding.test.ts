@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
 import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
 import { isKnownOrigin } from '../../src/operations/embedding/is-known-origin.ts'
@@ -76,4 +77,22 @@ test('a code and its session end with the very session that opened them, whateve
   await signOut(platform, trace, opening)
   expect((await authenticateEmbeddedSession(platform, sessionToken)).caller).toBeNull()
   expect(await refusalOf(exchange(unspent))).toBe('invalid_grant')
+})
+
+test('a purge that finds more than it may remove leaves the newest', async () => {
+  const session = await sessionOf(platform, user)
+  const origin = embedOrigin(app)
+  const openHere = async () => (await issueInstallSessionCode(platform, trace, session, install)).code
+  const exchange = async (code: string) =>
+    await exchangeInstallSessionCode(platform, trace, { clientId: app.production.clientId, code, origin })
+  await exchange(await openHere())
+  const { sessionToken } = await exchange(await openHere())
+  const unspent = await openHere()
+  const soon = keyOfUuidTime(platform.clock.now() + 60_000)
+  await platform.database.transaction(async (q) => {
+    expect(await q.embedding.purgeCodes(soon, 1)).toBe(1)
+    expect(await q.embedding.purgeSessions(soon, 1)).toBe(1)
+  })
+  expect((await authenticateEmbeddedSession(platform, sessionToken)).caller).toMatchObject({ installId: install })
+  expect(await refusalOf(exchange(unspent))).toBe('done')
 })

@@ -3,22 +3,27 @@
  * them; a line that has moved stays known.
  */
 export const equivalent: Readonly<Record<string, string>> = {
+  'db/queries/embedding.ts: left out: eq(sessions.userId, installs.userId)':
+    'only a session of the owner of the install makes a code for it, and an install stays with its owner',
   'src/domain/authorization-parameters.ts: never: key === null':
     'a name that cannot be read is kept under null, and nobody asks for a parameter of that name',
   'src/domain/download-name.ts: never: Buffer.byteLength(name) <= longestBytes':
     'a name that fits is shortened to itself',
   'src/domain/form-ticket.ts: never: !isRowKey(key)': 'a MAC over what is no key was never given out',
+  'src/domain/grant.ts: left out: grant.retryUntil === null': 'no moment counts as 1970, which is over',
   'src/domain/ip-address.ts: never: text.length > 45':
     'what is longer is no address either; it is only not read to its end',
   'src/domain/public-address.ts: never: network === null':
     'the networks are written in the source, and all are networks',
   'src/domain/webhook-delivery.ts: never: retryAfter === null': 'null is read as a date that is none',
+  'src/domain/webhook-delivery.ts: left out: since !== null': 'only a ping has no such moment, which is asked before',
   'src/http/admission.ts: never: host !== null && host === lastGoodHost':
     'the host is looked at again, and is good again',
   'src/http/admission.ts: never: rule.mediaTypes.includes(type)': 'the name before the parameters is the same name',
   'src/http/errors.ts: never: error instanceof Error && error.cause instanceof PlatformError':
     'no parser of ours throws, as yet: bodies are read by the routes',
   'src/http/idempotency-key.ts: never: key === null': 'null has the form of a key, and is given back as it is',
+  'src/http/limits.ts: left out: error instanceof PlatformError': 'no other error has a status',
   'src/operations/clients/authenticate-client.ts: left out: presented.hash === null':
     'a malformed secret asks for a row that nobody can have',
   'src/operations/embedding/exchange-install-session-code.ts: never: place === null':
@@ -27,6 +32,10 @@ export const equivalent: Readonly<Record<string, string>> = {
     'without a code that can be read nothing was found, which is asked before',
   'src/operations/embedding/exchange-install-session-code.ts: left out: environmentOfClientId(request.clientId) !== null':
     'a malformed ID is no client: the store is spared the question',
+  'src/operations/embedding/exchange-install-session-code.ts: left out: found === null':
+    'the client that was claimed is looked for, and not told',
+  'src/operations/embedding/is-known-origin.ts: left out: origin.length <= maximumLength':
+    'no longer one was ever kept: the store is spared the question',
   'src/operations/embedding/issue-install-session-code.ts: never: client === undefined':
     'an app has a client in both environments from its first transaction on',
   'src/operations/embedding/issue-install-session-code.ts: left out: app === null':
@@ -37,6 +46,10 @@ export const equivalent: Readonly<Record<string, string>> = {
     'an app has a client in both environments from its first transaction on',
   'src/operations/redirect-uris/change-redirect-uris.ts: never: client === undefined':
     'an app has a client in both environments from its first transaction on',
+  'src/operations/oauth/attempt.ts: left out: !sameHash(pair.accessHash, current.pair.accessHash)':
+    'both tokens come from one salt: where one differs, both do',
+  'src/operations/oauth/attempt.ts: left out: !sameHash(pair.refreshHash, current.pair.refreshHash)':
+    'both tokens come from one salt: where one differs, both do',
   'src/operations/oauth/attempt.ts: left out: grant.retryKey !== null': 'closing what is closed changes nothing',
   "src/operations/oauth/check-authorization-request.ts: left out: !isSubset(asked.scopes, scopesFor('user'))":
     'every scope that an app can register is one that a user can grant, as yet',
