@@ -45,3 +45,12 @@ test('one more in a long line is turned away, and the line still moves', async (
   }
   expect(await narrow.hash('x')).toStartWith('$2')
 })
+
+test('whoever has waited too long is turned away unhashed, and who comes then is not kept waiting by them', async () => {
+  const impatient = createPasswords({ cost: 8, parallel: 1, longestWaitMs: 0 })
+  const all = await Promise.allSettled(Array.from({ length: 20 }, async () => await impatient.hash('x')))
+  const refused = all.filter((one) => one.status === 'rejected')
+  expect(refused).toHaveLength(19)
+  for (const one of refused) expect(one.reason.code).toBe('unavailable')
+  expect(await impatient.hash('x')).toStartWith('$2')
+})
