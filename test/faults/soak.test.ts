@@ -132,7 +132,7 @@ test(
       const settled = vitalsOf(world)
       told('settled', settled)
       expect(settled.handles).toBeLessThanOrEqual(warmed.handles)
-      expect(settled.walMegabytes).toBeLessThanOrEqual(Math.max(warmed.walMegabytes, 8))
+      expect(settled.walMegabytes).toBeLessThanOrEqual(warmed.walMegabytes * 1.25) // the file is begun anew, not cut off
       expect(settled.megabytes).toBeLessThanOrEqual(warmed.megabytes * 1.3)
       const metrics = (await call(world.server.url, 'GET', '~/metrics')).text
       console.log(
