@@ -48,10 +48,19 @@ const revoke = async ({ id }: Grant, at: number) =>
 
 test('a grant is moved on by its own current key, once, and not when it is revoked', async () => {
   const [grant, other] = [await addGrant(), await addGrant()]
-  const step = { ...grant, currentKey: key() }
+  const step = {
+    ...grant,
+    currentKey: key(),
+    expiresAt: grant.expiresAt + 1,
+    retryKey: grant.currentKey,
+    retrySalt: new Uint8Array(32).fill(1),
+    retryFingerprint: new Uint8Array(32).fill(2),
+    retryUntil: grant.retryUntil === null ? null : grant.retryUntil + 1,
+  }
   expect(await advance(grant, key(), step)).toBe(false)
   expect(await advance(grant, other.currentKey, step)).toBe(false)
   expect(await advance(grant, grant.currentKey, step)).toBe(true)
+  expect(await read(grant)).toEqual(step)
   expect(await advance(grant, grant.currentKey, step)).toBe(false)
   expect(await revoke(grant, now())).toBe(true)
   expect(await advance(grant, step.currentKey, { ...step, currentKey: key() })).toBe(false)
