@@ -82,10 +82,13 @@ const processorSeconds = (pid: number): number => {
 }
 
 let plans = 0
-const crowd = async (plan: Pick<CrowdPlan, 'perSecond' | 'connections' | 'seconds'>): Promise<CrowdReport> => {
+const crowd = async (
+  plan: Pick<CrowdPlan, 'perSecond' | 'connections' | 'seconds'>,
+  asked = calls,
+): Promise<CrowdReport> => {
   const file = join(temporaryFolder(), 'plan.json')
   const port = Number(new URL(world.server.url).port)
-  const whole: CrowdPlan = { ...plan, port, calls, seed: seed + (plans += 1), patienceMs: 5_000 }
+  const whole: CrowdPlan = { ...plan, port, calls: asked, seed: seed + (plans += 1), patienceMs: 5_000 }
   await Bun.write(file, JSON.stringify(whole))
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'crowd.ts'), file], {
     stdout: 'pipe',
@@ -99,7 +102,7 @@ const sum = (report: CrowdReport, field: 'good' | 'turnedAway' | 'odd' | 'late' 
   talliesOf(report).reduce((total, tally) => total + tally[field], 0)
 const goodput = (report: CrowdReport): number => Math.round(sum(report, 'good') / report.seconds)
 const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+  values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0
 
 const told = (name: string, report: CrowdReport, watch: Watch): string => {
   const { milliseconds, topMegabytes, cpuSeconds } = watch
@@ -130,8 +133,10 @@ test.if(isLong)(
     const peaks: number[] = []
     const overloaded: number[] = []
     for (let round = 0; round < rounds(1); round += 1) {
+      // Without sign-ins: with them all connections soon wait for a hash, and the peak would be none.
+      const quick = calls.filter(({ name }) => name !== 'sign-in')
       for (const connections of [32, 128]) {
-        const [report, watch] = await watching(crowd({ perSecond: null, connections, seconds: 5 }))
+        const [report, watch] = await watching(crowd({ perSecond: null, connections, seconds: 5 }, quick))
         console.log(told(`${connections} connections`, report, watch))
         peaks.push(goodput(report))
       }
