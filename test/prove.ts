@@ -131,7 +131,7 @@ const proofs: Readonly<Record<string, Proof>> = {
 const usage = `bun run prove NAME … | all [--rounds N] [--seed N]
 
 ${Object.entries(proofs)
-  .map(([name, { shows, rounds, unit }]) => `  ${name.padEnd(16)}${shows} (${rounds.toLocaleString('en')} ${unit})`)
+  .map(([name, { shows, rounds, unit }]) => `  ${name.padEnd(18)}${shows} (${rounds.toLocaleString('en')} ${unit})`)
   .join('\n')}
 
   --rounds    instead of the number in brackets

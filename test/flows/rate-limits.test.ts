@@ -25,6 +25,9 @@ const roomy = {
   RATE_LIMIT_SIGN_IN: '1000/600',
   RATE_LIMIT_ADDRESS: '100000/600',
 }
+/** A client ID that nobody has. */
+const madeUp = (digit: number) => `apc_dev_${String(digit).repeat(22)}`
+
 const worlds: World[] = []
 const limited = async (limits: Readonly<Record<string, string>>): Promise<World> => {
   const world = await createWorld({ env: { ...roomy, ...limits } })
@@ -144,7 +147,6 @@ describe('each limit counts by its own key', () => {
         body: { clientId, clientSecret: secret, scope: 'site:read' },
         headers: from('203.0.113.9'),
       })
-    const madeUp = (digit: number) => `apc_dev_${String(digit).repeat(22)}`
     const attempts = async () =>
       (await world.platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })).length
     expectRefusal(await issue(madeUp(1)), 'invalid_client')

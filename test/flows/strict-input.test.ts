@@ -335,12 +335,14 @@ describe('a token of 64 KB', () => {
   })
 })
 
+/** The head of a call whose body does not end. */
+const endless = (method: string, path: string) => [
+  `${method} ${path} HTTP/1.1`,
+  'Content-Type: application/json',
+  'Transfer-Encoding: chunked',
+]
+
 describe('a body that nobody asked for is not read', () => {
-  const endless = (method: string, path: string) => [
-    `${method} ${path} HTTP/1.1`,
-    'Content-Type: application/json',
-    'Transfer-Encoding: chunked',
-  ]
   // The chunk never comes: whoever reads the body waits for it.
   test('before a stranger is refused, or at all', async () => {
     expectRefusal(await sendLines(url, endless('DELETE', '/api/session'), 'ff\r\n['), 'login_required')
