@@ -30,7 +30,7 @@ test('a draft is submitted, taken back, submitted again, approved and activated;
     status: 'active',
     revision: 1,
     notes: 'Work in progress.',
-    manifest: { name: 'newsletter' },
+    manifest: { name: 'newsletter', embedUrl: 'https://newsletter.example/builder' },
     scopes: ['site:read'],
     artifact: null,
     current: { development: true, production: true },
