@@ -12,7 +12,7 @@ import { startReceiver } from '../support/webhook-receiver.ts'
 import { networks } from '../support/webhook-world.ts'
 import { createWorld } from '../support/world.ts'
 
-const kills = rounds(20)
+const kills = rounds(8)
 setDefaultTimeout(patience)
 
 const eventsPerRound = 8
