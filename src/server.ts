@@ -11,15 +11,17 @@ import { type RunningServer, startServer } from './http/server.ts'
 import { createTurnstile } from './http/turnstile.ts'
 import { standardRefusal } from './http/standard/refusal.ts'
 import { standardBodyRule } from './http/standard/routes.ts'
-import { keepTime, keepTimeJob } from './jobs/keep-time.ts'
+import { keepTimeJob } from './jobs/keep-time.ts'
 import { announceDeprecationsJob } from './jobs/announce-deprecations.ts'
 import { startWebhookWorker } from './jobs/deliver-webhooks.ts'
 import { purgeJob } from './jobs/purge.ts'
 import { startScheduler } from './jobs/scheduler.ts'
+import { keepTime } from './operations/clock/keep-time.ts'
+import { openClock } from './operations/clock/open-clock.ts'
 import type { Platform } from './operations/platform.ts'
 import { pageBodyRule, pages } from './pages/pages.ts'
 import { refusalPage } from './pages/refusal-page.tsx'
-import { createClock, systemTime } from './runtime/clock.ts'
+import { systemTime } from './runtime/clock.ts'
 import { createLog } from './runtime/log.ts'
 import { standardErrorWriter } from './runtime/log-writer.ts'
 import { createMetrics } from './runtime/metrics.ts'
@@ -61,7 +63,7 @@ export const startPlatformServer = async (
     migrate: true,
     onFault: ({ reason, cause }) => log.error('database.stopped', { reason, cause }),
   })
-  const clock = createClock(systemTime, await database.queries.watermarks.find('clock'))
+  const clock = await openClock(database)
   const metrics = createMetrics(() => database.statistics())
   const limiter = createRateLimiter({
     limits: config.rateLimits,

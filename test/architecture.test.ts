@@ -6,6 +6,7 @@ const root = join(import.meta.dir, '..')
 const files = (pattern: string) => [...new Bun.Glob(pattern).scanSync({ cwd: root })].toSorted()
 const sources = [...files('src/**/*.{ts,tsx}'), ...files('db/**/*.ts')].filter((file) => !file.endsWith('.d.ts'))
 const text = async (file: string) => await Bun.file(join(root, file)).text()
+const withoutComments = (code: string) => code.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
 
 /** What a file imports or starts as a thread: packages by name, our own files by path from the root. Types count as well. */
 const importsOf = async (file: string): Promise<string[]> => {
@@ -50,7 +51,7 @@ test('the domain is pure: no packages but node:crypto, no promises, no clock, no
     for (const imported of await importsOf(file)) {
       if (!imported.startsWith('src/domain/') && imported !== 'node:crypto') faults.push(`${file} imports ${imported}`)
     }
-    const code = (await text(file)).replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+    const code = withoutComments(await text(file))
     for (const impurity of [
       /\bPromise\b/,
       /\basync\b/,
@@ -91,6 +92,16 @@ test('nobody imports a door but the program itself', async () => {
         faults.push(`${file} imports ${imported}`)
       }
     }
+  }
+  expect(faults).toEqual([])
+})
+
+test('a door calls operations and never asks the store itself', async () => {
+  const faults: string[] = []
+  for (const file of sources.filter((name) => doors.has(layerOf(name)) || name === 'src/server.ts')) {
+    const code = withoutComments(await text(file)).replaceAll(/^import .*/gm, '')
+    for (const seam of [/\bqueries\b/, /\btransaction\b/])
+      if (seam.test(code)) faults.push(`${file} uses ${seam.source}`)
   }
   expect(faults).toEqual([])
 })

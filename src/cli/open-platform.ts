@@ -4,8 +4,8 @@ import { openSqlite } from '../../db/sqlite.ts'
 import { readConfig } from '../config.ts'
 import { recordId } from '../domain/identifier.ts'
 import type { Actor } from '../operations/audit/event.ts'
+import { openClock } from '../operations/clock/open-clock.ts'
 import type { Platform, Trace } from '../operations/platform.ts'
-import { createClock, systemTime } from '../runtime/clock.ts'
 import { createPasswords } from '../runtime/passwords.ts'
 import { createRandom } from '../runtime/random.ts'
 import { systemUser } from '../runtime/system-user.ts'
@@ -30,7 +30,7 @@ export const asOperator = async <T>(
   try {
     const platform: Platform = {
       database,
-      clock: createClock(systemTime, await database.queries.watermarks.find('clock')),
+      clock: await openClock(database),
       random: createRandom(),
       passwords: createPasswords({ cost: 12, parallel: 1 }),
       lifetimes: config.lifetimes,

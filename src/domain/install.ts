@@ -30,8 +30,11 @@ export type OperatorStep = Exclude<InstallStep, 'withdraw'>
 export const isInstallLive = ({ approval, state }: InstallState): boolean =>
   approval === 'approved' && state === 'active'
 
-/** How its owner ends it, in the state that it is in; null when it is over. */
-export const endingStep = ({ approval, state }: InstallState): 'withdraw' | 'deactivate' | null => {
+/** How its owner ends it: back while nobody has decided, off once it is in use. */
+export type EndingStep = Extract<InstallStep, 'withdraw' | 'deactivate'>
+
+/** The step that ends it in the state that it is in; null when it is over. */
+export const endingStep = ({ approval, state }: InstallState): EndingStep | null => {
   if (approval === 'pending') return 'withdraw'
   return state === 'active' ? 'deactivate' : null
 }

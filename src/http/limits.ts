@@ -1,5 +1,5 @@
 import { PlatformError, refuse } from '../domain/errors.ts'
-import { environmentOfClientId } from '../domain/identifier.ts'
+import { isClient } from '../operations/credentials/is-client.ts'
 import type { TokenKind } from '../operations/platform.ts'
 import type { Door } from './door.ts'
 import type { RateLimitPolicy, RateLimitState } from './rate-limit.ts'
@@ -46,7 +46,7 @@ export const withClientLimits = async <T>(
   takeShare(door, context, 'token', clientKey(context, clientId))
   hold(context, door.limiter.peek('failed', clientKey(context, clientId)))
   const ofAddress = door.limiter.peek('failed', clientKey(context, ''))
-  if (!ofAddress.allowed && !(await isClient(door, clientId))) hold(context, ofAddress)
+  if (!ofAddress.allowed && !(await isClient(door.platform, clientId))) hold(context, ofAddress)
   try {
     return await call()
   } catch (error) {
@@ -54,14 +54,11 @@ export const withClientLimits = async <T>(
       door.platform.observe.refused(kind)
       takeFailure(door, context, clientId)
       // Made-up client IDs are without number: they count together, and cost no real client at this address anything.
-      if (!(await isClient(door, clientId))) takeFailure(door, context, '')
+      if (!(await isClient(door.platform, clientId))) takeFailure(door, context, '')
     }
     throw error
   }
 }
-
-const isClient = async (door: Door, clientId: string): Promise<boolean> =>
-  environmentOfClientId(clientId) !== null && (await door.platform.database.queries.apps.byClient(clientId)) !== null
 
 /** Sign-ins of one address that may be checked at the same time: hashing is slow, and the line for it is everybody's. */
 const signInsAtOnce = 4

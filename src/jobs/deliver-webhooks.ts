@@ -1,6 +1,7 @@
 import { recordId } from '../domain/identifier.ts'
 import type { Platform, Trace } from '../operations/platform.ts'
 import { deliverNext } from '../operations/webhooks/deliver-next.ts'
+import { listDueEndpoints } from '../operations/webhooks/list-due-endpoints.ts'
 
 export type WebhookWorker = {
   /** Starts nothing more and waits for what is under way, but not for long: what is cut off is sent again at the next start. */
@@ -66,7 +67,7 @@ export const startWebhookWorker = (
 
   const look = async (): Promise<void> => {
     if (!platform.database.health().writable) return
-    const due = await platform.database.queries.webhookEndpoints.due(platform.clock.now())
+    const due = await listDueEndpoints(platform)
     if (stopping.signal.aborted) return
     for (const [id, rest] of rests) if (rest.isOver()) rests.delete(id)
     const waiting = due.filter((id) => !busy.has(id) && !rests.has(id))

@@ -16,14 +16,14 @@ export type Right = (userId: string) => Rule
 type Sender<Kind> = { readonly kind: Kind; readonly door: Door; readonly request: Request }
 
 /** For who sent this form, if the right holds in the transaction of the change; the form may be sent again. */
-export const changeFor = <Kind>({ kind, door, request }: Sender<Kind>, right: Right): Change<Kind> => {
+export const changeFor = <const Kind>({ kind, door, request }: Sender<Kind>, right: Right): Change<Kind> => {
   const { session, trace } = visitOf(request)
   const { id } = session.user
   return { platform: actingAs(door.platform, trace, session, { may: right(id) }), trace, actor: { kind, id } }
 }
 
 /** The same for a form that may act only once: its ticket is spent with the change. */
-export const changeOnceFor = <Kind>({ kind, door, request }: Sender<Kind>, right: Right): Change<Kind> => {
+export const changeOnceFor = <const Kind>({ kind, door, request }: Sender<Kind>, right: Right): Change<Kind> => {
   const { session, trace } = visitOf(request)
   const { id } = session.user
   const authority = { may: right(id), ticket: ticketOf(request) }

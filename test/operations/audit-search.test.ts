@@ -32,9 +32,9 @@ beforeAll(async () => {
 afterAll(async () => await platform.database.close())
 
 const everything: AuditSearch = {
-  appId: null,
+  app: null,
   actorKind: null,
-  actorId: null,
+  actor: null,
   action: null,
   outcome: null,
   requestId: null,
@@ -73,17 +73,18 @@ test('every filter holds for every event, and none that matches is left out', as
   const all = await whole()
   const first = all.at(-1)?.at ?? 0
   const filters: readonly (readonly [asked: Partial<AuditSearch>, matches: (event: AuditEvent) => boolean])[] = [
-    [{ appId: app.id }, (event) => event.appId === app.id],
+    [{ app: app.slug }, (event) => event.appId === app.id],
     [{ actorKind: 'app' }, (event) => event.actorKind === 'app'],
     [{ actorKind: 'operator' }, (event) => event.actorKind === 'operator'],
-    [{ actorId: user.id }, (event) => event.actorId === user.id],
-    [{ actorId: app.development.clientId }, (event) => event.actorId === app.development.clientId],
+    [{ actor: user.id }, (event) => event.actorId === user.id],
+    [{ actor: user.email.toUpperCase() }, (event) => event.actorId === user.id],
+    [{ actor: app.development.clientId }, (event) => event.actorId === app.development.clientId],
     [{ action: 'app_token.issued' }, (event) => event.action === 'app_token.issued'],
     [{ action: 'app_token' }, (event) => event.action === 'app_token.issued'],
     [{ action: 'session' }, (event) => event.action.startsWith('session.')],
     [{ action: 'session.create' }, (event) => event.action === 'session.create'],
     [{ outcome: 'refused' }, (event) => event.outcome === 'refused'],
-    [{ outcome: 'done', appId: other.id }, (event) => event.outcome === 'done' && event.appId === other.id],
+    [{ outcome: 'done', app: other.slug }, (event) => event.outcome === 'done' && event.appId === other.id],
     [{ since: first, until: first }, () => false],
     [{ since: first + 5 }, (event) => event.at >= first + 5],
     [{ until: first + 5 }, (event) => event.at < first + 5],
@@ -147,7 +148,7 @@ test('where one kind of row is searched less far than another, nothing is lost a
   })
   const all = await whole(uneven)
   expect((await search({}, 4_000, uneven)).events.map(({ id }) => id)).toEqual(all.map(({ id }) => id))
-  const own = await search({ actorId: busy.development.clientId }, 50, uneven)
+  const own = await search({ actor: busy.development.clientId }, 50, uneven)
   expect(own.events.map(({ action }) => action)).toEqual(['version.created', 'app_token.issued'])
   await uneven.database.close()
 })

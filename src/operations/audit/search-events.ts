@@ -1,10 +1,17 @@
 import type { AuditEvent, AuditFinds, AuditQuestion, AuditStretch, Queries } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
+import { findApp } from '../apps/find-app.ts'
+import { badInput } from '../bad-input.ts'
 import type { Page, PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
+import { findUser } from '../users/find-user.ts'
 
-export type AuditSearch = AuditQuestion & {
+export type AuditSearch = Omit<AuditQuestion, 'appId' | 'actorId'> & {
+  /** The slug of an app. */
+  readonly app: string | null
+  /** The ID of a user or a client, or a user's address. */
+  readonly actor: string | null
   /** Epoch milliseconds; an event at `since` matches, one at `until` does not. */
   readonly since: number | null
   readonly until: number | null
@@ -16,7 +23,8 @@ const rowsPerPage = 10_000
 /**
  * Events that match, issued tokens among them, newest first; those of one request oldest first, as they happened. A page
  * looks at a bounded number of rows: it may have few events or none and still a next one, where the search goes on.
- * @throws invalid_request for a cursor that this list did not give, or a malformed request ID
+ * @throws invalid_request for an app or an address that nobody has, a cursor that this list did not give, or a malformed
+ * request ID
  */
 export const searchEvents = async (
   platform: Platform,
@@ -25,7 +33,8 @@ export const searchEvents = async (
 ): Promise<Page<AuditEvent>> => {
   const { after, before, order } = stretchOf(search, cursor === null ? null : uuidIn('aud_', cursor, 'cursor'))
   const stretch = { after, before, order, rows: rowsPerPage, limit: limit + 1 }
-  const finds = await lookEverywhere(platform.database.queries, search, stretch)
+  const q = platform.database.queries
+  const finds = await lookEverywhere(q, await questionOf(q, search), stretch)
   const horizon = horizonOf(finds, order)
   const isSettled = ({ id }: AuditEvent): boolean =>
     horizon === null || comesFirst(id, horizon, order) || id === horizon
@@ -35,6 +44,19 @@ export const searchEvents = async (
     .toSorted((a, b) => (comesFirst(a.id, b.id, order) ? -1 : 1))
   const data = events.slice(0, limit)
   return { data, nextCursor: events.length > limit ? (data.at(-1)?.id ?? null) : horizon }
+}
+
+const questionOf = async (q: Queries, { app, actor, ...search }: AuditSearch): Promise<AuditQuestion> => ({
+  ...search,
+  appId: app === null ? null : (await findApp(q, app)).id,
+  actorId: actor === null ? null : await actorIdOf(q, actor),
+})
+
+const actorIdOf = async (q: Queries, actor: string): Promise<string> => {
+  if (!actor.includes('@')) return actor
+  const user = await findUser(q, actor)
+  if (user === null) throw badInput('actor', 'There is no user with this address.')
+  return user.id
 }
 
 type Order = AuditStretch['order']
@@ -49,18 +71,18 @@ const horizonOf = (finds: readonly AuditFinds[], order: Order): string | null =>
 
 const lookEverywhere = async (
   q: Queries,
-  search: AuditSearch,
+  question: AuditQuestion,
   stretch: AuditStretch,
 ): Promise<readonly AuditFinds[]> => {
-  const { actorKind, actorId, outcome } = search
+  const { actorKind, actorId, action, outcome } = question
   const mayBeIssue =
     (actorKind === null || actorKind === 'app') &&
     (actorId === null || environmentOfClientId(actorId) !== null) &&
     outcome !== 'refused'
   return await Promise.all([
-    q.auditSearch.events(search, stretch),
-    ...(mayBeIssue && names(search.action, 'app_token.issued') ? [q.auditSearch.appTokens(search, stretch)] : []),
-    ...(mayBeIssue && names(search.action, 'user_tokens.issued') ? [q.auditSearch.tokenPairs(search, stretch)] : []),
+    q.auditSearch.events(question, stretch),
+    ...(mayBeIssue && names(action, 'app_token.issued') ? [q.auditSearch.appTokens(question, stretch)] : []),
+    ...(mayBeIssue && names(action, 'user_tokens.issued') ? [q.auditSearch.tokenPairs(question, stretch)] : []),
   ])
 }
 

@@ -1,19 +1,18 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { type PlatformError, refuse } from '../../../domain/errors.ts'
-import { endingStep } from '../../../domain/install.ts'
+import type { PlatformError } from '../../../domain/errors.ts'
 import { parseStoredScope } from '../../../domain/scope.ts'
 import type { Door } from '../../../http/door.ts'
 import { agreeToScopes } from '../../../operations/installs/agree-to-scopes.ts'
+import { endInstall } from '../../../operations/installs/end-install.ts'
 import { listOfferedApps } from '../../../operations/installs/list-offered-apps.ts'
 import { listOwnInstalls } from '../../../operations/installs/list-own-installs.ts'
-import { moveInstall } from '../../../operations/installs/move-install.ts'
 import { ownsInstall } from '../../../operations/installs/owns-install.ts'
-import { type Change, changeOnceFor } from '../../change.ts'
+import { changeFor, changeOnceFor, type Right } from '../../change.ts'
 import { formFields, forms } from '../../form.ts'
 import { listingOf, olderPath } from '../../listing.ts'
 import { noticeOf } from '../../notice.ts'
-import { type Outcome, outcomeOf } from '../../outcome.ts'
+import { outcomeOf } from '../../outcome.ts'
 import { page, seeOther } from '../../page.ts'
 import { signedIn, visitOf } from '../../visit.ts'
 import { InstallsPage } from './installs-page.tsx'
@@ -43,19 +42,12 @@ const listAndEnd = (door: Door) =>
     .post(
       endPath(':id'),
       async ({ request, params: { id } }) => {
-        const found = (await door.platform.database.queries.installs.find(id))?.install
-        const { session } = visitOf(request)
-        if (found?.userId !== session.user.id) throw refuse('route_not_found')
-        const step = endingStep(found)
-        const { platform, trace, actor } = change(door, request, id)
-        if (step === null) return await show(door, request, refuse('version_not_eligible', { message: isOver }))
-        const outcome = await outcomeOf(moveInstall(platform, trace, actor, { id, step }))
-        return await settled(door, request, outcome, step)
+        const { platform, trace, actor } = changeFor({ kind: 'user', door, request }, ownerOf(id))
+        const outcome = await outcomeOf(endInstall(platform, trace, actor, id))
+        return outcome.kind === 'done' ? settled(outcome.value) : await show(door, request, outcome.error)
       },
       { body: formFields({}) },
     )
-
-const isOver = 'This install has ended already. Nothing was changed.'
 
 /** The ticket binds the yes to the scopes that were shown. */
 const agreeing = (door: Door) =>
@@ -65,29 +57,20 @@ const agreeing = (door: Door) =>
     .post(
       agreePath(':id'),
       async ({ request, params: { id }, body }) => {
-        const { platform, trace, actor } = change(door, request, id)
+        const { platform, trace, actor } = changeOnceFor({ kind: 'user', door, request }, ownerOf(id))
         const agreedTo = parseStoredScope(body.scopes)
-        return await settled(
-          door,
-          request,
-          await outcomeOf(agreeToScopes(platform, trace, actor, { id, agreedTo })),
-          'agree',
-        )
+        const outcome = await outcomeOf(agreeToScopes(platform, trace, actor, { id, agreedTo }))
+        return outcome.kind === 'done' ? settled('agree') : await show(door, request, outcome.error)
       },
       { body: formFields({ scopes: Type.String() }) },
     )
 
-/** A change that the owner of the install makes, once per form. */
-const change = (door: Door, request: Request, id: string): Change<'user'> =>
-  changeOnceFor({ kind: 'user', door, request }, (userId) => ownsInstall(userId, id))
+const ownerOf =
+  (id: string): Right =>
+  (userId) =>
+    ownsInstall(userId, id)
 
-const settled = async (
-  door: Door,
-  request: Request,
-  outcome: Outcome<unknown>,
-  sentence: keyof typeof notices,
-): Promise<Response> =>
-  outcome.kind === 'done' ? seeOther(`${installsPath}?done=${sentence}`) : await show(door, request, outcome.error)
+const settled = (done: keyof typeof notices): Response => seeOther(`${installsPath}?done=${done}`)
 
 const show = async (door: Door, request: Request, error: PlatformError | null): Promise<Response> => {
   const visit = visitOf(request)

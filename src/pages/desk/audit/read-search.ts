@@ -1,8 +1,6 @@
 import { refuse } from '../../../domain/errors.ts'
 import { badInput } from '../../../operations/bad-input.ts'
 import type { AuditSearch } from '../../../operations/audit/search-events.ts'
-import { findUser } from '../../../operations/users/find-user.ts'
-import type { Platform } from '../../../operations/platform.ts'
 import { queryOf } from '../query.ts'
 import { readMoment } from '../../read-moment.ts'
 
@@ -26,34 +24,24 @@ export const auditFieldsOf = (request: Request): AuditFields => ({
 })
 
 /**
- * What the filters mean: slugs and addresses are looked up, times are read as UTC.
+ * What the filters mean; times are read as UTC.
  * @throws invalid_request that names the filter at fault
  */
-export const readSearch = async (platform: Platform, fields: AuditFields): Promise<AuditSearch> => ({
-  appId: fields.app === '' ? null : (await appOf(platform, fields.app)).id,
+export const readSearch = (fields: AuditFields): AuditSearch => ({
+  app: given(fields.app),
   actorKind: oneOf(actorKinds, fields.kind, 'kind'),
-  actorId: fields.actor === '' ? null : await actorOf(platform, fields.actor),
-  action: fields.action === '' ? null : fields.action,
+  actor: given(fields.actor),
+  action: given(fields.action),
   outcome: oneOf(outcomes, fields.outcome, 'outcome'),
-  requestId: fields.request === '' ? null : requestOf(fields.request),
+  requestId: requestOf(fields.request),
   since: momentOf(fields.since, 'since'),
   until: momentOf(fields.until, 'until'),
 })
 
-const appOf = async (platform: Platform, slug: string): Promise<{ readonly id: string }> => {
-  const app = await platform.database.queries.apps.bySlug(slug)
-  if (app === null) throw badInput('app', 'There is no app with this slug.')
-  return app
-}
+const given = (text: string): string | null => (text === '' ? null : text)
 
-const actorOf = async (platform: Platform, text: string): Promise<string> => {
-  if (!text.includes('@')) return text
-  const user = await findUser(platform.database.queries, text)
-  if (user === null) throw badInput('actor', 'There is no user with this address.')
-  return user.id
-}
-
-const requestOf = (text: string): string => {
+const requestOf = (text: string): string | null => {
+  if (text === '') return null
   if (!/^req_[0-9a-f]{32}$/.test(text)) throw badInput('request', 'A request ID is req_ and 32 of 0-9 and a-f.')
   return text
 }

@@ -28,7 +28,7 @@ export const auditRoutes = (door: Door) =>
   })
 
 const find = async (door: Door, request: Request, fields: AuditFields) =>
-  await searchEvents(door.platform, await readSearch(door.platform, fields), listingOf(listed, request))
+  await searchEvents(door.platform, readSearch(fields), listingOf(listed, request))
 
 /** The filters that are set, for the address of the next part. */
 const filled = (fields: AuditFields): Record<string, string> =>

@@ -1,0 +1,6 @@
+import type { Database } from '../../../db/database.ts'
+import { type Clock, createClock, systemTime } from '../../runtime/clock.ts'
+
+/** The machine's clock, which never trusts a time before the last one that was kept with the data. */
+export const openClock = async (database: Database): Promise<Clock> =>
+  createClock(systemTime, await database.queries.watermarks.find('clock'))
