@@ -50,7 +50,7 @@ const proofs: Readonly<Record<string, Proof>> = {
   },
   kills: {
     shows: 'kill -9 at random moments under load loses nothing that was acknowledged',
-    file: 'test/faults/kill.test.ts',
+    file: 'test/faults/kills/kills.test.ts',
     rounds: 1_000,
     unit: 'kills',
   },

@@ -15,7 +15,7 @@ export const rounds = (quick: number): number => (asked === undefined ? quick : 
 export const seed = Number(Bun.env['PROOF_SEED'] ?? 1)
 
 /** How long one test of a proof may take, in milliseconds. */
-export const patience = asked === undefined ? 120_000 : 24 * 60 * 60 * 1_000
+export const patience = asked === undefined ? 300_000 : 24 * 60 * 60 * 1_000
 
 /** Mulberry32: gives whole numbers from 0 up to `below`, the same ones for the same seed. */
 export const seeded = (from: number) => {

@@ -33,13 +33,16 @@ export type ServerOptions = {
   readonly env?: Readonly<Record<string, string>>
   /** Another program that starts it and lives as long, such as strace. */
   readonly under?: readonly string[]
+  /** Instead of the program under test, such as the same one built before. */
+  readonly program?: readonly string[]
 }
 
 /** Limits are off unless the environment given here says otherwise: most rules are not about them. */
 export const startServer = async (options: ServerOptions = {}): Promise<RunningServer> => {
   const database = options.database ?? join(temporaryFolder(), 'app-platform.db')
   const under = options.under ?? []
-  const child = Bun.spawn([...under, ...programCommand, 'serve', '--json', '--port', '0', '--database', database], {
+  const program = options.program ?? programCommand
+  const child = Bun.spawn([...under, ...program, 'serve', '--json', '--port', '0', '--database', database], {
     env: { PATH: process.env['PATH'] ?? '', RATE_LIMIT: 'off', ...options.env },
     stdout: 'pipe',
     stderr: 'pipe',

@@ -1,0 +1,126 @@
+import { expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { builtProgram } from '../../binary/support/built-program.ts'
+import { call } from '../../support/call.ts'
+import { together } from '../../support/crash.ts'
+import { isLong, patience, percentile, rounds, seed, seeded } from '../../support/proof.ts'
+import { type ServerOptions, startServer } from '../../support/running-server.ts'
+import { appToken, createWorld, endWorld, grantTokens, signIn, type World } from '../../support/world.ts'
+import { emptyStory, play, type Story } from './story.ts'
+import { expectTold, statusOf } from './told.ts'
+
+const kills = rounds(50)
+/** So many kills of one database: as it grows, so does what `check` reads, and what it holds expires. */
+const killsOfOneFile = isLong ? 50 : 25
+/** Each file's last lives end with SIGTERM instead, which lets what runs come to its end. */
+const politeEnds = 2
+/** A moment is one between two of so many answers, and up to so long after it. */
+const answers = isLong ? 120 : 24
+const milliseconds = 20
+
+/** In the tests it is built before, which starts in a quarter of the time; at length it is the program that is to be proven. */
+const programOf = async (): Promise<ServerOptions> => (isLong ? {} : { program: [await builtProgram()] })
+
+const readyAfterMs: number[] = []
+const readyByItselfMs: number[] = []
+
+/** How long the kernel has let its first thread wait for a processor that others had. */
+const waitedForProcessorMs = (pid: number): number => {
+  const path = `/proc/${pid}/schedstat`
+  return existsSync(path) ? Number(readFileSync(path, 'utf8').split(' ')[1]) / 1e6 : 0
+}
+
+const startAgain = async (world: World): Promise<World> => {
+  const began = performance.now()
+  const server = await startServer({ ...(await programOf()), database: world.server.database })
+  expect((await call(server.url, 'GET', '~/readyz')).status).toBe(200)
+  const wall = performance.now() - began
+  readyAfterMs.push(wall)
+  readyByItselfMs.push(wall - waitedForProcessorMs(server.pid))
+  return { ...world, server }
+}
+
+const answersIn = (stories: readonly Story[]): string[] => stories.flatMap(({ requestIds }) => requestIds)
+
+type Random = (below: number) => number
+
+const moment = async (stories: readonly Story[], random: Random): Promise<void> => {
+  const awaited = random(answers)
+  for (let tries = 0; answersIn(stories).length < awaited && tries < 5_000; tries += 1) await Bun.sleep(1)
+  await Bun.sleep(random(milliseconds))
+}
+
+/** One life of the server under load, its end, and what the next one knows. Gives how many requests were acknowledged. */
+const life = async (
+  before: World,
+  session: string,
+  end: 'killed' | 'stopped',
+  random: Random,
+): Promise<[World, number]> => {
+  const managing = await appToken(before.server.url, before.app.development)
+  const since = before.platform.clock.now()
+  const stories = Array.from({ length: 8 }, emptyStory)
+  const playing = Promise.all(stories.map(async (story) => await play(before, session, managing, story)))
+  await moment(stories, random)
+  if (end === 'killed') await before.server.kill()
+  else expect(await before.server.stop()).toBe(0)
+  const world = await startAgain(before)
+  await playing
+
+  const { platform, app } = world
+  expect(await platform.database.check()).toEqual([])
+  await together(stories.length, async (index) => {
+    const story = stories[index]
+    if (story !== undefined) await expectTold(world, managing, story)
+  })
+  const audit = await platform.database.queries.audit.list({ appId: app.id, since: since - 5_000, limit: 100_000 })
+  const told = new Set(audit.map(({ requestId }) => requestId))
+  const heard = answersIn(stories)
+  expect(heard.filter((id) => !told.has(id))).toEqual([])
+  expect(await statusOf(world, '~/api/session', session)).toBe(200)
+  return [world, heard.length]
+}
+
+const livesOfOneFile = async (count: number, random: Random): Promise<number> => {
+  let world = await createWorld(await programOf())
+  const session = await signIn(world.server.url, world.user)
+  const untouched = await grantTokens(world)
+  let acknowledged = 0
+  for (let lived = 0; lived < count + politeEnds; lived += 1) {
+    const [next, heard] = await life(world, session, lived < count ? 'killed' : 'stopped', random)
+    world = next
+    acknowledged += heard
+    expect(await statusOf(world, '/oauth/me', untouched.accessToken)).toBe(200)
+  }
+  await endWorld(world)
+  return acknowledged
+}
+
+test(
+  `${kills} times killed under load, the server comes back knowing what it told each client`,
+  async () => {
+    const files = Math.ceil(kills / killsOfOneFile)
+    let done = 0
+    let acknowledged = 0
+    const lives = async (file: number) => {
+      const count = Math.min(killsOfOneFile, kills - file * killsOfOneFile)
+      acknowledged += await livesOfOneFile(count, seeded(seed + file))
+      done += count
+      if (isLong) console.log(`kills: ${done} done, ${acknowledged} requests acknowledged`)
+    }
+    // At length one after the other, so that how long a start takes says something.
+    if (isLong) for (let file = 0; file < files; file += 1) await lives(file)
+    else await together(files, lives)
+    expect(done).toBe(kills)
+    expect(acknowledged).toBeGreaterThan(kills)
+    if (!isLong) return
+    const [median, most, slowest] = [0.5, 0.99, 1].map((part) => percentile(readyAfterMs, part))
+    const byItself = percentile(readyByItselfMs, 1)
+    console.log(
+      `kills: ready after ${median} ms at the median, ${most} ms in 99 of 100, ${slowest} ms at most; ` +
+        `at most ${byItself} ms without waiting for a processor`,
+    )
+    expect(byItself).toBeLessThan(2_000)
+  },
+  patience,
+)
