@@ -37,13 +37,16 @@ export type ServerOptions = {
   readonly program?: readonly string[]
 }
 
-/** Limits are off unless the environment given here says otherwise: most rules are not about them. */
+/**
+ * Limits are off, and nobody is turned away for having waited, unless the environment given here says otherwise: most
+ * rules are not about either, and must hold on a machine that is busy.
+ */
 export const startServer = async (options: ServerOptions = {}): Promise<RunningServer> => {
   const database = options.database ?? join(temporaryFolder(), 'app-platform.db')
   const under = options.under ?? []
   const program = options.program ?? programCommand
   const child = Bun.spawn([...under, ...program, 'serve', '--json', '--port', '0', '--database', database], {
-    env: { PATH: process.env['PATH'] ?? '', RATE_LIMIT: 'off', ...options.env },
+    env: { PATH: process.env['PATH'] ?? '', RATE_LIMIT: 'off', LONGEST_WAIT_MS: 'off', ...options.env },
     stdout: 'pipe',
     stderr: 'pipe',
   })

@@ -10,7 +10,7 @@ import type { CrowdPlan, CrowdReport, CrowdTally } from './crowd.ts'
 import { mixedCalls } from './mixed-calls.ts'
 
 /** The limits of callers are off and everybody comes from another address: what protects the server here is the server. */
-const env = { TRUSTED_PROXIES: '127.0.0.1' }
+const env = { TRUSTED_PROXIES: '127.0.0.1', LONGEST_WAIT_MS: '2000' }
 
 let world: World
 let calls: CrowdPlan['calls']

@@ -8,6 +8,8 @@ import { addOwnedApp, openArena, race } from './support.ts'
 
 const arena = openArena()
 const names = ['1.0.0', '1.1.0', '1.2.0', '1.3.0']
+/** What a rollback beside others may be told, `unavailable` by a server that has more to do than it can. */
+const refusals = new Set(['no_previous_version', 'version_already_current', 'version_not_eligible', 'unavailable'])
 
 /** An app of its own whose four versions have all been live, the last one now. */
 const freshApp = async () => {
@@ -59,8 +61,7 @@ describe('rollbacks', () => {
         expect(current[environment]).toBe(kept.at(-1)?.toVersionId)
         const statuses = data.map((version: Json) => version.status).toSorted()
         expect(statuses).toEqual(['active', 'superseded', 'superseded', 'superseded'])
-        const expected = new Set(['200', 'no_previous_version', 'version_already_current', 'version_not_eligible'])
-        expect(Object.keys(tally(answers)).filter((kind) => !expected.has(kind))).toEqual([])
+        expect(Object.keys(tally(answers)).filter((kind) => !refusals.has(kind) && kind !== '200')).toEqual([])
       },
     )
   }
