@@ -59,6 +59,10 @@ describe('the headers of an overlap', () => {
     expect(overlapHeaders(stable, '/docs')).toEqual({})
   })
 
+  test('are none while the end of the version is not known', () => {
+    expect(overlapHeaders({ ...deprecated, sunsetAt: null }, '/docs')).toEqual({})
+  })
+
   test('tell when it was deprecated, when it ends, and where to read about it', () => {
     expect(overlapHeaders(deprecated, '/docs#versions')).toEqual({
       Deprecation: '@1817078400', // RFC 9745 section 2.1: a date of structured fields

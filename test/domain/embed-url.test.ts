@@ -13,6 +13,12 @@ test('an app names one HTTPS page, and its frame has exactly the origin of that 
   }
 })
 
+test('the address of a page has 2048 characters at most', () => {
+  const longest = `https://app.example/${'x'.repeat(2048 - 'https://app.example/'.length)}`
+  expect(embedUrlFault({ embedUrl: longest })).toBeNull()
+  expect(embedUrlFault({ embedUrl: `${longest}x` })).toBe('embedUrl has at most 2048 characters.')
+})
+
 test('a manifest without a page opens nothing, and nothing is wrong with it', () => {
   expect(embedUrlFault({ name: 'x' })).toBeNull()
   expect(embedUrlOf({ name: 'x' })).toBeNull()

@@ -5,6 +5,7 @@ const item = { path: 'manifest.name', message: 'Missing.' }
 
 test('a rejection has a message and may have items', () => {
   expect(rejectionFault({ message: 'Not yet.', items: [] })).toBeNull()
+  expect(rejectionFault({ message: 'x'.repeat(2_000), items: [] })).toBeNull()
   expect(rejectionFault({ message: 'Not yet.', items: Array.from({ length: 100 }, () => item) })).toBeNull()
 })
 

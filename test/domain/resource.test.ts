@@ -18,6 +18,31 @@ test('each missing field is named', () => {
   }
 })
 
+test('each field that is not as it must be is named, and says what it must be', () => {
+  const time = 'This must be a time such as 2026-08-01T12:00:00.000Z.'
+  for (const [field, value, says] of [
+    ['owner', 7, 'This must be a string.'],
+    ['name', 7, 'This must be a string.'],
+    ['name', '', 'The name is empty.'],
+    ['slug', 'Bad Slug', 'A slug is 1 to 63 of a-z, 0-9 and inner hyphens.'],
+    ['kind', 'website', 'This must be site or store.'],
+    ['status', 'live', 'This must be draft or published or archived.'],
+    ['createdAt', '2026-02-30T00:00:00Z', time],
+    ['updatedAt', '', time],
+    ['publishedAt', 1_790_000_000, time],
+  ] as const) {
+    const read = readResource(JSON.stringify({ ...sound, [field]: value }))
+    expect(read).toEqual({ kind: 'fault', message: `${field}: ${says}` })
+  }
+})
+
+test('a resource may be changed when it was created or later, not before', () => {
+  const createdAt = '2026-02-02T00:00:00Z'
+  const changed = (updatedAt: string | null) => readResource(JSON.stringify({ ...sound, createdAt, updatedAt }))
+  expect(changed('2026-02-01T23:59:59Z')).toEqual({ kind: 'fault', message: 'updatedAt: This is before createdAt.' })
+  for (const updatedAt of [createdAt, '2026-02-03T00:00:00Z', null]) expect(changed(updatedAt).kind).toBe('resource')
+})
+
 test('whatever the text, it is a resource or a fault, never an exception, and a fault repeats no value', () => {
   const anything = fc.oneof(
     fc.string(),

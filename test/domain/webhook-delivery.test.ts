@@ -26,13 +26,16 @@ describe('an attempt', () => {
     })
   })
 
-  test.each([null, 100, 199, 301, 302, 307, 308, 400, 404, 429, 500, 503])('is to be repeated after %p', (status) => {
-    expect(attempt(answered(status))).toMatchObject({
-      delivery: { state: 'pending' },
-      failingSince: now,
-      disable: null,
-    })
-  })
+  test.each([null, 100, 199, 300, 301, 302, 307, 308, 400, 404, 429, 500, 503])(
+    'is to be repeated after %p',
+    (status) => {
+      expect(attempt(answered(status))).toMatchObject({
+        delivery: { state: 'pending' },
+        failingSince: now,
+        disable: null,
+      })
+    },
+  )
 
   test('comes ten times in a little over three days, and then never again', () => {
     const pauses = Array.from({ length: maximumAttempts - 1 }, (_, attempts) => pauseOf({ attempts }))

@@ -14,6 +14,10 @@ const fact = (facts: Partial<AuditFact>): AuditFact => ({
   ...facts,
 })
 
+/** What is told of a detail of a row. */
+const toldOf = (clientId: unknown) =>
+  eventsToldBy(fact({ action: 'grant.created', detail: JSON.stringify({ clientId }) }))[0]?.data['clientId']
+
 describe('endpoints are told', () => {
   test('of an action that has a kind, with IDs and states', () => {
     expect(eventsToldBy(fact({}))).toEqual([
@@ -76,6 +80,11 @@ describe('endpoints are told', () => {
       clientId: 'apc_1',
       scope: 'site:read',
     })
+  })
+
+  test('of a detail only what is a text, a number or a list of texts', () => {
+    for (const value of ['apc_1', 7, [], ['a', 'b']]) expect(toldOf(value)).toEqual(value)
+    for (const value of [null, true, { a: 'b' }, ['a', 7], [['a']], [null]]) expect(toldOf(value)).toBeUndefined()
   })
 
   test('that an install has other scopes, as a change of what was granted', () => {
