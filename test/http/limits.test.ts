@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { refuse } from '../../src/domain/errors.ts'
+import { defaultRateLimits } from '../../src/domain/rate-limits.ts'
+import type { Door } from '../../src/http/door.ts'
+import { withClientLimits, withSignInLimit } from '../../src/http/limits.ts'
+import { createRateLimiter } from '../../src/http/rate-limit.ts'
+import type { RequestContext } from '../../src/http/request-context.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { createLog } from '../../src/runtime/log.ts'
+import { createMetrics } from '../../src/runtime/metrics.ts'
+import { refusalOf } from '../operations/support/owner.ts'
+import { openAsOperator } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser } from '../support/world.ts'
+
+let platform: Platform
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'limits.db'))
+})
+afterAll(async () => await platform.database.close())
+
+/** A door where two credentials may be refused and three sign-ins fail. */
+const openDoor = (): Door => ({
+  platform,
+  limiter: createRateLimiter({
+    limits: { ...defaultRateLimits, failed: { count: 2, seconds: 600 }, sign_in: { count: 3, seconds: 600 } },
+    monotonicMs: () => 0,
+    secret: 'a',
+  }),
+  log: createLog({ write: () => undefined, flush: () => undefined }),
+  metrics: createMetrics(() => platform.database.statistics()),
+  draining: () => false,
+  signingIn: new Map(),
+})
+
+const from = (address: string): RequestContext => ({
+  requestId: 'req_0',
+  clientRequestId: null,
+  address,
+  addressKey: address,
+  route: '/',
+  bodyLimitBytes: 0,
+  startedAt: 0,
+  bearerPresented: false,
+  notes: {},
+  rateLimit: null,
+  release: null,
+})
+const [here, elsewhere] = ['203.0.113.9', '198.51.100.7']
+
+const signIn = async (door: Door, email: string, address: string, call: () => Promise<unknown>) =>
+  await refusalOf(withSignInLimit(door, from(address), email, call))
+const succeed = async () => await Promise.resolve()
+const failWith = (code: 'invalid_login' | 'unavailable') => async () => await Promise.reject(refuse(code))
+
+/** A check of a password that lasts until the test ends it. */
+const slowCheck = () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return { call: async () => await promise, end: resolve }
+}
+
+test('one address has at most four sign-ins checked at a time, and one more for each that is done', async () => {
+  const door = openDoor()
+  const checks = Array.from({ length: 4 }, slowCheck)
+  const open = checks.map(async ({ call }, index) => await signIn(door, `user-${index}`, here, call))
+  expect(await signIn(door, 'one too many', here, succeed)).toBe('rate_limited')
+  expect(await signIn(door, 'one too many', elsewhere, succeed)).toBe('done')
+  checks[0]?.end()
+  expect(await open[0]).toBe('done')
+  const last = slowCheck()
+  const next = signIn(door, 'next', here, last.call)
+  expect(await signIn(door, 'one too many', here, succeed)).toBe('rate_limited')
+  for (const { end } of [...checks, last]) end()
+  expect(await Promise.all([...open, next])).toEqual(['done', 'done', 'done', 'done', 'done'])
+  expect(door.signingIn.size).toBe(0)
+})
+
+test('a sign-in that was not checked, for whatever reason, costs no try', async () => {
+  const door = openDoor()
+  const checks = Array.from({ length: 4 }, slowCheck)
+  const open = checks.map(async ({ call }, index) => await signIn(door, `user-${index}`, here, call))
+  for (let count = 0; count < 5; count += 1) expect(await signIn(door, 'ada', here, succeed)).toBe('rate_limited')
+  for (const { end } of checks) end()
+  await Promise.all(open)
+  for (let count = 0; count < 5; count += 1) {
+    expect(await signIn(door, 'ada', here, failWith('unavailable'))).toBe('unavailable')
+  }
+  for (let count = 0; count < 5; count += 1) expect(await signIn(door, 'ada', here, succeed)).toBe('done')
+})
+
+test('an address that guesses at many accounts is refused, and costs none of them a try', async () => {
+  const door = openDoor()
+  expect(await signIn(door, 'ada', here, failWith('invalid_login'))).toBe('invalid_login')
+  expect(await signIn(door, 'bob', here, failWith('invalid_login'))).toBe('invalid_login')
+  expect(await signIn(door, 'cleo', here, failWith('invalid_login'))).toBe('rate_limited')
+  for (let count = 0; count < 5; count += 1) expect(await signIn(door, 'dan', here, succeed)).toBe('rate_limited')
+  expect(door.limiter.peek('sign_in', `dan ${here}`).remaining).toBe(3)
+  expect(await signIn(door, 'dan', elsewhere, succeed)).toBe('done')
+})
+
+test('only what was refused for its credentials counts against a client', async () => {
+  const door = openDoor()
+  const { development } = await addApp(platform, await addUser(platform))
+  const issue = async (code: 'invalid_scope' | 'invalid_client') =>
+    await refusalOf(
+      withClientLimits(door, from(here), development.clientId, 'app_token', async () => {
+        await Promise.reject(refuse(code))
+      }),
+    )
+  for (let count = 0; count < 5; count += 1) expect(await issue('invalid_scope')).toBe('invalid_scope')
+  for (let count = 0; count < 2; count += 1) expect(await issue('invalid_client')).toBe('invalid_client')
+  expect(await issue('invalid_scope')).toBe('rate_limited')
+})
