@@ -1,7 +1,17 @@
+import { lifetimeNames, readLifetimes } from './config/lifetimes.ts'
+import { rateLimitNames, readRateLimits } from './config/rate-limits.ts'
+import {
+  type ConfigFlags,
+  type Environment,
+  type Faults,
+  type Setting,
+  settingFinder,
+  wholeNumber,
+} from './config/setting.ts'
 import { type InstallApprovalRule, installApprovalRules } from './domain/install.ts'
 import { type IpNetwork, parseIpAddress, parseIpNetwork } from './domain/ip-address.ts'
-import { type Lifetimes, maximumLifetimes } from './domain/lifetimes.ts'
-import { defaultRateLimits, type RateLimit, type RateLimitPolicy, type RateLimits } from './domain/rate-limits.ts'
+import type { Lifetimes } from './domain/lifetimes.ts'
+import type { RateLimits } from './domain/rate-limits.ts'
 
 /** What the server was told to be. */
 export type Config = {
@@ -24,16 +34,6 @@ export type Config = {
   readonly warnings: readonly string[]
 }
 
-/** Flags of the command line as they were typed; they win over the environment. */
-export type ConfigFlags = {
-  readonly port?: string | undefined
-  readonly host?: string | undefined
-  readonly database?: string | undefined
-  readonly publicUrl?: string | undefined
-}
-
-export type Environment = Readonly<Record<string, string | undefined>>
-
 /** The environment of this program, for the settings of commands that are told them there. */
 export const programEnvironment = (): Environment => process.env
 
@@ -45,17 +45,13 @@ export class ConfigError extends Error {
   }
 }
 
-/** A setting as it was found: which name the operator knows it by, and its text. */
-type Setting = { readonly name: string; readonly text: string }
-type Faults = string[]
-
 /**
  * Flags over environment over defaults.
  * @throws ConfigError with all faults at once
  */
 export const readConfig = (flags: ConfigFlags, env: Environment = process.env): Config => {
   const faults: Faults = []
-  const find = finder(flags, env, faults)
+  const find = settingFinder(flags, env, faults)
   const host = readHost(find('HOST', '--host', 'host'), faults)
   const publicUrl = readPublicUrl(find('PUBLIC_URL', '--public-url', 'publicUrl'), faults)
   const config: Config = {
@@ -74,27 +70,6 @@ export const readConfig = (flags: ConfigFlags, env: Environment = process.env): 
   faults.push(...unknownNames(env))
   if (faults.length > 0) throw new ConfigError(faults)
   return Object.freeze(config)
-}
-
-const finder =
-  (flags: ConfigFlags, env: Environment, faults: Faults) =>
-  (variable: string, flag?: string, key?: keyof ConfigFlags): Setting | null => {
-    const flagged = key === undefined ? undefined : flags[key]
-    const name = flagged === undefined ? variable : (flag ?? variable)
-    const text = flagged ?? env[variable]
-    if (text === undefined) return null
-    if (text.trim() !== '') return { name, text }
-    faults.push(`${name} is empty. Leave it out to use the default.`)
-    return null
-  }
-
-type Find = ReturnType<typeof finder>
-
-/** A whole number without sign, point or exponent; null when it is not one or not within the bounds. */
-const wholeNumber = (text: string, least: number, most: number): number | null => {
-  if (!/^\d{1,9}$/.test(text)) return null
-  const value = Number(text)
-  return value >= least && value <= most ? value : null
 }
 
 const readPort = (setting: Setting | null, faults: Faults): number => {
@@ -168,86 +143,12 @@ const readNetworks = (setting: Setting | null, faults: Faults): readonly IpNetwo
   return valid
 }
 
-const rateLimitNames = {
-  token: 'RATE_LIMIT_TOKEN',
-  failed: 'RATE_LIMIT_FAILED',
-  authorize: 'RATE_LIMIT_AUTHORIZE',
-  read: 'RATE_LIMIT_READ',
-  write: 'RATE_LIMIT_WRITE',
-  sign_in: 'RATE_LIMIT_SIGN_IN',
-  address: 'RATE_LIMIT_ADDRESS',
-} as const satisfies Readonly<Record<RateLimitPolicy, string>>
-
-const readRateLimits = (find: Find, faults: Faults): RateLimits | null => {
-  const limit = (policy: RateLimitPolicy): RateLimit => readRateLimit(find(rateLimitNames[policy]), policy, faults)
-  const limits: RateLimits = {
-    token: limit('token'),
-    failed: limit('failed'),
-    authorize: limit('authorize'),
-    read: limit('read'),
-    write: limit('write'),
-    sign_in: limit('sign_in'),
-    address: limit('address'),
-  }
-  const setting = find('RATE_LIMIT')
-  if (setting === null || setting.text === 'on') return limits
-  if (setting.text !== 'off') faults.push(`${setting.name} must be on or off.`)
-  return null
-}
-
-const readRateLimit = (setting: Setting | null, policy: RateLimitPolicy, faults: Faults): RateLimit => {
-  const fallback = defaultRateLimits[policy]
-  if (setting === null) return fallback
-  const [first = '', second = '', ...more] = setting.text.split('/')
-  const count = wholeNumber(first, 1, 1_000_000)
-  const seconds = wholeNumber(second, 1, 86_400)
-  if (count !== null && seconds !== null && more.length === 0) return { count, seconds }
-  const { name } = setting
-  faults.push(
-    `${name} must be count/seconds such as ${fallback.count}/${fallback.seconds}: 1 to 1000000 in 1 to 86400.`,
-  )
-  return fallback
-}
-
 const readLongestWait = (setting: Setting | null, faults: Faults): number | null => {
   if (setting === null) return 2_000
   if (setting.text === 'off') return null
   const milliseconds = wholeNumber(setting.text, 1, 60_000)
   if (milliseconds === null) faults.push(`${setting.name} must be off or whole milliseconds from 1 to 60000.`)
   return milliseconds
-}
-
-const lifetimeNames = {
-  code: 'LIFETIME_CODE',
-  appToken: 'LIFETIME_APP_TOKEN',
-  accessToken: 'LIFETIME_ACCESS_TOKEN',
-  refreshToken: 'LIFETIME_REFRESH_TOKEN',
-  session: 'LIFETIME_SESSION',
-  installSessionCode: 'LIFETIME_INSTALL_SESSION_CODE',
-  embeddedSession: 'LIFETIME_EMBEDDED_SESSION',
-} as const satisfies Record<keyof Lifetimes, string>
-
-const readLifetimes = (find: Find, faults: Faults): Lifetimes => {
-  const lifetime = (kind: keyof typeof lifetimeNames): number => {
-    const setting = find(lifetimeNames[kind])
-    if (setting === null) return maximumLifetimes[kind]
-    const seconds = wholeNumber(setting.text, 1, maximumLifetimes[kind])
-    if (seconds === null) {
-      faults.push(
-        `${setting.name} must be whole seconds from 1 to ${maximumLifetimes[kind]}: it may shorten, not lengthen.`,
-      )
-    }
-    return seconds ?? maximumLifetimes[kind]
-  }
-  return {
-    code: lifetime('code'),
-    appToken: lifetime('appToken'),
-    accessToken: lifetime('accessToken'),
-    refreshToken: lifetime('refreshToken'),
-    session: lifetime('session'),
-    installSessionCode: lifetime('installSessionCode'),
-    embeddedSession: lifetime('embeddedSession'),
-  }
 }
 
 const readInstallApproval = (setting: Setting | null, faults: Faults): InstallApprovalRule => {
@@ -259,7 +160,7 @@ const readInstallApproval = (setting: Setting | null, faults: Faults): InstallAp
 
 /** A misspelt limit would otherwise silently be its default. */
 const unknownNames = (env: Environment): readonly string[] => {
-  const known = new Set<string>(['RATE_LIMIT', ...Object.values(rateLimitNames), ...Object.values(lifetimeNames)])
+  const known = new Set([...rateLimitNames, ...lifetimeNames])
   return Object.keys(env)
     .filter((name) => (name.startsWith('RATE_LIMIT') || name.startsWith('LIFETIME_')) && !known.has(name))
     .map((name) => `${name} is not a setting. Is it misspelt?`)

@@ -24,6 +24,7 @@ const allowed: Readonly<Record<string, (file: string) => boolean>> = {
   domain: () => false,
   db: (file) => layerOf(file) === 'domain',
   runtime: (file) => layerOf(file) === 'domain',
+  config: (file) => layerOf(file) === 'domain',
   operations: (file) => ['domain', 'runtime'].includes(layerOf(file)) || file === 'db/database.ts',
   http: (file) => ['domain', 'operations', 'runtime'].includes(layerOf(file)),
   pages: (file) => ['domain', 'operations', 'runtime', 'http'].includes(layerOf(file)),

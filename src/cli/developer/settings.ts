@@ -1,7 +1,8 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { isLoopback } from '../../client/loopback.ts'
-import { ConfigError, type Environment, programEnvironment } from '../../config.ts'
+import { ConfigError, programEnvironment } from '../../config.ts'
+import type { Environment } from '../../config/setting.ts'
 import type { DeveloperFlags } from './developer-command.ts'
 
 export type ClientCredentials = { readonly clientId: string; readonly clientSecret: string }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import { type Config, type ConfigFlags, defaultDatabasePath, type Environment, readConfig } from '../../config.ts'
+import { type Config, defaultDatabasePath, readConfig } from '../../config.ts'
+import type { ConfigFlags, Environment } from '../../config/setting.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** Settings by the names that the environment gives them. */
