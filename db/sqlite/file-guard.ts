@@ -1,9 +1,17 @@
 import { statSync } from 'node:fs'
 
-const identity = (path: string): string | null => {
-  const found = statSync(path, { throwIfNoEntry: false })
-  return found ? `${found.dev}:${found.ino}` : null
+type Found = { readonly identity: string } | 'nothing' | 'out of reach'
+
+const lookAt = (path: string): Found => {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false })
+    return found ? { identity: `${found.dev}:${found.ino}` } : 'nothing'
+  } catch {
+    return 'out of reach' // no right to look, a name that leads to itself, a disk that fails
+  }
 }
+
+const identityOf = (found: Found): string | null => (typeof found === 'object' ? found.identity : null)
 
 /**
  * Tells whether the names still lead to the files that are open. SQLite does not notice in WAL mode: writes into a
@@ -14,15 +22,16 @@ export class FileGuard {
   readonly #expected: readonly (readonly [path: string, identity: string | null])[]
 
   constructor(files: readonly string[]) {
-    this.#expected = files.map((path) => [path, identity(path)])
+    this.#expected = files.map((path) => [path, identityOf(lookAt(path))])
   }
 
   /** A sentence about the first file that is gone or another one, or null. */
   fault(): string | null {
     for (const [path, expected] of this.#expected) {
-      const found = identity(path)
-      if (found === null) return `${path} was deleted under the running server.`
-      if (found !== expected) return `${path} was replaced under the running server.`
+      const found = lookAt(path)
+      if (found === 'nothing') return `${path} was deleted under the running server.`
+      if (found === 'out of reach') return `${path} went out of reach under the running server.`
+      if (found.identity !== expected) return `${path} was replaced under the running server.`
     }
     return null
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { straceWorks } from '../../faults/power-loss/recording.ts'
 import { eventually, startTiny } from './support/start-tiny.ts'
 import { openTiny, temporaryFolder, type TinyStore } from './support/tiny-store.ts'
@@ -115,6 +115,13 @@ const moved: readonly (readonly [what: string, move: (file: string) => void])[] 
     (file) => {
       copyFileSync(file, `${file}.copy`)
       renameSync(`${file}.copy`, file)
+    },
+  ],
+  [
+    'the name of the database leads to itself, so that nobody can look,',
+    (file) => {
+      renameSync(file, `${file}.away`)
+      symlinkSync(file, file)
     },
   ],
 ]
