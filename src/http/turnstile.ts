@@ -13,7 +13,7 @@ export type TurnstileOptions = {
 /** How long a turn of the event loop should take at most: it is what the health checks wait for. */
 const longestTurnMs = 100
 /** So many may begin in a turn however long the last one took. */
-export const leastPerTurn = 64
+const leastPerTurn = 64
 /** More than a turn can bring: Bun takes 1,024 events from the system at a time. */
 const plenty = 2_048
 /** By how much the allowance grows after a turn that was short enough. */
@@ -48,7 +48,7 @@ export const createTurnstile = ({ longestWaitMs, monotonicMs }: TurnstileOptions
     return next
   }
   const letIn = (now: number): void => {
-    while (begun < allowance || now - (line[first]?.since ?? now) > longestWaitMs) {
+    while (begun < allowance) {
       const next = nextInLine()
       if (next === undefined) return
       const mayBegin = now - next.since <= longestWaitMs
@@ -61,7 +61,7 @@ export const createTurnstile = ({ longestWaitMs, monotonicMs }: TurnstileOptions
     const now = monotonicMs()
     allowance = nextAllowance(allowance, begun, now - turnBeganAt)
     turnBeganAt = now
-    turning = begun > 0 || line.length > 0
+    turning = begun > 0 // nobody waits unless others have begun
     begun = 0
     letIn(now)
     if (turning) setImmediate(turned)
@@ -75,7 +75,7 @@ export const createTurnstile = ({ longestWaitMs, monotonicMs }: TurnstileOptions
   return {
     enter: () => {
       turn()
-      if (begun < allowance && line.length === 0) {
+      if (begun < allowance) {
         begun += 1
         return true
       }
