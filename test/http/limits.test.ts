@@ -1,18 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { refuse } from '../../src/domain/errors.ts'
-import { defaultRateLimits } from '../../src/domain/rate-limits.ts'
 import type { Door } from '../../src/http/door.ts'
 import { withClientLimits, withSignInLimit } from '../../src/http/limits.ts'
-import { createRateLimiter } from '../../src/http/rate-limit.ts'
-import type { RequestContext } from '../../src/http/request-context.ts'
 import type { Platform } from '../../src/operations/platform.ts'
-import { createLog } from '../../src/runtime/log.ts'
-import { createMetrics } from '../../src/runtime/metrics.ts'
 import { refusalOf } from '../operations/support/owner.ts'
 import { openAsOperator } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser } from '../support/world.ts'
+import { contextFrom, doorOf } from './support/door.ts'
 
 let platform: Platform
 beforeAll(async () => {
@@ -21,36 +17,11 @@ beforeAll(async () => {
 afterAll(async () => await platform.database.close())
 
 /** A door where two credentials may be refused and three sign-ins fail. */
-const openDoor = (): Door => ({
-  platform,
-  limiter: createRateLimiter({
-    limits: { ...defaultRateLimits, failed: { count: 2, seconds: 600 }, sign_in: { count: 3, seconds: 600 } },
-    monotonicMs: () => 0,
-    secret: 'a',
-  }),
-  log: createLog({ write: () => undefined, flush: () => undefined }),
-  metrics: createMetrics(() => platform.database.statistics()),
-  draining: () => false,
-  signingIn: new Map(),
-})
-
-const from = (address: string): RequestContext => ({
-  requestId: 'req_0',
-  clientRequestId: null,
-  address,
-  addressKey: address,
-  route: '/',
-  bodyLimitBytes: 0,
-  startedAt: 0,
-  bearerPresented: false,
-  notes: {},
-  rateLimit: null,
-  release: null,
-})
+const openDoor = () => doorOf(platform, { failed: { count: 2, seconds: 600 }, sign_in: { count: 3, seconds: 600 } })
 const [here, elsewhere] = ['203.0.113.9', '198.51.100.7']
 
 const signIn = async (door: Door, email: string, address: string, call: () => Promise<unknown>) =>
-  await refusalOf(withSignInLimit(door, from(address), email, call))
+  await refusalOf(withSignInLimit(door, contextFrom(address), email, call))
 const succeed = async () => await Promise.resolve()
 const failWith = (code: 'invalid_login' | 'unavailable') => async () => await Promise.reject(refuse(code))
 
@@ -104,7 +75,7 @@ test('only what was refused for its credentials counts against a client', async 
   const { development } = await addApp(platform, await addUser(platform))
   const issue = async (code: 'invalid_scope' | 'invalid_client') =>
     await refusalOf(
-      withClientLimits(door, from(here), development.clientId, 'app_token', async () => {
+      withClientLimits(door, contextFrom(here), development.clientId, 'app_token', async () => {
         await Promise.reject(refuse(code))
       }),
     )

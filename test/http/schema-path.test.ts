@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
+import { fieldRefusal } from '../../src/http/field-refusal.ts'
 import { pathInSchema } from '../../src/http/schema-path.ts'
 
 const schema = Type.Object({
@@ -23,4 +24,14 @@ test.each([
 ])('the path %p is told as %p', (pointer, path) => {
   expect(pathInSchema(schema, pointer)).toBe(path)
   expect(pathInSchema({ schema }, pointer)).toBe(path)
+})
+
+test('what is no schema names no way', () => {
+  for (const none of [null, undefined, 'a', { schema: null }]) expect(pathInSchema(none, '/a/b')).toBeNull()
+  expect(pathInSchema({ properties: { a: null } }, '/a/b')).toBe('a')
+})
+
+test('a refusal names the field that the schema names, and no field where it names none', () => {
+  expect(fieldRefusal(schema, '/artifact/canary').facts).toMatchObject({ param: 'artifact' })
+  expect(fieldRefusal(schema, '/canary').facts).toEqual({})
 })

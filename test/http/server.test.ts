@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { networkInterfaces } from 'node:os'
 import { rawAnswer, sendRaw } from './support/raw-client.ts'
 import { startTestServer } from './support/shell-server.ts'
 
@@ -42,7 +43,23 @@ const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
 const post = (path: string, headers: string, body: string) =>
   `POST ${path} HTTP/1.1\r\nHost: a\r\nX-Service-Api-Version: 2026-08\r\nContent-Type: application/json\r\n${headers}\r\n\r\n${body}`
 
+const hasIPv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
+
 describe('the server', () => {
+  test('tells an address that can be called, also when it listens on all of them', async () => {
+    const everywhere = startTestServer({ host: '0.0.0.0' })
+    expect(everywhere.url).toBe(`http://127.0.0.1:${everywhere.port}`)
+    expect((await everywhere.call('/plain')).status).toBe(200)
+  })
+
+  test.skipIf(!hasIPv6)('tells an address of IPv6 in brackets', async () => {
+    for (const host of ['::', '::1']) {
+      const server = startTestServer({ host })
+      expect(server.url).toBe(`http://[::1]:${server.port}`)
+      expect((await server.call('/plain')).status).toBe(200)
+    }
+  })
+
   test('takes a free port for 0, and names it in both of its URLs', async () => {
     const server = startTestServer()
     expect(server.port).toBeGreaterThan(0)

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { anything, assert, constantFrom, dictionary, json, jsonValue, property, string, tuple } from 'fast-check'
 import { PlatformError } from '../../src/domain/errors.ts'
 import { parseStrictJson, readJson } from '../../src/http/strict-json.ts'
+import { refusalOf } from '../operations/support/owner.ts'
 
 const limit = 1_000
 
@@ -54,6 +55,16 @@ describe('a body is read', () => {
   test('up to its limit and not a byte further', async () => {
     expect(await codeOf(`"${'x'.repeat(limit - 2)}"`)).toBe('read')
     expect(await codeOf(`"${'x'.repeat(limit - 1)}"`)).toBe('payload_too_large')
+  })
+
+  test('up to its limit, whatever length it is said to have', async () => {
+    for (const [said, body] of [
+      [limit + 1, '1'],
+      [1, `"${'x'.repeat(limit)}"`],
+    ] as const) {
+      const request = new Request(post(body), { headers: { 'Content-Length': String(said) } })
+      expect(await refusalOf(readJson(request, limit))).toBe('payload_too_large')
+    }
   })
 
   test('without a length only as far as the limit', async () => {

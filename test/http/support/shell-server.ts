@@ -91,6 +91,7 @@ const createTestApp = (log: Log, gate: Promise<void>, render: () => Promise<stri
 const largeBodies: BodyRule = { limitBytes: 256 * 1024, mediaTypes: ['application/json'] }
 
 export type TestOptions = {
+  readonly host?: string
   readonly rateLimits?: Partial<RateLimits> | null
   readonly publicUrl?: string
   readonly trustedProxies?: readonly string[]
@@ -111,7 +112,7 @@ export const startTestServer = (options: TestOptions = {}) => {
   const gate = Promise.withResolvers<void>()
   const server = startServer({
     createApp: () => createTestApp(log, gate.promise, metrics.render),
-    host: '127.0.0.1',
+    host: options.host ?? '127.0.0.1',
     port: 0,
     ...(options.drainMs === undefined ? {} : { drainMs: options.drainMs }),
     ...(options.apiVersion === undefined ? {} : { apiVersion: options.apiVersion }),

@@ -1,0 +1,32 @@
+import { expect, test } from 'bun:test'
+import { checkApiVersion, checkSingleHeaders } from '../../src/http/admission.ts'
+
+const request = (method: string, headers: Readonly<Record<string, string>>) =>
+  new Request('http://localhost/', { method, headers })
+
+test('a header that means one thing on calls that change something is not looked at where nothing changes', () => {
+  for (const name of ['Idempotency-Key', 'Origin', 'Sec-Fetch-Site']) {
+    const message = `The ${name} header is missing, malformed or repeated.`
+    const twice = { [name]: 'one, two' }
+    for (const method of ['POST', 'DELETE']) {
+      expect(checkSingleHeaders(request(method, twice), null)).toMatchObject({ facts: { message } })
+    }
+    for (const method of ['GET', 'HEAD']) expect(checkSingleHeaders(request(method, twice), null)).toBeNull()
+  }
+})
+
+test('two Authorization headers are refused whatever the call', () => {
+  for (const method of ['GET', 'POST']) {
+    expect(checkSingleHeaders(request(method, {}), 'Bearer a, Bearer b')).toMatchObject({ code: 'invalid_request' })
+  }
+})
+
+test('a retired version says when it ended, as far as that is known', () => {
+  const asked = request('GET', { 'X-Service-Api-Version': '2025-08' })
+  const retired = { name: '2025-08', status: 'retired', deprecatedAt: null } as const
+  expect(checkApiVersion(asked, [{ ...retired, sunsetAt: 1 }])).toMatchObject({
+    code: 'api_version_retired',
+    facts: { details: { sunsetAt: '1970-01-01T00:00:00.001Z' } },
+  })
+  expect(checkApiVersion(asked, [{ ...retired, sunsetAt: null }])?.facts.details).toEqual({ sunsetAt: null })
+})

@@ -1,0 +1,55 @@
+import { expect, test } from 'bun:test'
+import { base64Intake } from '../../src/http/base64-intake.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+/** What comes out of a text that arrives in these pieces; null when it is no base64. */
+const taken = (...pieces: readonly string[]): string | null => {
+  const intake = base64Intake()
+  for (const piece of pieces) intake.take(bytes(piece))
+  const file = intake.finish()
+  return file === null ? null : Buffer.concat(file.pieces).toString()
+}
+
+test('base64 is decoded, wherever the network cuts it', () => {
+  const text = btoa('what a file may hold')
+  expect(taken(text)).toBe('what a file may hold')
+  for (let cut = 0; cut <= text.length; cut += 1) {
+    expect(taken(text.slice(0, cut), text.slice(cut))).toBe('what a file may hold')
+  }
+  expect(taken('')).toBe('')
+})
+
+test('a slash may be escaped, also where the network cuts', () => {
+  expect(taken('Pz8\\/')).toBe('???')
+  expect(taken('Pz8\\', '/')).toBe('???')
+})
+
+test('what is not base64 in its one strict spelling is none: white space, other alphabets, padding and escapes', () => {
+  for (const wrong of [
+    'QUFB QUFB',
+    'QUFB\nQUFB',
+    'QUFBQUFB ',
+    ' QUFBQUFB',
+    'QUFB-_FB',
+    'QUFB!UFB',
+    'QUFBQUE',
+    'QUFBQUF=',
+    'QUE=QUFB',
+    'QUE=QUFBQUFB',
+    'Pz8\\u002f',
+    'Pz8\\nQUFB',
+  ]) {
+    expect({ wrong, taken: taken(wrong) }).toEqual({ wrong, taken: null })
+    expect(taken(...wrong)).toBeNull()
+  }
+})
+
+test('what is wrong is told as soon as it has come, and nothing more is taken', () => {
+  const intake = base64Intake()
+  expect(intake.take(bytes('QUFBQUFB'))).toBe(true)
+  expect(intake.take(bytes('QU!BQUFB'))).toBe(false)
+  expect(Buffer.from(intake.rest()).toString()).toContain('QU!BQUFB')
+  expect(intake.take(bytes('QUFBQUFB'))).toBe(false)
+  expect(intake.finish()).toBeNull()
+})
