@@ -59,7 +59,8 @@ describe('the headers of an overlap', () => {
     expect(overlapHeaders(stable, '/docs')).toEqual({})
   })
 
-  test('are none while the end of the version is not known', () => {
+  test('are none while the beginning or the end of the overlap is not known', () => {
+    expect(overlapHeaders({ ...deprecated, deprecatedAt: null }, '/docs')).toEqual({})
     expect(overlapHeaders({ ...deprecated, sunsetAt: null }, '/docs')).toEqual({})
   })
 

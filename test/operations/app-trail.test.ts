@@ -7,6 +7,7 @@ import { listAppInstalls } from '../../src/operations/installs/list-app-installs
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'
+import { recordRefusal } from '../../src/operations/tokens/record-refusal.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, authorizeBody, installApp, type Login } from '../support/world.ts'
@@ -64,12 +65,16 @@ test('the trail tells where the app and its owner were, and nothing of any other
   await authorize(platform, from('198.51.100.3'), session, authorizeBody(app), true)
   const guess = { ...app.development, clientSecret: app.production.clientSecret, scope: 'site:read' }
   expect(await refusalOf(issueAppToken(platform, from('198.51.100.4'), guess))).toBe('invalid_client')
+  const { accessToken } = await issueAppToken(platform, trace, { ...app.development, scope: 'site:read' })
+  await recordRefusal(platform, from('198.51.100.5'), accessToken, 'invalid_token')
   const { data } = await trail()
   const told = JSON.stringify(data)
   expect(told).toContain('198.51.100.1')
   expect(told).not.toContain('198.51.100.2')
   expect(told).not.toContain('198.51.100.3')
   expect(told).toContain('198.51.100.4')
+  expect(told).toContain('bearer.check')
+  expect(told).not.toContain('198.51.100.5')
   expect(told).not.toContain(visitor.id)
   expect(told).not.toContain(visitor.email)
   expect(data.find(({ isOwn }) => isOwn)).toMatchObject({ action: 'app.renamed', address: '198.51.100.1' })

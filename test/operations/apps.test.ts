@@ -5,6 +5,7 @@ import { actingAs } from '../../src/operations/acting-as.ts'
 import { appOverview } from '../../src/operations/apps/app-overview.ts'
 import { changeAppScopes } from '../../src/operations/apps/change-app-scopes.ts'
 import { createApp } from '../../src/operations/apps/create-app.ts'
+import { listApps } from '../../src/operations/apps/list-apps.ts'
 import { listOwnApps } from '../../src/operations/apps/list-own-apps.ts'
 import { ownedApp } from '../../src/operations/apps/owned-app.ts'
 import { ownsActiveApp } from '../../src/operations/apps/owns-active-app.ts'
@@ -17,6 +18,7 @@ import { refreshTokens } from '../../src/operations/oauth/refresh-tokens.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { authenticateAppToken } from '../../src/operations/tokens/authenticate-app-token.ts'
 import { authenticateUserToken } from '../../src/operations/tokens/authenticate-user-token.ts'
+import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
@@ -45,6 +47,31 @@ test('an account has at most 100 apps, and of two creates that race for the last
   expect((await Promise.all(race)).toSorted()).toEqual(['done', 'invalid_request'])
   expect(await listOwnApps(platform, full.id)).toHaveLength(maximumAppsPerOwner)
   expect(await refusalOf(createApp(platform, trace, operator, newApp(stranger, 'still-open')))).toBe('done')
+})
+
+test('only an active user gets an app', async () => {
+  const asleep = await addUser(platform)
+  await setUserStatus(platform, trace, operator, { email: asleep.email, status: 'disabled' })
+  for (const [email, slug] of [
+    [asleep.email, 'of-nobody-awake'],
+    ['nobody@example.com', 'of-nobody'],
+  ] as const) {
+    const refusal = createApp(platform, trace, operator, newApp({ ...asleep, email }, slug))
+    await expect(refusal).rejects.toMatchObject({ code: 'invalid_request', facts: { param: 'owner' } })
+  }
+  const slugs = (await listApps(platform)).map(({ slug }) => slug)
+  expect(slugs.filter((slug) => slug.startsWith('of-nobody'))).toEqual([])
+})
+
+test('every app is listed, by slug, whoever has it', async () => {
+  for (const [login, slug] of [
+    [stranger, 'listed-b'],
+    [owner, 'listed-a'],
+  ] as const) {
+    await createApp(platform, trace, operator, newApp(login, slug))
+  }
+  const slugs = (await listApps(platform)).map(({ slug }) => slug)
+  expect(slugs.filter((slug) => slug.startsWith('listed'))).toEqual(['listed-a', 'listed-b'])
 })
 
 test('no app takes the name of a page of the console', async () => {

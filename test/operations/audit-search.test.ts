@@ -146,10 +146,20 @@ test('where one kind of row is searched less far than another, nothing is lost a
       await q.appTokens.insert({ ...row, key, hash: hashSecret('nothing'), credentialId: credential?.id ?? '' })
     }
   })
-  const all = await whole(uneven)
-  expect((await search({}, 4_000, uneven)).events.map(({ id }) => id)).toEqual(all.map(({ id }) => id))
+  const all = (await whole(uneven)).map(({ id }) => id)
+  for (const limit of [4_000, 12_000]) expect((await search({}, limit, uneven)).events.map(({ id }) => id)).toEqual(all)
   const own = await search({ actor: busy.development.clientId }, 50, uneven)
   expect(own.events.map(({ action }) => action)).toEqual(['version.created', 'app_token.issued'])
+  // Two kinds that both go on beyond a page, one of them much further back than the other.
+  await uneven.database.transaction(async (q) => {
+    const [event] = await q.audit.list({ appId: null, since: 0, limit: 1 })
+    if (event === undefined) throw new Error('nothing has happened')
+    for (let index = 0; index < 10_500; index += 1) {
+      await q.audit.insert({ ...event, id: `aud_${uneven.random.uuidHex(now)}`, appId: null })
+    }
+  })
+  const both = (await whole(uneven)).map(({ id }) => id)
+  expect((await search({}, 12_000, uneven)).events.map(({ id }) => id)).toEqual(both)
   await uneven.database.close()
 })
 

@@ -89,6 +89,29 @@ test("another app's secret does not exist under this one's name, nor one's own u
   }
 })
 
+test('a secret that nobody has, a grace that is none and a label that cannot be shown are refused by name', async () => {
+  const app = await addApp(platform, owner)
+  const { clientId } = app.development
+  const rotate = async (asked: object) =>
+    await rotateCredential(platform, trace, operator, { clientId, graceHours: 1, ...asked })
+  for (const graceHours of [-1, 0.5, 169, Number.NaN]) {
+    await expect(rotate({ graceHours })).rejects.toMatchObject({ facts: { param: 'graceHours' } })
+  }
+  for (const nobody of ['', 'nonsense', `apc_dev_${'0'.repeat(22)}`]) {
+    await expect(rotate({ clientId: nobody })).rejects.toMatchObject({ facts: { param: 'clientId' } })
+  }
+  await expect(revokeCredential(platform, trace, operator, 'crd_none')).rejects.toMatchObject({
+    facts: { param: 'credential' },
+  })
+  const unnamed = { slug: app.slug, environment: 'development', label: '' } as const
+  await expect(createCredential(platform, trace, operator, unnamed)).rejects.toMatchObject({
+    facts: { param: 'label' },
+  })
+  expect((await liveOf(platform, app)).development).toHaveLength(1)
+  await rotate({ graceHours: 168 })
+  expect((await liveOf(platform, app)).development).toHaveLength(2)
+})
+
 test('a form that is sent twice, also at the same moment, mints one secret', async () => {
   const app = await addApp(platform, owner)
   const acting = actingAs(platform, trace, await sessionOf(platform, owner), { ticket: unspentTicket(platform) })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readHealth } from '../../src/operations/health/read-health.ts'
+import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
@@ -7,7 +8,8 @@ import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { fillWithAppTokens } from '../support/expired-rows.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+import { addApp, addUser, type AppInWorld, authorizeBody, type Login } from '../support/world.ts'
+import { sessionOf } from './support/owner.ts'
 
 const file = `${temporaryFolder()}/app-platform.db`
 let platform: Platform
@@ -52,4 +54,15 @@ test('of very many rows the newest are counted, and it says that there are more'
   const credentialId = (await platform.database.queries.credentials.listByClient(app.production.clientId))[0]?.id ?? ''
   fillWithAppTokens(file, { count: 10_500, credentialId, createdAt: platform.clock.now() - 60_000 })
   expect((await readHealth(platform)).live.appTokens).toEqual({ count: 10_000, exact: false })
+  const session = await sessionOf(platform, user)
+  for (let grants = 0; grants < 3; grants += 1) await authorize(platform, trace, session, authorizeBody(app), true)
+  const { health } = platform.database.queries
+  const now = platform.clock.now()
+  for (const [rows, exact] of [
+    [2, false],
+    [3, true],
+  ] as const) {
+    expect((await health.liveSessions(now, rows)).exact).toBe(exact)
+    expect(await health.liveGrants(now, rows)).toEqual({ count: rows, exact })
+  }
 })

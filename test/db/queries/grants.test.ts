@@ -2,16 +2,19 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Grant } from '../../../db/database.ts'
 import { rowKey } from '../../../src/domain/identifier.ts'
+import { hashSecret, mintSecret } from '../../../src/domain/secret.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
-import { openAsOperator } from '../../support/operator.ts'
+import { countRows } from '../../support/expired-rows.ts'
+import { openAsOperator, trace } from '../../support/operator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, type Login } from '../../support/world.ts'
 
+const file = join(temporaryFolder(), 'grants.db')
 let platform: Platform
 let user: Login
 let app: AppInWorld
 beforeAll(async () => {
-  platform = await openAsOperator(join(temporaryFolder(), 'grants.db'))
+  platform = await openAsOperator(file)
   user = await addUser(platform)
   app = await addApp(platform, user)
 })
@@ -19,7 +22,7 @@ afterAll(async () => await platform.database.close())
 
 const key = () => rowKey(platform.random.uuid(platform.clock.now()))
 let grants = 0
-const addGrant = async (): Promise<Grant> => {
+const addGrant = async (facts: Partial<Grant> = {}): Promise<Grant> => {
   const now = platform.clock.now()
   const grant = {
     id: `grt_${String((grants += 1)).padStart(32, '0')}`,
@@ -35,6 +38,7 @@ const addGrant = async (): Promise<Grant> => {
     retrySalt: new Uint8Array(32),
     retryFingerprint: new Uint8Array(32),
     retryUntil: now + 60_000,
+    ...facts,
   }
   await platform.database.transaction(async (q) => await q.grants.insert(grant))
   return grant
@@ -45,6 +49,8 @@ const advance = async ({ id }: Grant, presentedKey: string, step: Grant) =>
   await platform.database.transaction(async (q) => await q.grants.advance(id, presentedKey, step))
 const revoke = async ({ id }: Grant, at: number) =>
   await platform.database.transaction(async (q) => await q.grants.revoke(id, at))
+
+const noRetry = { retryKey: null, retrySalt: null, retryFingerprint: null, retryUntil: null }
 
 test('a grant is moved on by its own current key, once, and not when it is revoked', async () => {
   const [grant, other] = [await addGrant(), await addGrant()]
@@ -72,8 +78,7 @@ test('a grant is revoked once, alone, and keeps the moment; nothing of its last 
   const [grant, other] = [await addGrant(), await addGrant()]
   expect(await revoke(grant, 1)).toBe(true)
   expect(await revoke(grant, 2)).toBe(false)
-  const gone = { retryKey: null, retrySalt: null, retryFingerprint: null, retryUntil: null }
-  expect(await read(grant)).toEqual({ ...grant, revokedAt: 1, ...gone })
+  expect(await read(grant)).toEqual({ ...grant, revokedAt: 1, ...noRetry })
   expect(await read(other)).toEqual(other)
 })
 
@@ -82,4 +87,69 @@ test('a retry is closed for one grant alone', async () => {
   await platform.database.transaction(async (q) => await q.grants.closeRetry(grant.id))
   expect(await read(grant)).toMatchObject({ retryKey: null, retrySalt: null })
   expect(await read(other)).toEqual(other)
+})
+
+/** The grant's code and so many pairs of tokens, each spent for the next one; the last is the current one. */
+const addFamily = async (pairs: number): Promise<Grant> => {
+  const keys = Array.from({ length: pairs + 1 }, key)
+  const grant = await addGrant({ currentKey: keys.at(-1) ?? '' })
+  const hash = () => hashSecret(mintSecret({ kind: 'session', key: key(), random: platform.random.bytes(32) }))
+  const { id: grantId, createdAt, expiresAt } = grant
+  const ofPair = { grantId, scopes: 'site:read', createdAt, accessExpiresAt: expiresAt, refreshExpiresAt: expiresAt }
+  await platform.database.transaction(async (q) => {
+    const [first = '', ...later] = keys
+    const code = { key: first, hash: hash(), grantId, expiresAt, redirectUri: app.redirectUri }
+    await q.grants.insertCode({ ...code, codeChallenge: 'c'.repeat(43) })
+    for (const [index, each] of later.entries()) {
+      const pair = { ...ofPair, ...trace, key: each, previousKey: keys[index] ?? '' }
+      await q.grants.insertPair({ ...pair, accessHash: hash(), refreshHash: hash() })
+    }
+  })
+  return grant
+}
+const tables = ['grants', 'authorization_codes', 'token_pairs']
+const purge = async ({ id }: Grant, before: number, limit = 250) =>
+  await platform.database.transaction(async (q) => await q.grants.purgeFamily(id, before, limit))
+
+test('a family goes as a whole when it has expired, not a moment earlier, and takes nothing of another with it', async () => {
+  const [family, other] = [await addFamily(3), await addFamily(2)]
+  const before = countRows(file, ...tables)
+  expect(await purge(family, family.expiresAt - 1)).toEqual({ kind: 'kept' })
+  expect(await purge({ ...family, id: 'grt_none' }, family.expiresAt)).toEqual({ kind: 'kept' })
+  expect(countRows(file, ...tables)).toEqual(before)
+  const { clientId } = family
+  expect(await purge(family, family.expiresAt)).toEqual({ kind: 'removed', rows: 5, pairs: 3, clientId })
+  expect(countRows(file, ...tables)).toEqual({
+    grants: (before['grants'] ?? 0) - 1,
+    authorization_codes: (before['authorization_codes'] ?? 0) - 1,
+    token_pairs: (before['token_pairs'] ?? 0) - 3,
+  })
+  expect(await read(family)).toBeNull()
+  expect(await read(other)).toEqual(other)
+  expect(await purge(await addFamily(0), now() + 60_000)).toMatchObject({ kind: 'removed', rows: 2, pairs: 0 })
+})
+
+test('a family that is too large for one call is left shorter and revoked, and takes another call', async () => {
+  const [family, other] = [await addFamily(5), await addFamily(1)]
+  expect(await purge(family, family.expiresAt, 5)).toMatchObject({ kind: 'shortened', rows: 3, pairs: 3 })
+  expect(await read(family)).toMatchObject({ revokedAt: family.expiresAt, ...noRetry })
+  expect(await purge(family, family.expiresAt, 5)).toMatchObject({ kind: 'removed', rows: 4, pairs: 2 })
+  expect(await read(other)).toEqual(other)
+  const revoked = await addFamily(3)
+  await revoke(revoked, 7)
+  await purge(revoked, revoked.expiresAt, 5)
+  expect(await read(revoked)).toMatchObject({ revokedAt: 7 })
+})
+
+test('a walk over all grants comes to each once, in order', async () => {
+  const last = await addGrant()
+  const seen: string[] = []
+  for (let more = true; more;) {
+    const window = await platform.database.queries.grants.window(seen.at(-1) ?? '', 2)
+    seen.push(...window.map(({ id }) => id))
+    more = window.length > 0
+  }
+  expect(seen).toEqual([...new Set(seen)].toSorted())
+  expect(seen).toHaveLength(countRows(file, 'grants')['grants'] ?? 0)
+  expect(seen.at(-1)).toBe(last.id)
 })
