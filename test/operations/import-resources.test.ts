@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Platform } from '../../src/operations/platform.ts'
+import { importResources } from '../../src/operations/resources/import-resources.ts'
+import { openAsOperator, operator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addUser, type Login } from '../support/world.ts'
+
+let platform: Platform
+let owner: Login
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'imports.db'))
+  owner = await addUser(platform)
+})
+afterAll(async () => await platform.database.close())
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+const events = async () => await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })
+
+async function* inChunks(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* chunks
+}
+
+const importText = async (chunks: Iterable<Uint8Array>, progress: (lines: number) => void = () => undefined) =>
+  await importResources(platform, trace, operator, { chunks: inChunks(chunks), progress })
+
+/** Imports one site of the owner, and gives what is stored of it then. */
+const importSite = async (slug: string, stated: Readonly<Record<string, unknown>>) => {
+  const site = { owner: owner.email, kind: 'site', name: 'A site', slug, status: 'draft', ...stated }
+  await importText([bytes(JSON.stringify(site))])
+  return await platform.database.queries.resources.find(owner.id, 'site', slug)
+}
+const day = (number: number) => new Date(Date.UTC(2026, 0, number)).toISOString()
+const dayMs = (number: number) => Date.UTC(2026, 0, number)
+
+test('what is stated again is changed, all of it, and nothing beside it', async () => {
+  const beside = await importSite('beside', { createdAt: day(1), updatedAt: day(2) })
+  await importSite('changed', { createdAt: day(1), updatedAt: day(2) })
+  const times = { createdAt: day(3), updatedAt: day(4), publishedAt: day(5) }
+  expect(await importSite('changed', { ...times, name: 'Renamed', status: 'archived' })).toMatchObject({
+    name: 'Renamed',
+    status: 'archived',
+    createdAt: dayMs(3),
+    updatedAt: dayMs(4),
+    publishedAt: dayMs(5),
+  })
+  expect(await platform.database.queries.resources.find(owner.id, 'site', 'beside')).toEqual(beside)
+})
+
+test('a time that a line leaves out stays as it was; what became a draft again was never published', async () => {
+  const before = Date.now()
+  await importSite('kept', { status: 'published', createdAt: day(1), updatedAt: day(2), publishedAt: day(3) })
+  const archived = await importSite('kept', { status: 'archived' })
+  expect(archived).toMatchObject({ createdAt: dayMs(1), publishedAt: dayMs(3) })
+  expect(archived?.updatedAt).toBeGreaterThanOrEqual(before)
+  expect((await importSite('kept', { status: 'draft' }))?.publishedAt).toBeNull()
+})
+
+test('what is new was created no later than it was changed or published', async () => {
+  expect(await importSite('old', { updatedAt: day(2) })).toMatchObject({ createdAt: dayMs(2), publishedAt: null })
+  const published = { updatedAt: day(3), status: 'published', publishedAt: day(1) }
+  expect((await importSite('published', published))?.createdAt).toBe(dayMs(1))
+})
+
+test('a file of nothing leaves no event', async () => {
+  const before = await events()
+  expect(await importText([bytes('\n \n')])).toEqual({ created: 0, updated: 0 })
+  expect(await events()).toEqual(before)
+})
+
+test('a line takes 64 KiB at most, and one without an end is not read on to see where it ends', async () => {
+  const line = JSON.stringify({ owner: owner.email, kind: 'site', name: 'A site', slug: 'long', status: 'draft' })
+  const longest = bytes(line.padEnd(64 * 1024))
+  const refusal = { facts: { param: 'line', message: 'line 2: The line is longer than 64 KiB.' } }
+  const ended = [bytes('\n'), longest, bytes('\n')]
+  expect(await importText(ended)).toEqual({ created: 1, updated: 0 })
+  expect(importText([bytes('\n'), longest, bytes(' \n')])).rejects.toMatchObject(refusal)
+  let read = 0
+  const endless = function* () {
+    yield bytes('\n')
+    for (; read < 1_000; read += 1) yield longest
+  }
+  expect(await importText(endless()).catch((error: unknown) => error)).toMatchObject(refusal)
+  expect(read).toBe(1)
+})
+
+test('a file has 500,000 resources at most: the next line is refused, and nothing is stored', async () => {
+  const line = JSON.stringify({ owner: owner.email, kind: 'store', name: 'One', slug: 'too-many', status: 'draft' })
+  const thousand = bytes(`${line}\n`.repeat(1_000))
+  let told = 0
+  const file = function* () {
+    for (let count = 0; count < 500; count += 1) yield thousand
+    yield bytes(line)
+  }
+  const refusal = await importText(file(), (lines) => (told = lines)).catch((error: unknown) => error)
+  expect(refusal).toMatchObject({ facts: { param: 'line' } })
+  expect(told).toBe(500_000)
+  expect(await platform.database.queries.resources.find(owner.id, 'store', 'too-many')).toBeNull()
+})
