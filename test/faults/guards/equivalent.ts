@@ -3,18 +3,26 @@
  * them; a line that has moved stays known.
  */
 export const equivalent: Readonly<Record<string, string>> = {
+  'db/queries/audit.ts: <=: a.id < b.id': 'no two events have the same ID',
+  'db/queries/grants.ts: >=: pairs > 0': 'deleting none deletes none',
   'db/queries/embedding.ts: left out: eq(sessions.userId, installs.userId)':
     'only a session of the owner of the install makes a code for it, and an install stays with its owner',
   'src/domain/authorization-parameters.ts: never: key === null':
     'a name that cannot be read is kept under null, and nobody asks for a parameter of that name',
   'src/domain/download-name.ts: never: Buffer.byteLength(name) <= longestBytes':
     'a name that fits is shortened to itself',
+  'src/domain/download-name.ts: left out: dot > 0':
+    'a name that is too long has no dot at its beginning, and without any it is longer than an extension may be',
+  'src/domain/errors.ts: always yes: Object.hasOwn(errorCodes, value)': 'only tests ask it, of codes of the list',
   'src/domain/form-ticket.ts: never: !isRowKey(key)': 'a MAC over what is no key was never given out',
   'src/domain/grant.ts: left out: grant.retryUntil === null': 'no moment counts as 1970, which is over',
   'src/domain/ip-address.ts: never: text.length > 45':
     'what is longer is no address either; it is only not read to its end',
   'src/domain/public-address.ts: never: network === null':
     'the networks are written in the source, and all are networks',
+  'src/domain/timestamp.ts: never: Number.isNaN(epochMs)': 'a text of this form with a day that exists is read by Date',
+  "src/domain/webhook-event.ts: left out: typeof parsed === 'object'":
+    'what is no object has no entries of the names that are told',
   'src/domain/webhook-delivery.ts: never: retryAfter === null': 'null is read as a date that is none',
   'src/domain/webhook-delivery.ts: left out: since !== null': 'only a ping has no such moment, which is asked before',
   'src/http/admission.ts: never: host !== null && host === lastGoodHost':
@@ -24,6 +32,27 @@ export const equivalent: Readonly<Record<string, string>> = {
     'no parser of ours throws, as yet: bodies are read by the routes',
   'src/http/idempotency-key.ts: never: key === null': 'null has the form of a key, and is given back as it is',
   'src/http/limits.ts: left out: error instanceof PlatformError': 'no other error has a status',
+  "src/http/admission.ts: left out: request.method === 'PUT'": 'no route takes a PUT, as yet',
+  "src/http/admission.ts: left out: request.method === 'PATCH'": 'no route takes a PATCH, as yet',
+  'src/http/base64-intake.ts: never: broken': 'what is broken is kept whole, and cannot be decoded at the end either',
+  'src/http/base64-intake.ts: left out: decoded === null': 'what cannot be decoded is broken, which is asked beside it',
+  'src/http/base64-intake.ts: left out: decoded !== null': 'what cannot be decoded is broken, which is asked beside it',
+  'src/http/bearer.ts: >=: text.length > maximumLength': 'no secret is as long as that',
+  'src/http/canonical-json.ts: <=: one < other': 'no two keys of an object are the same',
+  "src/http/envelope.ts: left out: typeof scope === 'string'": 'every refusal of this kind names its scope',
+  'src/http/page-request.ts: >=: text.length > 256': 'no cursor of ours is as long as that',
+  'src/http/page-request.ts: never: start === -1': 'the last letter of a URL without a query repeats nothing',
+  "src/http/router.ts: never: !segment.includes('%')": 'what has no escape is decoded to itself',
+  'src/http/router.ts: never: patterns.length === 0': 'among no patterns none is found',
+  "src/http/router.ts: always yes: decodeURIComponent(segment) !== ''": 'an escape that can be decoded is something',
+  "src/http/routes/oauth/me.ts: never: caller.kind === 'embedded'": 'a page in a frame was answered before',
+  'src/http/shell.ts: left out: rateLimit === null': 'the shell has asked a limit before',
+  'src/http/shell.ts: left out: state === null': 'the shell has asked a limit before',
+  'src/http/turnstile.ts: never: next === undefined': 'of an empty line nothing is left, however often it is cut',
+  'src/http/upload-body.ts: >=: performance.now() > deadline':
+    'no upload arrives at that very fraction of a millisecond',
+  'src/http/limits.ts: left out: !ofAddress.allowed':
+    'what is allowed is let through below; the store is spared the question',
   'src/operations/clients/authenticate-client.ts: left out: presented.hash === null':
     'a malformed secret asks for a row that nobody can have',
   'src/operations/embedding/exchange-install-session-code.ts: never: place === null':
@@ -42,6 +71,19 @@ export const equivalent: Readonly<Record<string, string>> = {
     'an install has an app: a foreign key of the store',
   'src/operations/embedding/issue-install-session-code.ts: left out: version === null':
     'without a version there is no page, which is asked next',
+  'src/operations/apps/app-record.ts: never: client === undefined':
+    'an app has a client in both environments from its first transaction on',
+  'src/operations/apps/inspect-app.ts: never: owner === null': 'an app has an owner: a foreign key of the store',
+  'src/operations/artifacts/open-artifact.ts: left out: chunk.data.length === 0':
+    'after an empty piece comes one that is missing, or the file is whole all the same',
+  'src/operations/audit/search-events.ts: >=: one > other':
+    'no two events have the same ID, and the end of a stretch belongs to it anyhow',
+  'src/operations/audit/search-events.ts: <=: one < other':
+    'no two events have the same ID, and the end of a stretch belongs to it anyhow',
+  'src/operations/credentials/rotate-credential.ts: never: environment === null':
+    'no client has no environment: the refusal is the same',
+  'src/operations/credentials/is-client.ts: left out: environmentOfClientId(clientId) !== null':
+    'a malformed ID is no client: the store is spared the question',
   'src/operations/credentials/create-credential.ts: never: client === undefined':
     'an app has a client in both environments from its first transaction on',
   'src/operations/redirect-uris/change-redirect-uris.ts: never: client === undefined':
