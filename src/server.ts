@@ -109,14 +109,14 @@ export const startPlatformServer = async (
     turnstile: createTurnstile({ longestWaitMs: config.longestWaitMs, monotonicMs: systemTime.monotonic }),
   })
   const running: Platform = platform ?? { ...parts, publicUrl: server.publicUrl }
-  const scheduler = startScheduler(
-    [purgeJob(running, metrics.purged), keepTimeJob(running), announceDeprecationsJob(running)],
-    {
-      chance: Math.random,
-      failed: (job, cause) => log.error('job.failed', { job, cause }),
-    },
-  )
-  const webhookWorker = startWebhookWorker(running, { failed: (cause) => log.error('webhook.failed', { cause }) })
+  const jobs = [purgeJob(running, metrics.purged), keepTimeJob(running), announceDeprecationsJob(running)]
+  const failed = (job: string, cause: unknown) => log.error('job.failed', { job, cause })
+  for (const job of [...jobs.map(({ name }) => name), 'webhooks']) metrics.jobDone(job)
+  const scheduler = startScheduler(jobs, { chance: Math.random, done: metrics.jobDone, failed })
+  const webhookWorker = startWebhookWorker(running, {
+    done: () => metrics.jobDone('webhooks'),
+    failed: (cause) => log.error('webhook.failed', { cause }),
+  })
   log.info('server.listening', { port: Number(new URL(server.url).port) })
 
   return {
@@ -125,10 +125,10 @@ export const startPlatformServer = async (
     platform: running,
     stop: async () => {
       await server.stop()
-      await scheduler.stop()
-      await webhookWorker.stop()
+      await Promise.all([scheduler.stop(), webhookWorker.stop()])
       const { writable } = database.health()
-      if (writable) await keepTime(running)
+      // Another process may hold the lock: no reason to leave the rest undone.
+      if (writable) await keepTime(running).catch((cause: unknown) => failed('keep-time', cause))
       await database.close()
       log.info('server.stopped')
       log.flush()

@@ -9,6 +9,8 @@ export type WebhookWorker = {
 }
 
 type WorkerOptions = {
+  /** It has looked for what is due. */
+  readonly done: () => void
   readonly failed: (cause: unknown) => void
   /** How often it looks for what is due. */
   readonly periodMs?: number
@@ -37,7 +39,7 @@ const restMs = 60_000
  */
 export const startWebhookWorker = (
   platform: Platform,
-  { failed, periodMs = 1_000, parallel = 256 }: WorkerOptions,
+  { done, failed, periodMs = 1_000, parallel = 256 }: WorkerOptions,
 ): WebhookWorker => {
   const busy = new Map<string, Promise<void>>()
   const rests = new Map<string, Rest>()
@@ -84,6 +86,7 @@ export const startWebhookWorker = (
         serve(id).finally(() => busy.delete(id)),
       )
     }
+    done()
   }
 
   let looking: Promise<void> = Promise.resolve()

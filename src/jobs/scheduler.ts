@@ -6,18 +6,23 @@ export type Job = {
 }
 
 export type Scheduler = {
-  /** Ends the timers and waits for what is running. */
+  /** Ends the timers and waits for what is running, but not for long: a job that hangs must not keep the program from ending. */
   stop(): Promise<void>
+}
+
+export type SchedulerOptions = {
+  readonly chance: () => number
+  readonly done: (job: string) => void
+  readonly failed: (job: string, cause: unknown) => void
+  /** How long the end of the program waits for what is running; 5 seconds unless said otherwise. */
+  readonly graceMs?: number
 }
 
 /**
  * Runs each job again and again, a period with a tenth of jitter after its last run ended, so that no job overlaps
- * itself and restarts do not line up. A job that fails is reported and tried again.
+ * itself and restarts do not line up. A job that fails is reported and tried again; none waits for another.
  */
-export const startScheduler = (
-  jobs: readonly Job[],
-  options: { readonly chance: () => number; readonly failed: (job: string, cause: unknown) => void },
-): Scheduler => {
+export const startScheduler = (jobs: readonly Job[], options: SchedulerOptions): Scheduler => {
   let stopping = false
   const timers = new Map<string, ReturnType<typeof setTimeout>>()
   const running = new Set<Promise<void>>()
@@ -34,6 +39,7 @@ export const startScheduler = (
   const execute = async (job: Job) => {
     try {
       await job.run(() => stopping)
+      options.done(job.name)
     } catch (cause) {
       options.failed(job.name, cause)
     }
@@ -45,7 +51,7 @@ export const startScheduler = (
     stop: async () => {
       stopping = true
       for (const timer of timers.values()) clearTimeout(timer)
-      await Promise.all(running)
+      await Promise.race([Promise.all(running), Bun.sleep(options.graceMs ?? 5_000)])
     },
   }
 }

@@ -19,6 +19,8 @@ export type Metrics = {
     reused(kind: string): void
   }
   purged(kind: string, rows: number): void
+  /** A job ended well just now; one that fails or hangs falls behind. */
+  jobDone(job: string): void
   /** How long the oldest row that should be gone has been due. */
   purgeLag(seconds: number): void
   /** Everything in the Prometheus text format. */
@@ -79,6 +81,13 @@ export const createMetrics = (store: () => StoreFigures): Metrics => {
   })
   gauge(registry, 'process_uptime_seconds', 'Time since the start.', () => process.uptime())
 
+  const lastDone = new Gauge({
+    name: 'job_last_success_timestamp_seconds',
+    help: 'When each of the jobs last ended well; at first, when the program started.',
+    labelNames: ['job'],
+    registers: [registry],
+  })
+
   return {
     route: requests.route,
     tokens: {
@@ -87,6 +96,7 @@ export const createMetrics = (store: () => StoreFigures): Metrics => {
       reused: byKind(registry, 'tokens_reused_total', 'Spent secrets presented again, by kind.'),
     },
     purged: byKind(registry, 'purged_rows_total', 'Expired rows deleted, by kind.'),
+    jobDone: (job) => lastDone.setToCurrentTime({ job }),
     purgeLag: (seconds) => {
       purgeLagSeconds = seconds
     },

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { startScheduler } from '../../src/jobs/scheduler.ts'
 
-const soon = { chance: () => 0, failed: () => undefined }
+const soon = { chance: () => 0, done: () => undefined, failed: () => undefined }
 
 test('a job runs again after its last run has ended, never beside itself', async () => {
   let running = 0
@@ -46,7 +46,7 @@ test('a job that fails is reported and tried again', async () => {
         },
       },
     ],
-    { chance: () => 0, failed: (job) => failures.push(job) },
+    { ...soon, failed: (job) => failures.push(job) },
   )
   await enough.promise
   await scheduler.stop()
@@ -90,4 +90,31 @@ test('stopping tells the running job and waits for it, and nothing runs afterwar
   expect(ended).toBe(true)
   await Bun.sleep(20)
   expect(runs).toBe(1)
+})
+
+test('a job that hangs keeps neither another from running nor the program from ending', async () => {
+  const ran = Promise.withResolvers<void>()
+  const scheduler = startScheduler(
+    [
+      { name: 'hanging', periodMs: 1, run: async () => await new Promise<never>(() => undefined) },
+      { name: 'sound', periodMs: 1, run: async () => ran.resolve() },
+    ],
+    { ...soon, graceMs: 10 },
+  )
+  await ran.promise
+  await scheduler.stop()
+})
+
+test('who watches is told of each run that ended well, and of no other', async () => {
+  const done: string[] = []
+  const scheduler = startScheduler(
+    [
+      { name: 'broken', periodMs: 1, run: async () => Promise.reject(new Error('never')) },
+      { name: 'sound', periodMs: 1, run: async () => undefined },
+    ],
+    { ...soon, done: (job) => done.push(job) },
+  )
+  while (done.length < 3) await Bun.sleep(1)
+  await scheduler.stop()
+  expect(new Set(done)).toEqual(new Set(['sound']))
 })

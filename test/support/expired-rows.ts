@@ -8,6 +8,7 @@ export const fillWithAppTokens = (
   rows: { readonly count: number; readonly credentialId: string; readonly createdAt: number },
 ): void => {
   const database = new Database(file, { readwrite: true, create: false })
+  database.run('PRAGMA busy_timeout = 5000') // beside whoever writes
   // Its own, since a generator never goes back in time.
   const random = createRandom()
   try {

@@ -6,6 +6,7 @@ export type PurgeResult = Readonly<Record<PurgeKind, number>>
 /**
  * Removes all that is over, batch by batch. `pause` is awaited between batches and lets other work run; `stopped`
  * ends the walk early. Gives the rows removed per kind.
+ * @throws the first failure of a kind, once all other kinds had their turn: what cannot be removed keeps nothing else
  */
 export const purgeAll = async (
   platform: Platform,
@@ -28,7 +29,7 @@ export const purgeAll = async (
     webhook_secrets: 0,
   }
   const cursor = { afterGrantId: '' }
-  for (const kind of purgeKinds) {
+  const purgeKind = async (kind: PurgeKind): Promise<void> => {
     let finished = false
     while (!finished && !stopped()) {
       const batch = await purgeBatch(platform, trace, kind, cursor)
@@ -37,5 +38,8 @@ export const purgeAll = async (
       if (!finished) await pause()
     }
   }
+  const failures: unknown[] = []
+  for (const kind of purgeKinds) await purgeKind(kind).catch((cause: unknown) => failures.push(cause))
+  if (failures.length > 0) throw failures[0]
   return removed
 }
