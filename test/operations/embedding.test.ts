@@ -4,7 +4,7 @@ import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
 import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
 import { isKnownOrigin } from '../../src/operations/embedding/is-known-origin.ts'
-import type { Platform } from '../../src/operations/platform.ts'
+import type { Platform, Trace } from '../../src/operations/platform.ts'
 import { signOut } from '../../src/operations/sessions/sign-out.ts'
 import { authenticateEmbeddedSession } from '../../src/operations/tokens/authenticate-embedded-session.ts'
 import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
@@ -77,6 +77,42 @@ test('a code and its session end with the very session that opened them, whateve
   await signOut(platform, trace, opening)
   expect((await authenticateEmbeddedSession(platform, sessionToken)).caller).toBeNull()
   expect(await refusalOf(exchange(unspent))).toBe('invalid_grant')
+})
+
+test('whatever comes of a code leaves the row that tells it: issued, refused, exchanged, presented again', async () => {
+  const session = await sessionOf(platform, user)
+  const origin = embedOrigin(app)
+  const { clientId } = app.production
+  const of = { appId: app.id, environment: 'production', target: install }
+  const byApp = { ...of, actorKind: 'app', actorId: clientId }
+  let calls = 0
+  const rowsOf = async (call: (from: Trace) => Promise<unknown>) => {
+    const from = { ...trace, requestId: `req_${String((calls += 1)).padStart(32, 'e')}` }
+    await call(from).catch(() => undefined)
+    const events = await platform.database.queries.audit.list({ appId: null, since: 0, limit: 10_000 })
+    return events.filter(({ requestId }) => requestId === from.requestId)
+  }
+  let code = ''
+  const issued = await rowsOf(async (from) => {
+    code = (await issueInstallSessionCode(platform, from, session, install)).code
+  })
+  expect(issued).toMatchObject([
+    { ...of, actorKind: 'user', actorId: user.id, action: 'install_session_code.issued', outcome: 'done' },
+  ])
+  const exchange = async (change: object) =>
+    await rowsOf(
+      async (from) => await exchangeInstallSessionCode(platform, from, { clientId, code, origin, ...change }),
+    )
+  const refusal = { action: 'embedded_session.issue', outcome: 'refused' }
+  const elsewhere = { ...of, target: clientId, actorKind: 'anonymous', actorId: null }
+  expect(await exchange({ origin: 'https://stranger.example' })).toMatchObject([
+    { ...byApp, ...refusal, reason: 'origin_not_allowed' },
+  ])
+  expect(await exchange({ code: 'nonsense' })).toMatchObject([{ ...elsewhere, ...refusal, reason: 'invalid_grant' }])
+  expect(await exchange({})).toMatchObject([{ ...byApp, action: 'embedded_session.issued', outcome: 'done' }])
+  expect(await exchange({})).toMatchObject([
+    { ...byApp, action: 'install_session_code.reuse_detected', outcome: 'refused', reason: 'invalid_grant' },
+  ])
 })
 
 test('a purge that finds more than it may remove leaves the newest', async () => {

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { agreeToScopes } from '../../src/operations/installs/agree-to-scopes.ts'
+import { createInstall } from '../../src/operations/installs/create-install.ts'
+import { endInstall } from '../../src/operations/installs/end-install.ts'
+import { listInstalls } from '../../src/operations/installs/list-installs.ts'
+import { listOwnInstalls } from '../../src/operations/installs/list-own-installs.ts'
+import { moveInstall } from '../../src/operations/installs/move-install.ts'
+import { ownsInstall } from '../../src/operations/installs/owns-install.ts'
+import { prepareInstall } from '../../src/operations/installs/prepare-install.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { addEmbeddedVersion, installEmbedded, scopesIn } from '../support/embedding.ts'
+import { openAsOperator, operator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+import { refusalOf, sessionOf } from './support/owner.ts'
+
+let platform: Platform
+let developer: Login
+let user: Login
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'installs.db'))
+  developer = await addUser(platform, 'Dora Developer')
+  user = await addUser(platform)
+})
+afterAll(async () => await platform.database.close())
+
+const asked = scopesIn('profile:read site:read')
+const liveApp = async (): Promise<AppInWorld> => {
+  const app = await addApp(platform, developer)
+  await addEmbeddedVersion(platform, app, { scopes: asked })
+  return app
+}
+type Change = Partial<Parameters<typeof createInstall>[3]>
+const install = async ({ slug }: AppInWorld, change: Change = {}, on: Platform = platform) =>
+  await createInstall(on, trace, operator, {
+    slug,
+    userEmail: user.email,
+    kind: 'site',
+    resourceSlug: 'my-site',
+    ...change,
+  })
+const paramOf = async (answer: Promise<unknown>): Promise<unknown> =>
+  await answer.then(
+    () => 'done',
+    (error: { facts?: { param?: string } }) => error.facts?.param,
+  )
+const eventsOf = async (id: string) =>
+  (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 10_000 })).filter(
+    ({ target }) => target === id,
+  )
+const detailsOf = async (id: string) => (await eventsOf(id)).map(({ detail }) => JSON.parse(detail ?? 'null'))
+
+test('an app is installed for a user that there is, on a place of theirs, with what its version asks for', async () => {
+  const app = await liveApp()
+  const agreedTo = asked
+  expect(await paramOf(install(app, { agreedTo, slug: 'no-such-app' }))).toBe('app')
+  expect(await paramOf(install(app, { agreedTo, userEmail: 'nobody@example.com' }))).toBe('user')
+  expect(await paramOf(install(app, { agreedTo, resourceSlug: 'no-such-site' }))).toBe('resource')
+  expect(await paramOf(install(app, { agreedTo: scopesIn('site:read') }))).toBe('scopes')
+  const { id } = await install(app, { agreedTo })
+  expect(await paramOf(install(app, { agreedTo }))).toBe('resource')
+  expect(await detailsOf(id)).toEqual([{ scope: 'profile:read site:read' }])
+})
+
+test('what is suspended or has no live version is installed by no owner, and tested by its own developer alone', async () => {
+  const draft = await addApp(platform, developer)
+  await addEmbeddedVersion(platform, draft, { steps: [] })
+  expect(await paramOf(install(draft, { agreedTo: asked }))).toBe('app')
+  const environment = 'development'
+  expect(await paramOf(install(draft, { agreedTo: asked, environment }))).toBe('app')
+  expect(await paramOf(install(draft, { environment }))).toBe('app')
+  expect(await paramOf(install(draft, { agreedTo: asked, environment, userEmail: developer.email }))).toBe('done')
+  const asleep = await liveApp()
+  await setAppStatus(platform, trace, operator, { slug: asleep.slug, status: 'suspended' })
+  expect(await paramOf(install(asleep, { agreedTo: asked }))).toBe('app')
+  const empty = await addApp(platform, developer)
+  expect(await paramOf(install(empty, { agreedTo: asked, environment, userEmail: developer.email }))).toBe('app')
+  const { id } = await install(empty) // by an operator, who installs what there is
+  expect(await detailsOf(id)).toEqual([{ scope: '' }])
+})
+
+test('where nobody has to approve, an install is in use at once, and the trail says who approved it', async () => {
+  const app = await liveApp()
+  const { id, approval, state } = await install(app, {}, { ...platform, installApproval: 'automatic' })
+  expect([approval, state]).toEqual(['approved', 'active'])
+  expect((await eventsOf(id)).map(({ action, actorKind }) => [action, actorKind])).toEqual([
+    ['install.created', 'operator'],
+    ['install.approved', 'system'],
+  ])
+})
+
+test('an owner agrees to what the version asks for now, as long as the install is not over', async () => {
+  const app = await liveApp()
+  const id = await installEmbedded(platform, app, user)
+  const agree = async (text: string, at = id) =>
+    await paramOf(agreeToScopes(platform, trace, operator, { id: at, agreedTo: scopesIn(text) }))
+  await addEmbeddedVersion(platform, app, { version: '2.0.0', scopes: scopesIn('site:read store:read') })
+  expect(await agree('site:read')).toBe('scopes')
+  expect(await agree('site:read store:read', `ins_${'0'.repeat(32)}`)).toBe('install')
+  expect(await agree('store:read site:read')).toBe('done')
+  expect((await eventsOf(id)).at(-1)?.action).toBe('install.scopes_changed')
+  expect((await detailsOf(id)).at(-1)).toEqual({ added: ['store:read'], withdrawn: ['profile:read'] })
+  expect((await platform.database.queries.installs.find(id))?.install.scopes).toBe('site:read store:read')
+  await endInstall(platform, trace, operator, id)
+  expect(await agree('site:read store:read')).toBe('install')
+  const empty = await addApp(platform, developer)
+  const { id: waiting } = await install(empty, { kind: 'store', resourceSlug: 'my-store' })
+  expect(await agree('', waiting)).toBe('scopes')
+})
+
+test('an install that there is not takes no step', async () => {
+  const id = `ins_${'0'.repeat(32)}`
+  for (const step of ['approve', 'reject', 'withdraw', 'deactivate'] as const) {
+    expect(await paramOf(moveInstall(platform, trace, operator, { id, step }))).toBe('install')
+  }
+  expect(await refusalOf(endInstall(platform, trace, operator, id))).toBe('version_not_eligible')
+})
+
+test('an install belongs to its user; to everybody else it does not exist', async () => {
+  const id = await installEmbedded(platform, await liveApp(), user)
+  const q = platform.database.queries
+  expect(await ownsInstall(user.id, id)(q)).toBeNull()
+  expect(await ownsInstall(developer.id, id)(q)).toMatchObject({ code: 'route_not_found' })
+  expect(await ownsInstall(user.id, 'ins_none')(q)).toMatchObject({ code: 'route_not_found' })
+})
+
+test('operators see the installs of one app or of all, oldest first', async () => {
+  const [app, other] = [await liveApp(), await liveApp()]
+  const ids = [await installEmbedded(platform, app, user), await installEmbedded(platform, other, user)]
+  const listed = async (slug: string | null) => (await listInstalls(platform, slug)).map(({ id }) => id)
+  expect(await listed(app.slug)).toEqual(ids.slice(0, 1))
+  expect(await listed(null)).toEqual(expect.arrayContaining(ids))
+  expect(await listed(null)).toEqual((await listed(null)).toSorted())
+  expect(await paramOf(listInstalls(platform, 'no-such-app'))).toBe('app')
+})
+
+test('an owner is told what the version that opens asks for now: the live one, or in a test the head', async () => {
+  const app = await liveApp()
+  const head = scopesIn('store:read')
+  await addEmbeddedVersion(platform, app, { version: '2.0.0', scopes: head, steps: [] })
+  const test = await installEmbedded(platform, app, developer, { environment: 'development' })
+  const real = await installEmbedded(platform, app, developer, { kind: 'site' })
+  const { id: none } = await install(await addApp(platform, developer), { userEmail: developer.email })
+  const page = await listOwnInstalls(platform, await sessionOf(platform, developer), { limit: 100, cursor: null })
+  const askedBy = (id: string) => page.data.find((own) => own.id === id)?.asked
+  expect([askedBy(test), askedBy(real), askedBy(none)]).toEqual([head, asked, null])
+})
+
+test('the question is asked for an active app with a version, and of a test only its own developer', async () => {
+  const app = await liveApp()
+  const draft = await addApp(platform, developer)
+  await addEmbeddedVersion(platform, draft, { steps: [] })
+  const asleep = await liveApp()
+  await setAppStatus(platform, trace, operator, { slug: asleep.slug, status: 'suspended' })
+  const [theirs, own] = [await sessionOf(platform, user), await sessionOf(platform, developer)]
+  const question = async (session: typeof own, slug: string, environment: 'development' | 'production') =>
+    await prepareInstall(platform, session, slug, environment, null)
+  expect(await question(theirs, app.slug, 'production')).toMatchObject({ app: { slug: app.slug, scopes: asked } })
+  expect(await question(theirs, 'no-such-app', 'production')).toBeNull()
+  expect(await question(theirs, asleep.slug, 'production')).toBeNull()
+  expect(await question(theirs, draft.slug, 'production')).toBeNull()
+  expect(await question(theirs, draft.slug, 'development')).toBeNull()
+  expect((await question(own, draft.slug, 'development'))?.places.data).toEqual([
+    { kind: 'site', slug: 'my-site', name: 'My site' },
+    { kind: 'store', slug: 'my-store', name: 'My store' },
+  ])
+})
