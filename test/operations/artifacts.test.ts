@@ -9,11 +9,13 @@ import { ArtifactDamaged, openArtifact } from '../../src/operations/artifacts/op
 import { storeArtifact } from '../../src/operations/artifacts/store-artifact.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { purgeAll } from '../../src/operations/purge/purge-all.ts'
+import { createVersion } from '../../src/operations/versions/create-version.ts'
 import { countRows } from '../support/expired-rows.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { moveThrough, uploadVersion } from '../support/version.ts'
 import { addApp, addUser, type AppInWorld } from '../support/world.ts'
+import { developmentCaller, refusalOf } from './support/owner.ts'
 
 const hour = 3_600_000
 const chunk = 256 * 1024
@@ -159,5 +161,26 @@ describe('check', () => {
     const artifact = receivedArtifact(randomBytes(chunk * 2))
     await storeArtifact(platform, { ...artifact, pieces: artifact.pieces.slice(0, 1) })
     expect(checkFile(file, migrations)).toEqual([])
+  })
+})
+
+test('an upload whose file a purge removes before its version is written is to be sent again', async () => {
+  const content = receivedArtifact(new TextEncoder().encode('a file'))
+  const artifact = { filename: 'app.zip', content, sha256: null }
+  const { database } = platform
+  let transactions = 0
+  const transaction: typeof database.transaction = async (work) => {
+    transactions += 1
+    const isWriting = transactions === 3 // the file and its one piece were stored before
+    if (isWriting) await database.transaction(async (q) => await q.artifacts.purgeUnused(platform.clock.now() + 1, 1))
+    return await database.transaction(work)
+  }
+  const purging: Platform = { ...platform, database: Object.create(database, { transaction: { value: transaction } }) }
+  const caller = await developmentCaller(platform, app)
+  const upload = { version: '1.0.0', notes: null, manifest: {}, scopes: [], artifact }
+  expect(await refusalOf(createVersion(purging, trace, caller, upload, null))).toBe('unavailable')
+  expect(await platform.database.queries.versions.byName(app.id, '1.0.0')).toBeNull()
+  expect((await createVersion(platform, trace, caller, upload, null)).value.version.artifact).toMatchObject({
+    filename: 'app.zip',
   })
 })

@@ -6,7 +6,9 @@ import { listSessions } from '../../src/operations/sessions/list-sessions.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import { authenticateSession } from '../../src/operations/tokens/authenticate-session.ts'
 import { changePassword } from '../../src/operations/users/change-password.ts'
-import { openAsOperator, trace } from '../support/operator.ts'
+import { resetPassword } from '../../src/operations/users/reset-password.ts'
+import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
+import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addUser, type Login } from '../support/world.ts'
 
@@ -125,6 +127,37 @@ test('of changes that race from two sessions one holds, and its session is the o
   expect(await works(won[0]?.sessionToken ?? '')).toBe(true)
   expect(await works((await enter(won[0]?.chosen)).sessionToken)).toBe(true)
   expect([await works(one.sessionToken), await works(two.sessionToken)]).toEqual([false, false])
+})
+
+test('a password that was replaced while it was being checked signs nobody in, nor does one of a user disabled meanwhile', async () => {
+  const { id: userId, email, password } = user
+  for (const meanwhile of [
+    async () => await resetPassword(platform, trace, operator, { userId, password: next }),
+    async () => await setUserStatus(platform, trace, operator, { email, status: 'disabled' }),
+  ]) {
+    const matches: Platform['passwords']['matches'] = async (...given) => {
+      const isRight = await platform.passwords.matches(...given)
+      await meanwhile()
+      return isRight
+    }
+    const during = { ...platform, passwords: { ...platform.passwords, matches } }
+    const current = (await events()).some(({ action }) => action === 'user.password_reset') ? next : password
+    expect(await refusalOf(signIn(during, trace, { email, password: current }))).toStartWith('invalid_login')
+    expect((await events()).at(-1)).toMatchObject({ action: 'session.create', reason: 'invalid_login' })
+  }
+})
+
+test('an operator gives a user that there is a password that can be used, and nobody else anything', async () => {
+  const reset = async (userId: string, password: string) =>
+    await refusalOf(resetPassword(platform, trace, operator, { userId, password }))
+  const before = await storedHash()
+  for (const password of ['', 'short', 'x'.repeat(73), `${next}\0`]) {
+    expect(await reset(user.id, password)).toBe('invalid_request password')
+  }
+  expect(await reset('usr_none', next)).toBe('invalid_request user')
+  const nobody = { email: 'nobody@example.com', status: 'disabled' } as const
+  expect(await refusalOf(setUserStatus(platform, trace, operator, nobody))).toBe('invalid_request email')
+  expect(await storedHash()).toEqual(before ?? '')
 })
 
 test('a password that was replaced while the given one was being checked is not replaced again', async () => {

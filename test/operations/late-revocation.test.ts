@@ -4,14 +4,16 @@ import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { challengeOf } from '../../src/domain/pkce.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { denyAuthorization } from '../../src/operations/oauth/deny-authorization.ts'
+import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
 import { revokeByToken } from '../../src/operations/oauth/revoke.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { signOut } from '../../src/operations/sessions/sign-out.ts'
+import { authenticateUserToken } from '../../src/operations/tokens/authenticate-user-token.ts'
 import { createVersion } from '../../src/operations/versions/create-version.ts'
 import { rollBackVersion } from '../../src/operations/versions/roll-back-version.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addApp, addUser, type AppInWorld, type Login, verifier } from '../support/world.ts'
+import { addApp, addUser, type AppInWorld, exchangeBody, type Login, verifier } from '../support/world.ts'
 import { developmentCaller, refusalOf, sessionOf, uploadVersion } from './support/owner.ts'
 
 // A caller is authenticated before the transaction that it asks for. What has answered meanwhile that the caller is over must
@@ -78,4 +80,16 @@ test('whose row a purge has removed a moment before can do nothing any more', as
   expect(await refusalOf(authorize(platform, trace, session, request(), true))).toBe('login_required')
   const upload = { version: '1.0.0', notes: null, manifest: {}, scopes: [], artifact: null }
   expect(await refusalOf(createVersion(platform, trace, caller, upload, null))).toBe('invalid_token')
+})
+
+test('a token whose grant a purge has removed a moment before is revoked already', async () => {
+  const { code } = await authorize(platform, trace, await sessionOf(platform, user), request(), true)
+  const { accessToken } = await exchangeCode(platform, trace, exchangeBody(app, code), null)
+  const caller = await authenticateUserToken(platform, accessToken)
+  if (caller === null) throw new Error('the token does not live')
+  const over = platform.clock.now() + 60 * 24 * 3_600_000
+  await platform.database.transaction(async (q) => await q.grants.purgeFamily(caller.grantId, over, 250))
+  const before = await trail()
+  expect(await refusalOf(revokeByToken(platform, trace, caller))).toBe('done')
+  expect(await trail()).toEqual(before)
 })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { ownedApp } from '../../src/operations/apps/owned-app.ts'
 import type { Platform } from '../../src/operations/platform.ts'
+import { createVersion } from '../../src/operations/versions/create-version.ts'
 import { findVersion } from '../../src/operations/versions/find-version.ts'
 import { listRollbacks } from '../../src/operations/versions/list-rollbacks.ts'
 import { listVersionSummaries } from '../../src/operations/versions/list-version-summaries.ts'
@@ -35,6 +36,20 @@ test('only the revision that was looked at is submitted', async () => {
     })
   expect(await refusalOf(submit(1))).toBe('version_not_eligible')
   expect(await submit(2)).toMatchObject({ status: 'submitted', revision: 2 })
+})
+
+test('a version whose page could not be opened in the builder is not taken', async () => {
+  const app = await addApp(platform, owner)
+  const caller = await developmentCaller(platform, app)
+  const create = async (embedUrl: unknown) => {
+    const upload = { version: '1.0.0', notes: null, manifest: { embedUrl }, scopes: [], artifact: null }
+    return await createVersion(platform, trace, caller, upload, null)
+  }
+  for (const embedUrl of ['http://app.example/', 7, 'https://app.example/#there']) {
+    const refusal = { code: 'invalid_request', facts: { param: 'manifest.embedUrl' } }
+    await expect(create(embedUrl)).rejects.toMatchObject(refusal)
+  }
+  expect((await create('https://app.example/')).value.created).toBe(true)
 })
 
 test("a version is found by its name within its own app, and another app's does not exist", async () => {

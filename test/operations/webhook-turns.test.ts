@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { createCredential } from '../../src/operations/credentials/create-credential.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
+import { announceDeprecations } from '../../src/operations/webhooks/announce-deprecations.ts'
+import { deliverNext } from '../../src/operations/webhooks/deliver-next.ts'
+import { pingEndpoint } from '../../src/operations/webhooks/ping-endpoint.ts'
+import { removeEndpoint } from '../../src/operations/webhooks/remove-endpoint.ts'
+import { resendEvents } from '../../src/operations/webhooks/resend-events.ts'
+import { setEndpointStatus } from '../../src/operations/webhooks/set-endpoint-status.ts'
+import { countRows } from '../support/expired-rows.ts'
+import { openAsOperator, operator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, type AppInWorld } from '../support/world.ts'
+import { refusalOf } from './support/owner.ts'
+
+// What happens between two looks at an endpoint, and where the many go on. Whoever is called is played by the test.
+
+const day = 24 * 3_600_000
+const file = join(temporaryFolder(), 'turns.db')
+let platform: Platform
+let app: AppInWorld
+beforeAll(async () => {
+  const opened = await openAsOperator(file)
+  platform = { ...opened, webhooks: { ...opened.webhooks, check: async () => null } }
+  app = await addApp(platform, await addUser(platform))
+})
+afterAll(async () => await platform.database.close())
+
+const listen = async (...kinds: readonly string[]) => {
+  const endpoint = { slug: app.slug, environment: 'development', url: 'https://hooks.example/', kinds } as const
+  return (await addEndpoint(platform, trace, operator, endpoint)).id
+}
+/** The receiver answers so, after this has happened. */
+const answering = (status: number, meanwhile: () => Promise<unknown>): Platform => ({
+  ...platform,
+  webhooks: {
+    ...platform.webhooks,
+    send: async () => {
+      await meanwhile()
+      return { status, error: null, retryAfter: null, answer: '', durationMs: 1 }
+    },
+  },
+})
+const actionsOf = async (id: string) =>
+  (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 10_000 }))
+    .filter(({ target }) => target === id)
+    .map(({ action }) => action)
+
+test('an endpoint that is removed while it is called was called all the same', async () => {
+  const id = await listen('ping')
+  const before = countRows(file, 'webhook_attempts')['webhook_attempts'] ?? 0
+  const removing = answering(200, async () => await removeEndpoint(platform, trace, operator, id))
+  expect(await pingEndpoint(removing, trace, operator, id)).toMatchObject({ delivered: true })
+  expect(countRows(file, 'webhook_attempts')['webhook_attempts']).toBe(before + 1)
+})
+
+test('an endpoint that is disabled by hand while it says that it is gone is disabled once', async () => {
+  const id = await listen('credential.created')
+  await createCredential(platform, trace, operator, { slug: app.slug, environment: 'development', label: null })
+  const disabling = answering(
+    410,
+    async () => await setEndpointStatus(platform, trace, operator, { id, status: 'disabled' }),
+  )
+  expect(await deliverNext(disabling, trace, id, new AbortController().signal)).toMatchObject({ kind: 'sent' })
+  expect(await actionsOf(id)).toEqual(['webhook.created', 'webhook.disabled'])
+  expect((await platform.database.queries.webhookEndpoints.find(id))?.endpoint.reason).toBe('by_hand')
+})
+
+test('each version of the contract that will be switched off is announced, also when another one was', async () => {
+  const id = await listen('api_version.deprecated')
+  const first = { name: '2025-01', status: 'deprecated', deprecatedAt: 0, sunsetAt: day } as const
+  const second = { name: '2025-06', status: 'deprecated', deprecatedAt: 0, sunsetAt: null } as const
+  await announceDeprecations(platform, trace, [first])
+  await announceDeprecations(platform, trace, [first, second])
+  const told: object[] = []
+  const reading = answering(200, async () => {
+    const next = await platform.database.queries.webhookEvents.nextDue(id, platform.clock.now())
+    told.push(JSON.parse(next?.event.body ?? '').data)
+  })
+  for (let events = 0; events < 3; events += 1) await deliverNext(reading, trace, id, new AbortController().signal)
+  const deprecatedAt = '1970-01-01T00:00:00.000Z'
+  expect(told).toEqual([
+    { appId: app.id, apiVersion: '2025-01', deprecatedAt, sunsetAt: '1970-01-02T00:00:00.000Z' },
+    { appId: app.id, apiVersion: '2025-06', deprecatedAt },
+  ])
+})
+
+test('however many events there are, all are sent again, and those of exactly thirty days ago too', async () => {
+  const id = await listen('install.created')
+  const now = platform.clock.now()
+  await platform.database.transaction(async (q) => {
+    for (let index = 0; index < 501; index += 1) {
+      const event = { id: `evt_${platform.random.uuidHex(now)}`, appId: app.id, environment: 'development' } as const
+      const position = await q.webhookEvents.put({ ...event, kind: 'install.created', data: {} }, now)
+      const given = { state: index === 500 ? 'failed' : 'delivered', attempts: 1, nextAttemptAt: null } as const
+      await q.webhookEvents.putDelivery({ position, endpointId: id, ...given })
+    }
+  })
+  const then: Platform = { ...platform, clock: { ...platform.clock, now: () => now } }
+  const resend = async (at: number) => await resendEvents(then, trace, operator, { id, choice: { kind: 'since', at } })
+  expect(await refusalOf(resend(now - 30 * day - 1))).toBe('invalid_request')
+  expect((await resend(now - 30 * day)).resent).toBe(501)
+})
