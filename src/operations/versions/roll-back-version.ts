@@ -6,6 +6,7 @@ import { isProductionRollbackTarget } from '../../domain/version.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { type Decision, done, refused } from '../decision.ts'
 import { type Once, once, type RepeatableRequest } from '../idempotency/once.ts'
+import { openedVersion } from '../installs/opened-version.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { AppCaller } from '../tokens/authenticate-app-token.ts'
 import { refusalIfEnded } from '../tokens/refusal-if-ended.ts'
@@ -84,20 +85,15 @@ type Swap = { readonly app: App; readonly from: Version; readonly to: Version }
 const findSwap = async (q: Queries, appId: string, request: RollbackRequest): Promise<Swap | PlatformError> => {
   const app = await q.apps.byId(appId)
   if (app === null) return refuse('invalid_token')
-  const from = await currentVersion(q, app, request.environment)
+  const from = await openedVersion(q, app, request.environment)
   const to = await targetVersion(q, app, request, from)
   if (to instanceof PlatformError) return to
   if (from?.id === to.id) return refuse('version_already_current')
   if (request.environment === 'production' && !isProductionRollbackTarget(to.status)) return notEligible(to)
-  return from === null ? refuse('no_previous_version') : { app, from, to }
+  return from !== null ? { app, from, to } : refuse('no_previous_version')
 }
 
 const notEligible = ({ status }: Version): PlatformError => refuse('version_not_eligible', { details: { status } })
-
-const currentVersion = async (q: Queries, app: App, environment: Environment): Promise<Version | null> => {
-  if (environment === 'production') return await q.versions.active(app.id)
-  return app.developmentVersionId === null ? null : await q.versions.byId(app.id, app.developmentVersionId)
-}
 
 const targetVersion = async (
   q: Queries,
