@@ -78,12 +78,9 @@ export const webhookEndpointQueries = (db: Connection) => {
     setFailingSince: async (id: string, failingSince: number | null) =>
       void (await db.update(webhookEndpoints).set({ failingSince }).where(eq(webhookEndpoints.id, id))),
     /** Removes the endpoint and what it was signed for with; what was on its way to it is never asked for again. */
-    remove: async (id: string): Promise<boolean> => {
+    remove: async (id: string): Promise<void> => {
       await db.delete(webhookSecrets).where(eq(webhookSecrets.endpointId, id))
-      return (
-        (await db.delete(webhookEndpoints).where(eq(webhookEndpoints.id, id)).returning({ id: webhookEndpoints.id }))
-          .length === 1
-      )
+      await db.delete(webhookEndpoints).where(eq(webhookEndpoints.id, id))
     },
     insertSecret: async (secret: WebhookSecret) => void (await insertSecret().execute(secret)),
     /** The secrets that are valid now, newest first. */
