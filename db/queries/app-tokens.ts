@@ -1,6 +1,7 @@
 import { and, asc, eq, isNull, lt, lte } from 'drizzle-orm'
 import { apps, appTokens, clients, credentials } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
+import { oldestKey } from './oldest-key.ts'
 import { reader } from './reader.ts'
 
 export type AppToken = typeof appTokens.$inferSelect
@@ -51,13 +52,9 @@ export const appTokenQueries = (db: Connection) => {
       .prepare(),
   )
 
-  const oldest = lazily(() =>
-    db.select({ key: appTokens.key }).from(appTokens).orderBy(asc(appTokens.key)).limit(1).prepare(),
-  )
-
   return {
     /** The key of the oldest row, or null. */
-    oldestKey: async () => only(await oldest().execute())?.key ?? null,
+    oldestKey: oldestKey(db, appTokens.key),
     insert: async (token: AppToken) => void insert().run(token),
     /** The token with the credential, client and app it depends on, whatever state they are in; one read. */
     find: async (key: string) => only(find()({ key })),

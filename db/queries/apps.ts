@@ -1,4 +1,4 @@
-import { and, asc, count, eq, gt, or, sql } from 'drizzle-orm'
+import { and, asc, count, eq, gt, max, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { apps, clients, users, versions } from '../tables/sqlite.ts'
 import { contains } from './contains.ts'
@@ -44,6 +44,13 @@ export const appQueries = (db: Connection) => {
       .where(eq(clients.id, given('clientId')))
       .prepare(),
   )
+  const ofClient = lazily(() =>
+    db
+      .select({ appId: max(clients.appId) })
+      .from(clients)
+      .where(eq(clients.id, given('clientId')))
+      .prepare(),
+  )
 
   return {
     insert: async (app: App) => void (await insert().execute(app)),
@@ -54,6 +61,8 @@ export const appQueries = (db: Connection) => {
     ownedBySlug: async (ownerId: string, slug: string) => only(await ownedBySlug().execute({ ownerId, slug })),
     /** The app behind a client ID, with the client's environment. */
     byClient: async (clientId: string) => only(await byClient().execute({ clientId })),
+    /** The ID of the app behind a client ID, or null. One row is read either way, so that the time does not tell which. */
+    idOfClient: async (clientId: string) => only(await ofClient().execute({ clientId }))?.appId ?? null,
     clientsOf: async (appId: string): Promise<Client[]> =>
       await db.select().from(clients).where(eq(clients.appId, appId)).orderBy(asc(clients.environment)),
     list: async (): Promise<App[]> => await db.select().from(apps).orderBy(asc(apps.slug)),

@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, getTableColumns, gt, isNotNull, isNull, lt, lte, max, or } from 'drizzle-orm'
 import { apps, clients, credentials } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+import { oldestKey } from './oldest-key.ts'
 import { reader } from './reader.ts'
 
 export type Credential = typeof credentials.$inferSelect
@@ -39,6 +40,8 @@ export const credentialQueries = (db: Connection) => {
     insert: async (credential: Credential) => void (await insert().execute(credential)),
     /** The credential with what decides whether it may be used, whatever state that is in; one read. */
     find: async (id: string) => only(find()({ id })),
+    /** The ID of the oldest credential, or null. */
+    oldestId: oldestKey(db, credentials.id),
     touch: async (id: string, now: number) => void touch().run({ id, now }),
     listByClient: async (clientId: string): Promise<Credential[]> =>
       await db.select().from(credentials).where(eq(credentials.clientId, clientId)).orderBy(asc(credentials.id)),

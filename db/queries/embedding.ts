@@ -1,6 +1,7 @@
 import { and, asc, eq, isNull, lt, lte } from 'drizzle-orm'
 import { apps, embeddedSessions, installSessionCodes, installs, sessions, users } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
+import { oldestKey } from './oldest-key.ts'
 import { reader } from './reader.ts'
 
 export type InstallSessionCode = typeof installSessionCodes.$inferSelect
@@ -84,6 +85,9 @@ export const embeddingQueries = (db: Connection) => {
     findCode: async (key: string) => only(findCode()({ key })),
     /** The embedded session likewise. */
     findSession: async (key: string) => only(findSession()({ key })),
+    /** The keys of the oldest code and of the oldest session, or null. */
+    oldestCodeKey: oldestKey(db, installSessionCodes.key),
+    oldestSessionKey: oldestKey(db, embeddedSessions.key),
     /** Spends the code; true for exactly one of any number of racing calls. */
     spendCode: async (key: string, now: number) =>
       (

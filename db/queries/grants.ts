@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, getTableColumns, gt, inArray, isNull, lte } from 'drizzle-orm'
 import { apps, authorizationCodes, grants, tokenPairs, users } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+import { oldestKey } from './oldest-key.ts'
 import { reader } from './reader.ts'
 
 export type Grant = typeof grants.$inferSelect
@@ -142,6 +143,9 @@ export const grantQueries = (db: Connection) => {
     findCode: async (key: string) => only(findCode()({ key })),
     /** A token pair, spent or not, with its grant and what the grant depends on; one read. */
     findPair: async (key: string) => only(findPair()({ key })),
+    /** The keys of the oldest code and of the oldest pair, or null. */
+    oldestCodeKey: oldestKey(db, authorizationCodes.key),
+    oldestPairKey: oldestKey(db, tokenPairs.key),
     /** What a user access token depends on, whatever state that is in; one read. */
     findAccess: async (key: string) => only(findAccess()({ key })),
     /**

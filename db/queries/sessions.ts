@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, lte, ne } from 'drizzle-orm'
 import { sessions, users } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
+import { oldestKey } from './oldest-key.ts'
 
 export type Session = typeof sessions.$inferSelect
 
@@ -34,13 +35,9 @@ export const sessionQueries = (db: Connection) => {
       .prepare(),
   )
 
-  const oldest = lazily(() =>
-    db.select({ key: sessions.key }).from(sessions).orderBy(asc(sessions.key)).limit(1).prepare(),
-  )
-
   return {
     /** The key of the oldest row, or null. */
-    oldestKey: async () => only(await oldest().execute())?.key ?? null,
+    oldestKey: oldestKey(db, sessions.key),
     insert: async (session: Session) => void (await insert().execute(session)),
     /** The session with its user, whatever state they are in; one read. */
     find: async (key: string) => only(await find().execute({ key })),

@@ -5,6 +5,7 @@
 import { customType, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { appStatuses } from '../../src/domain/app.ts'
 import { environments } from '../../src/domain/environment.ts'
+import { noAppId } from '../../src/domain/identifier.ts'
 import { installApprovals, installStates } from '../../src/domain/install.ts'
 import { resourceKinds, resourceStatuses } from '../../src/domain/resource.ts'
 import type { SecretHash } from '../../src/domain/secret.ts'
@@ -14,6 +15,12 @@ import { attemptErrors, deliveryStates, disabledReasons, endpointStatuses } from
 
 /** A blob as SQLite gives it. drizzle's own makes a Buffer of each, which is a copy nobody asked for. */
 const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'blob' })
+
+/** Of an event that belongs to no app and must not be written in less time than one that does: read as null. */
+const appIdOrNone = customType<{ data: string | null; driverData: string }>({
+  dataType: () => 'text',
+  fromDriver: (id) => (id === noAppId ? null : id),
+})
 
 /** People. `email` is normalised; `passwordHash` is bcrypt. */
 export const users = sqliteTable('users', {
@@ -266,7 +273,7 @@ export const auditEvents = sqliteTable('audit_events', {
   at: integer().notNull(),
   actorKind: text('actor_kind', { enum: ['app', 'user', 'operator', 'anonymous', 'system'] }).notNull(),
   actorId: text('actor_id'),
-  appId: text('app_id'),
+  appId: appIdOrNone('app_id'),
   environment: text({ enum: environments }),
   action: text().notNull(),
   target: text(),

@@ -44,6 +44,9 @@ export const rowKey = (uuid: Uint8Array): RowKey => asRowKey(encodeBase62(uuid, 
 /** The prefix and 32 hex digits of a UUIDv7. */
 export const recordId = (prefix: RecordPrefix, uuid: Uint8Array): string => prefix + uuid.toHex()
 
+/** The ID of no app, in the place of one. */
+export const noAppId = recordId('app_', new Uint8Array(16))
+
 /**
  * The record ID of the row that a secret belongs to: one UUID, written two ways.
  * @throws TypeError when the text is not a key

@@ -3,7 +3,8 @@ import type { AppStatus } from '../../domain/app.ts'
 import { isCredentialLive, lastUsePrecisionMs } from '../../domain/credential.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { environmentOfClientId, recordIdOfKey } from '../../domain/identifier.ts'
-import { parseSecret, type SecretHash, sameHash } from '../../domain/secret.ts'
+import { hashSecret, parseSecret, type SecretHash } from '../../domain/secret.ts'
+import { findBySecret } from '../tokens/find-by-secret.ts'
 
 export type ClientCredentials = { readonly clientId: string; readonly clientSecret: string }
 
@@ -11,7 +12,7 @@ export type ClientCredentials = { readonly clientId: string; readonly clientSecr
 export type PresentedClient = {
   readonly clientId: string
   readonly credentialId: string
-  readonly hash: SecretHash | null
+  readonly hash: SecretHash
 }
 
 export type AuthenticatedClient = {
@@ -24,8 +25,8 @@ export type AuthenticatedClient = {
   readonly lastUsedAt: number | null
 }
 
-/** Asked for in the place of a malformed secret, so that it costs the same read as a wrong one. */
-const nobody = `crd_${'0'.repeat(32)}`
+/** Asked for in the place of a malformed secret, so that it costs the same reads as a wrong one. */
+const nobody = { credentialId: `crd_${'0'.repeat(32)}`, hash: hashSecret('') }
 
 /** Reads what was presented; the client ID says which kind of secret belongs to it. */
 export const presentClient = ({ clientId, clientSecret }: ClientCredentials): PresentedClient => {
@@ -34,23 +35,23 @@ export const presentClient = ({ clientId, clientSecret }: ClientCredentials): Pr
     environment === null
       ? null
       : parseSecret(environment === 'development' ? 'clientSecretDevelopment' : 'clientSecretProduction', clientSecret)
-  return {
-    clientId,
-    credentialId: secret === null ? nobody : recordIdOfKey('crd_', secret.key),
-    hash: secret?.hash ?? null,
-  }
+  if (secret === null) return { clientId, ...nobody }
+  return { clientId, credentialId: recordIdOfKey('crd_', secret.key), hash: secret.hash }
 }
 
-/** The client, when ID and secret belong together and the secret is alive; else null. One read, whatever came. */
+/** The client, when ID and secret belong together and the secret is alive; else null. One read when they do. */
 export const authenticateClient = async (
   q: Queries,
   presented: PresentedClient,
   now: number,
 ): Promise<AuthenticatedClient | null> => {
-  const found = await q.credentials.find(presented.credentialId)
-  if (found === null || presented.hash === null) return null
+  const { find, oldestId: oldest } = q.credentials
+  const found = await findBySecret(
+    { find, oldest, hashOf: ({ credential }) => credential.secretHash },
+    { key: presented.credentialId, hash: presented.hash },
+  )
+  if (found === null) return null
   const { credential, app, environment } = found
-  if (!sameHash(credential.secretHash, presented.hash)) return null
   if (credential.clientId !== presented.clientId) return null
   if (!isCredentialLive(credential, now)) return null
   return {

@@ -2,14 +2,16 @@ import type { EmbeddedSession, Queries } from '../../../db/database.ts'
 import { embeddingFault } from '../../domain/embedded-session.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
-import { environmentOfClientId, type RowKey, rowKey } from '../../domain/identifier.ts'
+import { type RowKey, rowKey } from '../../domain/identifier.ts'
 import type { ResourceKind } from '../../domain/resource.ts'
 import { commonTo, formatScope, parseStoredScope } from '../../domain/scope.ts'
-import { hashSecret, mintSecret, parseSecret, type ParsedSecret, sameHash } from '../../domain/secret.ts'
+import { hashSecret, mintSecret, parseSecret, type ParsedSecret } from '../../domain/secret.ts'
 import { isValidAt } from '../../domain/validity.ts'
 import { type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
 import { type Decision, decide, done, refused } from '../decision.ts'
+import { claimedTrail } from '../clients/claimed-trail.ts'
 import type { Platform, Trace } from '../platform.ts'
+import { findBySecret } from '../tokens/find-by-secret.ts'
 
 /** What the page in the frame presents, and the origin that its browser says it has; null when it says none. */
 export type CodeExchange = { readonly clientId: string; readonly code: string; readonly origin: string | null }
@@ -77,10 +79,10 @@ export const exchangeInstallSessionCode = async (
 /** In order; everything but whether the code is spent. */
 const checkedCode = async (attempt: Attempt): Promise<Decision<FoundCode>> => {
   const { q, presented, request, now } = attempt
-  const found = presented === null ? null : await q.embedding.findCode(presented.key)
-  if (found === null || presented === null || !sameHash(found.code.hash, presented.hash)) {
-    return await refuseCode(attempt, null, refuse('invalid_grant'))
-  }
+  const { findCode: find, oldestCodeKey: oldest } = q.embedding
+  const rows = { find, oldest, hashOf: ({ code }: FoundCode) => code.hash }
+  const found = presented === null ? null : await findBySecret(rows, presented)
+  if (found === null) return await refuseCode(attempt, null, refuse('invalid_grant'))
   if (found.code.clientId !== request.clientId) return await refuseCode(attempt, null, refuse('invalid_grant'))
   if (found.code.origin !== request.origin) {
     return await refuseCode(attempt, found, refuse('origin_not_allowed', { message: wrongOrigin }))
@@ -139,16 +141,7 @@ const refuseCode = async (
   refusal: PlatformError,
   action = 'embedded_session.issue',
 ): Promise<Decision<never>> => {
-  const claimed =
-    found === null && environmentOfClientId(request.clientId) !== null ? await q.apps.byClient(request.clientId) : null
-  const trail =
-    found === null
-      ? {
-          actor: { kind: 'anonymous' } as const,
-          appId: claimed?.app.id ?? null,
-          environment: claimed?.client.environment ?? null,
-        }
-      : trailOf(found)
+  const trail = found === null ? await claimedTrail(q, request.clientId) : trailOf(found)
   await q.audit.insert(auditEvent(stamp, { ...trail, action, refusedWith: refusal.code }))
   return refused(refusal)
 }

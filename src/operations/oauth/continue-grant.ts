@@ -3,7 +3,7 @@ import type { Grant, Queries, TokenPair } from '../../../db/database.ts'
 import type { PlatformError } from '../../domain/errors.ts'
 import { decideContinuation, retryWindowMs } from '../../domain/grant.ts'
 import { type RowKey, rowKey } from '../../domain/identifier.ts'
-import { type ParsedSecret, sameHash, type SecretHash } from '../../domain/secret.ts'
+import type { ParsedSecret } from '../../domain/secret.ts'
 import { isValidAt } from '../../domain/validity.ts'
 import type { UserStatus } from '../../domain/user.ts'
 import { auditStamp } from '../audit/event.ts'
@@ -24,8 +24,8 @@ type Continuation<Found extends FoundSecret> = {
   readonly tokenKind: TokenKind
   /** The idempotency key and the body as one text, when the client may repeat the request; else null. */
   readonly retryIdentity: string | null
-  /** Finds the row of the key, whatever state it is in; one read. */
-  find(q: Queries, key: RowKey): Promise<Found | null>
+  /** Finds what the secret was issued for, whatever state it is in. */
+  find(q: Queries, secret: ParsedSecret): Promise<Found | null>
   /** The last checks before it is spent. */
   check(found: Found): PlatformError | null
   /** The scopes of the access token. */
@@ -33,7 +33,6 @@ type Continuation<Found extends FoundSecret> = {
 }
 
 type FoundSecret = {
-  readonly hash: SecretHash
   readonly grant: Grant
   readonly createdAt: number
   readonly expiresAt: number
@@ -63,10 +62,8 @@ export const continueGrant = async <Found extends FoundSecret>(
     if (client.appStatus !== 'active') return await refuseSuspended(q, stamp, continuation.action, client)
     const { secret, action, tokenKind, presented } = continuation
     const attempt: Attempt = { q, stamp, client, now, secret, action, tokenKind }
-    const found = presented === null ? null : await continuation.find(q, presented.key)
-    if (presented === null || found === null || !sameHash(found.hash, presented.hash)) {
-      return await refuseAttempt(attempt, null)
-    }
+    const found = presented === null ? null : await continuation.find(q, presented)
+    if (presented === null || found === null) return await refuseAttempt(attempt, null)
     const { grant } = found
     const claim = {
       key: presented.key,

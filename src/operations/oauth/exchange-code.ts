@@ -5,6 +5,7 @@ import { parseSecret } from '../../domain/secret.ts'
 import type { ClientCredentials } from '../clients/authenticate-client.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { IssuedTokens } from './attempt.ts'
+import { findBySecret } from '../tokens/find-by-secret.ts'
 import { continueGrant } from './continue-grant.ts'
 
 type CodeExchange = ClientCredentials & {
@@ -30,13 +31,14 @@ export const exchangeCode = async (
     action: 'authorization_code.exchange',
     tokenKind: 'authorization_code',
     retryIdentity,
-    find: async (q, key) => {
-      const found = await q.grants.findCode(key)
+    find: async (q, secret) => {
+      const { findCode: find, oldestCodeKey: oldest } = q.grants
+      const found = await findBySecret({ find, oldest, hashOf: ({ code }) => code.hash }, secret)
       if (found === null) return null
-      const { hash, redirectUri, expiresAt } = found.code
+      const { redirectUri, expiresAt } = found.code
       const registered = await q.redirectUris.find(redirectUri)
       const isRegistered = registered?.clientId === found.grant.clientId
-      return { ...found, hash, createdAt: found.grant.createdAt, expiresAt, isRegistered }
+      return { ...found, createdAt: found.grant.createdAt, expiresAt, isRegistered }
     },
     check: ({ code, isRegistered }) =>
       isRegistered &&

@@ -4,6 +4,7 @@ import { parseSecret } from '../../domain/secret.ts'
 import type { ClientCredentials } from '../clients/authenticate-client.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { IssuedTokens } from './attempt.ts'
+import { findBySecret } from '../tokens/find-by-secret.ts'
 import { continueGrant } from './continue-grant.ts'
 
 type RefreshRequest = ClientCredentials & {
@@ -31,11 +32,12 @@ export const refreshTokens = async (
     action: 'refresh_token.rotate',
     tokenKind: 'refresh_token',
     retryIdentity,
-    find: async (q, key) => {
-      const found = await q.grants.findPair(key)
+    find: async (q, secret) => {
+      const { findPair: find, oldestPairKey: oldest } = q.grants
+      const found = await findBySecret({ find, oldest, hashOf: ({ pair }) => pair.refreshHash }, secret)
       if (found === null) return null
-      const { refreshHash, createdAt, refreshExpiresAt } = found.pair
-      return { ...found, hash: refreshHash, createdAt, expiresAt: refreshExpiresAt }
+      const { createdAt, refreshExpiresAt } = found.pair
+      return { ...found, createdAt, expiresAt: refreshExpiresAt }
     },
     check: ({ grant }) => {
       if (asked === null) return null

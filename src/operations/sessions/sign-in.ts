@@ -6,6 +6,9 @@ import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 import { mintSession } from './mint-session.ts'
 
+/** Asked for in the place of a user that there is not. No ID is empty. */
+const nobody = ''
+
 type SignedIn = {
   readonly sessionToken: string
   readonly expiresAt: number
@@ -34,7 +37,7 @@ export const signIn = async (
   const { sessionToken, expiresAt } = session
 
   return await decide(platform.database, async (q) => {
-    const current = user === null ? null : await q.users.byId(user.id)
+    const current = await q.users.byId(user?.id ?? nobody)
     const unchanged = current !== null && current.passwordHash === user?.passwordHash && current.status === 'active'
     if (!matches || !checkable || !unchanged) {
       const actor = current === null ? ({ kind: 'anonymous' } as const) : ({ kind: 'user', id: current.id } as const)
