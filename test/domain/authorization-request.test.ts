@@ -111,6 +111,7 @@ test('what is missing or wrong is told by the code of its RFC', () => {
     [{ prompt: 'login' }, 'none'],
     [{ prompt: 'consent select_account' }, 'none'],
     [{ prompt: 'none' }, 'none'],
+    [{ prompt: ' none ' }, 'none'],
   ]
   for (const [change, error] of faults) expect([change, faultOf(query(change))]).toEqual([change, error])
 })

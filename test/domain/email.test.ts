@@ -61,6 +61,7 @@ test('an address has at most 254 characters, 64 of them before the @ and 63 in a
   expect(normalizeEmail(`${'a'.repeat(64)}@${domain}`)).not.toBeNull()
   expect(normalizeEmail(`${'a'.repeat(65)}@${domain}`)).toBeNull()
   expect(normalizeEmail(`${'a'.repeat(64)}@${domain}.${'a'.repeat(5)}`)).not.toBeNull()
+  expect(normalizeEmail(`${'a'.repeat(64)}@${domain}.${'a'.repeat(6)}`)).toHaveLength(254)
   expect(normalizeEmail(`${'a'.repeat(64)}@${domain}.${'a'.repeat(7)}`)).toBeNull()
   expect(normalizeEmail(`a@${'a'.repeat(64)}`)).toBeNull()
 })

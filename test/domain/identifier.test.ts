@@ -55,6 +55,7 @@ describe('the key of a row', () => {
 
   test('is told from other texts', () => {
     fc.assert(fc.property(uuid, (id) => expect(isRowKey(rowKey(id))).toBeTrue()))
+    expect(isRowKey(rowKey(Buffer.alloc(16, 255)))).toBeTrue()
     for (const text of ['', '0'.repeat(21), '0'.repeat(23), `${'0'.repeat(21)}-`, 'z'.repeat(22)]) {
       expect(isRowKey(text)).toBeFalse()
       expect(() => asRowKey(text)).toThrow(TypeError)

@@ -6,6 +6,7 @@ test('an install is live only when it is approved and active', () => {
   expect(isInstallLive({ approval: 'approved', state: 'inactive' })).toBe(false)
   for (const approval of ['pending', 'rejected', 'withdrawn'] as const) {
     expect(isInstallLive({ approval, state: 'inactive' })).toBe(false)
+    expect(isInstallLive({ approval, state: 'active' })).toBe(false)
   }
 })
 

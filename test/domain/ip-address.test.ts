@@ -25,6 +25,8 @@ describe('an IP address', () => {
     ['::', '::'],
     ['::1', '::1'],
     ['1::', '1::'],
+    ['1:2:3:4:5:6:7::', '1:2:3:4:5:6:7:0'],
+    ['0000:0000:0000:0000:0000:ffff:255.255.255.255', '255.255.255.255'],
     ['2001:db8:1:1:1:1:0:1', '2001:db8:1:1:1:1:0:1'],
   ])('%p is spelt %p', (text, spelling) => {
     expect(canonical(text)).toBe(spelling)
@@ -89,6 +91,17 @@ describe('an IP network', () => {
     ['::1', '::2', false],
   ])('%p holds %p: %p', (network, address, expected) => {
     expect(holds(network, address)).toBe(expected)
+  })
+
+  test('holds what is the same up to its length, bit by bit, whatever comes after it', () => {
+    const address = parseIpAddress('2001:db8:aaaa:5555:aaaa:5555:aaaa:5555') ?? []
+    const flipped = (bit: number) =>
+      address.map((byte, index) => (index === bit >> 3 ? byte ^ (0x80 >> (bit & 7)) : byte))
+    for (let prefix = 0; prefix <= 128; prefix += 1) {
+      for (let bit = 0; bit < 128; bit += 1) {
+        expect(isWithin(flipped(bit), { address, prefix })).toBe(bit >= prefix)
+      }
+    }
   })
 
   test.each(['10.0.0.0/33', '10.0.0.0/-1', '10.0.0.0/', '10.0.0.0/08', '::/129', '/8', '10.0.0.0/8/8', 'all'])(

@@ -36,11 +36,18 @@ test('each field that is not as it must be is named, and says what it must be', 
   }
 })
 
+test('what is no object is no resource', () => {
+  for (const text of ['', '{', 'null', 'true', '7', '"a"', '[]', `[${JSON.stringify(sound)}]`]) {
+    expect(readResource(text)).toEqual({ kind: 'fault', message: 'This is not a JSON object.' })
+  }
+})
+
 test('a resource may be changed when it was created or later, not before', () => {
   const createdAt = '2026-02-02T00:00:00Z'
   const changed = (updatedAt: string | null) => readResource(JSON.stringify({ ...sound, createdAt, updatedAt }))
   expect(changed('2026-02-01T23:59:59Z')).toEqual({ kind: 'fault', message: 'updatedAt: This is before createdAt.' })
   for (const updatedAt of [createdAt, '2026-02-03T00:00:00Z', null]) expect(changed(updatedAt).kind).toBe('resource')
+  expect(readResource(JSON.stringify({ ...sound, updatedAt: '1969-12-31T00:00:00Z' })).kind).toBe('resource')
 })
 
 test('whatever the text, it is a resource or a fault, never an exception, and a fault repeats no value', () => {

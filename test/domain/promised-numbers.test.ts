@@ -1,0 +1,57 @@
+import { expect, test } from 'bun:test'
+import { maximumAppsPerOwner } from '../../src/domain/app.ts'
+import { graceHours, lastUsePrecisionMs, maximumLiveSecrets } from '../../src/domain/credential.ts'
+import { retryWindowMs } from '../../src/domain/grant.ts'
+import { passwordFault } from '../../src/domain/password.ts'
+import { defaultRateLimits } from '../../src/domain/rate-limits.ts'
+import { maximumRedirectUris } from '../../src/domain/redirect-uri.ts'
+import { artifactLimits, manifestLimitBytes } from '../../src/domain/version.ts'
+import { attemptTimeoutMs, failingForMs, maximumAttempts, webhookHistoryMs } from '../../src/domain/webhook-delivery.ts'
+import { maximumEndpoints } from '../../src/domain/webhook-kind.ts'
+
+// Numbers that clients, owners and operators were promised; lifetimes have a test of their own.
+
+const hour = 3_600_000
+
+test('limits of calls are those of the contract unless settings say otherwise', () => {
+  expect(defaultRateLimits).toEqual({
+    token: { count: 600, seconds: 60 },
+    failed: { count: 120, seconds: 300 },
+    authorize: { count: 120, seconds: 60 },
+    read: { count: 3_000, seconds: 60 },
+    write: { count: 120, seconds: 60 },
+    sign_in: { count: 10, seconds: 300 },
+    address: { count: 6_000, seconds: 60 },
+  })
+})
+
+test('an environment has two live secrets at most, and a rotated one a grace of a day, or of a week at most', () => {
+  expect(maximumLiveSecrets).toBe(2)
+  expect(graceHours).toEqual({ default: 24, maximum: 168 })
+  expect(lastUsePrecisionMs).toBe(60_000)
+})
+
+test('a lost answer can be asked for again for a minute', () => {
+  expect(retryWindowMs).toBe(60_000)
+})
+
+test('an upload takes 10 MiB, its manifest 256 KiB', () => {
+  expect(artifactLimits).toEqual({ bytes: 10 * 1024 ** 2, chunkBytes: 256 * 1024 })
+  expect(manifestLimitBytes).toBe(256 * 1024)
+})
+
+test('an account has 100 apps at most, an environment 100 redirect URIs and 10 endpoints', () => {
+  expect([maximumAppsPerOwner, maximumRedirectUris, maximumEndpoints]).toEqual([100, 100, 10])
+})
+
+test('an event is attempted ten times and kept for thirty days; an endpoint may fail for five', () => {
+  expect(maximumAttempts).toBe(10)
+  expect([attemptTimeoutMs, failingForMs, webhookHistoryMs]).toEqual([15_000, 120 * hour, 720 * hour])
+})
+
+test('a password has from 8 characters to 72 bytes', () => {
+  expect(passwordFault('x'.repeat(7))).not.toBeNull()
+  expect(passwordFault('x'.repeat(8))).toBeNull()
+  expect(passwordFault('x'.repeat(72))).toBeNull()
+  expect(passwordFault('x'.repeat(73))).not.toBeNull()
+})
