@@ -37,6 +37,8 @@ afterAll(async () => await platform.database.close())
 const actionsOf = async (appId: string) =>
   (await platform.database.queries.audit.pageOfApp(appId, null, '~', 100)).map(({ action }) => action)
 const newApp = (login: Login, slug: string) => ({ ownerEmail: login.email, name: 'App', slug, scopes: 'site:read' })
+const createWellFormed = async (change: object) =>
+  await createApp(platform, trace, operator, { ...newApp(owner, 'well-formed'), ...change })
 
 test('an account has at most 100 apps, and of two creates that race for the last one only one gets it', async () => {
   const full = await addUser(platform)
@@ -61,6 +63,20 @@ test('only an active user gets an app', async () => {
   }
   const slugs = (await listApps(platform)).map(({ slug }) => slug)
   expect(slugs.filter((slug) => slug.startsWith('of-nobody'))).toEqual([])
+})
+
+test('an app has a name, a slug and scopes that can be, and a client of its own in each environment', async () => {
+  for (const [param, change] of [
+    ['name', { name: '' }],
+    ['slug', { slug: 'Not a slug' }],
+    ['scopes', { scopes: 'no:such:scope' }],
+    ['scopes', { scopes: 'store.products:read' }],
+  ] as const) {
+    await expect(createWellFormed(change)).rejects.toMatchObject({ facts: { param } })
+  }
+  const { clientIds } = await createWellFormed({})
+  expect(clientIds.development).toStartWith('apc_dev_')
+  expect(clientIds.production).toStartWith('apc_live_')
 })
 
 test('every app is listed, by slug, whoever has it', async () => {

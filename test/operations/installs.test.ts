@@ -113,9 +113,25 @@ test('an owner agrees to what the version asks for now, as long as the install i
 test('an install that there is not takes no step', async () => {
   const id = `ins_${'0'.repeat(32)}`
   for (const step of ['approve', 'reject', 'withdraw', 'deactivate'] as const) {
-    expect(await paramOf(moveInstall(platform, trace, operator, { id, step }))).toBe('install')
+    await expect(moveInstall(platform, trace, operator, { id, step })).rejects.toMatchObject({
+      facts: { message: 'There is no such install.' },
+    })
   }
   expect(await refusalOf(endInstall(platform, trace, operator, id))).toBe('version_not_eligible')
+})
+
+test('an install takes each step once, and its owner ends it once', async () => {
+  const { id } = await install(await liveApp())
+  const move = async (step: 'approve' | 'withdraw') =>
+    await paramOf(moveInstall(platform, trace, operator, { id, step }))
+  expect([await move('approve'), await move('approve'), await move('withdraw')]).toEqual(['done', 'install', 'install'])
+  expect(await endInstall(platform, trace, operator, id)).toBe('deactivate')
+  expect(await refusalOf(endInstall(platform, trace, operator, id))).toBe('version_not_eligible')
+  expect((await eventsOf(id)).map(({ action }) => action)).toEqual([
+    'install.created',
+    'install.approved',
+    'install.deactivated',
+  ])
 })
 
 test('an install belongs to its user; to everybody else it does not exist', async () => {
