@@ -9,6 +9,13 @@ export const equivalent: Readonly<Record<string, string>> = {
     'only a session of the owner of the install makes a code for it, and an install stays with its owner',
   'src/domain/authorization-parameters.ts: never: key === null':
     'a name that cannot be read is kept under null, and nobody asks for a parameter of that name',
+  'src/domain/base62.ts: left out: first < limbs.length': 'beyond the last limb there is no 0 to leap over',
+  'src/domain/base62.ts: <=: first < limbs.length': 'beyond the last limb there is no 0 to leap over',
+  'src/domain/crc32.ts: twice: 256': 'only the first 256 entries are ever asked for',
+  "src/domain/resource.ts: always: typeof value === 'string'": 'what is no text has not the form of a time',
+  'src/domain/download-name.ts: <: Buffer.byteLength(name) <= longestBytes': 'a name that fits is shortened to itself',
+  'src/domain/download-name.ts: >=: dot > 0':
+    'a name that is too long has no dot at its beginning, and without any it is longer than an extension may be',
   'src/domain/download-name.ts: never: Buffer.byteLength(name) <= longestBytes':
     'a name that fits is shortened to itself',
   'src/domain/download-name.ts: left out: dot > 0':
@@ -86,8 +93,56 @@ export const equivalent: Readonly<Record<string, string>> = {
     'a malformed ID is no client: the store is spared the question',
   'src/operations/credentials/create-credential.ts: never: client === undefined':
     'an app has a client in both environments from its first transaction on',
+  'src/operations/oauth/decide-consent.ts: always: refusal instanceof PlatformError':
+    'an error that is none of ours has no code, and so no name at the redirect URI',
+  'src/operations/search.ts: >=: part.length > longestPart': 'nothing that is searched is as long as that',
+  'src/operations/sessions/sign-in.ts: left out: !checkable':
+    'what no password can be is compared as the empty one, which nobody has',
+  'src/operations/users/change-password.ts: left out: checkable':
+    'what no password can be is compared as the empty one, which nobody has',
+  'src/operations/users/change-password.ts: left out: oldHash !== null': 'without an old hash nothing has matched',
+  'src/operations/versions/create-version.ts: never: app === null':
+    'the app of a token that was found alive in this very transaction is there',
+  'src/operations/versions/list-queue.ts: left out: since === undefined':
+    'a cursor of the right form has both of its parts',
+  'src/operations/versions/list-queue.ts: left out: id === undefined':
+    'a cursor of the right form has both of its parts',
+  'src/operations/versions/read-review.ts: never: owner === null': 'an app has an owner: a foreign key of the store',
+  'src/operations/versions/roll-back-version.ts: never: app === null':
+    'the app of a token that was found alive in this very transaction is there',
+  'src/operations/versions/roll-back-version.ts: always: from !== null':
+    'the first version is the head, and what was live before has given way to another: something is current',
+  'src/operations/versions/roll-back-version.ts: never: !isSwapped':
+    'one transaction at a time writes in SQLite: what was read in it still is so; another engine may differ',
+  'src/operations/versions/take-step.ts: never: !(await q.versions.move(before.id, [from], to, changesOf(move, stamp.at), stamp.at))':
+    'one transaction at a time writes in SQLite: what was read in it still is so; another engine may differ',
+  'src/operations/versions/version-record.ts: never: row === null || app === null':
+    'a version that was written or read in this very transaction is there, and so is its app',
+  'src/operations/versions/version-record.ts: left out: row === null':
+    'a version that was written or read in this very transaction is there, and so is its app',
+  'src/operations/versions/version-record.ts: left out: app === null':
+    'a version that was written or read in this very transaction is there, and so is its app',
+  'src/operations/versions/version-record.ts: left out: row.artifactFilename === null':
+    'a file is written with its name and its size',
+  'src/operations/versions/version-record.ts: left out: row.artifactSizeBytes === null':
+    'a file is written with its name and its size',
+  'src/operations/webhooks/ping-endpoint.ts: never: event === null':
+    'an event that was written in this very transaction is there',
   'src/operations/redirect-uris/change-redirect-uris.ts: never: client === undefined':
     'an app has a client in both environments from its first transaction on',
+  'src/operations/grants/list-connected-apps.ts: never: first === undefined': 'a group has rows',
+  'src/operations/grants/list-connected-apps.ts: never: first === undefined || environment === null':
+    'a group has rows, and a grant has a client: a foreign key of the store',
+  'src/operations/grants/list-connected-apps.ts: left out: first === undefined': 'a group has rows',
+  'src/operations/grants/list-connected-apps.ts: left out: environment === null':
+    'a grant has a client: a foreign key of the store',
+  'src/operations/grants/revoke-connected-apps.ts: always: id > latest':
+    'SQLite gives what it has changed in the order of the IDs; another engine may differ',
+  'src/operations/grants/revoke-connected-apps.ts: >=: id > latest': 'the latest ID is the latest either way',
+  'src/operations/installs/agree-to-scopes.ts: left out: install === null': 'without an install there is no app',
+  'src/operations/installs/agree-to-scopes.ts: left out: app === null':
+    'an install has an app: a foreign key of the store',
+  'src/operations/installs/opened-version.ts: never: app.developmentVersionId === null': 'no version has no ID',
   'src/operations/oauth/attempt.ts: left out: !sameHash(pair.accessHash, current.pair.accessHash)':
     'both tokens come from one salt: where one differs, both do',
   'src/operations/oauth/attempt.ts: left out: !sameHash(pair.refreshHash, current.pair.refreshHash)':
