@@ -1,4 +1,4 @@
-import { and, asc, count, eq, gt, gte, inArray, lt, max, sql } from 'drizzle-orm'
+import { and, asc, count, eq, gt, gte, inArray, lt, max, ne, sql } from 'drizzle-orm'
 import { type AuditFact, eventsToldBy, type ToldEvent, webhookBody } from '../../src/domain/webhook-event.ts'
 import { parseStoredKinds } from '../../src/domain/webhook-kind.ts'
 import { webhookDeliveries, webhookEvents } from '../tables/sqlite.ts'
@@ -7,6 +7,9 @@ import { webhookEndpointQueries } from './webhook-endpoints.ts'
 
 export type WebhookEvent = typeof webhookEvents.$inferSelect
 export type WebhookDelivery = typeof webhookDeliveries.$inferSelect
+
+/** A ping tells of nothing that happened: it is sent once and never counted among the events, nor sent again with them. */
+const isNoPing = ne(webhookEvents.kind, 'ping')
 
 /** The outbox: events, and their deliveries to each endpoint. */
 export const webhookEventQueries = (db: Connection) => {
@@ -78,28 +81,26 @@ export const webhookEventQueries = (db: Connection) => {
           .from(webhookDeliveries)
           .where(and(eq(webhookDeliveries.position, position), eq(webhookDeliveries.endpointId, endpointId))),
       ),
-    /** Writes what came of an attempt; false when somebody has asked for the event again meanwhile, or it is gone. */
-    moveDelivery: async (before: Omit<WebhookDelivery, 'nextAttemptAt'>, after: WebhookDelivery): Promise<boolean> =>
-      (
-        await db
-          .update(webhookDeliveries)
-          .set({ state: after.state, attempts: after.attempts, nextAttemptAt: after.nextAttemptAt })
-          .where(
-            and(
-              eq(webhookDeliveries.position, before.position),
-              eq(webhookDeliveries.endpointId, before.endpointId),
-              eq(webhookDeliveries.state, before.state),
-              eq(webhookDeliveries.attempts, before.attempts),
-            ),
-          )
-          .returning({ position: webhookDeliveries.position })
-      ).length === 1,
-    /** How many deliveries to an endpoint are in each state. */
+    /** Writes what came of an attempt, unless somebody has asked for the event again meanwhile, or it is gone. */
+    moveDelivery: async (before: Omit<WebhookDelivery, 'nextAttemptAt'>, after: WebhookDelivery): Promise<void> =>
+      void (await db
+        .update(webhookDeliveries)
+        .set({ state: after.state, attempts: after.attempts, nextAttemptAt: after.nextAttemptAt })
+        .where(
+          and(
+            eq(webhookDeliveries.position, before.position),
+            eq(webhookDeliveries.endpointId, before.endpointId),
+            eq(webhookDeliveries.state, before.state),
+            eq(webhookDeliveries.attempts, before.attempts),
+          ),
+        )),
+    /** How many deliveries of events to an endpoint are in each state. */
     countsOf: async (endpointId: string) =>
       await db
         .select({ state: webhookDeliveries.state, count: count() })
         .from(webhookDeliveries)
-        .where(eq(webhookDeliveries.endpointId, endpointId))
+        .innerJoin(webhookEvents, eq(webhookEvents.position, webhookDeliveries.position))
+        .where(and(eq(webhookDeliveries.endpointId, endpointId), isNoPing))
         .groupBy(webhookDeliveries.state),
     /** Deliveries to an endpoint of events since an ID and after a position, in order. */
     positionsSince: async (endpointId: string, sinceId: string, after: number, limit: number) =>
@@ -111,7 +112,7 @@ export const webhookEventQueries = (db: Connection) => {
             webhookDeliveries,
             and(eq(webhookDeliveries.position, webhookEvents.position), eq(webhookDeliveries.endpointId, endpointId)),
           )
-          .where(and(gte(webhookEvents.id, sinceId), gt(webhookEvents.position, after)))
+          .where(and(gte(webhookEvents.id, sinceId), gt(webhookEvents.position, after), isNoPing))
           .orderBy(asc(webhookEvents.position))
           .limit(limit)
       ).map(({ position }) => position),
@@ -121,11 +122,13 @@ export const webhookEventQueries = (db: Connection) => {
         await db
           .select({ position: webhookDeliveries.position })
           .from(webhookDeliveries)
+          .innerJoin(webhookEvents, eq(webhookEvents.position, webhookDeliveries.position))
           .where(
             and(
               eq(webhookDeliveries.endpointId, endpointId),
               eq(webhookDeliveries.state, 'failed'),
               gt(webhookDeliveries.position, after),
+              isNoPing,
             ),
           )
           .orderBy(asc(webhookDeliveries.position))

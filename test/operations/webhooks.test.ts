@@ -45,8 +45,8 @@ afterAll(async () => {
 const freshApp = async () => await addApp(platform, world.owner)
 const makeSecret = async (slug: string, environment: 'development' | 'production' = 'development') =>
   await createCredential(platform, trace, operator, { slug, environment, label: null })
-/** The kinds that wait for an endpoint, in the order in which they will be sent. */
-const waitingFor = async (id: string): Promise<readonly string[]> => {
+/** The kinds that wait for an endpoint, in the order in which they will be sent; they have come to this end afterwards. */
+const waitingFor = async (id: string, end: 'delivered' | 'failed' = 'delivered'): Promise<readonly string[]> => {
   const kinds: string[] = []
   for (;;) {
     const next = await platform.database.queries.webhookEvents.nextDue(id, platform.clock.now())
@@ -54,7 +54,7 @@ const waitingFor = async (id: string): Promise<readonly string[]> => {
     kinds.push(next.event.kind)
     const { position } = next.event
     const before = { position, endpointId: id, state: 'pending', attempts: next.attempts } as const
-    const after = { ...before, state: 'delivered', nextAttemptAt: null } as const
+    const after = { ...before, state: end, nextAttemptAt: null } as const
     await platform.database.transaction(async (q) => await q.webhookEvents.moveDelivery(before, after))
   }
 }
@@ -181,6 +181,8 @@ describe('a secret', () => {
       )
     }
     expect(await liveOf(id)).toBe(1)
+    await rotateWebhookSecret(platform, trace, operator, { id, graceHours: 168 })
+    expect(await liveOf(id)).toBe(2)
   })
 })
 
@@ -277,7 +279,7 @@ describe('a ping', () => {
       [204, 'ping'],
     ])
     const app = world.app.id
-    expect((await readEndpoint(platform, app, id)).deliveries).toEqual({ pending: 0, delivered: 1, failed: 1 })
+    expect((await readEndpoint(platform, app, id)).deliveries).toEqual({ pending: 0, delivered: 0, failed: 0 })
     expect((await readEndpoint(platform, app, id)).failingSince).toBeNull()
   })
 })
@@ -323,12 +325,25 @@ describe('events are sent again', () => {
   })
 
   test('all that failed, and nothing when nothing has', async () => {
-    const { id } = await start(2)
+    const { id, app } = await start(2)
     expect(await resend(id, { kind: 'failed' })).toBe(0)
-    receiver.behave(() => 500)
-    await pingEndpoint(platform, trace, operator, id)
-    receiver.behave(() => 200)
+    await makeSecret(app.slug)
+    expect(await waitingFor(id, 'failed')).toEqual(['credential.created'])
     expect(await resend(id, { kind: 'failed' })).toBe(1)
+    expect(await waitingFor(id)).toEqual(['credential.created'])
+  })
+
+  test('but no ping, unless it is asked for by its ID', async () => {
+    const { id, app, since } = await start(1)
+    receiver.behave(() => 500)
+    const { eventId } = await pingEndpoint(platform, trace, operator, id)
+    receiver.behave(() => 200)
+    expect((await readEndpoint(platform, app.id, id)).deliveries).toEqual({ pending: 0, delivered: 1, failed: 0 })
+    expect(await resend(id, { kind: 'failed' })).toBe(0)
+    expect(await resend(id, { kind: 'since', at: since[0] ?? 0 })).toBe(1)
+    expect(await waitingFor(id)).toEqual(['credential.created'])
+    expect(await resend(id, { kind: 'one', eventId })).toBe(1)
+    expect(await waitingFor(id)).toEqual(['ping'])
   })
 })
 

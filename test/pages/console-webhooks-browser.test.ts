@@ -27,7 +27,7 @@ afterAll(async () => {
   await receiver.down()
 })
 
-const press = async (page: Page, name: string) => {
+const press = async (page: Page, name: string | RegExp) => {
   const led = page.waitForEvent('framenavigated')
   await page.getByRole('button', { name, exact: true }).first().click()
   await led
@@ -65,6 +65,8 @@ describe.each(browserKinds)('with $kind', (kind) => {
     await screenshot(page, `webhook-endpoint-${kind.kind}`)
     receiver.behave(() => 200)
     await press(page, 'Send all failed events again')
+    expect(await page.getByRole('status').textContent()).toContain('nothing to send again') // a ping is no event
+    await press(page, /^Send again: evt_/)
     expect(await page.getByRole('status').textContent()).toContain('on their way again')
     await press(page, 'Rotate the secret')
     expect(await page.getByLabel('Signing secret').inputValue()).toMatch(/^whsec_/)

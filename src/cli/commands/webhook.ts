@@ -55,7 +55,7 @@ export const addWebhookCommands = (program: Command): void => {
   operatorCommand(group, 'resend <endpointId>', 'Send events again that were meant for an endpoint.')
     .option('--event <eventId>', 'this one')
     .option('--since <time>', 'all since a time such as 2026-08-01T12:00:00Z, or since 30m, 24h or 7d ago', readSince)
-    .option('--failed', 'all that were given up')
+    .option('--failed', 'all that were given up, but no pings')
     .action(resend)
 }
 

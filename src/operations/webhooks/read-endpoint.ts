@@ -3,7 +3,7 @@ import { refuse } from '../../domain/errors.ts'
 import type { Platform } from '../platform.ts'
 import { type EndpointRecord, endpointRecord } from './endpoint-record.ts'
 
-/** An endpoint with how many deliveries to it are in each state, and when its secrets end. */
+/** An endpoint with how many deliveries of events to it are in each state, pings aside, and when its secrets end. */
 export type EndpointDetail = EndpointRecord & {
   readonly deliveries: Readonly<Record<DeliveryState, number>>
   /** Of the secret before the present one; null when there is none any more. */

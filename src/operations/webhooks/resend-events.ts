@@ -7,7 +7,7 @@ import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findEndpoint } from './find-endpoint.ts'
 
-/** One event, all since a moment (epoch milliseconds), or all that were given up. */
+/** One event, a ping too; all since a moment (epoch milliseconds) or all that were given up, but for pings. */
 export type ResendChoice =
   | { readonly kind: 'one'; readonly eventId: string }
   | { readonly kind: 'since'; readonly at: number }

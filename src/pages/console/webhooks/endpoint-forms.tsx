@@ -31,7 +31,7 @@ export const ResendForms = ({ visit, app, endpoint, refused }: EndpointFormProps
   <>
     <Form action={appPath(app.slug, 'webhooks', endpoint.id, 'resend-failed')} visit={visit}>
       <p class="muted" id="about-failed">
-        Those that were given up after ten attempts, under the same IDs.
+        Those that were given up after ten attempts, under the same IDs. Pings are not among them.
       </p>
       <button type="submit" class="secondary" aria-describedby="about-failed">
         Send all failed events again
