@@ -1,15 +1,36 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { isRowKey, type RowKey, rowKey, rowKeyLength } from '../../src/domain/identifier.ts'
-import { mintSecret, type SecretKind, secretPrefixes } from '../../src/domain/secret.ts'
-import { createRandom } from '../../src/runtime/random.ts'
+import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
+import { authenticateAppToken } from '../../src/operations/tokens/authenticate-app-token.ts'
+import { recordRefusal } from '../../src/operations/tokens/record-refusal.ts'
+import { refusalOf } from '../operations/support/owner.ts'
 import { call } from '../support/call.ts'
-import { isLong, patience, rounds, seed, seeded } from '../support/proof.ts'
+import { compareTimes } from '../support/compare-times.ts'
+import {
+  addEmbeddedVersion,
+  embedOrigin,
+  exchangeInstallCode,
+  installEmbedded,
+  openInstall,
+} from '../support/embedding.ts'
+import { type Either, forged, freshKey, type Which } from '../support/forged.ts'
+import { trace } from '../support/operator.ts'
+import { isLong, patience, rounds } from '../support/proof.ts'
 import { runProgram } from '../support/run-program.ts'
-import { appToken, createWorld, endWorld, type World } from '../support/world.ts'
+import {
+  appToken,
+  authorize,
+  createWorld,
+  endWorld,
+  exchange,
+  grantTokens,
+  refreshBody,
+  signIn,
+  type World,
+} from '../support/world.ts'
 
 /*
  * Whether a refusal takes longer where there is something to refuse. A report, never a rule of the tests: what a clock says
- * depends on the machine.
+ * depends on the machine. The rule that can be held without one is in `same-work.test.ts`.
  */
 let world: World
 beforeAll(async () => {
@@ -19,92 +40,134 @@ afterAll(async () => {
   if (isLong) await endWorld(world)
 })
 
-const chance = seeded(seed)
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
-const resampled = (values: readonly number[]): number[] => values.map(() => values[chance(values.length)] ?? 0)
+type Ask = (which: Which) => Promise<{ readonly status: number }>
 
-/** The difference of the medians, and between what 95 of 100 resamplings put it. */
-const difference = (known: readonly number[], unknown: readonly number[]) => {
-  const resamplings = Array.from({ length: 1_000 }, () => median(resampled(known)) - median(resampled(unknown)))
-  const sorted = resamplings.toSorted((a, b) => a - b)
-  return { is: median(known) - median(unknown), from: sorted[25] ?? 0, to: sorted[974] ?? 0 }
-}
-
-const us = (milliseconds: number): string =>
-  `${milliseconds >= 0 ? '+' : '−'}${Math.abs(milliseconds * 1_000).toFixed(1)} µs`
-
-/** Asks both in turn, in an order that chance decides each time. */
-const compare = async (
-  name: string,
-  times: number,
-  ask: (which: 'known' | 'unknown') => Promise<{ readonly status: number }>,
-): Promise<void> => {
-  const milliseconds: Record<'known' | 'unknown', number[]> = { known: [], unknown: [] }
-  const once = async (which: 'known' | 'unknown') => {
-    const began = performance.now()
-    const { status } = await ask(which)
-    milliseconds[which].push(performance.now() - began)
-    expect(status).toBe(401)
-  }
-  for (let count = 0; count < times; count += 1) {
-    const first = chance(2) === 0 ? 'known' : 'unknown'
-    await once(first)
-    await once(first === 'known' ? 'unknown' : 'known')
-  }
-  const { is, from, to } = difference(milliseconds.known, milliseconds.unknown)
-  const verdict = from <= 0 && to >= 0 ? 'no difference found' : 'A DIFFERENCE'
-  console.log(
-    `  ${name}: medians ${(median(milliseconds.known) * 1_000).toFixed(1)} and ${(median(milliseconds.unknown) * 1_000).toFixed(1)} µs, ` +
-      `difference ${us(is)} (95 %: ${us(from)} to ${us(to)}) in ${times} pairs: ${verdict}`,
+const times = rounds(1)
+/** As a client sees it. */
+const prove = (name: string, prepare: () => Ask | Promise<Ask>, pairs = times): void =>
+  test.if(isLong)(
+    `how long refusals take: ${name}`,
+    async () => {
+      const ask = await prepare()
+      await compareTimes(name, pairs, async (which) => expect((await ask(which)).status).toBe(401))
+    },
+    patience,
   )
-}
 
-const random = createRandom()
-const freshKey = (): RowKey => rowKey(random.uuid(Date.now()))
-/** A well-formed secret under the key of this one, or under one that nobody has: it gets as far as the store. */
-const forged = (kind: SecretKind, secret: string) => {
-  const start = secretPrefixes[kind].length
-  const key = secret.slice(start, start + rowKeyLength)
-  if (!isRowKey(key)) throw new Error('not a secret of this kind')
-  const under = (row: RowKey) => mintSecret({ kind, key: row, random: random.bytes(32) })
-  return { known: under(key), unknown: under(freshKey()) }
-}
+const post = async (path: string, body: unknown) => await call(world.server.url, 'POST', path, { body })
+const get = async (path: string, token: string) => await call(world.server.url, 'GET', path, { token })
 
-test.if(isLong)(
-  'how long refusals take for known and for unknown clients, tokens, sessions and users',
+prove('nothing differs, so much is noise', async () => {
+  const wrong = forged('appToken', await appToken(world.server.url, world.app.development))
+  return async () => await get('/me', wrong.unknown)
+})
+
+prove('client IDs', () => {
+  const { clientId, clientSecret } = world.app.development
+  const ids: Either = { known: clientId, unknown: `apc_dev_${freshKey()}` }
+  const wrong = forged('clientSecretDevelopment', clientSecret).known
+  return async (which) => await post('/token', { clientId: ids[which], clientSecret: wrong, scope: 'site:read' })
+})
+
+prove('client secrets', () => {
+  const { clientId, clientSecret } = world.app.development
+  const wrong = forged('clientSecretDevelopment', clientSecret)
+  return async (which) => await post('/token', { clientId, clientSecret: wrong[which], scope: 'site:read' })
+})
+
+prove('app tokens', async () => {
+  const wrong = forged('appToken', await appToken(world.server.url, world.app.development))
+  return async (which) => await get('/me', wrong[which])
+})
+
+prove('user access tokens', async () => {
+  const wrong = forged('userAccessToken', (await grantTokens(world)).accessToken)
+  return async (which) => await get('/oauth/me', wrong[which])
+})
+
+prove('refresh tokens', async () => {
+  const wrong = forged('refreshToken', (await grantTokens(world)).refreshToken)
+  return async (which) => await post('/oauth/token', refreshBody(world.app, wrong[which]))
+})
+
+prove('authorization codes', async () => {
+  const session = await signIn(world.server.url, world.user)
+  const wrong = forged('authorizationCode', await authorize(world.server.url, session, world.app))
+  return async (which) => await exchange(world.server.url, world.app, wrong[which])
+})
+
+prove('sessions', async () => {
+  const wrong = forged('session', await signIn(world.server.url, world.user))
+  return async (which) => await get('~/api/session', wrong[which])
+})
+
+prove('embedded sessions', async () => {
+  const { platform, server, app, user } = world
+  await addEmbeddedVersion(platform, app)
+  const install = await installEmbedded(platform, app, user)
+  const code = await openInstall(platform, await signIn(server.url, user), install)
+  const { clientId } = app.production
+  const { body } = await exchangeInstallCode(server.url, { clientId, code, origin: embedOrigin(app) })
+  const wrong = forged('embeddedSession', body.sessionToken)
+  return async (which) => await get('/oauth/me', wrong[which])
+})
+
+prove(
+  'users',
   async () => {
-    const { server, app, user } = world
-    const times = rounds(1)
-    const post = async (path: string, body: unknown) => await call(server.url, 'POST', path, { body })
-    const { clientId, clientSecret } = app.development
-    const clients = { known: clientId, unknown: `apc_dev_${freshKey()}` }
-    const wrong = forged('clientSecretDevelopment', clientSecret).known
-    await compare(
-      'clients',
-      times,
-      async (which) => await post('/token', { clientId: clients[which], clientSecret: wrong, scope: 'site:read' }),
-    )
-    const token = await appToken(server.url, app.development)
-    const tokens = forged('appToken', token)
-    await compare('app tokens', times, async (which) => await call(server.url, 'GET', '/me', { token: tokens[which] }))
-    const { body } = await call(server.url, 'POST', '~/api/session', { body: user })
-    const sessions = forged('session', body.sessionToken)
-    await compare(
-      'sessions',
-      times,
-      async (which) => await call(server.url, 'GET', '~/api/session', { token: sessions[which] }),
-    )
     // A password as the program hashes it; those of other tests are made cheaply.
-    const email = 'someone@example.com'
-    const flags = ['--email', email, '--name', 'Someone', '--generate-password', '--database', server.database]
-    expect((await runProgram(['user', 'create', ...flags])).code).toBe(0)
-    const emails = { known: email, unknown: 'nobodyy@example.com' }
-    await compare(
-      'users',
-      Math.ceil(times / 50),
-      async (which) => await post('~/api/session', { email: emails[which], password: 'not the password' }),
-    )
+    const emails: Either = { known: 'someone@example.com', unknown: 'nobodyy@example.com' }
+    const who = ['--email', emails.known, '--name', 'Someone', '--generate-password']
+    expect((await runProgram(['user', 'create', ...who, '--database', world.server.database])).code).toBe(0)
+    return async (which) => await post('~/api/session', { email: emails[which], password: 'not the password' })
   },
-  patience,
+  Math.ceil(times / 50),
 )
+
+type Refuse = (which: Which) => Promise<unknown>
+
+/**
+ * As the operation takes it, in the process that measures and without HTTP, where a single microsecond can be seen: its
+ * reads, its event in the audit and its commit.
+ */
+const proveInside = (name: string, prepare: () => Refuse | Promise<Refuse>): void =>
+  test.if(isLong)(
+    `how long refusals take inside: ${name}`,
+    async () => {
+      const refuse = await prepare()
+      await compareTimes(`inside, ${name}`, times * 4, async (which) => {
+        await refuse(which)
+      })
+    },
+    patience,
+  )
+
+const issue = async (clientId: string, clientSecret: string) =>
+  await refusalOf(issueAppToken(world.platform, trace, { clientId, clientSecret, scope: null }))
+
+proveInside('nothing differs, so much is noise', () => {
+  const { clientId, clientSecret } = world.app.development
+  const wrong = forged('clientSecretDevelopment', clientSecret)
+  return async () => await issue(clientId, wrong.unknown)
+})
+
+proveInside('client IDs', () => {
+  const { clientId, clientSecret } = world.app.development
+  const ids: Either = { known: clientId, unknown: `apc_dev_${freshKey()}` }
+  const wrong = forged('clientSecretDevelopment', clientSecret)
+  return async (which) => await issue(ids[which], wrong.known)
+})
+
+proveInside('client secrets', () => {
+  const { clientId, clientSecret } = world.app.development
+  const wrong = forged('clientSecretDevelopment', clientSecret)
+  return async (which) => await issue(clientId, wrong[which])
+})
+
+proveInside('app tokens', async () => {
+  const wrong = forged('appToken', await appToken(world.server.url, world.app.development))
+  return async (which) => {
+    await authenticateAppToken(world.platform, wrong[which])
+    await recordRefusal(world.platform, trace, wrong[which], 'invalid_token')
+  }
+})
