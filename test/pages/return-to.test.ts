@@ -9,6 +9,12 @@ test('a path of this server with its query is where to go', () => {
   }
 })
 
+test('a path may be as long as the longest request of an app, and no longer', () => {
+  const longest = `/${'a'.repeat(32_767)}`
+  expect(safeReturnTo(longest, publicUrl)).toBe(longest)
+  expect(safeReturnTo(`${longest}a`, publicUrl)).toBe('/')
+})
+
 test('whatever could lead to another host leads to the start page', () => {
   const foreign = [
     null,

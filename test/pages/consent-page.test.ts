@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Consent } from '../../src/operations/oauth/prepare-consent.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { ConsentPage } from '../../src/pages/front-door/consent-page.tsx'
+import { page } from '../../src/pages/page.ts'
+import { ticketBook } from '../../src/pages/ticket-book.ts'
+import type { Visit } from '../../src/pages/visit.ts'
+import { sessionOf } from '../operations/support/owner.ts'
+import { openAsOperator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addUser } from '../support/world.ts'
+
+let platform: Platform
+let visit: Visit
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'consent-page.db'))
+  const session = await sessionOf(platform, await addUser(platform))
+  visit = { session, sessionToken: '', trace, tickets: ticketBook(platform, 'a') }
+})
+afterAll(async () => await platform.database.close())
+
+const plain: Consent = {
+  appName: 'Newsletter',
+  publisher: 'Dora Developer',
+  environment: 'production',
+  scopes: [{ name: 'site:read', isNew: false }],
+  isKnown: false,
+}
+
+/** The words of the page that asks for this, without its markup. */
+const wordsOf = async (change: Partial<Consent>): Promise<string> => {
+  const asked = { redirectUri: 'https://app.example/', state: 'x', codeChallenge: 'c', codeChallengeMethod: 'S256' }
+  const request = { ...asked, clientId: 'apc_live_1', scope: 'site:read' }
+  const shown = page(ConsentPage({ request, consent: { ...plain, ...change }, visit, lifetimes: platform.lifetimes }))
+  return (await shown.text()).replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
+}
+/** Whether the page says that the address, the name and the password are not given away. */
+const withheldIn = async (...names: Consent['scopes'][number]['name'][]) => {
+  const words = await wordsOf({ scopes: names.map((name) => ({ name, isNew: false })) })
+  const [, withheld = ''] = /It will not get(.*)Good to know/.exec(words) ?? []
+  return ['Your email address', 'Your name and picture', 'Your password'].map((thing) => timesIn(withheld, thing) > 0)
+}
+const timesIn = (words: string, word: string) => words.split(word).length - 1
+
+test('only what an app that is known asks for more is marked as new, and the page says that it is more', async () => {
+  const [old, fresh] = [
+    { name: 'site:read', isNew: false },
+    { name: 'profile:read', isNew: true },
+  ] as const
+  const stranger = await wordsOf({})
+  const again = await wordsOf({ isKnown: true, scopes: [old] })
+  const more = await wordsOf({ isKnown: true, scopes: [old, fresh] })
+  expect([stranger, again, more].map((words) => timesIn(words, ' New '))).toEqual([0, 0, 1])
+  expect([stranger, again, more].map((words) => timesIn(words, 'asks for it once more'))).toEqual([0, 1, 0])
+  expect([stranger, again, more].map((words) => timesIn(words, 'It now asks for more'))).toEqual([0, 0, 1])
+})
+
+test('what people fear for is named as withheld as long as it is not asked for', async () => {
+  expect(await withheldIn('site:read')).toEqual([true, true, true])
+  expect(await withheldIn('profile:read')).toEqual([true, false, true])
+  expect(await withheldIn('profile.email:read')).toEqual([false, true, true])
+})
+
+test('an app under development is told from one that is in use', async () => {
+  expect(await wordsOf({ environment: 'development' })).toContain('for testing by its developers')
+  expect(await wordsOf({ environment: 'production' })).not.toContain('Development')
+})

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { PlatformError, refuse } from '../../src/domain/errors.ts'
+import { rememberContext } from '../../src/http/request-context.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import type { VersionRecord } from '../../src/operations/versions/version-record.ts'
+import { artifactDownload } from '../../src/pages/artifact-download.ts'
+import { assetRoutes, siteStylesheet } from '../../src/pages/assets.ts'
+import { ticketOf } from '../../src/pages/form.ts'
+import { unansweredPage } from '../../src/pages/front-door/unanswered-page.tsx'
+import { visitorOf } from '../../src/pages/sign-in/visitor.ts'
+import { visitOf } from '../../src/pages/visit.ts'
+import { contextFrom, doorOf } from '../http/support/door.ts'
+import { openAsOperator } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { uploadVersion } from '../support/version.ts'
+import { addApp, addUser } from '../support/world.ts'
+
+let platform: Platform
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'visits.db'))
+})
+afterAll(async () => await platform.database.close())
+
+const requestWith = (headers: Readonly<Record<string, string>> = {}, path = '/') => {
+  const request = new Request(`http://localhost${path}`, { headers })
+  rememberContext(request, contextFrom('local'))
+  return request
+}
+
+/** The secret of a visit with this cookie. */
+const secretFor = (cookie?: string) => {
+  const { cookies } = visitorOf(doorOf(platform), requestWith(cookie === undefined ? {} : { cookie }))
+  return /^visit=([A-Za-z0-9_-]{43});/.exec(cookies[0] ?? '')?.[1] ?? ''
+}
+const stylesheet = async (headers: Readonly<Record<string, string>>) =>
+  await assetRoutes().handle(requestWith(headers, siteStylesheet.path))
+
+test('a route that has not asked who is there, or for a form with a ticket, answers nobody', () => {
+  expect(() => visitOf(requestWith())).toThrow('does not ask for a signed-in user')
+  expect(() => ticketOf(requestWith())).toThrow('does not take a form with a ticket')
+})
+
+test('whoever has not signed in keeps the cookie that this server gave, and gets a new one for any other', () => {
+  const given = secretFor()
+  expect(secretFor(`visit=${given}`)).toBe(given)
+  for (const other of [undefined, 'visit=', 'visit=a', `visit=${given}a`, `visit=${given.slice(1)}.`]) {
+    expect(secretFor(other)).toHaveLength(43)
+    expect(secretFor(other)).not.toBe(secretFor(other))
+  }
+})
+
+test('only two refusals of the front door have a page there; every other one goes where all go', () => {
+  for (const code of ['invalid_client', 'invalid_redirect_uri'] as const) {
+    expect(unansweredPage(requestWith(), refuse(code)).status).toBe(400)
+  }
+  for (const error of [refuse('unavailable'), refuse('invalid_request'), new TypeError('odd')]) {
+    expect(() => unansweredPage(requestWith(), error)).toThrow(error)
+  }
+})
+
+test('whoever takes no gzip gets what pages are made of unpacked', async () => {
+  const plain = await stylesheet({})
+  const packed = await stylesheet({ 'accept-encoding': 'br, gzip' })
+  expect([plain.headers.get('content-encoding'), packed.headers.get('content-encoding')]).toEqual([null, 'gzip'])
+  const text = await plain.text()
+  expect(text).toContain('{')
+  expect(Buffer.from(Bun.gunzipSync(new Uint8Array(await packed.arrayBuffer()))).toString()).toBe(text)
+})
+
+test('a file that cannot be read for another reason than damage is not called damaged', async () => {
+  const broken = await openAsOperator(join(temporaryFolder(), 'closed.db'))
+  const app = await addApp(broken, await addUser(broken))
+  const version: VersionRecord = await uploadVersion(broken, app, { version: '1.0.0' })
+  await broken.database.close()
+  const withFile = { ...version, artifact: { filename: 'a.zip', sizeBytes: 1, sha256: 'ab'.repeat(32) } }
+  const lines: string[] = []
+  const door = { ...doorOf(broken), log: { ...doorOf(platform).log, error: (event: string) => void lines.push(event) } }
+  const error = await artifactDownload(door, requestWith(), withFile).catch((cause: unknown) => cause)
+  expect(error).toBeInstanceOf(Error)
+  expect(error).not.toBeInstanceOf(PlatformError)
+  expect(lines).toEqual([])
+})
