@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Grant } from '../../../db/database.ts'
 import { rowKey } from '../../../src/domain/identifier.ts'
-import { hashSecret, mintSecret } from '../../../src/domain/secret.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { countRows } from '../../support/expired-rows.ts'
-import { openAsOperator, trace } from '../../support/operator.ts'
+import { addFamily as writeFamily, addGrant as writeGrant } from '../../support/grant-family.ts'
+import { openAsOperator } from '../../support/operator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, type Login } from '../../support/world.ts'
 
@@ -21,28 +21,8 @@ beforeAll(async () => {
 afterAll(async () => await platform.database.close())
 
 const key = () => rowKey(platform.random.uuid(platform.clock.now()))
-let grants = 0
-const addGrant = async (facts: Partial<Grant> = {}): Promise<Grant> => {
-  const now = platform.clock.now()
-  const grant = {
-    id: `grt_${String((grants += 1)).padStart(32, '0')}`,
-    userId: user.id,
-    appId: app.id,
-    clientId: app.development.clientId,
-    scopes: 'site:read',
-    currentKey: key(),
-    createdAt: now,
-    expiresAt: now + 60_000,
-    revokedAt: null,
-    retryKey: key(),
-    retrySalt: new Uint8Array(32),
-    retryFingerprint: new Uint8Array(32),
-    retryUntil: now + 60_000,
-    ...facts,
-  }
-  await platform.database.transaction(async (q) => await q.grants.insert(grant))
-  return grant
-}
+const addGrant = async () => await writeGrant(platform, app, user)
+const addFamily = async (pairs: number) => await writeFamily(platform, app, user, pairs)
 const now = () => platform.clock.now()
 const read = async ({ id }: Grant) => await platform.database.queries.grants.byId(id)
 const advance = async ({ id }: Grant, presentedKey: string, step: Grant) =>
@@ -89,24 +69,6 @@ test('a retry is closed for one grant alone', async () => {
   expect(await read(other)).toEqual(other)
 })
 
-/** The grant's code and so many pairs of tokens, each spent for the next one; the last is the current one. */
-const addFamily = async (pairs: number): Promise<Grant> => {
-  const keys = Array.from({ length: pairs + 1 }, key)
-  const grant = await addGrant({ currentKey: keys.at(-1) ?? '' })
-  const hash = () => hashSecret(mintSecret({ kind: 'session', key: key(), random: platform.random.bytes(32) }))
-  const { id: grantId, createdAt, expiresAt } = grant
-  const ofPair = { grantId, scopes: 'site:read', createdAt, accessExpiresAt: expiresAt, refreshExpiresAt: expiresAt }
-  await platform.database.transaction(async (q) => {
-    const [first = '', ...later] = keys
-    const code = { key: first, hash: hash(), grantId, expiresAt, redirectUri: app.redirectUri }
-    await q.grants.insertCode({ ...code, codeChallenge: 'c'.repeat(43) })
-    for (const [index, each] of later.entries()) {
-      const pair = { ...ofPair, ...trace, key: each, previousKey: keys[index] ?? '' }
-      await q.grants.insertPair({ ...pair, accessHash: hash(), refreshHash: hash() })
-    }
-  })
-  return grant
-}
 const tables = ['grants', 'authorization_codes', 'token_pairs']
 const purge = async ({ id }: Grant, before: number, limit = 250) =>
   await platform.database.transaction(async (q) => await q.grants.purgeFamily(id, before, limit))

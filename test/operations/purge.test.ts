@@ -1,0 +1,88 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Platform } from '../../src/operations/platform.ts'
+import { purgeAll } from '../../src/operations/purge/purge-all.ts'
+import { countRows, fillWithAppTokens } from '../support/expired-rows.ts'
+import { addFamily } from '../support/grant-family.ts'
+import { openAsOperator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+
+const hour = 3_600_000
+let file: string
+let platform: Platform
+let user: Login
+let app: AppInWorld
+beforeEach(async () => {
+  file = join(temporaryFolder(), 'purge.db')
+  platform = await openAsOperator(file)
+  user = await addUser(platform)
+  app = await addApp(platform, user)
+})
+afterEach(async () => await platform.database.close())
+
+/** Purges as at this moment; counts the pauses between batches, and ends in the given one. */
+const purge = async (before: number, on: Platform = platform, endAfter = Number.POSITIVE_INFINITY) => {
+  const then = { ...on, clock: { ...on.clock, purgeBefore: () => before } }
+  let pauses = 0
+  const removed = await purgeAll(
+    then,
+    trace,
+    async () => void (pauses += 1),
+    () => pauses >= endAfter,
+  )
+  return { removed, pauses }
+}
+const purged = async (): Promise<unknown[]> =>
+  (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 }))
+    .filter(({ action }) => action === 'grants.purged')
+    .map(({ detail }) => JSON.parse(detail ?? ''))
+
+test('others have a turn between two batches, and a purge that is stopped goes no further', async () => {
+  const credentialId = (await platform.database.queries.credentials.listByClient(app.production.clientId))[0]?.id ?? ''
+  const createdAt = platform.clock.now() - 3 * hour
+  fillWithAppTokens(file, { count: 700, credentialId, createdAt })
+  const stopped = await purge(platform.clock.now(), platform, 1)
+  expect([stopped.removed.app_tokens, stopped.pauses]).toEqual([250, 1])
+  const rest = await purge(platform.clock.now())
+  expect([rest.removed.app_tokens, rest.pauses]).toEqual([450, 1])
+})
+
+test('families go when they have expired and are counted in events, also one that is too large for a batch', async () => {
+  const families = [await addFamily(platform, app, user, 0), await addFamily(platform, app, user, 1)]
+  families.push(await addFamily(platform, app, user, 300), await addFamily(platform, app, user, 2))
+  const [first, last] = [families[0]?.expiresAt ?? 0, families[3]?.expiresAt ?? 0]
+  expect((await purge(first - 1)).removed.grants).toBe(0)
+  expect(await purged()).toEqual([])
+  expect((await purge(last)).removed.grants).toBe(2 + 3 + 302 + 4)
+  const { clientId } = app.development
+  expect(await purged()).toEqual([
+    { families: 2, issued: { [clientId]: 1 + 243 } },
+    { families: 2, issued: { [clientId]: 57 + 2 } },
+  ])
+  expect(countRows(file, 'grants', 'authorization_codes', 'token_pairs')).toEqual({
+    grants: 0,
+    authorization_codes: 0,
+    token_pairs: 0,
+  })
+})
+
+test('a family of which nothing was issued is counted for nobody', async () => {
+  const { expiresAt } = await addFamily(platform, app, user, 0)
+  await purge(expiresAt)
+  expect(await purged()).toEqual([{ families: 1, issued: {} }])
+})
+
+test('a family that goes on between the look and the purge stays, and leaves no event', async () => {
+  const family = await addFamily(platform, app, user, 1)
+  const { database } = platform
+  const transaction: typeof database.transaction = async (work) => {
+    const step = { ...family, expiresAt: family.expiresAt + hour }
+    await database.transaction(async (q) => await q.grants.advance(family.id, family.currentKey, step))
+    return await database.transaction(work)
+  }
+  const going: Platform = { ...platform, database: Object.create(database, { transaction: { value: transaction } }) }
+  expect((await purge(family.expiresAt, going)).removed.grants).toBe(0)
+  expect(await database.queries.grants.byId(family.id)).toMatchObject({ expiresAt: family.expiresAt + hour })
+  expect(await purged()).toEqual([])
+})

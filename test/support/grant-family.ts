@@ -1,0 +1,62 @@
+import type { Grant } from '../../db/database.ts'
+import { rowKey } from '../../src/domain/identifier.ts'
+import { hashSecret, mintSecret } from '../../src/domain/secret.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { trace } from './operator.ts'
+import type { AppInWorld, Login } from './world.ts'
+
+let grants = 0
+
+/** A grant of the user that lives for a minute and whose last answer can be repeated for as long, written as a row. */
+export const addGrant = async (
+  platform: Platform,
+  app: AppInWorld,
+  user: Pick<Login, 'id'>,
+  facts: Partial<Grant> = {},
+): Promise<Grant> => {
+  const now = platform.clock.now()
+  const key = () => rowKey(platform.random.uuid(now))
+  const grant = {
+    id: `grt_${String((grants += 1)).padStart(32, '0')}`,
+    userId: user.id,
+    appId: app.id,
+    clientId: app.development.clientId,
+    scopes: 'site:read',
+    currentKey: key(),
+    createdAt: now,
+    expiresAt: now + 60_000,
+    revokedAt: null,
+    retryKey: key(),
+    retrySalt: new Uint8Array(32),
+    retryFingerprint: new Uint8Array(32),
+    retryUntil: now + 60_000,
+    ...facts,
+  }
+  await platform.database.transaction(async (q) => await q.grants.insert(grant))
+  return grant
+}
+
+/** Such a grant with its code and so many pairs of tokens, each spent for the next one; the last is the current one. */
+export const addFamily = async (
+  platform: Platform,
+  app: AppInWorld,
+  user: Pick<Login, 'id'>,
+  pairs: number,
+): Promise<Grant> => {
+  const key = () => rowKey(platform.random.uuid(platform.clock.now()))
+  const hash = () => hashSecret(mintSecret({ kind: 'session', key: key(), random: platform.random.bytes(32) }))
+  const keys = Array.from({ length: pairs + 1 }, key)
+  const grant = await addGrant(platform, app, user, { currentKey: keys.at(-1) ?? '' })
+  const { id: grantId, createdAt, expiresAt } = grant
+  const ofPair = { grantId, scopes: 'site:read', createdAt, accessExpiresAt: expiresAt, refreshExpiresAt: expiresAt }
+  await platform.database.transaction(async (q) => {
+    const [first = '', ...later] = keys
+    const code = { key: first, hash: hash(), grantId, expiresAt, redirectUri: app.redirectUri }
+    await q.grants.insertCode({ ...code, codeChallenge: 'c'.repeat(43) })
+    for (const [index, each] of later.entries()) {
+      const pair = { ...ofPair, ...trace, key: each, previousKey: keys[index] ?? '' }
+      await q.grants.insertPair({ ...pair, accessHash: hash(), refreshHash: hash() })
+    }
+  })
+  return grant
+}
