@@ -78,6 +78,22 @@ export const equivalent: Readonly<Record<string, string>> = {
     'an install has an app: a foreign key of the store',
   'src/operations/embedding/issue-install-session-code.ts: left out: version === null':
     'without a version there is no page, which is asked next',
+  'src/pages/account/installs/list-routes.tsx: always yes: ownsInstall(userId, id)': 'a rule is something as it stands',
+  'src/pages/account/installs/question-routes.tsx: always yes: ownsApp(session.user.id, slug)':
+    'a rule is something as it stands',
+  'src/pages/front-door/ask.tsx: left out: visit === null':
+    'who is not signed in is asked to, which is asked beside it',
+  'src/pages/front-door/decide.tsx: never: !(error instanceof PlatformError)':
+    'an error that is none of ours is thrown on by what comes next',
+  'src/pages/front-door/unanswered-page.tsx: never: !(error instanceof PlatformError)':
+    'an error that is none of ours has no explanation, which is asked next',
+  'src/pages/outcome.ts: left out: error instanceof PlatformError': 'no other error has a status',
+  'src/pages/return-to.ts: left out: url !== null': 'a path by the rule above can be read',
+  'src/pages/return-to.ts: left out: url.origin === publicUrl': 'a path by the rule above is one of this server',
+  'src/pages/seen-version.ts: left out: liveId === undefined': 'a field of the right form has all of its parts',
+  'src/operations/purge/purge.ts: left out: last === undefined': 'rows with a first have a last',
+  'src/operations/purge/purge.ts: never: !batch.full':
+    'the window is looked at once more, and nothing over is left in it',
   'src/operations/apps/app-record.ts: never: client === undefined':
     'an app has a client in both environments from its first transaction on',
   'src/operations/apps/inspect-app.ts: never: owner === null': 'an app has an owner: a foreign key of the store',
