@@ -50,6 +50,15 @@ test('seed fills an empty database, shows every login and secret once, and they 
   expect(await server.stop()).toBe(0)
 })
 
+test('seed tells people how to get a webhook endpoint, and what it says works', async () => {
+  const desk = deskAt(join(temporaryFolder(), 'app-platform.db'))
+  const { stdout } = await desk.run(['seed'])
+  const told = /^ {2}app-platform (webhook add .*)$/m.exec(stdout)?.[1] ?? ''
+  const env = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' }
+  const added = await desk.run(told.replace('https://...', 'https://127.0.0.1:9/hooks').split(' '), { env })
+  expect(added).toMatchObject({ exitCode: 0, stderr: '' })
+})
+
 test('seed refuses a database that is not empty and leaves it as it is', async () => {
   const desk = await openDesk()
   await addUser(desk)

@@ -46,10 +46,14 @@ const seedText = ({ users, apps, installs, webhook }: DemoCredentials): string =
       'Redirect URI': 'redirectUri',
     }),
     tableText(installs, { App: 'app', User: 'user', Resource: 'resource', Approval: 'approval', 'Install ID': 'id' }),
-    ...(webhook === null
-      ? []
-      : [tableText([webhook], { App: 'app', 'Webhook URL': 'url', Secret: 'secret', 'Endpoint ID': 'id' })]),
+    webhook === null
+      ? howToBeTold
+      : tableText([webhook], { App: 'app', 'Webhook URL': 'url', Secret: 'secret', 'Endpoint ID': 'id' }),
   ].join('\n\n')
 }
+
+const howToBeTold = `There is no webhook endpoint: it needs an HTTPS address where something listens. The demo of app-platform dev has one
+of its own. To be told here, give yours with seed --webhook-url, or now:
+  app-platform webhook add newsletter --environment production --url https://... --kinds install.approved,grant.revoked`
 
 const clientRow = (app: string, environment: string, client: DemoClient) => ({ app, environment, ...client })
