@@ -40,6 +40,8 @@ describe('an attempt', () => {
   test('comes ten times in a little over three days, and then never again', () => {
     const pauses = Array.from({ length: maximumAttempts - 1 }, (_, attempts) => pauseOf({ attempts }))
     expect(pauses).toHaveLength(9)
+    const seconds = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]
+    expect(pauses).toEqual(seconds.map((each) => each * 1_000))
     const total = pauses.reduce((sum, pause) => sum + pause, 0)
     expect(total).toBeGreaterThan(72 * hour)
     expect(total * 1.2).toBeLessThan(96 * hour)
@@ -99,6 +101,7 @@ describe('an endpoint', () => {
       failingSince: null,
       disable: null,
     })
-    expect(attempt({ isPing: true, failingSince: now - 2 * failingForMs }).disable).toBeNull()
+    const again = { isPing: true, attempts: 2, failingSince: now - 2 * failingForMs }
+    expect([attempt({ ...again, attempts: 0 }).disable, attempt(again).disable]).toEqual([null, null])
   })
 })

@@ -70,6 +70,26 @@ describe('endpoints are told', () => {
     for (const { id } of told) expect(id).toMatch(/^evt_[0-9a-f]{32}$/)
   })
 
+  test.each([
+    ['install.created', { approval: 'approved', state: 'active' }],
+    ['grant.created', { clientId: 'apc_1', scope: 'site:read' }],
+    ['grant.scopes_changed', { clientId: 'apc_1', scope: 'site:read', added: ['site:read'], withdrawn: [] }],
+    ['version.rolled_back', { rollbackId: 'rbk_1', fromVersionId: 'ver_1' }],
+    ['credential.rotated', { graceHours: 24 }],
+    ['webhook.disabled', { reason: 'gone' }],
+    ['api_version.deprecated', { apiVersion: '2025-01', deprecatedAt: 'then', sunsetAt: 'later' }],
+  ])('with what %s has to say', (action, detail) => {
+    const [told, ...more] = eventsToldBy(fact({ action, detail: JSON.stringify({ ...detail, superseded: 'ver_9' }) }))
+    expect(told?.data).toMatchObject(detail)
+    expect(Object.keys(told?.data ?? {})).not.toContain('superseded')
+    expect(more).toEqual([])
+  })
+
+  test('of the app itself without another ID', () => {
+    const [told] = eventsToldBy(fact({ action: 'app.suspended', target: 'app_1' }))
+    expect(told?.data).toEqual({ appId: 'app_1', status: 'suspended' })
+  })
+
   test('nothing that the row keeps beside IDs and states', () => {
     const detail = JSON.stringify({ scope: 'site:read', clientId: 'apc_1', email: 'ada@example.com', token: 'apat_x' })
     const [told] = eventsToldBy(fact({ action: 'grant.created', target: 'grt_1', detail }))
