@@ -147,6 +147,15 @@ test('a password that was replaced while it was being checked signs nobody in, n
   }
 })
 
+test('of two operators who give a user a password at once one is told so, and shown the one that works', async () => {
+  const reset = async (password: string) =>
+    await refusalOf(resetPassword(platform, trace, operator, { userId: user.id, password }))
+  const passwords = ['the first of the two', 'the second of the two']
+  const answers = await Promise.all(passwords.map(reset))
+  expect(answers.toSorted()).toEqual(['done', 'version_not_eligible undefined'])
+  expect(await refusalOf(enter(passwords[answers.indexOf('done')] ?? ''))).toBe('done')
+})
+
 test('an operator gives a user that there is a password that can be used, and nobody else anything', async () => {
   const reset = async (userId: string, password: string) =>
     await refusalOf(resetPassword(platform, trace, operator, { userId, password }))

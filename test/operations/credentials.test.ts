@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { actingAs } from '../../src/operations/acting-as.ts'
+import { authenticateClient, isUseUnrecorded, presentClient } from '../../src/operations/clients/authenticate-client.ts'
 import { createCredential } from '../../src/operations/credentials/create-credential.ts'
 import { listEndedCredentials } from '../../src/operations/credentials/list-ended-credentials.ts'
 import { listLiveCredentials } from '../../src/operations/credentials/list-live-credentials.ts'
@@ -32,6 +33,12 @@ const liveOf = async (when: Platform, app: AppInWorld) =>
   await listLiveCredentials(when, (await ownedApp(platform, owner.id, app.slug)).clientIds)
 const endedOf = async (when: Platform, app: AppInWorld, limit = 50, cursor: string | null = null) =>
   await listEndedCredentials(when, app.id, { limit, cursor })
+
+const used = async ({ development }: AppInWorld) => {
+  const client = await authenticateClient(platform.database.queries, presentClient(development), platform.clock.now())
+  if (client === null) throw new Error('the secret does not work')
+  return client
+}
 
 test('a secret is live until its grace is over, and among the ended ones from that moment on', async () => {
   const app = await addApp(platform, owner)
@@ -110,6 +117,17 @@ test('a secret that nobody has, a grace that is none and a label that cannot be 
   expect((await liveOf(platform, app)).development).toHaveLength(1)
   await rotate({ graceHours: 168 })
   expect((await liveOf(platform, app)).development).toHaveLength(2)
+})
+
+test('the last use of a secret is written down to the minute', async () => {
+  const [client, now] = [await used(await addApp(platform, owner)), platform.clock.now()]
+  for (const [lastUsedAt, isUnrecorded] of [
+    [null, true],
+    [now - 59_999, false],
+    [now - 60_000, true],
+  ] as const) {
+    expect(isUseUnrecorded({ ...client, lastUsedAt }, now)).toBe(isUnrecorded)
+  }
 })
 
 test('a form that is sent twice, also at the same moment, mints one secret', async () => {

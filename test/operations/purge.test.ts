@@ -48,6 +48,19 @@ test('others have a turn between two batches, and a purge that is stopped goes n
   expect([rest.removed.app_tokens, rest.pauses]).toEqual([450, 1])
 })
 
+test('an outcome is forgotten when its day is over, whoever else has chosen the same key', async () => {
+  const now = platform.clock.now()
+  const name = { method: 'POST', path: '/versions', key: 'retry-1' }
+  const outcome = { bodyHash: new Uint8Array(32), outcome: '{}' }
+  await platform.database.transaction(async (q) => {
+    await q.idempotency.keep({ ...name, ...outcome, principal: 'crd_1', expiresAt: now - 1 })
+    await q.idempotency.keep({ ...name, ...outcome, principal: 'crd_2', expiresAt: now })
+  })
+  expect((await purge(now)).removed.idempotency_keys).toBe(1)
+  const found = async (principal: string) => await platform.database.queries.idempotency.find({ ...name, principal })
+  expect([await found('crd_1'), (await found('crd_2'))?.expiresAt]).toEqual([null, now])
+})
+
 test('families go when they have expired and are counted in events, also one that is too large for a batch', async () => {
   const families = [await addFamily(platform, app, user, 0), await addFamily(platform, app, user, 1)]
   families.push(await addFamily(platform, app, user, 300), await addFamily(platform, app, user, 2))

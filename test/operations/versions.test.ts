@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { ownedApp } from '../../src/operations/apps/owned-app.ts'
 import type { Platform } from '../../src/operations/platform.ts'
+import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
+import { authenticateAppToken } from '../../src/operations/tokens/authenticate-app-token.ts'
 import { createVersion } from '../../src/operations/versions/create-version.ts'
 import { findVersion } from '../../src/operations/versions/find-version.ts'
 import { listRollbacks } from '../../src/operations/versions/list-rollbacks.ts'
@@ -50,6 +52,19 @@ test('a version whose page could not be opened in the builder is not taken', asy
     await expect(create(embedUrl)).rejects.toMatchObject(refusal)
   }
   expect((await create('https://app.example/')).value.created).toBe(true)
+})
+
+test('whether an upload has the right form is told before who may make it', async () => {
+  const app = await addApp(platform, owner)
+  const { accessToken } = await issueAppToken(platform, trace, { ...app.production, scope: 'site:read' })
+  const caller = await authenticateAppToken(platform, accessToken)
+  if (caller === null) throw new Error('the token does not live')
+  const create = async (scopes: readonly string[]) => {
+    const upload = { version: '1.0.0', notes: null, manifest: {}, scopes, artifact: null }
+    return await refusalOf(createVersion(platform, trace, caller, upload, null))
+  }
+  for (const scopes of [['no:such:scope'], ['site:read store:read']]) expect(await create(scopes)).toBe('invalid_scope')
+  expect(await create(['customers:read'])).toBe('development_credentials_required')
 })
 
 test("a version is found by its name within its own app, and another app's does not exist", async () => {
