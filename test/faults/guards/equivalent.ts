@@ -30,6 +30,8 @@ export const equivalent: Readonly<Record<string, string>> = {
   'src/domain/timestamp.ts: never: Number.isNaN(epochMs)': 'a text of this form with a day that exists is read by Date',
   "src/domain/webhook-event.ts: left out: typeof parsed === 'object'":
     'what is no object has no entries of the names that are told',
+  'src/domain/webhook-delivery.ts: left out: status !== null': 'no status is below every status',
+  'src/domain/webhook-event.ts: never: detail === null': 'null is JSON for null',
   'src/domain/webhook-delivery.ts: never: retryAfter === null': 'null is read as a date that is none',
   'src/domain/webhook-delivery.ts: left out: since !== null': 'only a ping has no such moment, which is asked before',
   'src/http/admission.ts: never: host !== null && host === lastGoodHost':
@@ -70,6 +72,7 @@ export const equivalent: Readonly<Record<string, string>> = {
     'a malformed ID is no client: the store is spared the question',
   'src/operations/embedding/exchange-install-session-code.ts: left out: found === null':
     'the client that was claimed is looked for, and not told',
+  'src/operations/embedding/is-known-origin.ts: <: origin.length <= maximumLength': 'no host name is as long as that',
   'src/operations/embedding/is-known-origin.ts: left out: origin.length <= maximumLength':
     'no longer one was ever kept: the store is spared the question',
   'src/operations/embedding/issue-install-session-code.ts: never: client === undefined':
@@ -92,6 +95,10 @@ export const equivalent: Readonly<Record<string, string>> = {
   'src/pages/return-to.ts: left out: url.origin === publicUrl': 'a path by the rule above is one of this server',
   'src/pages/seen-version.ts: left out: liveId === undefined': 'a field of the right form has all of its parts',
   'src/operations/purge/purge.ts: left out: last === undefined': 'rows with a first have a last',
+  'src/operations/purge/purge.ts: never: expired.length === 0': 'a transaction over nothing removes nothing',
+  'src/operations/resources/import-resources.ts: never: remembered !== undefined':
+    'the store is asked again, and says the same',
+  'src/operations/resources/import-resources.ts: never: user !== null': 'the store is asked again, and says the same',
   'src/operations/purge/purge.ts: never: !batch.full':
     'the window is looked at once more, and nothing over is left in it',
   'src/operations/apps/app-record.ts: never: client === undefined':
