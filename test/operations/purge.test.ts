@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Platform } from '../../src/operations/platform.ts'
 import { purgeAll } from '../../src/operations/purge/purge-all.ts'
+import { purgeBatch } from '../../src/operations/purge/purge.ts'
 import { countRows, fillWithAppTokens } from '../support/expired-rows.ts'
 import { addFamily } from '../support/grant-family.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
@@ -22,8 +23,8 @@ beforeEach(async () => {
 afterEach(async () => await platform.database.close())
 
 /** Purges as at this moment; counts the pauses between batches, and ends in the given one. */
-const purge = async (before: number, on: Platform = platform, endAfter = Number.POSITIVE_INFINITY) => {
-  const then = { ...on, clock: { ...on.clock, purgeBefore: () => before } }
+const purge = async (before: number, endAfter = Number.POSITIVE_INFINITY) => {
+  const then = { ...platform, clock: { ...platform.clock, purgeBefore: () => before } }
   let pauses = 0
   const removed = await purgeAll(
     then,
@@ -42,7 +43,7 @@ test('others have a turn between two batches, and a purge that is stopped goes n
   const credentialId = (await platform.database.queries.credentials.listByClient(app.production.clientId))[0]?.id ?? ''
   const createdAt = platform.clock.now() - 3 * hour
   fillWithAppTokens(file, { count: 700, credentialId, createdAt })
-  const stopped = await purge(platform.clock.now(), platform, 1)
+  const stopped = await purge(platform.clock.now(), 1)
   expect([stopped.removed.app_tokens, stopped.pauses]).toEqual([250, 1])
   const rest = await purge(platform.clock.now())
   expect([rest.removed.app_tokens, rest.pauses]).toEqual([450, 1])
@@ -94,8 +95,9 @@ test('a family that goes on between the look and the purge stays, and leaves no 
     await database.transaction(async (q) => await q.grants.advance(family.id, family.currentKey, step))
     return await database.transaction(work)
   }
-  const going: Platform = { ...platform, database: Object.create(database, { transaction: { value: transaction } }) }
-  expect((await purge(family.expiresAt, going)).removed.grants).toBe(0)
+  const then = { ...platform.clock, purgeBefore: () => family.expiresAt }
+  const going = { ...platform, clock: then, database: Object.create(database, { transaction: { value: transaction } }) }
+  expect(await purgeBatch(going, trace, 'grants', { afterGrantId: '' })).toEqual({ removed: 0, finished: false })
   expect(await database.queries.grants.byId(family.id)).toMatchObject({ expiresAt: family.expiresAt + hour })
   expect(await purged()).toEqual([])
 })

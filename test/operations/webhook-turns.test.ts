@@ -87,6 +87,12 @@ test('each version of the contract that will be switched off is announced, also 
   ])
 })
 
+test('where there is nothing to send again nothing is done', async () => {
+  const id = await listen('install.created')
+  expect(await resendEvents(platform, trace, operator, { id, choice: { kind: 'failed' } })).toEqual({ id, resent: 0 })
+  expect(await actionsOf(id)).toEqual(['webhook.created'])
+})
+
 test('however many events there are, all are sent again, and those of exactly thirty days ago too', async () => {
   const id = await listen('install.created')
   const now = platform.clock.now()
