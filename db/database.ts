@@ -25,6 +25,15 @@ export interface Store<Q> {
 
   statistics(): StoreStatistics
 
+  /** The latest time that was kept by `keepTime`; null when there is none. */
+  keptTime(): number | null
+
+  /**
+   * Keeps the time, in epoch milliseconds, with the data: within a second, at next to no cost and without a promise. What
+   * must not be forgotten is kept by a transaction.
+   */
+  keepTime(at: number): void
+
   /**
    * What is wrong with the file, in plain sentences; nothing is an empty list. Reads every page: not for a busy server.
    */

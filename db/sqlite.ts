@@ -3,7 +3,8 @@ import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { refuse } from '../src/domain/errors.ts'
 import { DatabaseUnusable, type Store, type StoreFault, type StoreHealth, type StoreStatistics } from './database.ts'
 import { inspectSchema, migrate, type Migration } from './migrate.ts'
-import { Acknowledged, assertNothingMissing } from './sqlite/acknowledged.ts'
+import { abandon } from './sqlite/abandon.ts'
+import { Acknowledged, assertNothingMissing, readKeptTime } from './sqlite/acknowledged.ts'
 import { backUp } from './sqlite/backup.ts'
 import { findFaults } from './sqlite/check.ts'
 import { Checkpointer } from './sqlite/checkpointer.ts'
@@ -62,18 +63,6 @@ export const openSqlite = async <Q>(options: SqliteOptions<Q>): Promise<Store<Q>
     throw error
   }
 }
-
-/**
- * After a fault nothing may be closed. Closing the last connection copies the WAL, whose state on disk is unknown, into
- * the database, and then removes a -wal by its name, which by then may belong to another file. Bun would close them all
- * as the process exits, so it does not get that far: the process ends by SIGKILL, and the next start recovers as after
- * any kill.
- */
-const abandon = (connections: readonly unknown[]): void => {
-  if (abandoned.length === 0) process.once('exit', () => process.kill(process.pid, 'SIGKILL'))
-  abandoned.push(...connections)
-}
-const abandoned: unknown[] = []
 
 class SqliteStore<Q> implements Store<Q> {
   readonly queries: Q
@@ -137,6 +126,14 @@ class SqliteStore<Q> implements Store<Q> {
       databaseBytes: bytesOf(this.options.file),
       walBytes: bytesOf(companionsOf(this.options.file).wal),
     }
+  }
+
+  keptTime(): number | null {
+    return readKeptTime(this.options.file)
+  }
+
+  keepTime(at: number): void {
+    if (this.#stopped === null) this.#acknowledged.noteTime(at)
   }
 
   async check(): Promise<readonly string[]> {

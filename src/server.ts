@@ -16,7 +16,7 @@ import { announceDeprecationsJob } from './jobs/announce-deprecations.ts'
 import { startWebhookWorker } from './jobs/deliver-webhooks.ts'
 import { purgeJob } from './jobs/purge.ts'
 import { startScheduler } from './jobs/scheduler.ts'
-import { keepTime } from './operations/clock/keep-time.ts'
+import { keepingClock, keepTime } from './operations/clock/keep-time.ts'
 import { openClock } from './operations/clock/open-clock.ts'
 import type { Platform } from './operations/platform.ts'
 import { pageBodyRule, pages } from './pages/pages.ts'
@@ -101,7 +101,7 @@ export const startPlatformServer = async (
     bodyRule: (method, pattern) =>
       pageBodyRule(method, pattern) ?? standardBodyRule(method, pattern) ?? bodyRule(method, pattern),
     refusalPage: refusal,
-    clock,
+    clock: keepingClock(clock, database),
     random,
     log,
     metrics,

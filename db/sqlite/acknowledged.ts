@@ -14,26 +14,39 @@ import { companionsOf, createPrivately } from './private-file.ts'
  * database that counts fewer is not opened. It is written after the sync of what it counts, so a power cut can only make
  * it too low. It lags by a tenth of a second at most, because a second sync for every commit would double what a write
  * costs: what was acknowledged later than that is told apart from what never was by nobody.
+ *
+ * A second line has the latest trusted time: without it, a program that was killed would forget what passed since it was
+ * last kept in the database. It goes along with the count, and by itself once a second while somebody tells the time.
  */
 
 const betweenWritesMs = 100
+const betweenTimesMs = 1_000
 
-/** One line of one sector, so that a power cut leaves the old one or the new one. */
-const lineOf = (count: number): string => {
-  const text = `acknowledged ${String(count).padStart(11)}`
+/** Each line has its place, and both are in one sector, so that a power cut leaves the old one or the new one. */
+type Line = { readonly name: string; readonly digits: number; readonly offset: number }
+const countLine: Line = { name: 'acknowledged', digits: 11, offset: 0 }
+const timeLine: Line = { name: 'time', digits: 16, offset: 34 }
+
+const textOf = ({ name, digits }: Line, value: number): string => {
+  const text = `${name} ${String(value).padStart(digits)}`
   return `${text} ${checksumOf(text)}\n`
 }
 
 const checksumOf = (text: string): string => crc32(text).toString(16).padStart(8, '0')
 
-/** The count beside a database; null when there is none, or none that can be read. */
-export const readAcknowledged = (file: string): number | null => {
-  const line = readLine(companionsOf(file).acknowledged)
-  const [, text = '', count = '', checksum] = /^(acknowledged +(-?\d+)) ([0-9a-f]{8})\n$/.exec(line) ?? []
-  return checksum === checksumOf(text) ? Number(count) : null
+/** The value of a line beside a database; null when there is none, or none that can be read. */
+const readLine = (file: string, { name, offset }: Line): number | null => {
+  const rest = readText(companionsOf(file).acknowledged).slice(offset)
+  const [, text = '', found, value, checksum] = /^((\w+) +(-?\d+)) ([0-9a-f]{8})\n/.exec(rest) ?? []
+  return found === name && checksum === checksumOf(text) ? Number(value) : null
 }
 
-const readLine = (path: string): string => {
+export const readAcknowledged = (file: string): number | null => readLine(file, countLine)
+
+/** The latest trusted time that was kept, in epoch milliseconds. */
+export const readKeptTime = (file: string): number | null => readLine(file, timeLine)
+
+const readText = (path: string): string => {
   try {
     return readFileSync(path, 'latin1')
   } catch (error) {
@@ -71,11 +84,15 @@ export const assertNothingMissing = (file: string): void => {
   }
 }
 
-/** Keeps the count on the disk, off the event loop. */
+/** What is to stand in a line, and what does. */
+type Kept = { readonly line: Line; latest: number | null; written: number | null }
+const keptIn = (line: Line): Kept => ({ line, latest: null, written: null })
+
+/** Keeps count and time on the disk, off the event loop. */
 export class Acknowledged {
   readonly #descriptor: number
-  #latest: number | null = null
-  #written: number | null = null
+  readonly #count = keptIn(countLine)
+  readonly #time = keptIn(timeLine)
   #writing: Promise<void> | null = null
   #pause: ReturnType<typeof setTimeout> | null = null
 
@@ -91,7 +108,12 @@ export class Acknowledged {
 
   /** Called when a commit is durable. */
   note(count: number): void {
-    this.#latest = count
+    this.#count.latest = count
+    this.#consider()
+  }
+
+  noteTime(at: number): void {
+    this.#time.latest = at
     this.#consider()
   }
 
@@ -100,16 +122,15 @@ export class Acknowledged {
     if (this.#pause !== null) clearTimeout(this.#pause)
     await this.#writing
     try {
-      if (!options.failed && this.#latest !== null && this.#latest !== this.#written) await this.#write(this.#latest)
+      if (!options.failed) await this.#write()
     } finally {
       closeSync(this.#descriptor)
     }
   }
 
   #consider(): void {
-    if (this.#writing !== null || this.#pause !== null || this.#latest === null || this.#latest === this.#written)
-      return
-    this.#writing = this.#write(this.#latest)
+    if (this.#writing !== null || this.#pause !== null || !this.#isDue()) return
+    this.#writing = this.#write()
       .catch((error: unknown) => {
         if (!isFull(error)) this.failed(error)
       })
@@ -122,13 +143,24 @@ export class Acknowledged {
       })
   }
 
-  async #write(count: number): Promise<void> {
-    const line = Buffer.from(lineOf(count))
-    await writeAt(this.#descriptor, line, 0, line.length, 0)
+  #isDue(): boolean {
+    const { latest, written } = this.#time
+    return isNews(this.#count) || (latest ?? 0) - (written ?? 0) >= betweenTimesMs
+  }
+
+  async #write(): Promise<void> {
+    const news = [this.#count, this.#time].filter(isNews).map((kept) => ({ kept, value: kept.latest ?? 0 }))
+    if (news.length === 0) return
+    for (const { kept, value } of news) {
+      const text = Buffer.from(textOf(kept.line, value))
+      await writeAt(this.#descriptor, text, 0, text.length, kept.line.offset)
+    }
     await syncData(this.#descriptor)
-    this.#written = count
+    for (const { kept, value } of news) kept.written = value
   }
 }
+
+const isNews = ({ latest, written }: Kept): boolean => latest !== null && latest !== written
 
 const writeAt = promisify(write)
 const syncData = promisify(fdatasync)

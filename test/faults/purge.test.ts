@@ -85,6 +85,8 @@ const purge = async (platform: Platform, file: string): Promise<{ removed: Purge
       },
       health: () => platform.database.health(),
       statistics: () => platform.database.statistics(),
+      keptTime: () => platform.database.keptTime(),
+      keepTime: (at) => platform.database.keepTime(at),
       check: async () => await platform.database.check(),
       backup: async (to, options) => await platform.database.backup(to, options),
       close: async () => await platform.database.close(),

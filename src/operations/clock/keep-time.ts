@@ -1,10 +1,32 @@
+import type { Database } from '../../../db/database.ts'
+import type { Clock } from '../../runtime/clock.ts'
 import type { Platform } from '../platform.ts'
 
 /**
  * Keeps the latest trusted time with the data, so that a machine clock that was set back while the program was down
  * revives nothing at the next start.
  */
-export const keepTime = async (platform: Platform): Promise<void> => {
-  const at = platform.clock.highWater()
-  await platform.database.transaction(async (q) => await q.watermarks.set('clock', at))
+export const keepTime = async ({ clock, database }: Platform): Promise<void> => {
+  const at = clock.highWater()
+  database.keepTime(at)
+  await database.transaction(async (q) => await q.watermarks.set('clock', at))
+}
+
+/** How exactly it is worth telling the store. */
+const tickMs = 100
+
+/** The clock of whoever answers: the time that is told is kept within a second, for what it ended must stay ended. */
+export const keepingClock = (clock: Clock, database: Database): Clock => {
+  let toldAt = Number.NEGATIVE_INFINITY
+  return {
+    ...clock,
+    now: () => {
+      const at = clock.now()
+      if (Math.abs(at - toldAt) >= tickMs) {
+        toldAt = at
+        database.keepTime(clock.highWater())
+      }
+      return at
+    },
+  }
 }

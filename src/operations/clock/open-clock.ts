@@ -2,5 +2,7 @@ import type { Database } from '../../../db/database.ts'
 import { type Clock, createClock, systemTime } from '../../runtime/clock.ts'
 
 /** The machine's clock, which never trusts a time before the last one that was kept with the data. */
-export const openClock = async (database: Database): Promise<Clock> =>
-  createClock(systemTime, await database.queries.watermarks.find('clock'))
+export const openClock = async (database: Database): Promise<Clock> => {
+  const kept = [await database.queries.watermarks.find('clock'), database.keptTime()].filter((at) => at !== null)
+  return createClock(systemTime, kept.length === 0 ? null : Math.max(...kept))
+}

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { DatabaseUnusable } from '../../../db/database.ts'
-import { readAcknowledged } from '../../../db/sqlite/acknowledged.ts'
+import { readAcknowledged, readKeptTime } from '../../../db/sqlite/acknowledged.ts'
 import { isBehind, laterCount, nextCount } from '../../../db/sqlite/commit-count.ts'
 import { eventually, startTiny } from './support/start-tiny.ts'
 import { openTiny, temporaryFolder } from './support/tiny-store.ts'
@@ -168,6 +168,67 @@ test('the counter is one line, private, whatever happens many times', async () =
   await store.close()
   expect(readFileSync(`${folder.file}.acknowledged`, 'latin1')).toMatch(/^acknowledged +30 [0-9a-f]{8}\n$/)
   expect(statSync(`${folder.file}.acknowledged`).mode & 0o777).toBe(0o600)
+})
+
+describe('the time that is kept beside a store', () => {
+  const keptAt = async (file: string, at: number): Promise<number | null> =>
+    await eventually(
+      () => readKeptTime(file),
+      (kept) => kept === at,
+    )
+
+  test('is written at most once a second, along with the next commit, and at the end', async () => {
+    using folder = temporaryFolder()
+    const store = await openTiny(folder.file)
+    expect(store.keptTime()).toBeNull()
+    store.keepTime(1_000_000)
+    expect(await keptAt(folder.file, 1_000_000)).toBe(1_000_000)
+    expect(readAcknowledged(folder.file)).toBeNull()
+    store.keepTime(1_000_999)
+    await Bun.sleep(200)
+    expect(readKeptTime(folder.file)).toBe(1_000_000)
+    store.keepTime(1_001_000)
+    expect(await keptAt(folder.file, 1_001_000)).toBe(1_001_000)
+
+    store.keepTime(1_001_001)
+    await store.transaction((notes) => notes.add('one'))
+    expect(await keptAt(folder.file, 1_001_001)).toBe(1_001_001)
+    expect(readAcknowledged(folder.file)).toBe(1)
+
+    store.keepTime(1_001_002)
+    await store.close()
+    const again = await openTiny(folder.file)
+    expect(again.keptTime()).toBe(1_001_002)
+    await again.close()
+  })
+
+  test('is none in the file of a release that kept none, whose count is read and which gets one', async () => {
+    using folder = temporaryFolder()
+    const store = await openTiny(folder.file)
+    await store.transaction((notes) => notes.add('one'))
+    await store.close()
+    expect(readFileSync(`${folder.file}.acknowledged`, 'latin1')).toBe('acknowledged           1 e9c3ca8e\n')
+
+    const next = await openTiny(folder.file)
+    expect(next.keptTime()).toBeNull()
+    next.keepTime(1_000_000)
+    await next.close()
+    expect([readAcknowledged(folder.file), readKeptTime(folder.file)]).toEqual([1, 1_000_000])
+  })
+
+  test('is left as it is by an operator beside, and by none when it cannot be read', async () => {
+    using folder = temporaryFolder()
+    const server = await openTiny(folder.file)
+    const operator = await openTiny(folder.file, { role: 'operator', migrate: false })
+    server.keepTime(1_000_000)
+    await keptAt(folder.file, 1_000_000)
+    await operator.transaction((notes) => notes.add('one'))
+    await operator.close()
+    expect([readAcknowledged(folder.file), readKeptTime(folder.file)]).toEqual([1, 1_000_000])
+    await server.close()
+    flip(`${folder.file}.acknowledged`, 50)
+    expect([readAcknowledged(folder.file), readKeptTime(folder.file)]).toEqual([1, null])
+  })
 })
 
 test('counts go round without looking as if something were missing', () => {
