@@ -49,6 +49,8 @@ const withTransaction = (store: Database, transaction: Database['transaction']):
   transaction,
   health: () => store.health(),
   statistics: () => store.statistics(),
+  keptTime: () => store.keptTime(),
+  keepTime: (at) => store.keepTime(at),
   check: async () => await store.check(),
   backup: async (to, options) => await store.backup(to, options),
   close: async () => await store.close(),
