@@ -5,6 +5,7 @@ import { removeTemporaryFolders, temporaryFolder } from '../../support/temporary
 import { connections } from '../phase.ts'
 import { environment } from '../report.ts'
 import type { Contender } from './contender.ts'
+import { findGlewlwyd } from './glewlwyd.ts'
 import { type Options, readOptions, usage } from './options.ts'
 import { installPeers } from './peers.ts'
 import { platform } from './platform.ts'
@@ -56,7 +57,11 @@ const main = async (options: Options): Promise<void> => {
   const ours = platform(file)
   const { live, synchronous } = options
   const { contenders, nodeVersion } = await installPeers(synchronous)
-  const beside = [ours, ...contenders].map((contender) => ({ contender, title: contender.name, live }))
+  const glewlwyd = findGlewlwyd()
+  if (glewlwyd === null)
+    progress('glewlwyd is not installed (on Debian: apt-get install -y glewlwyd); the others go on')
+  const peers = glewlwyd === null ? contenders : [...contenders, glewlwyd]
+  const beside = [ours, ...peers].map((contender) => ({ contender, title: contender.name, live }))
   const found = environment()
   const pinning = found.pinned ? 'server and load on a core each' : 'nothing pinned'
   const besidePeers = table(await columnsOf(beside, options))
@@ -73,7 +78,7 @@ const main = async (options: Options): Promise<void> => {
   process.stdout.write(
     `${found.date}, ${found.machine}, ${found.system}, Bun ${found.bun}, Node ${nodeVersion}, ${found.generator}
 ${connections} connections, ${pinning}; medians of ${options.rounds} rounds of ${options.seconds} s, taking turns; ${minutes} minutes.
-WAL everywhere; synchronous FULL for the platform, ${synchronous} for the peers.
+WAL everywhere; synchronous FULL for the platform${glewlwyd === null ? '' : ' and glewlwyd'}, ${synchronous} for the other peers.
 
 ${besidePeers}
 ${alone.length === 0 ? '' : `\n${table(alone)}\n`}`,

@@ -21,7 +21,7 @@ export const usage = `bun run bench:peers [--quick] [--seconds N] [--rounds N] [
   --rounds       counted rounds of each, taking turns (3)
   --live         live tokens of each kind in everyone's file (10,000)
   --growth       sizes of the platform's own file (1000,100000,1000000; try 5000000)
-  --peers-sync   FULL, NORMAL or OFF: how durable the peers are (FULL, as the platform always is)`
+  --peers-sync   FULL, NORMAL or OFF: how durable the peers are (FULL, as the platform and glewlwyd always are)`
 
 const modes: readonly Synchronous[] = ['FULL', 'NORMAL', 'OFF']
 
