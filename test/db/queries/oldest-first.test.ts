@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { keyOfUuidTime, rowKey } from '../../../src/domain/identifier.ts'
+import { hashSecret } from '../../../src/domain/secret.ts'
+import type { Platform } from '../../../src/operations/platform.ts'
+import { createRandom } from '../../../src/runtime/random.ts'
+import { sessionOf } from '../../operations/support/owner.ts'
+import { openAsOperator, trace } from '../../support/operator.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { addApp, addUser, type Login } from '../../support/world.ts'
+
+let platform: Platform
+let user: Login
+let credentialId: string
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'tokens.db'))
+  user = await addUser(platform)
+  const { development } = await addApp(platform, user)
+  credentialId = (await platform.database.queries.credentials.listByClient(development.clientId))[0]?.id ?? ''
+})
+afterAll(async () => await platform.database.close())
+
+const random = createRandom() // one of its own, since it never goes back in time
+const day = 24 * 3_600_000
+const from = Date.UTC(2026, 0)
+/** Tokens of so many days, one a day. */
+const addTokens = async (days: number): Promise<readonly string[]> => {
+  const keys = Array.from({ length: days }, (_, index) => rowKey(random.uuid(from + index * day)))
+  await platform.database.transaction(async (q) => {
+    for (const [index, key] of keys.entries()) {
+      const times = { createdAt: from + index * day, expiresAt: from + index * day + 1, revokedAt: null }
+      await q.appTokens.insert({ key, credentialId, scopes: '', hash: hashSecret(key), ...times, ...trace })
+    }
+  })
+  return keys
+}
+
+test('a purge takes the oldest tokens before a moment, so many at a time', async () => {
+  const keys = await addTokens(5)
+  const before = keyOfUuidTime(from + 3 * day)
+  const purge = async (limit: number) =>
+    (await platform.database.transaction(async (q) => await q.appTokens.purge(before, limit))).map(({ key }) => key)
+  expect(await purge(2)).toEqual(keys.slice(0, 2))
+  expect(await purge(2)).toEqual(keys.slice(2, 3))
+  expect(await purge(2)).toEqual([])
+  const found = await Promise.all(keys.map(async (key) => await platform.database.queries.appTokens.find(key)))
+  expect(found.map((row) => row !== null)).toEqual([false, false, false, true, true])
+})
+
+test('a purge takes the oldest sessions before a moment, so many at a time', async () => {
+  const keys = [await sessionOf(platform, user), await sessionOf(platform, user), await sessionOf(platform, user)].map(
+    ({ sessionKey }) => sessionKey,
+  )
+  const purge = async (before: string, limit: number) =>
+    await platform.database.transaction(async (q) => await q.sessions.purge(before, limit))
+  expect(await purge(keys[2] ?? '', 1)).toBe(1)
+  expect(await purge(keys[2] ?? '', 250)).toBe(1)
+  expect(await purge(keys[2] ?? '', 250)).toBe(0)
+  const found = await Promise.all(keys.map(async (key) => await platform.database.queries.sessions.find(key)))
+  expect(found.map((row) => row !== null)).toEqual([false, false, true])
+})
