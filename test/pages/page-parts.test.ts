@@ -8,6 +8,7 @@ import { artifactDownload } from '../../src/pages/artifact-download.ts'
 import { assetRoutes, siteStylesheet } from '../../src/pages/assets.ts'
 import { ticketOf } from '../../src/pages/form.ts'
 import { unansweredPage } from '../../src/pages/front-door/unanswered-page.tsx'
+import { readSeen, seenField } from '../../src/pages/seen-version.ts'
 import { visitorOf } from '../../src/pages/sign-in/visitor.ts'
 import { visitOf } from '../../src/pages/visit.ts'
 import { contextFrom, doorOf } from '../http/support/door.ts'
@@ -56,6 +57,19 @@ test('only two refusals of the front door have a page there; every other one goe
   }
   for (const error of [refuse('unavailable'), refuse('invalid_request'), new TypeError('odd')]) {
     expect(() => unansweredPage(requestWith(), error)).toThrow(error)
+  }
+})
+
+test('what a decision was shown comes back as it was, and what no page of ours has is refused', () => {
+  const [id, liveId] = [`ver_${'a'.repeat(32)}`, `ver_${'b'.repeat(32)}`]
+  for (const seen of [
+    { id, revision: 3, submittedAt: 7, liveId },
+    { id, revision: 3, submittedAt: null, liveId: null },
+  ]) {
+    expect(readSeen(seenField(seen))).toEqual(seen)
+  }
+  for (const field of ['', 'nonsense', `${id} 3 7`, `${id} x 7 ${liveId}`, `${id} 3 7 ${liveId} more`]) {
+    expect(() => readSeen(field)).toThrow(PlatformError)
   }
 })
 
