@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite'
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Answer, call, codeOf } from '../support/call.ts'
 import { patience, rounds } from '../support/proof.ts'
@@ -123,5 +124,53 @@ test.skipIf(!mayMount)(
     } finally {
       unmount(folder)
     }
+  },
+)
+
+const me = async (url: string, token: string): Promise<number> => (await call(url, 'GET', '/me', { token })).status
+
+/** A disk of its own in a file, which can be made read-only while files on it are open, as the kernel does after an error. */
+const makeDisk = (): { readonly folder: string; readonly image: string } | null => {
+  const image = join(temporaryFolder(), 'disk')
+  writeFileSync(image, '')
+  truncateSync(image, 24 * 1024 * 1024)
+  const made = Bun.which('mkfs.ext4') !== null && Bun.spawnSync(['mkfs.ext4', '-q', image]).exitCode === 0
+  const folder = temporaryFolder()
+  return made && mount('-o', 'loop', image, folder) ? { folder, image } : null
+}
+const disk = mayMount ? makeDisk() : null
+if (disk === null)
+  console.warn('A disk that turns read-only under the server is skipped: it needs root, loop devices and mkfs.ext4.')
+afterAll(() => void (disk !== null && unmount(disk.folder)))
+
+test.skipIf(disk === null)(
+  'a disk that turns read-only under the server stops writes and no reads, is told, and once mounted anew has all that was acknowledged',
+  async () => {
+    if (disk === null) throw new Error('the disk could not be mounted')
+    const { folder, image } = disk
+    const world = await createWorld({ database: join(folder, 'data', 'app-platform.db') })
+    const { server, app } = world
+    const token = await appToken(server.url, app.development)
+    const doomed = await appToken(server.url, app.development)
+    expect((await call(server.url, 'POST', '/oauth/revoke', { token: doomed, body: {} })).status).toBe(200)
+    await world.platform.database.close()
+    expect(mount('-o', 'remount,abort', folder)).toBe(true)
+
+    const refused = await issue(world)
+    expect([refused.status, codeOf(refused)]).toEqual([503, 'unavailable'])
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    const revoked = await call(server.url, 'POST', '/oauth/revoke', { token, body: {} })
+    expect(revoked.status).toBe(503)
+    expect([await me(server.url, token), await me(server.url, doomed)]).toEqual([200, 401])
+    expect((await call(server.url, 'GET', '~/healthz')).status).toBe(200)
+    expect((await call(server.url, 'GET', '~/readyz')).status).toBe(503)
+    expect(server.log()).toContain('"event":"database.stopped"')
+    expect(await server.stop()).not.toBe(0)
+
+    expect(unmount(folder).exitCode).toBe(0)
+    expect(mount('-o', 'loop', image, folder)).toBe(true)
+    const again = await startServer({ database: server.database })
+    expect([await me(again.url, token), await me(again.url, doomed)]).toEqual([200, 401])
+    expect(await again.stop()).toBe(0)
   },
 )
