@@ -11,10 +11,12 @@ import { ownedApp } from '../../src/operations/apps/owned-app.ts'
 import { ownsActiveApp } from '../../src/operations/apps/owns-active-app.ts'
 import { renameApp } from '../../src/operations/apps/rename-app.ts'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { type OfferedApp, listOfferedApps } from '../../src/operations/installs/list-offered-apps.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import { refreshTokens } from '../../src/operations/oauth/refresh-tokens.ts'
+import type { Page } from '../../src/operations/page.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { authenticateAppToken } from '../../src/operations/tokens/authenticate-app-token.ts'
 import { authenticateUserToken } from '../../src/operations/tokens/authenticate-user-token.ts'
@@ -194,4 +196,34 @@ test('the overview tells what is live, what is the development head, what waits,
   expect(full.lastUsedAt).toBeGreaterThan(0)
   const summary = (await listOwnApps(platform, owner.id)).find(({ slug }) => slug === app.slug)
   expect(summary).toMatchObject({ live: '1.0.0', developmentHead: '1.2.0', status: 'active' })
+})
+
+test("lists have each app once, with its own versions and nobody else's", async () => {
+  const owned = await addUser(platform, 'Dora Developer')
+  const apps = [await addApp(platform, owned), await addApp(platform, owned), await addApp(platform, owned)] as const
+  const [first, second, draft] = apps
+  const live = ['submit', 'approve', 'activate'] as const
+  for (const version of ['1.0.0', '1.1.0']) await uploadVersion(platform, first, version, live)
+  await uploadVersion(platform, first, '1.2.0')
+  await uploadVersion(platform, second, '7.0.0', live)
+  await uploadVersion(platform, draft, '0.1.0')
+  const list = (await listOwnApps(platform, owned.id)).map((app) => [app.slug, app.live, app.developmentHead])
+  expect(list).toEqual([
+    [first.slug, '1.1.0', '1.2.0'],
+    [second.slug, '7.0.0', '7.0.0'],
+    [draft.slug, null, '0.1.0'],
+  ])
+  const offered = async () => {
+    const slugs: string[] = []
+    let cursor: string | null = null
+    do {
+      const page: Page<OfferedApp> = await listOfferedApps(platform, { limit: 1, cursor })
+      slugs.push(...page.data.map(({ slug, version }) => `${slug} ${version}`))
+      cursor = page.nextCursor
+    } while (cursor !== null)
+    return slugs.filter((text) => apps.some(({ slug }) => text.startsWith(`${slug} `)))
+  }
+  expect(await offered()).toEqual([`${first.slug} 1.1.0`, `${second.slug} 7.0.0`])
+  await setAppStatus(platform, trace, operator, { slug: first.slug, status: 'suspended' })
+  expect(await offered()).toEqual([`${second.slug} 7.0.0`])
 })

@@ -88,6 +88,16 @@ describe('an artifact', () => {
     expect(openArtifact(platform, sumOf(bytes))).rejects.toMatchObject({ code: 'version_not_found' })
   })
 
+  test('comes back as it was beside others, and only a damaged one is told to be so', async () => {
+    const files = [randomBytes(chunk + 1), randomBytes(chunk + 1)] as const
+    await upload(files[0])
+    await upload(files[1], '2.0.0')
+    for (const bytes of files) expect((await readAll(sumOf(bytes))).equals(bytes)).toBe(true)
+    corrupt('UPDATE artifact_chunks SET data = zeroblob(1) WHERE position = 1 AND sha256 = ?', sumOf(files[0]))
+    expect(readAll(sumOf(files[0]))).rejects.toBeInstanceOf(ArtifactDamaged)
+    expect((await readAll(sumOf(files[1]))).equals(files[1])).toBe(true)
+  })
+
   test('of a replaced draft stays for a day after it was last uploaded, and its pieces go with it', async () => {
     await upload(randomBytes(chunk * 3))
     await upload(randomBytes(10))
