@@ -28,6 +28,21 @@ export type ParsedScope =
   | { readonly kind: 'refused'; readonly code: 'invalid_scope' | 'scope_not_available' }
 
 const maximumLength = 1000
+
+const rememberedTexts = 256
+/** Apps ask for the same few scopes with every call: what the latest texts said is kept, and forgotten all at once. */
+const remembered = <T>(read: (text: string) => T): ((text: string) => T) => {
+  const known = new Map<string, T>()
+  return (text) => {
+    const kept = known.get(text)
+    if (kept !== undefined) return kept
+    if (known.size >= rememberedTexts) known.clear()
+    const value = read(text)
+    known.set(text, value)
+    return value
+  }
+}
+
 const entries: readonly (readonly [string, ScopeEntry])[] = Object.entries(scopeCatalogue)
 const catalogued = new Set(entries.map(([name]) => name))
 const isScopeName = (name: string): name is ScopeName => catalogued.has(name)
@@ -40,17 +55,19 @@ const ordered = (scopes: readonly ScopeName[]): readonly ScopeName[] =>
  * Reads a scope string (RFC 6749 section 3.3): names that exist and can be issued, sorted, each once. Only a space
  * separates. An unknown name outweighs a planned one.
  */
-export const parseScope = (text: string): ParsedScope => {
-  if (text.length > maximumLength) return { kind: 'refused', code: 'invalid_scope' }
+export const parseScope = (text: string): ParsedScope =>
+  text.length > maximumLength ? { kind: 'refused', code: 'invalid_scope' } : readScope(text)
+
+const readScope = remembered((text: string): ParsedScope => {
   const names = text.split(' ').filter((name) => name !== '')
   const known = names.filter(isScopeName)
   if (names.length === 0 || known.length !== names.length) return { kind: 'refused', code: 'invalid_scope' }
   if (known.some((name) => !isIssuable(name))) return { kind: 'refused', code: 'scope_not_available' }
   return { kind: 'scopes', scopes: ordered(known) }
-}
+})
 
 /** Scopes as the store keeps them: written by `formatScope`, so every name was known when it was written. */
-export const parseStoredScope = (text: string): readonly ScopeName[] => text.split(' ').filter(isScopeName)
+export const parseStoredScope = remembered((text: string): readonly ScopeName[] => text.split(' ').filter(isScopeName))
 
 /** The scopes as the store and every answer have them: sorted, one space between. */
 export const formatScope = (scopes: readonly ScopeName[]): string => ordered(scopes).join(' ')

@@ -43,8 +43,9 @@ export const withClientLimits = async <T>(
   kind: TokenKind,
   call: () => Promise<T>,
 ): Promise<T> => {
-  takeShare(door, context, 'token', clientKey(context, clientId))
-  hold(context, door.limiter.peek('failed', clientKey(context, clientId)))
+  const key = clientKey(context, clientId)
+  takeShare(door, context, 'token', key)
+  hold(context, door.limiter.peek('failed', key))
   const ofAddress = door.limiter.peek('failed', clientKey(context, ''))
   if (!ofAddress.allowed && !(await isClient(door.platform, clientId))) hold(context, ofAddress)
   try {

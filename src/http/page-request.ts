@@ -25,7 +25,7 @@ export const wireCursor = (list: string, position: string | null): string | null
  */
 export const refuseRepeated = (request: Request, names: readonly string[]): void => {
   const start = request.url.indexOf('?')
-  if (start === -1) return
+  if (start === -1 || !request.url.includes('&', start)) return // one parameter cannot come twice
   const parameters = new URLSearchParams(request.url.slice(start))
   const param = names.find((name) => parameters.getAll(name).length > 1)
   if (param !== undefined) throw refuse('invalid_request', { param })

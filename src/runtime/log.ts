@@ -56,7 +56,13 @@ const matching =
   (value) =>
     typeof value === 'string' && pattern.test(value) && !secretPrefix.test(value) ? `"${value}"` : null
 
-const recordId = matching(/^[a-z]{3}_[0-9a-f]{32}$/)
+/** For a pattern that no text with a secret in it can match. */
+const exactly =
+  (pattern: RegExp): Rule =>
+  (value) =>
+    typeof value === 'string' && pattern.test(value) ? `"${value}"` : null
+
+const recordId = exactly(/^[a-z]{3}_[0-9a-f]{32}$/)
 const word = matching(/^[A-Za-z0-9_.:/*-]{1,100}$/)
 const figure: Rule = (value) => (typeof value === 'number' && Number.isFinite(value) ? String(value) : null)
 
@@ -79,7 +85,7 @@ const rules: Readonly<Record<keyof LogFields, Rule>> = {
   durationMs: figure,
   errorCode: matching(/^[a-z_]{1,50}$/),
   appId: recordId,
-  clientId: matching(/^apc_(?:dev|live)_[0-9A-Za-z]{22}$/),
+  clientId: exactly(/^apc_(?:dev|live)_[0-9A-Za-z]{22}$/),
   credentialId: recordId,
   userId: recordId,
   grantId: recordId,
