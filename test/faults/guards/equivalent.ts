@@ -78,16 +78,10 @@ export const equivalent: Readonly<Record<string, string>> = {
     'no upload arrives at that very fraction of a millisecond',
   'src/http/limits.ts: left out: !ofAddress.allowed':
     'what is allowed is let through below; the store is spared the question',
-  'src/operations/clients/authenticate-client.ts: left out: presented.hash === null':
-    'a malformed secret asks for a row that nobody can have',
+  'src/operations/clients/claimed-trail.ts: never: environment === null':
+    'a malformed ID is no client: the store is spared the question',
   'src/operations/embedding/exchange-install-session-code.ts: never: place === null':
     'an install has a place: a foreign key of the store',
-  'src/operations/embedding/exchange-install-session-code.ts: left out: presented === null':
-    'without a code that can be read nothing was found, which is asked before',
-  'src/operations/embedding/exchange-install-session-code.ts: left out: environmentOfClientId(request.clientId) !== null':
-    'a malformed ID is no client: the store is spared the question',
-  'src/operations/embedding/exchange-install-session-code.ts: left out: found === null':
-    'the client that was claimed is looked for, and not told',
   'src/operations/embedding/is-known-origin.ts: <: origin.length <= maximumLength': 'no host name is as long as that',
   'src/operations/embedding/is-known-origin.ts: left out: origin.length <= maximumLength':
     'no longer one was ever kept: the store is spared the question',
