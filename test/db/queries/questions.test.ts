@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Queries } from '../../../db/database.ts'
+import { revokeCredential } from '../../../src/operations/credentials/revoke-credential.ts'
+import type { Platform } from '../../../src/operations/platform.ts'
+import { openAsOperator, operator, trace } from '../../support/operator.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { moveThrough, uploadVersion } from '../../support/version.ts'
+import { addSide, type Side } from '../support/two-sides.ts'
+
+// Two of everything stand beside each other: whoever asks for one is told nothing of the other.
+
+let platform: Platform
+let q: Queries
+let sides: readonly [Side, Side]
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'questions.db'))
+  q = platform.database.queries
+  sides = [await addSide(platform), await addSide(platform)]
+})
+afterAll(async () => await platform.database.close())
+
+const end = Number.MAX_SAFE_INTEGER
+const beyond = '~'
+const numbersOf = (rows: readonly { readonly number: number }[]) => rows.map(({ number }) => number)
+
+describe.each([0, 1] as const)('of two, number %p', (index) => {
+  const own = () => sides[index]
+  const other = () => sides[index === 0 ? 1 : 0]
+
+  test('finds the versions of its own app alone, by ID, name, status and number', async () => {
+    const { app, draft } = own()
+    expect((await q.versions.byId(app.id, draft))?.version).toBe('2.0.0')
+    expect(await q.versions.byId(app.id, other().draft)).toBeNull()
+    expect((await q.versions.byName(app.id, '2.0.0'))?.id).toBe(draft)
+    const live = await q.versions.active(app.id)
+    expect([live?.appId, live?.version]).toEqual([app.id, '1.0.0'])
+    expect(await q.versions.nextNumber(app.id)).toBe(3)
+    for (const list of [q.versions.list, q.versions.summaries]) {
+      expect(numbersOf(await list(app.id, null, end, 10))).toEqual([2, 1])
+      expect(numbersOf(await list(app.id, null, 2, 10))).toEqual([1])
+      expect(numbersOf(await list(app.id, 'draft', end, 10))).toEqual([2])
+      expect(numbersOf(await list(app.id, 'submitted', end, 10))).toEqual([])
+      expect((await list(app.id, null, end, 10)).at(0)?.id).toBe(draft)
+    }
+    expect((await q.versions.summary(app.id, draft))?.version).toBe('2.0.0')
+    expect(await q.versions.summary(app.id, other().draft)).toBeNull()
+    expect((await q.versions.previous(app.id, 2))?.id).toBe(live?.id)
+    expect(await q.versions.previous(app.id, 1)).toBeNull()
+    expect(await q.versions.previousSuperseded(app.id, 3)).toBeNull()
+  })
+
+  test('finds the installs of its own user and app alone', async () => {
+    const { app, user, install } = own()
+    expect(await q.installs.hasLive(app.id, user.id)).toBe(true)
+    expect(await q.installs.hasLive(app.id, other().user.id)).toBe(false)
+    expect(await q.installs.hasLive(other().app.id, user.id)).toBe(false)
+    const place = (await q.installs.find(install))?.install.resourceId ?? ''
+    const elsewhere = (await q.installs.find(other().install))?.install.resourceId ?? ''
+    expect((await q.installs.findOpen(app.id, place))?.id).toBe(install)
+    expect([await q.installs.findOpen(app.id, elsewhere), await q.installs.findOpen(other().app.id, place)]).toEqual([
+      null,
+      null,
+    ])
+    expect(
+      (await q.installs.pageOfUser(user.id, beyond, 10)).map((row) => [row.install.id, row.app, row.headScopes]),
+    ).toEqual([[install, app.slug, 'site:read']])
+    expect(await q.installs.pageOfUser(user.id, install, 10)).toEqual([])
+    expect((await q.installs.list(app.id)).map((row) => row.install.id)).toEqual([install])
+    expect((await q.installs.decided(app.id, beyond, 10)).map((row) => row.install.id)).toEqual([install])
+    expect(await q.installs.countsOfApp(app.id)).toEqual([{ approval: 'approved', state: 'active', count: 1 }])
+  })
+
+  test('finds the secrets and redirect URIs of its own client alone', async () => {
+    const { app, credential } = own()
+    const { clientId } = app.development
+    const now = platform.clock.now()
+    const live = await q.credentials.liveOfClient(clientId, now)
+    expect([live.length, live.at(-1)?.id]).toEqual([2, credential])
+    expect(new Set(live.map((row) => row.clientId))).toEqual(new Set([clientId]))
+    expect(await q.credentials.endedOfApp(app.id, now, beyond, 10)).toEqual([])
+    expect(await q.credentials.lastUseOfApp(app.id)).not.toBeNull()
+    expect(await q.credentials.lastUseOfApp('app_none')).toBeNull()
+    expect(await q.redirectUris.countOfClient(clientId)).toBe(1)
+    expect((await q.redirectUris.listByApp(app.id)).map(({ uri }) => uri).toSorted()).toEqual(
+      [app.liveRedirectUri, app.redirectUri].toSorted(),
+    )
+    expect((await q.redirectUris.find(app.redirectUri))?.clientId).toBe(clientId)
+    expect((await q.apps.byClient(clientId))?.app.id).toBe(app.id)
+    expect((await q.apps.clientsOf(app.id)).map(({ id }) => id).toSorted()).toEqual(
+      [clientId, app.production.clientId].toSorted(),
+    )
+  })
+
+  test('finds the endpoints, events and deliveries of its own app alone', async () => {
+    const { app, endpoint, position, secret } = own()
+    const now = platform.clock.now()
+    expect((await q.webhookEndpoints.listOfApp(app.id)).map(({ id }) => id)).toEqual([endpoint])
+    expect((await q.webhookEndpoints.ofPlace(app.id, 'development')).map(({ id }) => id)).toEqual([endpoint])
+    expect(await q.webhookEndpoints.ofPlace(app.id, 'production')).toEqual([])
+    expect([
+      await q.webhookEndpoints.countOfPlace(app.id, 'development'),
+      await q.webhookEndpoints.countOfPlace(app.id, 'production'),
+    ]).toEqual([1, 0])
+    expect((await q.webhookEndpoints.liveSecrets(endpoint, now)).map(({ id }) => id)).toEqual([secret])
+    expect((await q.webhookEvents.nextDue(endpoint, now))?.event.position).toBe(position)
+    expect(await q.webhookEvents.nextDue(endpoint, 0)).toBeNull()
+    expect(await q.webhookEvents.findDelivery(other().position, endpoint)).toBeNull()
+    expect(await q.webhookEvents.countsOf(endpoint)).toEqual([{ state: 'pending', count: 1 }])
+    expect(await q.webhookEvents.positionsSince(endpoint, 'evt_', 0, 10)).toEqual([position])
+    expect(await q.webhookEvents.positionsSince(endpoint, 'evt_', position, 10)).toEqual([])
+    expect(await q.webhookEvents.positionsSince(endpoint, 'evt_~', 0, 10)).toEqual([])
+    expect(await q.webhookEvents.failedPositions(endpoint, 0, 10)).toEqual([])
+    expect(await q.webhookAttempts.pageOfEndpoint(endpoint, beyond, 10)).toEqual([])
+  })
+
+  test('finds the sessions, grants and places of its own user alone', async () => {
+    const { user, sessions, grants, app, code } = own()
+    const now = platform.clock.now()
+    const page = { now, before: beyond, limit: 10 }
+    expect((await q.sessions.openOfUser(user.id, page)).map(({ key }) => key)).toEqual(sessions.toReversed())
+    expect((await q.sessions.openOfUser(user.id, { ...page, before: sessions[1] })).map(({ key }) => key)).toEqual([
+      sessions[0],
+    ])
+    expect(await q.sessions.openOfUser(user.id, { ...page, now: now + 13 * 3_600_000 })).toEqual([])
+    const ids = grants.map(({ id }) => id).toReversed()
+    expect((await q.grants.listByUser(user.id)).map(({ id }) => id)).toEqual(ids)
+    const { clientId } = app.development
+    expect((await q.connectedApps.grantsOf(user.id, clientId, page)).map(({ id }) => id)).toEqual(ids)
+    expect(
+      (await q.connectedApps.grantsOf(user.id, clientId, { ...page, before: ids[0] ?? '' })).map(({ id }) => id),
+    ).toEqual([ids[1] ?? ''])
+    expect(await q.connectedApps.grantsOf(user.id, other().app.development.clientId, page)).toEqual([])
+    expect(await q.connectedApps.grantsOf(user.id, clientId, { ...page, now: now + 3_600_000 })).toEqual([])
+    expect(await q.grants.liveScopes(user.id, clientId, now)).toEqual(['site:read'])
+    expect(await q.grants.liveScopes(user.id, other().app.development.clientId, now)).toEqual([])
+    expect(await q.grants.liveScopes(other().user.id, clientId, now)).toEqual([])
+    expect(await q.grants.liveScopes(user.id, clientId, now + 3_600_000)).toEqual([])
+    expect((await q.embedding.findCode(code))?.userId).toBe(user.id)
+    expect((await q.resources.list(user.id, 'site', '', 10)).map(({ slug }) => slug)).toEqual(['my-site'])
+    expect(await q.resources.list(user.id, 'site', 'my-site', 10)).toEqual([])
+    expect((await q.resources.find(user.id, 'store', 'my-store'))?.ownerId).toBe(user.id)
+    expect((await q.apps.ownedBy(user.id)).map((row) => row.app.id)).toEqual([app.id])
+    expect(await q.apps.countOwnedBy(user.id)).toBe(1)
+    expect(await q.apps.ownedBySlug(user.id, other().app.slug)).toBeNull()
+  })
+})
+
+test('what has ended is found among what has, newest first, and no longer among what lives', async () => {
+  const [{ app, credential, user, endpoint, secret, grants }] = sides
+  const now = platform.clock.now()
+  await revokeCredential(platform, trace, operator, credential)
+  expect((await q.credentials.liveOfClient(app.development.clientId, now)).map(({ id }) => id)).not.toContain(
+    credential,
+  )
+  const ended = async (before: string) =>
+    (await q.credentials.endedOfApp(app.id, now, before, 10)).map((row) => row.credential.id)
+  expect([await ended(beyond), await ended(credential)]).toEqual([[credential], []])
+  await platform.database.transaction(async (writing) => {
+    await writing.webhookEndpoints.setSecretExpiry(secret, now)
+    await writing.grants.revoke(grants[0].id, now)
+    await writing.grants.revoke(grants[1].id, now)
+  })
+  expect(await q.webhookEndpoints.liveSecrets(endpoint, now)).toEqual([])
+  expect(await q.webhookEndpoints.liveSecrets(endpoint, now - 1)).toHaveLength(1)
+  expect(await q.grants.liveScopes(user.id, app.development.clientId, now)).toEqual([])
+  expect(await q.connectedApps.countByScopes(user.id, now)).toEqual([])
+})
+
+test('a rollback goes back to the newest version before it that was live, of the same app', async () => {
+  const [, { app }] = sides
+  for (const version of ['3.0.0', '4.0.0']) {
+    await uploadVersion(platform, app, { version })
+    await moveThrough(platform, app, version, 'submit', 'approve', 'activate')
+  }
+  const live = await q.versions.active(app.id)
+  expect([live?.version, (await q.versions.previousSuperseded(app.id, live?.number ?? 0))?.version]).toEqual([
+    '4.0.0',
+    '3.0.0',
+  ])
+  expect((await q.versions.previousSuperseded(app.id, 3))?.version).toBe('1.0.0')
+  expect(await q.versions.previousSuperseded(sides[0].app.id, 9)).toBeNull()
+})
