@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Platform } from '../../../src/operations/platform.ts'
+import { openAsOperator } from '../../support/operator.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { addApp, addUser } from '../../support/world.ts'
+
+let platform: Platform
+let emails: string[]
+let slugs: string[]
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'search.db'))
+  const users = [await addUser(platform), await addUser(platform), await addUser(platform), await addUser(platform)]
+  emails = users.map(({ email }) => email).toSorted()
+  const apps = await Promise.all(users.map(async (user) => await addApp(platform, user)))
+  slugs = apps.map(({ slug }) => slug).toSorted()
+})
+afterAll(async () => await platform.database.close())
+
+/** Looks two rows at a time, as far as there are any; gives what was found and where each look ended. */
+const walk = async <T>(
+  look: (
+    part: string,
+    window: { readonly after: string; readonly rows: number; readonly limit: number },
+  ) => Promise<{ readonly found: readonly T[]; readonly searchedTo: string | null }>,
+  part: string,
+) => {
+  const [found, ends]: [T[], string[]] = [[], []]
+  for (let after: string | null = ''; after !== null;) {
+    const seen: Awaited<ReturnType<typeof look>> = await look(part, { after, rows: 2, limit: 10 })
+    found.push(...seen.found)
+    if (seen.searchedTo !== null) ends.push(seen.searchedTo)
+    after = seen.searchedTo
+  }
+  return { found, ends }
+}
+
+test('a search comes to every user and every app once, so many rows at a time, and says where it stopped', async () => {
+  const q = platform.database.queries
+  const users = await walk(q.users.search, '')
+  expect(users.found.map(({ email }) => email)).toEqual(emails)
+  expect(users.ends).toEqual([emails[1] ?? '', emails[3] ?? ''])
+  const apps = await walk(q.apps.search, '')
+  expect(apps.found.map(({ slug }) => slug)).toEqual(slugs)
+  expect(apps.ends).toEqual([slugs[1] ?? '', slugs[3] ?? ''])
+})
+
+test('a search finds what has the part, wherever it stands, and stops where it would have stopped anyway', async () => {
+  const q = platform.database.queries
+  const users = await walk(q.users.search, emails[2] ?? '')
+  expect([users.found.map(({ email }) => email), users.ends]).toEqual([
+    [emails[2] ?? ''],
+    [emails[1] ?? '', emails[3] ?? ''],
+  ])
+  const apps = await walk(q.apps.search, slugs[2] ?? '')
+  expect([apps.found.map(({ slug }) => slug), apps.ends]).toEqual([[slugs[2] ?? ''], [slugs[1] ?? '', slugs[3] ?? '']])
+  expect((await walk(q.apps.search, 'Newsletter')).found).toHaveLength(4)
+})
