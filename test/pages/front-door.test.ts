@@ -267,8 +267,15 @@ const refusalsForOrigin = async () =>
     ({ reason }) => reason === 'origin_not_allowed',
   ).length
 
+/** How many codes the metrics tell of. */
+const codesIssued = async (): Promise<number> => {
+  const told = /tokens_issued_total\{kind="authorization_code"\} (\d+)/.exec((await look(url, '/metrics')).text)
+  return Number(told?.[1] ?? 0)
+}
+
 describe('the decision', () => {
   test('Allow gives a code that works, with state and issuer', async () => {
+    const before = await codesIssued()
     const seen = await decide({ ...fieldsOf(await ask()), decision: 'allow' })
     expect(seen.status).toBe(303)
     expect(seen.location).toStartWith(`${world.app.redirectUri}?`)
@@ -276,6 +283,7 @@ describe('the decision', () => {
     expect(rest).toEqual({ state: 'af0ifjsldkj', iss: publicUrl })
     const tokens = await call(url, 'POST', '/oauth/token', { body: exchangeBody(world.app, code) })
     expect(tokens.body.scope).toBe('profile:read site:read')
+    expect(await codesIssued()).toBe(before + 1)
   })
 
   test('Deny tells the app, and issues nothing', async () => {

@@ -10,7 +10,7 @@ import { ticketOf } from '../../src/pages/form.ts'
 import { unansweredPage } from '../../src/pages/front-door/unanswered-page.tsx'
 import { readSeen, seenField } from '../../src/pages/seen-version.ts'
 import { visitorOf } from '../../src/pages/sign-in/visitor.ts'
-import { visitOf } from '../../src/pages/visit.ts'
+import { refuseVisit, visitOf } from '../../src/pages/visit.ts'
 import { contextFrom, doorOf } from '../http/support/door.ts'
 import { openAsOperator } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -49,6 +49,17 @@ test('whoever has not signed in keeps the cookie that this server gave, and gets
     expect(secretFor(other)).toHaveLength(43)
     expect(secretFor(other)).not.toBe(secretFor(other))
   }
+})
+
+test('whoever comes without a session is sent to sign in and leaves no row; whoever comes with one that is over does', async () => {
+  const events = async () => await platform.database.queries.audit.list({ appId: null, since: 0, limit: 100 })
+  const before = (await events()).length
+  expect(await refuseVisit(doorOf(platform), requestWith())).toMatchObject({ code: 'login_required' })
+  expect(await events()).toHaveLength(before)
+  expect(await refuseVisit(doorOf(platform), requestWith({ cookie: 'session=over' }))).toMatchObject({
+    code: 'login_required',
+  })
+  expect((await events()).slice(before)).toMatchObject([{ action: 'bearer.check', reason: 'login_required' }])
 })
 
 test('only two refusals of the front door have a page there; every other one goes where all go', () => {

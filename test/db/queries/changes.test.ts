@@ -68,8 +68,23 @@ const steps: readonly Step[] = [
     () => [`credentials ${one.credential}`],
   ],
   ['a grace', async (q) => await q.credentials.setExpiry(one.credential, now), () => [`credentials ${one.credential}`]],
-  ['a secret', async (q) => await q.credentials.revoke(one.credential, now), () => [`credentials ${one.credential}`]],
-  ['an app token', async (q) => await q.appTokens.revoke(one.token, now), () => [`app_tokens ${one.token}`]],
+  [
+    'a secret',
+    async (q) => {
+      expect(await q.credentials.revoke(one.credential, now)).toBe(true)
+      expect(await q.credentials.revoke(one.credential, now)).toBe(false)
+    },
+    () => [`credentials ${one.credential}`],
+  ],
+  [
+    'an app token',
+    async (q) =>
+      expect([await q.appTokens.revoke(one.token, now), await q.appTokens.revoke(one.token, now)]).toEqual([
+        true,
+        false,
+      ]),
+    () => [`app_tokens ${one.token}`],
+  ],
   [
     'a redirect URI',
     async (q) => await q.redirectUris.remove(one.app.redirectUri, one.app.development.clientId),
