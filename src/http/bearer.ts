@@ -65,15 +65,8 @@ export const requireBearer = async (
   throw await refuseBearer(door, contextOf(request), code, kind === null ? 'unknown' : bearerKinds[kind], token)
 }
 
-const authenticate = async (
-  door: Door,
-  request: Request,
-  kind: BearerKind,
-  token: string,
-): Promise<BearerCaller | null> =>
-  kind === 'embeddedSession'
-    ? await authenticatePage(door, request, token)
-    : await authenticators[kind](door.platform, token)
+const authenticate = (door: Door, request: Request, kind: BearerKind, token: string): Promise<BearerCaller | null> =>
+  kind === 'embeddedSession' ? authenticatePage(door, request, token) : authenticators[kind](door.platform, token)
 
 /**
  * An embedded session is good on pages of its one origin alone, and they may read what it is answered, also that it is over.

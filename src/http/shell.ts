@@ -90,40 +90,40 @@ export const createShell = (options: ShellOptions, publicUrl: string, draining: 
   const refuseWith = (refusal: PlatformError, context: RequestContext, request: Request): Response =>
     options.refusalPage?.(refusal, context, request) ?? errorResponse(refusal, context)
 
-  const answer = async (
-    request: Request,
-    context: RequestContext,
-    match: RouteMatch<BoundRoute>,
-    path: string,
-  ): Promise<Response> => {
-    const mayBegin = isWatched(context) || turnstile.enter()
-    const refusal = mayBegin === true || (await mayBegin) ? admit(request, context, match, path) : tooBusy()
-    if (refusal !== null) return refuseWith(refusal, context, request)
-    try {
-      return await app.fetch(request)
-    } catch (cause) {
-      log.error('http.failed', { requestId: context.requestId, cause })
-      return refuseWith(refuse('internal_error'), context, request)
-    }
+  const failed = (cause: unknown, context: RequestContext, request: Request): Response => {
+    log.error('http.failed', { requestId: context.requestId, cause })
+    return refuseWith(refuse('internal_error'), context, request)
   }
 
+  const finish = (request: Request, response: Response, context: RequestContext, path: string, tally: RouteTally) => {
+    context.release?.()
+    setCrossOriginHeaders(request, response)
+    setCommonHeaders(response, context, path, secure, versionHeaders)
+    if (draining()) response.headers.set('connection', 'close')
+
+    const durationMs = performance.now() - context.startedAt
+    tally.answered(response.status, durationMs)
+    log.answered(request.method, response.status, durationMs, context)
+    return response
+  }
+
+  // In one piece: each function more that waits is 2 % of a short answer.
   return async (request, peer) => {
     const startedAt = performance.now()
     const path = pathOf(request.url)
     const match = router.find(request.method, path)
     const route = match.kind === 'found' ? match.route : unmatched
     const context = open(request, peer, route, startedAt)
-    const response = await answer(request, context, match, path)
-    context.release?.()
+    const mayBegin = isWatched(context) || turnstile.enter()
+    const refusal = mayBegin === true || (await mayBegin) ? admit(request, context, match, path) : tooBusy()
+    let response: Response
+    try {
+      response = refusal === null ? await app.fetch(request) : refuseWith(refusal, context, request)
+    } catch (cause) {
+      response = failed(cause, context, request)
+    }
     if (match.kind === 'method_not_allowed') response.headers.set('allow', match.allow)
-    setCrossOriginHeaders(request, response)
-    setCommonHeaders(response, context, path, secure, versionHeaders)
-    if (draining()) response.headers.set('connection', 'close')
-
-    const durationMs = performance.now() - startedAt
-    route.tally.answered(response.status, durationMs)
-    log.answered(request.method, response.status, durationMs, context)
-    return response
+    return finish(request, response, context, path, route.tally)
   }
 }
 
