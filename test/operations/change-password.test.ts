@@ -156,6 +156,16 @@ test('of two operators who give a user a password at once one is told so, and sh
   expect(await refusalOf(enter(passwords[answers.indexOf('done')] ?? ''))).toBe('done')
 })
 
+test('a new password and a user who was disabled end every session, and enabling brings none of them back', async () => {
+  const before = await enter()
+  await setUserStatus(platform, trace, operator, { email: user.email, status: 'disabled' })
+  await setUserStatus(platform, trace, operator, { email: user.email, status: 'active' })
+  const after = await enter()
+  expect([await works(before.sessionToken), await works(after.sessionToken)]).toEqual([false, true])
+  await resetPassword(platform, trace, operator, { userId: user.id, password: next })
+  expect(await works(after.sessionToken)).toBe(false)
+})
+
 test('an operator gives a user that there is a password that can be used, and nobody else anything', async () => {
   const reset = async (userId: string, password: string) =>
     await refusalOf(resetPassword(platform, trace, operator, { userId, password }))

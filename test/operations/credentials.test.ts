@@ -9,10 +9,16 @@ import { ownsCredential } from '../../src/operations/credentials/owns-credential
 import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
 import { ownedApp } from '../../src/operations/apps/owned-app.ts'
 import { rotateCredential } from '../../src/operations/credentials/rotate-credential.ts'
+import { authorize } from '../../src/operations/oauth/authorize.ts'
+import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
+import { introspect } from '../../src/operations/oauth/introspect.ts'
+import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
+import { refreshTokens } from '../../src/operations/oauth/refresh-tokens.ts'
+import { revokeByClient } from '../../src/operations/oauth/revoke.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
 import { refusalOf, sessionOf, unspentTicket } from './support/owner.ts'
 
 let platform: Platform
@@ -117,6 +123,34 @@ test('a secret that nobody has, a grace that is none and a label that cannot be 
   expect((await liveOf(platform, app)).development).toHaveLength(1)
   await rotate({ graceHours: 168 })
   expect((await liveOf(platform, app)).development).toHaveLength(2)
+})
+
+test('whoever presents a secret has used it, whatever for', async () => {
+  const session = await sessionOf(platform, owner)
+  const exchange = async (app: AppInWorld) => {
+    const { code } = await authorize(platform, trace, session, authorizeBody(app), true)
+    return await exchangeCode(platform, trace, exchangeBody(app, code), null)
+  }
+  const neverUsed = async (app: AppInWorld) => {
+    const secret = { slug: app.slug, environment: 'development', label: null } as const
+    return { ...app, development: await createCredential(platform, trace, operator, secret) }
+  }
+  for (const use of [
+    async (app: AppInWorld) => await issueAppToken(platform, trace, { ...app.development, scope: 'site:read' }),
+    exchange,
+    async (app: AppInWorld) => await revokeByClient(platform, trace, app.development, 'none'),
+    async (app: AppInWorld) => await introspect(platform, trace, app.development, 'none'),
+  ]) {
+    const app = await neverUsed(await addApp(platform, owner))
+    await use(app)
+    expect((await used(app)).lastUsedAt).not.toBeNull()
+  }
+  const app = await addApp(platform, owner)
+  const { refreshToken } = await exchange(app)
+  const later = await neverUsed(app)
+  expect((await used(later)).lastUsedAt).toBeNull()
+  await refreshTokens(platform, trace, { ...later.development, refreshToken, scope: null }, null)
+  expect((await used(later)).lastUsedAt).not.toBeNull()
 })
 
 test('the last use of a secret is written down to the minute', async () => {
