@@ -14,11 +14,14 @@ export const companionsOf = (file: string) => ({
 
 /**
  * The one name of the file, links resolved, so that two ways to write it meet at the same lock. Makes the folder, 0700.
+ * @throws DatabaseUnusable for what is there and is none: a pipe would be waited for, and a device replaced by a backup
  */
 export const canonicalPath = (file: string): string => {
   const path = resolve(file)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path))
+  if (!existsSync(path)) return join(realpathSync(dirname(path)), basename(path))
+  if (statSync(path).isFile()) return realpathSync(path)
+  throw new DatabaseUnusable('foreign', `${path} is a folder, a pipe or a device, not a file: choose another name.`)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openTiny, temporaryFolder } from './support/tiny-store.ts'
 
@@ -35,6 +35,24 @@ test('a backup replaces an existing file only when told to', async () => {
   expect(statSync(copy).mode & 0o777).toBe(0o600)
   await store.close()
   await (await openTiny(copy)).close()
+})
+
+test('a backup takes the place of no folder, pipe or device, even when told to', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+  const at = (name: string) => join(folder.path, name)
+  mkdirSync(at('folder'))
+  expect(Bun.spawnSync(['mkfifo', at('pipe')]).exitCode).toBe(0)
+  symlinkSync('pipe', at('link'))
+
+  for (const name of ['folder', 'pipe', 'link']) {
+    const before = lstatSync(at(name)).ino
+    const refusal = await store.backup(at(name), { replace: true }).catch((error: unknown) => error)
+    expect(refusal).toMatchObject({ name: 'DatabaseUnusable', message: expect.stringContaining('not a file') })
+    expect(lstatSync(at(name)).ino).toBe(before)
+  }
+  expect(statSync(at('pipe')).isFIFO()).toBe(true)
+  await store.close()
 })
 
 test('a backup that fails leaves nothing behind', async () => {
