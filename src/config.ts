@@ -99,7 +99,9 @@ const readDatabasePath = (setting: Setting | null, faults: Faults): string => {
     faults.push(`${name} must be a file: URL without host, query and fragment, or the path of a file.`)
     return ''
   }
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path)) {
+  // Files of settings keep what a shell would take away, and it would name another file.
+  if (/^[\s"']|[\s"']$/.test(path)) faults.push(`${name} begins or ends with a space or a quotation mark.`)
+  else if (/^[a-z][a-z0-9+.-]*:/i.test(path)) {
     faults.push(`${name} must name a SQLite file; other databases are not supported.`)
   }
   return path

@@ -110,6 +110,12 @@ describe('settings', () => {
     'data/',
     'file:%ff',
     'mysql://h/d',
+    'sqlite:a.db',
+    'file:a.db ',
+    ' file:a.db',
+    'a.db\n',
+    '"file:a.db"',
+    "'a.db'",
   ])('the database %p is refused', (url) => {
     expect(faultsOf({ DATABASE_URL: url })).toHaveLength(1)
     expect(() => readConfig({ database: url }, {})).toThrow(ConfigError)
