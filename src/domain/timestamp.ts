@@ -2,12 +2,16 @@
 const form =
   /^(\d{4})-(\d\d)-(\d\d)[Tt ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 
+/** The first and the last moment that RFC 3339 has a UTC text for, which is how each is told again. */
+const earliest = Date.parse('0000-01-01T00:00:00.000Z')
+const latest = Date.parse('9999-12-31T23:59:59.999Z')
+
 /** The moment in epoch milliseconds that an RFC 3339 text names; null for any other text and for days that do not exist. */
 export const parseTimestamp = (text: string): number | null => {
   const [, year = '', month = '', day = ''] = form.exec(text) ?? []
   if (!isDay(Number(year), Number(month), Number(day))) return null
   const epochMs = Date.parse(text.toUpperCase().replace(' ', 'T'))
-  return Number.isNaN(epochMs) ? null : Math.trunc(epochMs)
+  return epochMs >= earliest && epochMs <= latest ? Math.trunc(epochMs) : null
 }
 
 const isDay = (year: number, month: number, day: number): boolean => {

@@ -39,3 +39,10 @@ test('days that do not exist, times without an offset and other forms are refuse
     expect({ text, read: parseTimestamp(text) }).toEqual({ text, read: null })
   }
 })
+
+test('what an offset moves out of the years that can be written is refused', () => {
+  expect(parseTimestamp('9999-12-31T23:59:59.999Z')).toBe(Date.UTC(9999, 11, 31, 23, 59, 59, 999))
+  expect(parseTimestamp('9999-12-31T23:59:59.999-00:01')).toBeNull()
+  expect(new Date(parseTimestamp('0000-01-01T00:00:00Z') ?? NaN).toISOString()).toBe('0000-01-01T00:00:00.000Z')
+  expect(parseTimestamp('0000-01-01T00:00:00+00:01')).toBeNull()
+})
