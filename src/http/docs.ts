@@ -20,6 +20,7 @@ const info: DocumentInfo = {
       appToken: bearer('App token (`apat_…`) from POST /api/app-platform/token.'),
       userToken: bearer('User access token (`apua_…`) from POST /api/app-platform/oauth/token.'),
       session: bearer('User session (`apus_…`) from POST /api/session.'),
+      embeddedSession: bearer('Session of an app in a frame (`apes_…`), good on pages of its one origin alone.'),
     },
   },
 }

@@ -145,7 +145,7 @@ describe('the exchange', () => {
   })
 
   test('is no part of the document of the contract', async () => {
-    expect((await call(url, 'GET', '~/openapi.json')).text).not.toContain('embedded')
+    expect((await call(url, 'GET', '~/openapi.json')).text).not.toContain('/api/embedded')
   })
 
   test.each([

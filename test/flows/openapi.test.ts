@@ -5,6 +5,14 @@ import { join } from 'node:path'
 import { isErrorCode, statusOf } from '../../src/domain/errors.ts'
 import { type Answer, call, type Json } from '../support/call.ts'
 import {
+  addEmbeddedVersion,
+  embedOrigin,
+  exchangeInstallCode,
+  installEmbedded,
+  openInstall,
+} from '../support/embedding.ts'
+import {
+  addApp,
   appToken,
   authorizeBody,
   createWorld,
@@ -97,8 +105,10 @@ describe('the document', () => {
     for (const operation of operations()) {
       for (const [place, schema] of schemasOf(operation)) {
         if (place.startsWith('parameter')) visit(`${operation.name} ${place}`, schema)
-        for (const [name, child] of Object.entries<Json>(schema.properties ?? {}))
-          visit(`${operation.name} ${place} ${name}`, child)
+        for (const { properties } of schema.anyOf ?? [schema]) {
+          for (const [name, child] of Object.entries<Json>(properties ?? {}))
+            visit(`${operation.name} ${place} ${name}`, child)
+        }
       }
     }
     expect(faults).toEqual([])
@@ -152,6 +162,17 @@ const faultOf = (method: string, path: string, answer: Answer): string | null =>
   if (schema === undefined) return null
   const check = ajv.compile(closed(schema))
   return check(answer.body) ? null : `${name} is not as promised: ${ajv.errorsText(check.errors)}`
+}
+
+/** What a page of an app in a frame sends with every call. */
+const pageInAFrame = async (session: string) => {
+  const { platform, user } = world
+  const app = await addApp(platform, user)
+  await addEmbeddedVersion(platform, app)
+  const code = await openInstall(platform, session, await installEmbedded(platform, app, user))
+  const origin = embedOrigin(app)
+  const { body } = await exchangeInstallCode(url, { clientId: app.production.clientId, code, origin })
+  return { token: body.sessionToken, headers: { Origin: origin } }
 }
 
 test('every answer of a long walk is one that the document promises', async () => {
@@ -260,6 +281,8 @@ test('every answer of a long walk is one that the document promises', async () =
     await walk('POST', '/oauth/token', { body: { ...refreshBody(app, refreshed.refreshToken), ...change } })
   }
   await walk('GET', '/oauth/me', { token: refreshed.accessToken })
+  const page = await pageInAFrame(session)
+  for (const path of ['/oauth/me', '/resources?kind=site', '/resources?kind=store']) await walk('GET', path, page)
   for (const kind of ['site', 'store']) await walk('GET', `/resources?kind=${kind}`, { token: refreshed.accessToken })
   await walk('POST', '/oauth/revoke', { body: { ...app.development, token: refreshed.refreshToken } })
   for (const refused of [{}, app.development, { ...app.development, clientSecret: 'x', token: 'x' }])

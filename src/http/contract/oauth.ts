@@ -96,21 +96,28 @@ export const tokenResponse = Type.Object(
   { description: 'A fresh pair of tokens; whatever was presented is spent.' },
 )
 
+const issuedTo = {
+  id: recordId('usr', 'The signed-in user.'),
+  appId: recordId('app', 'The app that the token was issued to.'),
+  clientId,
+}
+const asFarAsScopesAllow = {
+  scope,
+  expiresAt,
+  name: Type.Optional(Type.String({ description: 'With profile:read.', examples: ['Ada Example'] })),
+  pictureUrl: Type.Optional(
+    nullable(Type.String({ examples: ['https://pictures.example/ada.png'] }), 'With profile:read; null if unset.'),
+  ),
+  email: Type.Optional(Type.String({ description: 'With profile.email:read.', examples: ['ada@example.com'] })),
+}
 export const userIdentity = Type.Object(
-  {
-    id: recordId('usr', 'The signed-in user.'),
-    appId: recordId('app', 'The app that the token was issued to.'),
-    clientId,
-    grantId: recordId('grt', 'The grant behind the token.'),
-    scope,
-    expiresAt,
-    name: Type.Optional(Type.String({ description: 'With profile:read.', examples: ['Ada Example'] })),
-    pictureUrl: Type.Optional(
-      nullable(Type.String({ examples: ['https://pictures.example/ada.png'] }), 'With profile:read; null if unset.'),
-    ),
-    email: Type.Optional(Type.String({ description: 'With profile.email:read.', examples: ['ada@example.com'] })),
-  },
+  { ...issuedTo, grantId: recordId('grt', 'The grant behind the token.'), ...asFarAsScopesAllow },
   { description: 'The signed-in user, as far as the scopes allow.' },
+)
+/** Beside the contract: behind the session of an app in a frame stands an install, and no grant. */
+export const embeddedIdentity = Type.Object(
+  { ...issuedTo, installId: recordId('ins', 'The install behind the embedded session.'), ...asFarAsScopesAllow },
+  { description: 'The same for the session of an app in a frame.' },
 )
 
 /** Three callers in one shape: an app with its credentials, a bearer token with `{}`, a user with a grant ID. */

@@ -20,7 +20,7 @@ const idempotencyHeader = {
   example: '7f0c3f1e-create-1.4.0',
 }
 
-type Caller = 'appToken' | 'userToken' | 'session' | 'none'
+type Caller = 'appToken' | 'userToken' | 'session' | 'embeddedSession' | 'none'
 
 type Operation = {
   readonly id: string

@@ -55,7 +55,7 @@ export const resourcesRoute = (door: Door) =>
           description:
             'Needs an approved, active install of the app by this user, and the scope of the kind. An item has no content, orders, customer or payment data.',
           tag: 'Resources',
-          callers: ['userToken'],
+          callers: ['userToken', 'embeddedSession'],
         }),
       },
     )

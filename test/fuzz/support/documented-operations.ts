@@ -1,5 +1,6 @@
 import { challengeOf } from '../../../src/domain/pkce.ts'
 import type { Json } from '../../support/call.ts'
+import { embedOrigin } from '../../support/embedding.ts'
 import { verifier } from '../../support/world.ts'
 import type { FuzzWorld } from './credentials.ts'
 import { type Pairs, secret } from './draft.ts'
@@ -67,7 +68,12 @@ const oftenNeeded = new Set([
   'token',
 ])
 
-const schemes: Readonly<Record<string, string>> = { appToken: 'appToken', userToken: 'userToken', session: 'session' }
+const schemes: Readonly<Record<string, string>> = {
+  appToken: 'appToken',
+  userToken: 'userToken',
+  session: 'session',
+  embeddedSession: 'embedded',
+}
 
 export const documentedOperation = (world: FuzzWorld, method: string, path: string, told: Json): Operation => ({
   name: `${method} ${path}`,
@@ -84,11 +90,12 @@ export const documentedOperation = (world: FuzzWorld, method: string, path: stri
     const security: readonly Json[] = told.security ?? [{}]
     const [scheme] = Object.keys(security[chance(security.length)] ?? {})
     const credential = scheme === undefined ? [] : [bearer(credentialFor(method, path, schemes[scheme] ?? 'session'))]
+    const origin: Pairs = scheme === 'embeddedSession' ? [['Origin', embedOrigin(world.api.app)]] : []
     const value = schema === undefined ? null : bodyFor(path, scheme, objectFor(schema, live, chance))
     return draftOf(method, {
       path,
       query: pairsIn('query'),
-      headers: [...pairsIn('header'), ...credential, ...(value === null ? [] : [jsonType])],
+      headers: [...pairsIn('header'), ...credential, ...origin, ...(value === null ? [] : [jsonType])],
       ...(value === null ? {} : { body: { kind: 'json', value } }),
     })
   },

@@ -1,10 +1,11 @@
+import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { formatScope } from '../../../domain/scope.ts'
 import type { EmbeddedCaller } from '../../../operations/tokens/authenticate-embedded-session.ts'
 import type { UserCaller } from '../../../operations/tokens/authenticate-user-token.ts'
 import { requireCaller, userOrPageOf } from '../../bearer.ts'
 import { errorResponses } from '../../contract/errors.ts'
-import { userIdentity } from '../../contract/oauth.ts'
+import { embeddedIdentity, userIdentity } from '../../contract/oauth.ts'
 import { preflight } from '../../cross-origin.ts'
 import type { Door } from '../../door.ts'
 import { wireTime } from '../../wire.ts'
@@ -17,27 +18,24 @@ export const oauthMeRoute = (door: Door) =>
   new Elysia()
     .use(preflight(door, path, 'GET'))
     .derive(async ({ request }) => ({ caller: userOrPageOf(await requireCaller(door, request, 'read')) }))
-    // Embedded sessions are beside the contract and its schema: behind one stands an install, and no grant.
-    .onBeforeHandle(async ({ caller }) =>
-      caller.kind === 'embedded' ? Response.json({ ...identityOf(caller), installId: caller.installId }) : undefined,
-    )
     .get(
       path,
-      async ({ caller }) => {
-        if (caller.kind === 'embedded') throw new Error('a page in a frame was answered before')
-        return { ...identityOf(caller), grantId: caller.grantId }
-      },
+      async ({ caller }) => ({
+        ...identityOf(caller),
+        ...(caller.kind === 'embedded' ? { installId: caller.installId } : { grantId: caller.grantId }),
+      }),
       {
         response: {
-          200: userIdentity,
+          200: Type.Union([userIdentity, embeddedIdentity]),
           ...errorResponses('invalid_token', 'token_type_not_allowed', 'origin_not_allowed'),
         },
         detail: operationDetails({
           id: 'identifyUser',
           summary: 'Identity of the signed-in user',
-          description: 'Name and picture with profile:read, the email address with profile.email:read.',
+          description:
+            'Name and picture with profile:read, the email address with profile.email:read. The session of an app in a frame is answered `installId` in the place of `grantId`.',
           tag: 'OAuth',
-          callers: ['userToken'],
+          callers: ['userToken', 'embeddedSession'],
         }),
       },
     )
