@@ -114,6 +114,39 @@ describe.each([0, 1] as const)('of two, number %p', (index) => {
     expect(await q.webhookAttempts.pageOfEndpoint(endpoint, beyond, 10)).toEqual([])
   })
 
+  test('finds by a key what has that key', async () => {
+    const { user, app, credential, sessions, token, grants, install, code, endpoint, position } = own()
+    const [grant] = grants
+    const pair = grant.currentKey
+    const { clientId } = app.development
+    expect((await q.users.byId(user.id))?.email).toBe(user.email)
+    expect((await q.users.byEmail(user.email))?.id).toBe(user.id)
+    expect((await q.apps.byId(app.id))?.slug).toBe(app.slug)
+    expect((await q.apps.bySlug(app.slug))?.id).toBe(app.id)
+    expect((await q.apps.ownedBySlug(user.id, app.slug))?.id).toBe(app.id)
+    expect(await q.apps.idOfClient(clientId)).toBe(app.id)
+    expect((await q.credentials.find(credential))?.credential.id).toBe(credential)
+    expect((await q.credentials.listByClient(clientId)).at(-1)?.id).toBe(credential)
+    expect((await q.credentials.listByClient(app.production.clientId)).map((row) => row.clientId)).toEqual([
+      app.production.clientId,
+    ])
+    for (const key of sessions) {
+      const found = await q.sessions.find(key)
+      expect([found?.session.key, found?.user.id]).toEqual([key, user.id])
+    }
+    expect((await q.appTokens.find(token))?.clientId).toBe(clientId)
+    expect((await q.grants.byId(grant.id))?.id).toBe(grant.id)
+    expect((await q.grants.findPair(pair))?.grant.id).toBe(grant.id)
+    expect((await q.grants.findAccess(pair))?.grantId).toBe(grant.id)
+    const first = (await q.grants.findPair(pair))?.pair.previousKey ?? ''
+    expect((await q.grants.findCode(first))?.grant.id).toBe(grant.id)
+    expect((await q.installs.find(install))?.install.userId).toBe(user.id)
+    expect((await q.embedding.findCode(code))?.code.installId).toBe(install)
+    expect((await q.webhookEndpoints.find(endpoint))?.slug).toBe(app.slug)
+    const event = (await q.webhookEvents.nextDue(endpoint, platform.clock.now()))?.event
+    expect((await q.webhookEvents.find(event?.id ?? ''))?.position).toBe(position)
+  })
+
   test('finds the sessions, grants and places of its own user alone', async () => {
     const { user, sessions, grants, app, code } = own()
     const now = platform.clock.now()
@@ -156,6 +189,7 @@ test('what has ended is found among what has, newest first, and no longer among 
   const ended = async (before: string) =>
     (await q.credentials.endedOfApp(app.id, now, before, 10)).map((row) => row.credential.id)
   expect([await ended(beyond), await ended(credential)]).toEqual([[credential], []])
+  expect(await q.credentials.endedOfApp(sides[1].app.id, now, beyond, 10)).toEqual([])
   await platform.database.transaction(async (writing) => {
     await writing.webhookEndpoints.setSecretExpiry(secret, now)
     await writing.grants.revoke(grants[0].id, now)
