@@ -1,8 +1,25 @@
 import { expect, test } from 'bun:test'
-import { checkApiVersion, checkSingleHeaders } from '../../src/http/admission.ts'
+import { checkApiVersion, checkHost, checkSingleHeaders } from '../../src/http/admission.ts'
 
 const request = (method: string, headers: Readonly<Record<string, string>>) =>
   new Request('http://localhost/', { method, headers })
+
+test('a request names one host, from the first one on', () => {
+  const hostless = { code: 'invalid_request', facts: { message: 'The Host header is missing, malformed or repeated.' } }
+  expect(checkHost(request('GET', {}))).toMatchObject(hostless)
+  for (const host of ['apps.example', 'localhost:3000', '[::1]:80', '192.0.2.1']) {
+    expect(checkHost(request('GET', { host }))).toBeNull()
+    expect(checkHost(request('GET', { host }))).toBeNull()
+    expect(checkHost(request('GET', { host: `${host}, evil.example` }))).toMatchObject(hostless)
+    expect(checkHost(request('GET', {}))).toMatchObject(hostless)
+  }
+})
+
+test('what leads elsewhere than it seems, or has the form of a host and is none, is none', () => {
+  for (const host of ['user@apps.example', 'apps.example/x', 'a?b', 'a#b', '1.2.3.4.5', '[1:2]', 'xn--', 'a:99999']) {
+    expect([host, checkHost(request('GET', { host }))?.code]).toEqual([host, 'invalid_request'])
+  }
+})
 
 test('a header that means one thing on calls that change something is not looked at where nothing changes', () => {
   for (const name of ['Idempotency-Key', 'Origin', 'Sec-Fetch-Site']) {
