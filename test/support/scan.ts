@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
+import { memoryOf } from './memory.ts'
 
 /** A secret's random part, between the row's key and the checksum. */
 const randomPart = /^ap[a-z]{1,2}(?:_dev|_live)?_[0-9A-Za-z]{22}([0-9A-Za-z]{43})[0-9A-Za-z]{6}$/
@@ -37,4 +38,23 @@ export const findNeedlesInFile = (needles: ReadonlySet<string>, file: string): S
   } finally {
     closeSync(descriptor)
   }
+}
+
+/** The needles in all the memory of a process, and how many bytes those were. It stands still meanwhile. */
+export const findNeedlesInMemory = (
+  needles: ReadonlySet<string>,
+  pid: number,
+): { readonly found: ReadonlySet<string>; readonly bytes: number } => {
+  const found = new Set<string>()
+  let bytes = 0
+  process.kill(pid, 'SIGSTOP')
+  try {
+    for (const block of memoryOf(pid, needleLength)) {
+      bytes += block.length
+      for (const needle of findNeedles(needles, block.toString('latin1'))) found.add(needle)
+    }
+  } finally {
+    process.kill(pid, 'SIGCONT')
+  }
+  return { found, bytes }
 }
