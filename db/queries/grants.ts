@@ -186,6 +186,15 @@ export const grantQueries = (db: Connection) => {
         .where(inArray(grants.id, due))
         .returning({ id: grants.id, appId: grants.appId, clientId: grants.clientId })
     },
+    /** Whether this client has or had a grant of the user, as far as they are kept. */
+    wasGranted: async (userId: string, clientId: string) =>
+      (
+        await db
+          .select({ id: grants.id })
+          .from(grants)
+          .where(and(eq(grants.userId, userId), eq(grants.clientId, clientId)))
+          .limit(1)
+      ).length === 1,
     closeRetry: async (id: string) => void (await db.update(grants).set(noRetry).where(eq(grants.id, id))),
     /** Erases the salts whose retry window has closed. */
     closeRetries: async (before: number, limit: number) => {

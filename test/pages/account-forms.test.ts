@@ -58,11 +58,13 @@ const clientId = () => world.app.development.clientId
 describe('nobody acts for somebody else', () => {
   test('the session of another user is not ended, whatever ticket comes with it', async () => {
     const stranger = await signIn(url, await addUser(world.platform))
-    const action = `/account/sessions/${keyOf(stranger)}/end`
-    const answer = await browser.post(action, { ticket: ticketFor(world, browser, action) })
-    expect(answer.status).toBe(303)
+    for (const key of [keyOf(stranger), 'nothing']) {
+      const action = `/account/sessions/${key}/end`
+      const answer = await browser.post(action, { ticket: ticketFor(world, browser, action) })
+      expect(answer.status).toBe(404)
+      expect(await eventsOf(answer.headers.get('x-request-id'))).toEqual([])
+    }
     expect(await isSignedIn(stranger)).toBe(true)
-    expect(await eventsOf(answer.headers.get('x-request-id'))).toEqual([])
   })
 
   test('the grant of another user is not revoked, and does not exist', async () => {
@@ -76,10 +78,29 @@ describe('nobody acts for somebody else', () => {
     expect(await works(stranger)).toBe(true)
   })
 
-  test('an app that only others have connected has no page here', async () => {
-    await connect(await addUser(world.platform))
-    expect((await browser.get(`/account/apps/${clientId()}`)).status).toBe(404)
-    expect((await browser.get('/account/apps/nobody')).status).toBe(404)
+  test('an app that only others have connected is not here, neither to be seen nor to be revoked', async () => {
+    const stranger = await connect(await addUser(world.platform))
+    for (const id of [clientId(), 'nobody']) {
+      const [page, action] = [`/account/apps/${id}`, `/account/apps/${id}/revoke`]
+      expect((await browser.get(page)).status).toBe(404)
+      expect((await browser.post(action, { ticket: ticketFor(world, browser, action) })).status).toBe(404)
+    }
+    expect(await works(stranger)).toBe(true)
+  })
+
+  test("what is one's own may be ended twice: a second press is told what the first was", async () => {
+    const [{ grantId }, other] = [await connect(), keyOf(await signIn(url, user))]
+    for (const action of [
+      `/account/sessions/${other}/end`,
+      `/account/apps/${clientId()}/revoke`,
+      `/account/apps/${clientId()}/authorizations/${grantId}/revoke`,
+    ]) {
+      const ticket = ticketFor(world, browser, action)
+      const answers = [await browser.post(action, { ticket }), await browser.post(action, { ticket })]
+      expect(answers.map(({ status, headers }) => [action, status, headers.get('location')])).toEqual(
+        answers.map(() => [action, 303, answers[0]?.headers.get('location') ?? '']),
+      )
+    }
   })
 })
 

@@ -1,6 +1,7 @@
+import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import { auditEvent, auditStamp, followingStamp } from '../audit/event.ts'
-import { decide, done } from '../decision.ts'
+import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { SessionCaller } from '../tokens/authenticate-session.ts'
 
@@ -14,6 +15,7 @@ const atOnce = 500
  * Takes back everything that the caller has allowed an app, or all apps: the grants end with their codes and tokens, in
  * one transaction (in several where they are more than hundreds), each with its own row in the audit. Once it has answered
  * nothing of them works, also not a refresh that was on its way. Gives how many grants ended.
+ * @throws grant_not_found for an app that the caller has never allowed anything
  */
 export const revokeConnectedApps = async (
   platform: Platform,
@@ -45,6 +47,9 @@ const revokeSome = async (
   const clientId = choice.kind === 'one' ? choice.clientId : null
   return await decide(platform.database, async (q) => {
     const ended = await q.grants.revokeOfUser(caller.user.id, clientId, now, { after, limit: atOnce })
+    if (ended.length === 0 && clientId !== null && !(await q.grants.wasGranted(caller.user.id, clientId))) {
+      return refused(refuse('grant_not_found'))
+    }
     for (const [index, grant] of ended.entries()) {
       const environment = environmentOfClientId(grant.clientId)
       const about = { action: 'grant.revoked', appId: grant.appId, environment, target: grant.id }

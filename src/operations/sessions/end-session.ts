@@ -1,11 +1,12 @@
+import { refuse } from '../../domain/errors.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
-import { decide, done } from '../decision.ts'
+import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { SessionCaller } from '../tokens/authenticate-session.ts'
 
 /**
- * Ends one session of the caller by its key; it is refused from the answer on. False when the caller has no such
- * session or it had ended before, which is told alike.
+ * Ends one session of the caller by its key; it is refused from the answer on. False when it had ended before.
+ * @throws route_not_found when the caller has none of this key, whoever else has
  */
 export const endSession = async (
   platform: Platform,
@@ -19,6 +20,7 @@ export const endSession = async (
   return await decide(platform.database, async (q) => {
     const ended = await q.sessions.endOfUser(caller.user.id, key, now)
     if (ended) await q.audit.insert(auditEvent(stamp, { actor, action: 'session.ended', target: key }))
-    return done(ended)
+    const isOwn = ended || (await q.sessions.find(key))?.user.id === caller.user.id
+    return isOwn ? done(ended) : refused(refuse('route_not_found'))
   })
 }
