@@ -21,7 +21,11 @@ export type RunningServer = {
 }
 
 const defaultDrainMs = 10_000
-/** A connection that neither sends nor takes anything for so long is closed. */
+/**
+ * How long Bun keeps a connection that is quiet between two requests or takes nothing of its answer, and a request that has not
+ * come whole or, without a body, is not answered. Then, at its next tick of four seconds, it closes without a word. Only a body
+ * that brings 16 KiB a second is given longer: one that trickles in is cut off. For a head it waits ten seconds, whatever this is.
+ */
 export const idleSeconds = 30
 /** Bun's own limit of 16 KiB would answer a long token without an envelope. */
 const maximumHeaderBytes = 128 * 1024
