@@ -45,6 +45,14 @@ test('what is not base64 in its one strict spelling is none: white space, other 
   }
 })
 
+test('what was wrong is given back whole, for whoever reads on as text', () => {
+  for (const wrong of ['QUFBQUFB\\nQUFB', 'QUFBQUFB\\n', 'QUE=QUFBQUFB', 'QUFBQUE=QUF', 'QUFB QUFB']) {
+    const intake = base64Intake()
+    expect(intake.take(bytes(wrong))).toBe(false)
+    expect(Buffer.from(intake.rest()).toString()).toBe(wrong)
+  }
+})
+
 test('what is wrong is told as soon as it has come, and nothing more is taken', () => {
   const intake = base64Intake()
   expect(intake.take(bytes('QUFBQUFB'))).toBe(true)

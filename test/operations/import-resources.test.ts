@@ -63,6 +63,18 @@ test('what is new was created no later than it was changed or published', async 
   expect((await importSite('published', published))?.createdAt).toBe(dayMs(1))
 })
 
+test('a line that is no resource, or one of nobody, is named, and nothing before it is stored', async () => {
+  const right = { owner: owner.email, kind: 'site', name: 'A site', slug: 'right', status: 'draft' }
+  for (const [wrong, message] of [
+    [{ ...right, kind: 'castle' }, 'line 2: kind: This must be site or store.'],
+    [{ ...right, owner: 'nobody@example.com' }, 'line 2: owner: There is no user with this address.'],
+  ] as const) {
+    const text = `${JSON.stringify(right)}\n${JSON.stringify(wrong)}\n`
+    await expect(importText([bytes(text)])).rejects.toMatchObject({ facts: { param: 'line', message } })
+    expect(await platform.database.queries.resources.find(owner.id, 'site', 'right')).toBeNull()
+  }
+})
+
 test('a file of nothing leaves no event', async () => {
   const before = await events()
   expect(await importText([bytes('\n \n')])).toEqual({ created: 0, updated: 0 })
