@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
+import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
+import { authorize } from '../../src/operations/oauth/authorize.ts'
+import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
+import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { recordRefusal } from '../../src/operations/tokens/record-refusal.ts'
+import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
+import { openAsOperator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
+import { sessionOf } from './support/owner.ts'
+
+let platform: Platform
+let user: Login
+let app: AppInWorld
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'refused.db'))
+  user = await addUser(platform)
+  app = await addApp(platform, user)
+})
+afterAll(async () => await platform.database.close())
+
+const events = async () => await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })
+/** The row of a bearer that was refused. */
+const rowOf = async (token: string) => {
+  await recordRefusal(platform, trace, token, 'invalid_token')
+  return (await events()).at(-1)
+}
+const nobody = { actorKind: 'anonymous', actorId: null, action: 'bearer.check', outcome: 'refused' }
+const of = (environment: 'development' | 'production', target: string) => ({
+  ...nobody,
+  appId: app.id,
+  environment,
+  target,
+})
+
+test('a refused app token is in the trail of its app, with the secret that minted it', async () => {
+  const { accessToken } = await issueAppToken(platform, trace, { ...app.production, scope: 'site:read' })
+  const [secret] = await platform.database.queries.credentials.listByClient(app.production.clientId)
+  expect(await rowOf(accessToken)).toMatchObject(of('production', secret?.id ?? ''))
+})
+
+test('a refused user access token is in the trail of its app, with its grant', async () => {
+  const { code, grantId } = await authorize(platform, trace, await sessionOf(platform, user), authorizeBody(app), true)
+  const { accessToken } = await exchangeCode(platform, trace, exchangeBody(app, code), null)
+  expect(await rowOf(accessToken)).toMatchObject(of('development', grantId))
+})
+
+test('a refused session of a frame is in the trail of its app, with its install', async () => {
+  await addEmbeddedVersion(platform, app)
+  const install = await installEmbedded(platform, app, user)
+  const { code } = await issueInstallSessionCode(platform, trace, await sessionOf(platform, user), install)
+  const exchange = { clientId: app.production.clientId, code, origin: embedOrigin(app) }
+  const { sessionToken } = await exchangeInstallSessionCode(platform, trace, exchange)
+  expect(await rowOf(sessionToken)).toMatchObject(of('production', install))
+})
+
+test('a refused session is told by its user, and what was never issued by nobody', async () => {
+  const { sessionToken } = await signIn(platform, trace, user)
+  expect(await rowOf(sessionToken)).toMatchObject({ ...nobody, appId: null, target: user.id })
+  for (const token of ['', 'nonsense', `${sessionToken.slice(0, -1)}${sessionToken.endsWith('0') ? '1' : '0'}`]) {
+    expect(await rowOf(token)).toMatchObject({ ...nobody, appId: null, environment: null, target: null })
+  }
+})
+
+test('a refusal stands also where its row cannot be written', async () => {
+  const closed = await openAsOperator(join(temporaryFolder(), 'closed.db'))
+  await closed.database.close()
+  expect(await recordRefusal(closed, trace, 'nonsense', 'invalid_token')).toBeUndefined()
+})
