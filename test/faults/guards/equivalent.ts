@@ -52,6 +52,7 @@ export const equivalent: Readonly<Record<string, string>> = {
   'src/http/admission.ts: never: host !== null && host === lastGoodHost':
     'the host is looked at again, and is good again',
   'src/http/admission.ts: never: rule.mediaTypes.includes(type)': 'the name before the parameters is the same name',
+  'src/http/errors.ts: left out: error instanceof Error': 'what is no error has no cause either',
   'src/http/errors.ts: never: error instanceof Error && error.cause instanceof PlatformError':
     'no parser of ours throws, as yet: bodies are read by the routes',
   'src/http/idempotency-key.ts: never: key === null': 'null has the form of a key, and is given back as it is',
