@@ -170,13 +170,13 @@ test('the counter is one line, private, whatever happens many times', async () =
   expect(statSync(`${folder.file}.acknowledged`).mode & 0o777).toBe(0o600)
 })
 
-describe('the time that is kept beside a store', () => {
-  const keptAt = async (file: string, at: number): Promise<number | null> =>
-    await eventually(
-      () => readKeptTime(file),
-      (kept) => kept === at,
-    )
+const keptAt = async (file: string, at: number): Promise<number | null> =>
+  await eventually(
+    () => readKeptTime(file),
+    (kept) => kept === at,
+  )
 
+describe('the time that is kept beside a store', () => {
   test('is written at most once a second, along with the next commit, and at the end', async () => {
     using folder = temporaryFolder()
     const store = await openTiny(folder.file)

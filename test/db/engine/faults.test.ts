@@ -107,6 +107,35 @@ test.skipIf(!traceable)('a full disk refuses what it cannot take, and writing go
   await store.close()
 })
 
+test.skipIf(!traceable)(
+  'a checkpoint that fails again and again stops nobody, and the WAL is copied once the disk takes it',
+  async () => {
+    using folder = temporaryFolder()
+    await (await openTiny(folder.file)).close()
+    const before = readFileSync(folder.file)
+    const isCopied = () => !readFileSync(folder.file).equals(before)
+    const full = failing('pwrite64', 'ENOSPC', '1..5', [folder.file]) // of the database alone: the WAL has room
+    const server = await startTiny(folder.file, 'server', full, 10)
+
+    const answers = new Set<unknown>()
+    let added = 0
+    for (; added < 2_000 && !isCopied(); added += 1) {
+      answers.add(await server.ask({ kind: 'add', id: `n${added}` }))
+    }
+
+    expect(isCopied()).toBe(true)
+    expect(answers).toEqual(new Set(['added']))
+    expect(await server.ask({ kind: 'health' })).toEqual({ writable: true, reason: null })
+    expect(await server.ask({ kind: 'faults' })).toBe(0)
+    await server.kill()
+
+    const store = await openTiny(folder.file)
+    expect(await store.queries.count()).toBe(added)
+    expect(await store.check()).toEqual([])
+    await store.close()
+  },
+)
+
 const moved: readonly (readonly [what: string, move: (file: string) => void])[] = [
   ['the database was deleted', (file) => rmSync(file)],
   ['the WAL was deleted', (file) => rmSync(`${file}-wal`)],

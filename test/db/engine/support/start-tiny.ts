@@ -14,9 +14,10 @@ export const startTiny = async (
   file: string,
   role: 'server' | 'operator' = 'server',
   under: readonly string[] = [],
+  checkpointAfterPages = 4_000,
 ): Promise<TinyProcess> => {
   const script = join(import.meta.dir, 'tiny-process.ts')
-  const child = Bun.spawn([...under, process.execPath, script, file, role], {
+  const child = Bun.spawn([...under, process.execPath, script, file, role, String(checkpointAfterPages)], {
     stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'pipe',

@@ -1,15 +1,19 @@
 import { openTiny } from './tiny-store.ts'
 
 // A store in a process of its own, told what to do in lines of JSON on stdin; each line is answered by one on stdout.
-// Usage: tiny-process.ts FILE server|operator
+// Usage: tiny-process.ts FILE server|operator PAGES: so many in the WAL make a checkpoint worth while
 
 export type Order =
   | { readonly kind: 'add' | 'spend'; readonly id: string }
   | { readonly kind: 'count' | 'health' | 'faults' | 'close' | 'die' | 'exit' }
 
-const [, , file = '', role = ''] = process.argv
+const [, , file = '', role = '', pages = ''] = process.argv
 let faults = 0
-const store = await openTiny(file, { role: role === 'operator' ? 'operator' : 'server', onFault: () => (faults += 1) })
+const store = await openTiny(file, {
+  role: role === 'operator' ? 'operator' : 'server',
+  checkpointAfterPages: Number(pages),
+  onFault: () => (faults += 1),
+})
 
 const obey = async (order: Order): Promise<unknown> => {
   switch (order.kind) {
