@@ -57,6 +57,7 @@ const rowsOf = async (requestId: string): Promise<AuditEvent[]> =>
   (await allEvents()).filter((event) => event.requestId === requestId)
 
 /** The rows of an answer, without what every row has of its own. */
+const rowOf = async (answer: Answer) => (await rowsOf(answer.headers.get('x-request-id') ?? ''))[0]
 const told = async (answer: Answer) => {
   const rows = await rowsOf(answer.headers.get('x-request-id') ?? '')
   return rows.map(({ id, at, detail, requestId, address, ...rest }) => {
@@ -78,8 +79,10 @@ const of = ({ id }: AppInWorld) => ({ appId: id, environment: 'development' }) a
 const done = { outcome: 'done', reason: null } as const
 const refusedWith = (reason: string) => ({ outcome: 'refused', reason }) as const
 
+/** Of the row that a secret belongs to. */
+const keyOf = (secret: string): string => secret.slice(5, 27)
 const credentialOf = async (token: string): Promise<string> =>
-  (await world.platform.database.queries.appTokens.find(token.slice(5, 27)))?.credentialId ?? ''
+  (await world.platform.database.queries.appTokens.find(keyOf(token)))?.credentialId ?? ''
 const freshCode = async (): Promise<{ code: string; grantId: string }> => {
   const answer = await send('POST', '/oauth/authorize', authorizeBody(world.app), session)
   const rows = await rowsOf(answer.headers.get('x-request-id') ?? '')
@@ -98,12 +101,13 @@ describe('every state change over HTTP leaves exactly the row that tells it', ()
   test('a sign-in and a sign-out', async () => {
     const { email, password } = world.user
     const signedIn = await send('POST', '~/api/session', { email, password })
+    const target = keyOf(signedIn.body.sessionToken)
     expect(await told(signedIn)).toEqual([
-      { ...byUser(world.user), ...nowhere, action: 'session.created', target: null, ...done },
+      { ...byUser(world.user), ...nowhere, action: 'session.created', target, ...done },
     ])
     const signedOut = await send('DELETE', '~/api/session', undefined, signedIn.body.sessionToken)
     expect(await told(signedOut)).toEqual([
-      { ...byUser(world.user), ...nowhere, action: 'session.ended', target: null, ...done },
+      { ...byUser(world.user), ...nowhere, action: 'session.ended', target, ...done },
     ])
   })
 
@@ -147,13 +151,16 @@ describe('every state change over HTTP leaves exactly the row that tells it', ()
   })
 
   test.each(['client', 'token'] as const)('an app token revoked by its %s', async (by) => {
-    const token = await appToken(world.server.url, world.app.development)
+    const issue = await send('POST', '/token', { ...world.app.development, scope: 'site:read' })
+    const token = issue.body.accessToken
     const target = await credentialOf(token)
     const answer =
       by === 'client'
         ? await send('POST', '/oauth/revoke', { ...world.app.development, token })
         : await send('POST', '/oauth/revoke', {}, token)
     expect(await told(answer)).toEqual([{ ...byApp(world.app), action: 'app_token.revoked', target, ...done }])
+    const [revoked, issued] = [await rowOf(answer), await rowOf(issue)]
+    expect(JSON.parse(revoked?.detail ?? '')).toEqual({ issuedIn: issued?.id })
   })
 
   test('versions created, replaced and rolled back; a repeat under the same key and a dry run leave none', async () => {

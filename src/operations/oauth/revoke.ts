@@ -1,6 +1,6 @@
 import type { Grant, Queries } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
-import { environmentOfClientId } from '../../domain/identifier.ts'
+import { environmentOfClientId, recordIdOfKey } from '../../domain/identifier.ts'
 import { type Actor, type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
 import { authenticateClient, type ClientCredentials, presentClient, recordUse } from '../clients/authenticate-client.ts'
 import { refuseClient } from '../clients/refuse-client.ts'
@@ -39,7 +39,8 @@ export const revokeByClient = async (
     }
     if (found.kind === 'grant') return await endGrant(q, stamp, found.grant, actor, now)
     if (await q.appTokens.revoke(found.key, now)) {
-      await q.audit.insert(auditEvent(stamp, { ...facts, action: 'app_token.revoked', target: found.credentialId }))
+      const about = { target: found.credentialId, detail: issueOf(found.key) }
+      await q.audit.insert(auditEvent(stamp, { ...facts, ...about, action: 'app_token.revoked' }))
     }
     return done(null)
   })
@@ -67,12 +68,16 @@ export const revokeByToken = async (
           appId: caller.app.id,
           environment: caller.environment,
           target: caller.credentialId,
+          detail: issueOf(caller.tokenKey),
         }),
       )
     }
     return done(null)
   })
 }
+
+/** Which of the credential's tokens it is: the event of its issue, which bears the token's own UUID. */
+const issueOf = (key: string) => ({ issuedIn: recordIdOfKey('aud_', key) })
 
 /**
  * A user takes a grant back.

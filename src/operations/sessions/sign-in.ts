@@ -44,8 +44,10 @@ export const signIn = async (
       await q.audit.insert(auditEvent(stamp, { actor, action: 'session.create', refusedWith: 'invalid_login' }))
       return refused(refuse('invalid_login'))
     }
-    await q.sessions.insert(session.rowFor(current.id, agent))
-    await q.audit.insert(auditEvent(stamp, { actor: { kind: 'user', id: current.id }, action: 'session.created' }))
+    const row = session.rowFor(current.id, agent)
+    await q.sessions.insert(row)
+    const actor = { kind: 'user', id: current.id } as const
+    await q.audit.insert(auditEvent(stamp, { actor, action: 'session.created', target: row.key }))
     return done({ sessionToken, expiresAt, user: { id: current.id, name: current.name, email: current.email } })
   })
 }

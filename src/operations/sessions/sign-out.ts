@@ -8,8 +8,10 @@ export const signOut = async (platform: Platform, trace: Trace, caller: SessionC
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   await decide(platform.database, async (q) => {
-    if (await q.sessions.end(caller.sessionKey, now)) {
-      await q.audit.insert(auditEvent(stamp, { actor: { kind: 'user', id: caller.user.id }, action: 'session.ended' }))
+    const target = caller.sessionKey
+    if (await q.sessions.end(target, now)) {
+      const actor = { kind: 'user', id: caller.user.id } as const
+      await q.audit.insert(auditEvent(stamp, { actor, action: 'session.ended', target }))
     }
     return done(null)
   })
