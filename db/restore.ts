@@ -4,7 +4,7 @@ import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { type AuditEvent, DatabaseUnusable } from './database.ts'
 import { inspectSchema, migrate, type Migration } from './migrate.ts'
 import { createQueries } from './queries/index.ts'
-import type { CarriedOver } from './restore/carry-over.ts'
+import type { CarriedOver } from './restore/ends.ts'
 import { type EndedByRestore, endEverythingIssued } from './restore/end-everything-issued.ts'
 import { holdPredecessor, keepPredecessor, type Predecessor, readPredecessor } from './restore/predecessor.ts'
 import { readAcknowledged } from './sqlite/acknowledged.ts'
@@ -32,6 +32,10 @@ export type RestoreFacts = {
   readonly ended: EndedByRestore
   /** What the predecessor said had ended since the backup; null when it could not be read. */
   readonly carriedOver: CarriedOver | null
+  /** Ends of what the backup does not know, kept for the restore of one that does. */
+  readonly kept: number
+  /** Earlier restores, since the backup was made, that could not read what they replaced. */
+  readonly unread: number
 }
 export type Restored = RestoreFacts & {
   readonly database: string
@@ -147,7 +151,8 @@ const settle = async (connection: Connection, held: Predecessor, database: strin
   const clock = Math.max((await queries.watermarks.find('clock')) ?? 0, before?.clock ?? 0)
   const at = Math.max(options.now, clock)
   const ended = endEverythingIssued(connection, at)
-  const facts: RestoreFacts = { predecessor, ended, carriedOver: before?.carriedOver ?? null }
+  const { carriedOver = null, kept = 0, unread = 0 } = before ?? {}
+  const facts: RestoreFacts = { predecessor, ended, carriedOver, kept, unread }
   if (clock > 0) await queries.watermarks.set('clock', clock)
   await queries.watermarks.set('restored', at)
   await queries.audit.insert(options.event(at, facts))

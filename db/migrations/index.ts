@@ -3,6 +3,7 @@ import initial from './0001_initial.sql' with { type: 'text' }
 import pages from './0002_pages.sql' with { type: 'text' }
 import embedded from './0003_embedded.sql' with { type: 'text' }
 import webhooks from './0004_webhooks.sql' with { type: 'text' }
+import carriedEnds from './0005_carried_ends.sql' with { type: 'text' }
 
 /** Every step of the schema, in order, embedded in the program. Append only: a released step never changes. */
 export const migrations: readonly Migration[] = [
@@ -19,5 +20,11 @@ export const migrations: readonly Migration[] = [
     name: 'webhooks',
     sql: webhooks,
     sha256: 'da01225aad4f7077a1490bf315c8656d81edc29dfa99a98e21a6f2c501f2a677',
+  },
+  {
+    id: 5,
+    name: 'carried_ends',
+    sql: carriedEnds,
+    sha256: 'd02ff3681a0a648badc3f5d99f58901a6b33392ae04d3dadfb0fda2904035ad5',
   },
 ]

@@ -4,7 +4,7 @@ import { applicationId } from '../migrate.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import { faultKind } from '../sqlite/fault.ts'
 import { companionsOf, syncFolderOf } from '../sqlite/private-file.ts'
-import { type CarriedOver, carryOver } from './carry-over.ts'
+import { carryOver, type Knowledge } from './carry-over.ts'
 
 /** What could be learned from the database that is being replaced. */
 export type Predecessor = 'read' | 'unreadable' | 'missing'
@@ -45,13 +45,13 @@ const letGo = (connection: Connection): void => {
 export const readPredecessor = (
   connection: Connection,
   now: number,
-): { readonly carriedOver: CarriedOver; readonly clock: number } | null => {
+): (Knowledge & { readonly clock: number }) | null => {
   connection.run('SAVEPOINT predecessor')
   try {
-    const carriedOver = carryOver(connection, now)
+    const knowledge = carryOver(connection, now)
     const clock = Number(connection.value("SELECT max(at) FROM present.watermarks WHERE name = 'clock'") ?? 0)
     connection.run('RELEASE predecessor')
-    return { carriedOver, clock }
+    return { ...knowledge, clock }
   } catch (error) {
     // A damaged page, or a schema that this program does not know; a full disk is another matter.
     if (faultKind(error) === 'full' || !connection.inTransaction) throw error

@@ -140,17 +140,19 @@ test('the previous release refuses a database of this one, through every door, a
     const names = new Set(readdirSync(dirname(file)))
     expect(before[1] === null).toBe(left === 'closed')
 
-    const older = { file, migrations: previousMigrations, createQueries }
     const newer = { kind: 'newer', message: expect.stringContaining('newer version of this program') }
     const copy = join(temporaryFolder(), 'copy.db')
-    const doors: readonly (() => Promise<unknown>)[] = [
-      async () => await openSqlite({ ...older, role: 'server', migrate: true }),
-      async () => await openSqlite({ ...older, role: 'operator', migrate: true }),
-      async () => await openSqlite({ ...older, role: 'operator', migrate: false }),
-      async () => await migrateFile(file, previousMigrations),
-      async () => backupFile({ file, to: copy, replace: false, migrations: previousMigrations }),
-    ]
-    for (const door of doors) await expect(door()).rejects.toMatchObject(newer)
+    for (const released of [previousMigrations, migrations.slice(0, -1)]) {
+      const older = { file, migrations: released, createQueries }
+      const doors: readonly (() => Promise<unknown>)[] = [
+        async () => await openSqlite({ ...older, role: 'server', migrate: true }),
+        async () => await openSqlite({ ...older, role: 'operator', migrate: true }),
+        async () => await openSqlite({ ...older, role: 'operator', migrate: false }),
+        async () => await migrateFile(file, released),
+        async () => backupFile({ file, to: copy, replace: false, migrations: released }),
+      ]
+      for (const door of doors) await expect(door()).rejects.toMatchObject(newer)
+    }
     expect(bytes()).toEqual(before)
     expect(existsSync(copy)).toBe(false)
     const added = readdirSync(dirname(file)).filter((name) => !names.has(name))

@@ -12,9 +12,11 @@ import { answer, wireRecord } from '../output.ts'
 const consequences = `
 The backup is checked first and is only read. A server must not be running on the database. What was there is kept
 beside it under a dated name. Every token, code, grant and session that was issued before ends: people sign in and
-consent again, apps ask for new tokens. Secrets that were revoked, apps that were suspended, users that were disabled,
-passwords that were changed, installs that ended and redirect URIs that were taken away since the backup stay so, if
-the database that was there can still be read; if not, the answer says so: rotate the client secrets then.`
+consent again, apps ask for new tokens. Secrets that were revoked, apps that were suspended, users that were disabled or
+are operators no longer, passwords that were changed, installs that ended, versions that were rejected or withdrawn,
+redirect URIs and webhook endpoints that were taken away since the backup stay so, also over several restores, in
+whatever order, if the database that was there can still be read; if not, the answer says so: rotate the client secrets
+then.`
 
 export const addRestoreCommand = (program: Command): void => {
   operatorCommand(program, 'restore <file>', 'Put a backup in the place of the database.')
@@ -51,7 +53,7 @@ const showStep = (step: RestoreStep): void => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${stepTexts[step]}`)
 }
 
-const restoredText = ({ database, keptAs, ended, carriedOver }: Restored): readonly string[] => [
+const restoredText = ({ database, keptAs, ended, carriedOver, kept }: Restored): readonly string[] => [
   `Restored ${database}.`,
   keptAs === null ? 'There was no database before.' : `What was there is kept as ${keptAs}.`,
   'Every token, code, grant and session issued before has ended; of those in the backup these were still alive: ' +
@@ -61,16 +63,23 @@ const restoredText = ({ database, keptAs, ended, carriedOver }: Restored): reado
     : [
         'Carried over from what was there, as ended since the backup: ' +
           `client secrets ${carriedOver.credentials}, apps ${carriedOver.apps}, users ${carriedOver.users}, changed ` +
-          `passwords ${carriedOver.passwords}, installs ${carriedOver.installs}, redirect URIs ${carriedOver.redirectUris}, webhook ` +
-          `endpoints and secrets ${carriedOver.webhooks}.`,
+          `passwords ${carriedOver.passwords}, operator rights ${carriedOver.operators}, installs ${carriedOver.installs}, ` +
+          `versions ${carriedOver.versions}, redirect URIs ${carriedOver.redirectUris}, webhook endpoints and secrets ` +
+          `${carriedOver.webhooks}. What has ended and this backup does not know is remembered, should a newer one be ` +
+          `restored: ${kept}.`,
       ]),
 ]
 
-const adviceAfter = ({ predecessor }: RestoreFacts): readonly string[] => {
-  if (predecessor === 'read') return []
-  const why = predecessor === 'missing' ? 'There was no database' : 'The database that was there could not be read'
+const adviceAfter = ({ predecessor, unread }: RestoreFacts): readonly string[] => {
+  if (predecessor === 'read' && unread === 0) return []
   return [
-    `${why}, so what was revoked, suspended or disabled since the backup is in force again: rotate every client ` +
+    `${whyUnknown[predecessor]}, so what was revoked, suspended or disabled since the backup is in force again: rotate every client ` +
       'secret (credential rotate CLIENT_ID --grace-hours 0), and look through apps, users, installs and redirect URIs.',
   ]
 }
+
+const whyUnknown = {
+  missing: 'There was no database',
+  unreadable: 'The database that was there could not be read',
+  read: 'An earlier restore since this backup was made could not read what it replaced',
+} as const satisfies Record<RestoreFacts['predecessor'], string>

@@ -1,13 +1,15 @@
 import { migrations } from '../../../db/migrations/index.ts'
 import { type Restored, type RestoreStep, restoreSqlite } from '../../../db/restore.ts'
+import { recordId } from '../../../src/domain/identifier.ts'
 import { auditEvent } from '../../../src/operations/audit/event.ts'
+import { createRandom } from '../../../src/runtime/random.ts'
 import { operator, trace } from '../../support/operator.ts'
 
 /** A restore in this process, watched step by step. */
 export const restoreAt = async (
   file: string,
   backup: string,
-  progress: (step: RestoreStep) => void,
+  progress: (step: RestoreStep) => void = () => undefined,
 ): Promise<Restored> =>
   await restoreSqlite({
     file,
@@ -16,7 +18,7 @@ export const restoreAt = async (
     now: Date.now(),
     event: (at, facts) =>
       auditEvent(
-        { id: `aud_${'0'.repeat(32)}`, at, ...trace },
+        { id: recordId('aud_', createRandom().uuid(at)), at, ...trace },
         { actor: operator, action: 'database.restored', detail: facts },
       ),
     progress,

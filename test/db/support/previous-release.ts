@@ -31,9 +31,9 @@ const columnsOf = (database: Database, schema: string): Readonly<Record<string, 
  * A database as the previous release made it: its schema, by its own migrations, and in it every row of a database of
  * today, as far as that schema had a place for it. Gives the file.
  */
-export const asPreviousRelease = async (today: string): Promise<string> => {
+export const asPreviousRelease = async (today: string, steps = previousMigrations): Promise<string> => {
   const file = join(temporaryFolder(), 'app-platform.db')
-  await migrateFile(file, previousMigrations)
+  await migrateFile(file, steps)
   using database = new Database(file)
   database.run('PRAGMA foreign_keys = OFF')
   database.run('ATTACH ? AS today', [today])

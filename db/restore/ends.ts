@@ -1,0 +1,199 @@
+/** How much of each was over, or taken away, in the predecessor and still in force in the backup. */
+export type CarriedOver = {
+  readonly credentials: number
+  readonly apps: number
+  readonly users: number
+  readonly passwords: number
+  readonly operators: number
+  readonly installs: number
+  readonly versions: number
+  readonly redirectUris: number
+  readonly webhooks: number
+}
+
+/** Something that a predecessor can tell. */
+type Told = {
+  /** As `carried_ends` has it, for good. */
+  readonly kind: string
+  /** The table whose IDs are the targets. What leaves no row when it goes is named by the audit event of its making. */
+  readonly of: 'users' | 'apps' | 'credentials' | 'installs' | 'versions' | 'webhook_endpoints' | 'audit_events'
+  /** What the predecessor (`present`) says: target, when, what holds instead. `?1` is the moment of the restore. */
+  readonly told: string
+}
+/** One way in which something ends and must not come back. */
+type End = Told & {
+  readonly counts: keyof CarriedOver
+  /** Ends it in the copy (`main`), by what stands there in `carried_ends`; nothing that was changed after it had ended. */
+  readonly done: readonly string[]
+}
+
+/** What is told of a row that the copy has as well, and has as it is, need not be told. */
+const unlessSame = (table: string, column: string) => `
+  LEFT JOIN main.${table} AS m ON m.id = p.id WHERE (m.id IS NULL OR m.${column} <> p.${column})`
+
+/** Events of the predecessor that tell of the making of something; by its apps, for so the index goes. */
+const making = (...actions: readonly string[]) => `
+  present.apps AS a JOIN present.audit_events AS e
+  ON e.app_id = a.id AND e.action IN (${actions.map((action) => `'${action}'`).join(', ')})`
+
+/** Ends of a kind, each with the event that tells of the making of what has ended. */
+const made = (kind: string) => `
+  main.carried_ends AS c JOIN main.audit_events AS e ON e.id = c.target AND c.kind = '${kind}'`
+
+const rowEnds: readonly End[] = [
+  {
+    kind: 'credential',
+    counts: 'credentials',
+    of: 'credentials',
+    told: `SELECT id, coalesce(revoked_at, expires_at), iif(revoked_at IS NULL, 'expires', 'revoked')
+      FROM present.credentials WHERE revoked_at IS NOT NULL OR expires_at IS NOT NULL`,
+    done: [
+      `UPDATE main.credentials AS m
+      SET revoked_at = iif(c.value = 'revoked', c.at, NULL), expires_at = iif(c.value = 'expires', c.at, m.expires_at)
+      FROM main.carried_ends AS c
+      WHERE c.kind = 'credential' AND c.target = m.id AND m.revoked_at IS NULL
+        AND (c.value = 'revoked' OR m.expires_at IS NULL OR m.expires_at > c.at)`,
+    ],
+  },
+  {
+    kind: 'app_suspended',
+    counts: 'apps',
+    of: 'apps',
+    told: "SELECT id, updated_at, NULL FROM present.apps WHERE status = 'suspended'",
+    done: [
+      `UPDATE main.apps AS m SET status = 'suspended', updated_at = c.at FROM main.carried_ends AS c
+      WHERE c.kind = 'app_suspended' AND c.target = m.id AND m.status = 'active' AND c.at >= m.updated_at`,
+    ],
+  },
+  {
+    kind: 'user_disabled',
+    counts: 'users',
+    of: 'users',
+    told: "SELECT id, updated_at, NULL FROM present.users WHERE status = 'disabled'",
+    done: [
+      `UPDATE main.users AS m SET status = 'disabled', updated_at = c.at FROM main.carried_ends AS c
+      WHERE c.kind = 'user_disabled' AND c.target = m.id AND m.status = 'active' AND c.at >= m.updated_at`,
+    ],
+  },
+  {
+    kind: 'user_password',
+    counts: 'passwords',
+    of: 'users',
+    told: `SELECT p.id, p.updated_at, p.password_hash FROM present.users AS p ${unlessSame('users', 'password_hash')}`,
+    done: [
+      `UPDATE main.users AS m SET password_hash = c.value, updated_at = c.at FROM main.carried_ends AS c
+      WHERE c.kind = 'user_password' AND c.target = m.id AND m.password_hash <> c.value AND c.at >= m.updated_at`,
+    ],
+  },
+  {
+    kind: 'operator',
+    counts: 'operators',
+    of: 'users',
+    told: `SELECT p.id, p.updated_at, NULL
+      FROM present.users AS p ${unlessSame('users', 'is_operator')} AND p.is_operator = 0`,
+    done: [
+      `UPDATE main.users AS m SET is_operator = 0, updated_at = c.at FROM main.carried_ends AS c
+      WHERE c.kind = 'operator' AND c.target = m.id AND m.is_operator = 1 AND c.at >= m.updated_at`,
+    ],
+  },
+  {
+    kind: 'install',
+    counts: 'installs',
+    of: 'installs',
+    told: `SELECT id, updated_at, approval FROM present.installs WHERE state = 'inactive' AND approval <> 'pending'`,
+    done: [
+      `UPDATE main.installs AS m SET approval = c.value, state = 'inactive', updated_at = c.at FROM main.carried_ends AS c
+      WHERE c.kind = 'install' AND c.target = m.id AND (m.state = 'active' OR m.approval = 'pending')`,
+    ],
+  },
+  {
+    kind: 'version_rejected',
+    counts: 'versions',
+    of: 'versions',
+    told: `SELECT id, reviewed_at, rejection FROM present.versions WHERE status = 'rejected'`,
+    done: [
+      `UPDATE main.versions AS m
+      SET status = 'rejected', rejection = c.value, reviewed_at = c.at, updated_at = c.at,
+        submitted_at = coalesce(m.submitted_at, c.at)
+      FROM main.carried_ends AS c
+      WHERE c.kind = 'version_rejected' AND c.target = m.id AND m.status IN ('draft', 'submitted', 'approved')
+        AND c.at >= m.updated_at`,
+    ],
+  },
+  {
+    kind: 'version_withdrawn',
+    counts: 'versions',
+    of: 'versions',
+    told: `SELECT p.id, p.updated_at, NULL
+      FROM present.versions AS p ${unlessSame('versions', 'status')} AND p.status = 'draft'`,
+    done: [
+      `UPDATE main.versions AS m SET status = 'draft', submitted_at = NULL, updated_at = c.at FROM main.carried_ends AS c
+      WHERE c.kind = 'version_withdrawn' AND c.target = m.id AND m.status = 'submitted' AND c.at >= m.updated_at`,
+    ],
+  },
+]
+
+const redirectUri: End = {
+  kind: 'redirect_uri',
+  counts: 'redirectUris',
+  of: 'audit_events',
+  // Of several that one client got in the same millisecond all have ended when one has: doubt is a refusal.
+  told: `SELECT id, ?1, NULL
+    FROM (SELECT e.*, count(*) OVER (PARTITION BY e.target, e.at) AS added FROM ${making('redirect_uri.added')}) AS e
+    WHERE added > (SELECT count(*) FROM present.redirect_uris AS u WHERE u.client_id = e.target AND u.created_at = e.at)`,
+  done: [
+    `DELETE FROM main.redirect_uris
+    WHERE (client_id, created_at) IN (SELECT e.target, e.at FROM ${made('redirect_uri')})
+      AND (client_id, uri) NOT IN (SELECT client_id, uri FROM present.redirect_uris)`,
+  ],
+}
+
+const webhookEnds: readonly End[] = [
+  {
+    kind: 'webhook_removed',
+    counts: 'webhooks',
+    of: 'audit_events',
+    told: `SELECT e.id, ?1, NULL FROM ${making('webhook.created')}
+      WHERE e.target NOT IN (SELECT id FROM present.webhook_endpoints)`,
+    done: ['webhook_secrets WHERE endpoint_id', 'webhook_endpoints WHERE id'].map(
+      (rows) => `DELETE FROM main.${rows} IN (SELECT e.target FROM ${made('webhook_removed')})`,
+    ),
+  },
+  {
+    kind: 'webhook_disabled',
+    counts: 'webhooks',
+    of: 'webhook_endpoints',
+    told: "SELECT id, updated_at, reason FROM present.webhook_endpoints WHERE status = 'disabled'",
+    done: [
+      `UPDATE main.webhook_endpoints AS m SET status = 'disabled', reason = c.value, updated_at = c.at
+      FROM main.carried_ends AS c
+      WHERE c.kind = 'webhook_disabled' AND c.target = m.id AND m.status = 'enabled' AND c.at >= m.updated_at`,
+    ],
+  },
+  {
+    kind: 'webhook_secret',
+    counts: 'webhooks',
+    of: 'audit_events',
+    // One that is gone was purged when its grace was over.
+    told: `SELECT e.id, coalesce(s.expires_at, ?1), NULL FROM ${making('webhook.created', 'webhook.secret_rotated')}
+      LEFT JOIN present.webhook_secrets AS s ON s.endpoint_id = e.target AND s.created_at = e.at
+      WHERE s.id IS NULL OR s.expires_at IS NOT NULL`,
+    done: [
+      `UPDATE main.webhook_secrets AS m SET expires_at = c.at FROM ${made('webhook_secret')}
+      WHERE m.endpoint_id = e.target AND m.created_at = e.at AND (m.expires_at IS NULL OR m.expires_at > c.at)`,
+    ],
+  },
+]
+
+/** Everything that a restore must not revive, but for what was issued, which ends with every restore. */
+export const ends: readonly End[] = [...rowEnds, redirectUri, ...webhookEnds]
+/** Without what a predecessor of before webhooks cannot be asked. */
+export const endsBeforeWebhooks: readonly End[] = [...rowEnds, redirectUri]
+
+/** Restores that could not read what they replaced: what had ended there is not known. */
+export const unread: Told = {
+  kind: 'unread',
+  of: 'audit_events',
+  told: `SELECT id, at, NULL FROM present.audit_events
+    WHERE action = 'database.restored' AND detail ->> 'predecessor' <> 'read'`,
+}

@@ -1,0 +1,160 @@
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { copyFileSync, mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Platform } from '../../../src/operations/platform.ts'
+import { restoreAt } from '../../cli/support/restore-at.ts'
+import { openAsOperator } from '../../support/operator.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { asPreviousRelease } from '../support/previous-release.ts'
+import { migrations } from '../../../db/migrations/index.ts'
+import { makeThings, namesInForce, type Thing } from './support/things.ts'
+
+setDefaultTimeout(60_000)
+
+/** Things of the same age: some that were ended, after all backups were made, and some that were not. */
+type Generation = { readonly ended: readonly Thing[]; readonly left: readonly Thing[] }
+
+const generation = async (platform: Platform): Promise<Generation> => ({
+  ended: await makeThings(platform),
+  left: await makeThings(platform),
+})
+
+/** A database in which much has ended since, with a backup from before its second generation and one from after. */
+let present = ''
+let older = ''
+let newer = ''
+let first: Generation
+let second: Generation
+
+beforeAll(async () => {
+  present = join(temporaryFolder(), 'app-platform.db')
+  ;[older, newer] = [join(dirname(present), 'older.db'), join(dirname(present), 'newer.db')]
+  const platform = await openAsOperator(present)
+  first = await generation(platform)
+  await platform.database.backup(older)
+  second = await generation(platform)
+  await platform.database.backup(newer)
+  for (const thing of [...first.ended, ...second.ended]) await thing.end(platform)
+  await platform.database.close()
+})
+
+/** Restores these backups, one after the other, and looks at what is there then. */
+const afterRestores = async (
+  file: string,
+  backups: readonly string[],
+  look: (platform: Platform) => Promise<void> = expectNothingRevived,
+): Promise<void> => {
+  for (const backup of backups) await restoreAt(file, backup)
+  const platform = await openAsOperator(file)
+  await look(platform)
+  await platform.database.close()
+}
+
+const copyOf = (file: string): string => {
+  const copy = join(temporaryFolder(), 'app-platform.db')
+  mkdirSync(dirname(copy), { recursive: true, mode: 0o700 })
+  copyFileSync(file, copy)
+  return copy
+}
+
+const namesOf = (things: readonly Thing[]) => things.map(({ name }) => name)
+
+const expectNothingRevived = async (platform: Platform): Promise<void> => {
+  for (const { ended, left } of [first, second]) {
+    expect(await namesInForce(platform, ended)).toEqual([])
+    expect(await namesInForce(platform, left)).toEqual(namesOf(left))
+  }
+  expect(await platform.database.check()).toEqual([])
+}
+
+test('each of the things is in force in the backup that knows it', async () => {
+  await afterRestores(join(temporaryFolder(), 'app-platform.db'), [newer], async (platform) => {
+    for (const { ended } of [first, second]) expect(await namesInForce(platform, ended)).toEqual(namesOf(ended))
+  })
+})
+
+test('the older backup and then the newer one revive nothing, and end nothing that was not ended', async () => {
+  await afterRestores(copyOf(present), [older, newer])
+})
+
+test('the newer backup, the older and the newer again revive nothing', async () => {
+  await afterRestores(copyOf(present), [newer, older, newer])
+})
+
+test('the older backup twice and then the newer one twice revive nothing', async () => {
+  await afterRestores(copyOf(present), [older, older, newer, newer])
+})
+
+test('what is known of what a backup does not know is forgotten once it is in the database', async () => {
+  const file = copyOf(present)
+  const kept: number[] = []
+  for (const backup of [older, newer, older, newer]) kept.push((await restoreAt(file, backup)).kept)
+  const [known = 0] = kept
+  expect(known).toBeGreaterThanOrEqual(second.ended.length)
+  expect(kept).toEqual([known, 0, known, 0])
+})
+
+test('a restore that is killed at any of its steps loses nothing of what is known', async () => {
+  const file = copyOf(present)
+  await restoreAt(file, older)
+  const script = join(import.meta.dir, '../../cli/support/restore-until.ts')
+  for (const step of ['end', 'keep', 'replace', 'done']) {
+    const child = Bun.spawn([process.execPath, script, file, newer, step], { stdout: 'ignore', stderr: 'inherit' })
+    await child.exited
+    expect(child.signalCode).toBe('SIGKILL')
+    if (step === 'done') await restoreAt(file, older)
+  }
+  await afterRestores(file, [newer])
+})
+
+test('it is known as well when the database and its backups are of the release before it could be kept', async () => {
+  const released = migrations.slice(0, 4)
+  const [before, after] = [await asPreviousRelease(older, released), await asPreviousRelease(newer, released)]
+  await afterRestores(await asPreviousRelease(present, released), [before, after])
+})
+
+test('what was made and ended after a restore stays ended when a backup of that time is restored', async () => {
+  const file = copyOf(present)
+  const backup = join(dirname(file), 'between.db')
+  let third: Generation = { ended: [], left: [] }
+  await afterRestores(file, [older], async (platform) => {
+    third = await generation(platform)
+    await platform.database.backup(backup)
+    for (const thing of third.ended) await thing.end(platform)
+  })
+  await afterRestores(file, [newer])
+  await afterRestores(file, [backup], async (platform) => {
+    expect(await namesInForce(platform, third.ended)).toEqual([])
+    expect(await namesInForce(platform, third.left)).toEqual(namesOf(third.left))
+  })
+  await afterRestores(file, [newer])
+})
+
+test('what was over in an older backup is in force again with a newer one in which it had begun again', async () => {
+  const file = join(temporaryFolder(), 'app-platform.db')
+  const platform = await openAsOperator(file)
+  const things = (await makeThings(platform)).filter(({ begin }) => begin !== undefined)
+  for (const thing of things) await thing.end(platform)
+  const [closed, open] = [join(dirname(file), 'closed.db'), join(dirname(file), 'open.db')]
+  await platform.database.backup(closed)
+  for (const thing of things) await thing.begin?.(platform)
+  await platform.database.backup(open)
+  await platform.database.close()
+  for (const place of [file, join(temporaryFolder(), 'another.db')]) {
+    await afterRestores(place, [closed, open], async (after) => {
+      expect(await namesInForce(after, things)).toEqual(namesOf(things))
+    })
+  }
+})
+
+test('that a restore could not read what it replaced is told until a backup made later is restored', async () => {
+  const file = join(temporaryFolder(), 'app-platform.db')
+  const told = []
+  for (const backup of [older, newer, older]) told.push((await restoreAt(file, backup)).unread)
+  const platform = await openAsOperator(file)
+  const later = join(dirname(file), 'later.db')
+  await platform.database.backup(later)
+  await platform.database.close()
+  for (const backup of [later, newer]) told.push((await restoreAt(file, backup)).unread)
+  expect(told).toEqual([0, 1, 1, 0, 1])
+})
