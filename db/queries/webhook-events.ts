@@ -1,8 +1,8 @@
-import { and, asc, count, eq, gt, gte, inArray, lt, max, ne, sql } from 'drizzle-orm'
+import { and, asc, count, eq, gt, gte, inArray, lt, lte, max, min, ne } from 'drizzle-orm'
 import { type AuditFact, eventsToldBy, type ToldEvent, webhookBody } from '../../src/domain/webhook-event.ts'
 import { parseStoredKinds } from '../../src/domain/webhook-kind.ts'
 import { webhookDeliveries, webhookEvents } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
 import { webhookEndpointQueries } from './webhook-endpoints.ts'
 
 export type WebhookEvent = typeof webhookEvents.$inferSelect
@@ -22,6 +22,16 @@ export const webhookEventQueries = (db: Connection) => {
       .from(webhookEvents)
       .prepare(),
   )
+  /** Those that have been due longest; how many others wait for later makes no difference. */
+  const longestDue = db
+    .select({ position: webhookDeliveries.position })
+    .from(webhookDeliveries)
+    .where(
+      and(eq(webhookDeliveries.endpointId, given('endpointId')), lte(webhookDeliveries.nextAttemptAt, given('now'))),
+    )
+    .orderBy(asc(webhookDeliveries.nextAttemptAt), asc(webhookDeliveries.position))
+    .limit(givenLimit('among'))
+    .as('longest_due')
   const nextDue = lazily(() =>
     db
       .select({ event: webhookEvents, attempts: webhookDeliveries.attempts })
@@ -30,13 +40,9 @@ export const webhookEventQueries = (db: Connection) => {
       .where(
         and(
           eq(webhookDeliveries.endpointId, given('endpointId')),
-          eq(webhookDeliveries.state, sql`'pending'`),
-          // Not by the index of what is due: the oldest comes first, and it is found at the front of the pending ones.
-          sql`+${webhookDeliveries.nextAttemptAt} <= ${given('now')}`,
+          eq(webhookDeliveries.position, db.select({ oldest: min(longestDue.position) }).from(longestDue)),
         ),
       )
-      .orderBy(asc(webhookDeliveries.position))
-      .limit(1)
       .prepare(),
   )
 
@@ -71,8 +77,8 @@ export const webhookEventQueries = (db: Connection) => {
         }
       }
     },
-    /** What an endpoint is to be sent next: the oldest of all that is due. */
-    nextDue: async (endpointId: string, now: number) => only(await nextDue().execute({ endpointId, now })),
+    /** What an endpoint is to be sent next: the oldest event that is due, among the hundred that have been due longest. */
+    nextDue: async (endpointId: string, now: number) => only(await nextDue().execute({ endpointId, now, among: 100 })),
     find: async (id: string) => only(await db.select().from(webhookEvents).where(eq(webhookEvents.id, id))),
     findDelivery: async (position: number, endpointId: string) =>
       only(
