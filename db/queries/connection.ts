@@ -1,25 +1,15 @@
-import { Column, getTableColumns, type Placeholder, type SQL, sql, type Table } from 'drizzle-orm'
+import { getTableColumns, type Placeholder, type SQL, sql, type Table } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 
 /** One connection, reading or writing. Every query is written once and prepared on both. */
 export type Connection = BunSQLiteDatabase
 
-/**
- * A placeholder named as its column for each column of the table: what a prepared insert of a whole row takes. Where the
- * column encodes nothing it is written as SQL, which drizzle fills in faster each time that the statement runs.
- */
+/** A placeholder named as its column for each column of the table: what a prepared insert of a whole row takes. */
 export const everyColumn = <T extends Table>(table: T) =>
-  Object.fromEntries(
-    Object.entries(getTableColumns(table)).map(([name, column]) => {
-      const placeholder = sql.placeholder(name)
-      return [name, encodes(column) ? placeholder : sql`${placeholder}`]
-    }),
-  ) as {
+  Object.fromEntries(Object.keys(getTableColumns(table)).map((name) => [name, sql.placeholder(name)])) as {
     // Object.fromEntries forgets the keys it was given; the table knows them.
     [Column in keyof T['_']['columns'] & string]: Placeholder<Column>
   }
-
-const encodes = (column: Column): boolean => column.mapToDriverValue !== Column.prototype.mapToDriverValue
 
 /** The only row, or null. */
 export const only = <T>(rows: readonly T[]): T | null => rows[0] ?? null
