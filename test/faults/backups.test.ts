@@ -1,101 +1,16 @@
 import { expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createCredential } from '../../src/operations/credentials/create-credential.ts'
-import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
 import { call, codeOf } from '../support/call.ts'
-import { openAsOperator, operator, trace } from '../support/operator.ts'
+import { openAsOperator } from '../support/operator.ts'
 import { programCommand } from '../support/program.ts'
 import { isLong, patience, rounds, seed, seeded } from '../support/proof.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startServer } from '../support/running-server.ts'
-import {
-  addApp,
-  addUser,
-  appToken,
-  authorize,
-  type Credentials,
-  createWorld,
-  exchange,
-  refresh,
-  refreshBody,
-  signIn,
-  type Tokens,
-  type World,
-} from '../support/world.ts'
-
-/** What clients and operators were told, each with the moment at which they had been told. */
-type Ledger = {
-  readonly appTokens: { readonly token: string; readonly at: number }[]
-  readonly grants: { readonly tokens: Tokens; readonly at: number }[]
-  readonly versions: { readonly slug: string; readonly version: string; readonly at: number }[]
-  readonly secrets: (Credentials & { readonly id: string; readonly at: number })[]
-  readonly revokedSecrets: Set<string>
-  readonly sessions: string[]
-}
-const emptyLedger = (): Ledger => ({
-  appTokens: [],
-  grants: [],
-  versions: [],
-  secrets: [],
-  revokedSecrets: new Set(),
-  sessions: [],
-})
+import { appToken, createWorld, refresh, type World } from '../support/world.ts'
+import { emptyLedger, type Ledger, live } from './backup-load.ts'
 
 let counted = 0
-
-/** Clients and an operator that go on until they are told to end. */
-const live = async (world: World, ledger: Ledger, done: AbortSignal): Promise<void> => {
-  const { server, app, user, platform } = world
-  const managing = await appToken(server.url, app.development)
-  const session = await signIn(server.url, user)
-  ledger.sessions.push(session)
-
-  const program = async () => {
-    while (!done.aborted) {
-      const token = await appToken(server.url, app.development)
-      ledger.appTokens.push({ token, at: performance.now() })
-      const version = `1.0.${(counted += 1)}`
-      const made = await call(server.url, 'POST', '/versions', { token: managing, body: { version } })
-      expect(made.status).toBe(201)
-      ledger.versions.push({ slug: app.slug, version, at: performance.now() })
-    }
-  }
-  const person = async () => {
-    while (!done.aborted) {
-      const answer = await exchange(server.url, app, await authorize(server.url, session, app))
-      expect(answer.status).toBe(200)
-      const renewed = await call(server.url, 'POST', '/oauth/token', {
-        body: refreshBody(app, answer.body.refreshToken),
-      })
-      ledger.grants.push({ tokens: renewed.body, at: performance.now() })
-      if (ledger.grants.length % 3 === 0) {
-        const body = { ...app.development, token: renewed.body.refreshToken }
-        expect((await call(server.url, 'POST', '/oauth/revoke', { body })).status).toBe(200)
-      }
-    }
-  }
-  const operating = async () => {
-    while (!done.aborted) {
-      const other = await addApp(platform, await addUser(platform)) // an account has so many apps at most
-      const made = await createCredential(platform, trace, operator, {
-        slug: other.slug,
-        environment: 'development',
-        label: null,
-      })
-      const { id, clientId, clientSecret } = made
-      ledger.secrets.push({ id, clientId, clientSecret, at: performance.now() })
-      // Often not the newest one: what was revoked long after the backup must not come back either.
-      const doomed = ledger.secrets[Math.floor(ledger.secrets.length / 2)]
-      if (doomed !== undefined && !ledger.revokedSecrets.has(doomed.id)) {
-        await revokeCredential(platform, trace, operator, doomed.id)
-        ledger.revokedSecrets.add(doomed.id)
-      }
-      await Bun.sleep(20)
-    }
-  }
-  await Promise.all([program(), program(), person(), person(), operating()])
-}
 
 /** Kills a backup at some moment, or in the middle of its writing; false when it was done before. */
 const killBackup = async (database: string, to: string, chance: (below: number) => number): Promise<boolean> => {
@@ -177,7 +92,10 @@ const expectEnded = async ({ server, app }: World, ledger: Ledger): Promise<void
   }
 }
 
-/** One life: load, killed backups, a whole one, more load, a restore of it, and what the ledger says. */
+const backUpTo = async (file: string, { server }: World): Promise<void> =>
+  expect((await runProgram(['backup', file, '--database', server.database])).code).toBe(0)
+
+/** One life: load, backups, killed ones and whole ones, more load, a restore of the older, then of the newer, and what the ledger says. */
 const round = async (world: World, chance: (below: number) => number, told: Record<string, number>): Promise<World> => {
   const ledger = emptyLedger()
   const folder = join(world.server.database, '..', `round-${(counted += 1)}`)
@@ -185,6 +103,9 @@ const round = async (world: World, chance: (below: number) => number, told: Reco
   const done = new AbortController()
   const living = live(world, ledger, done.signal)
   await Bun.sleep(200)
+  const older = `${folder}-older.db`
+  await backUpTo(older, world)
+  const olderAt = performance.now()
 
   const half = join(folder, 'half.db')
   for (let kills = 0; kills < (isLong ? 4 : 2); kills += 1) {
@@ -206,16 +127,23 @@ const round = async (world: World, chance: (below: number) => number, told: Reco
 
   const whole = join(folder, 'whole.db')
   const began = performance.now()
-  expect((await runProgram(['backup', whole, '--database', world.server.database])).code).toBe(0)
+  await backUpTo(whole, world)
   await Bun.sleep(300)
   done.abort()
   await living
   await world.platform.database.close()
   if (chance(2) === 0) await world.server.kill()
   else expect(await world.server.stop()).toBe(0)
-  const restored = await runProgram(['restore', whole, '--database', world.server.database])
-  expect(restored).toMatchObject({ code: 0, stderr: '' })
+  // What was made after the older one and revoked after the newer one is unknown to what the newer one replaces.
+  for (const backup of [older, whole]) {
+    const restored = await runProgram(['restore', backup, '--database', world.server.database])
+    expect(restored).toMatchObject({ code: 0, stderr: '' })
+  }
+  const { secrets, revokedSecrets } = ledger
+  const between = secrets.filter(({ id, at }) => at > olderAt && at < began && revokedSecrets.has(id)).length
+  told['revoked secrets of between two backups'] = (told['revoked secrets of between two backups'] ?? 0) + between
   rmSync(folder, { recursive: true })
+  rmSync(older)
 
   const server = await startServer({ database: world.server.database })
   const after = { ...world, server, platform: await openAsOperator(server.database) }
