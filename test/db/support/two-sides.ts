@@ -62,15 +62,28 @@ export const addSide = async (opened: Platform): Promise<Side> => {
   }
 }
 
+type Row = Readonly<Record<string, unknown>>
+
 /** Every row of the file by its table and its key. */
-export const rowsIn = (file: string): ReadonlyMap<string, string> => {
+export const rowsIn = (file: string): ReadonlyMap<string, Row> => {
   using database = new Database(file, { readonly: true })
   const tables = database.query<{ name: string }, []>(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all()
   const rows = tables.flatMap(({ name }) => {
     const columns = database.query<{ name: string; pk: number }, []>(`PRAGMA table_info(${name})`).all()
     const key = columns.filter(({ pk }) => pk > 0).map((column) => column.name)
-    const all = database.query<Record<string, unknown>, []>(`SELECT * FROM ${name}`).all()
-    return all.map((row) => [[name, ...key.map((column) => row[column])].join(' '), JSON.stringify(row)] as const)
+    const all = database.query<Row, []>(`SELECT * FROM ${name}`).all()
+    return all.map((row) => [[name, ...key.map((column) => row[column])].join(' '), row] as const)
   })
   return new Map(rows)
 }
+
+/** What is another than before: rows by table and key, and of each the columns that changed. */
+export const differences = (before: ReadonlyMap<string, Row>, after: ReadonlyMap<string, Row>): readonly string[] =>
+  [...new Set([...before.keys(), ...after.keys()])]
+    .flatMap((key) => {
+      const [was, is] = [before.get(key), after.get(key)]
+      if (was === undefined || is === undefined) return [`${key}: ${was === undefined ? 'new' : 'gone'}`]
+      const columns = Object.keys(was).filter((name) => JSON.stringify(was[name]) !== JSON.stringify(is[name]))
+      return columns.length === 0 ? [] : [`${key}: ${columns.join(' ')}`]
+    })
+    .toSorted()

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { rowKey } from '../../../src/domain/identifier.ts'
+import type { Platform } from '../../../src/operations/platform.ts'
+import { openAsOperator } from '../../support/operator.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { differences, rowsIn } from '../support/two-sides.ts'
+
+const file = join(temporaryFolder(), 'once.db')
+const moment = Date.UTC(2027, 0)
+let platform: Platform
+beforeAll(async () => {
+  platform = await openAsOperator(file)
+})
+afterAll(async () => await platform.database.close())
+
+test('an outcome is kept in the place of its own name alone', async () => {
+  const name = { principal: 'crd_1', method: 'POST', path: '/versions', key: 'k' }
+  const kept = { bodyHash: new Uint8Array(32), outcome: '{}', expiresAt: moment }
+  const others = [{ principal: 'crd_2' }, { method: 'PUT' }, { path: '/other' }, { key: 'l' }]
+  await platform.database.transaction(async (q) => {
+    for (const other of [{}, ...others]) await q.idempotency.keep({ ...name, ...other, ...kept })
+  })
+  const before = rowsIn(file)
+  await platform.database.transaction(async (q) => await q.idempotency.keep({ ...name, ...kept, outcome: '[]' }))
+  expect(differences(before, rowsIn(file))).toEqual(['idempotency_keys crd_1 POST /versions k: outcome'])
+})
+
+test('a ticket is spent once, and keys are told apart', async () => {
+  const keys = [rowKey(platform.random.uuid(moment)), rowKey(platform.random.uuid(moment))]
+  const spend = async (key = '') =>
+    await platform.database.transaction(async (q) => await q.formTickets.spend(key, moment))
+  expect([await spend(keys[0]), await spend(keys[0]), await spend(keys[1])]).toEqual([true, false, true])
+})
