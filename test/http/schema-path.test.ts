@@ -8,6 +8,7 @@ const schema = Type.Object({
   choice: Type.Union([Type.Object({ a: Type.String() }), Type.Object({ b: Type.String() })]),
   list: Type.Array(Type.Object({ name: Type.String() })),
   free: Type.Record(Type.String(), Type.String()),
+  some: Type.Union([Type.Array(Type.Object({ name: Type.String() })), Type.Null()]),
 })
 
 test.each([
@@ -15,6 +16,7 @@ test.each([
   ['/choice/b', 'choice.b'],
   ['/list/12/name', 'list.12.name'],
   ['/free/canary', 'free'],
+  ['/some/3/name', 'some.3.name'],
   ['/artifact/canary', 'artifact'],
   ['/list/canary/name', 'list'],
   ['/canary', null],

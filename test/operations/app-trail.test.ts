@@ -6,6 +6,7 @@ import { type AppEvent, listAppEvents } from '../../src/operations/audit/list-ap
 import { listAppInstalls } from '../../src/operations/installs/list-app-installs.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
+import { revokeByClient } from '../../src/operations/oauth/revoke.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { recordRefusal } from '../../src/operations/tokens/record-refusal.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
@@ -67,6 +68,7 @@ test('the trail tells where the app and its owner were, and nothing of any other
   expect(await refusalOf(issueAppToken(platform, from('198.51.100.4'), guess))).toBe('invalid_client')
   const { accessToken } = await issueAppToken(platform, trace, { ...app.development, scope: 'site:read' })
   await recordRefusal(platform, from('198.51.100.5'), accessToken, 'invalid_token')
+  await revokeByClient(platform, from('198.51.100.6'), app.development, accessToken)
   const { data } = await trail()
   const told = JSON.stringify(data)
   expect(told).toContain('198.51.100.1')
@@ -75,6 +77,7 @@ test('the trail tells where the app and its owner were, and nothing of any other
   expect(told).toContain('198.51.100.4')
   expect(told).toContain('bearer.check')
   expect(told).not.toContain('198.51.100.5')
+  expect(told).toContain('198.51.100.6')
   expect(told).not.toContain(visitor.id)
   expect(told).not.toContain(visitor.email)
   expect(data.find(({ isOwn }) => isOwn)).toMatchObject({ action: 'app.renamed', address: '198.51.100.1' })

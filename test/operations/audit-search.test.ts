@@ -3,6 +3,8 @@ import type { AuditEvent } from '../../db/database.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
 import { hashSecret } from '../../src/domain/secret.ts'
 import { type AuditSearch, searchEvents } from '../../src/operations/audit/search-events.ts'
+import { authorize } from '../../src/operations/oauth/authorize.ts'
+import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Page } from '../../src/operations/page.ts'
 import type { Platform } from '../../src/operations/platform.ts'
@@ -12,7 +14,8 @@ import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { uploadVersion } from '../support/version.ts'
-import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
+import { sessionOf } from './support/owner.ts'
 
 let platform: Platform
 let user: Login
@@ -27,7 +30,11 @@ beforeAll(async () => {
     await issueAppToken(platform, trace, { ...development, scope: 'site:read' })
   }
   await signIn(platform, trace, { ...user, password: 'wrong password' }).catch(() => undefined)
-  await signIn(platform, trace, user)
+  const session = await sessionOf(platform, user)
+  for (const asked of [app, other]) {
+    const { code } = await authorize(platform, trace, session, authorizeBody(asked), true)
+    await exchangeCode(platform, trace, exchangeBody(asked, code), null)
+  }
 })
 afterAll(async () => await platform.database.close())
 
@@ -65,7 +72,12 @@ const whole = async (on: Platform = platform) =>
 
 test('page by page it is all that audit list tells, newest first, each once, issued tokens among them', async () => {
   const all = await whole()
-  expect(all.filter(({ action }) => action === 'app_token.issued')).toHaveLength(3)
+  for (const [issued, count] of [
+    ['app_token.issued', 3],
+    ['user_tokens.issued', 2],
+  ] as const) {
+    expect(all.filter(({ action }) => action === issued)).toHaveLength(count)
+  }
   for (const limit of [1, 3, 1_000]) expect((await search({}, limit)).events).toEqual(all)
 })
 
@@ -81,6 +93,11 @@ test('every filter holds for every event, and none that matches is left out', as
     [{ actor: app.development.clientId }, (event) => event.actorId === app.development.clientId],
     [{ action: 'app_token.issued' }, (event) => event.action === 'app_token.issued'],
     [{ action: 'app_token' }, (event) => event.action === 'app_token.issued'],
+    [{ action: 'user_tokens.issued' }, (event) => event.action === 'user_tokens.issued'],
+    [
+      { action: 'user_tokens', actor: other.development.clientId },
+      (event) => event.action === 'user_tokens.issued' && event.appId === other.id,
+    ],
     [{ action: 'session' }, (event) => event.action.startsWith('session.')],
     [{ action: 'session.create' }, (event) => event.action === 'session.create'],
     [{ outcome: 'refused' }, (event) => event.outcome === 'refused'],

@@ -3,12 +3,14 @@ import { join } from 'node:path'
 import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
 import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
+import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { endInstall } from '../../src/operations/installs/end-install.ts'
 import { isKnownOrigin } from '../../src/operations/embedding/is-known-origin.ts'
 import type { Platform, Trace } from '../../src/operations/platform.ts'
 import { signOut } from '../../src/operations/sessions/sign-out.ts'
 import { authenticateEmbeddedSession } from '../../src/operations/tokens/authenticate-embedded-session.ts'
 import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
-import { openAsOperator, trace } from '../support/operator.ts'
+import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
 import { refusalOf, sessionOf } from './support/owner.ts'
@@ -37,6 +39,23 @@ test('an owner opens an install of their own, and no other, nor one that is not 
 
 test("a page of the builder's own origin is never put into a frame: it could reach out of it", async () => {
   expect(await open(user, install, { ...platform, publicUrl: embedOrigin(app) })).toBe('version_not_eligible')
+})
+
+test('an app that is suspended, or whose version has no page, opens nothing', async () => {
+  const pageless = await addApp(platform, await addUser(platform))
+  await addEmbeddedVersion(platform, pageless, { manifest: { name: 'x' } })
+  expect(await open(user, await installEmbedded(platform, pageless, user, { kind: 'site' }))).toBe(
+    'version_not_eligible',
+  )
+  const asleep = await addApp(platform, await addUser(platform))
+  await addEmbeddedVersion(platform, asleep)
+  const id = await installEmbedded(platform, asleep, user, { kind: 'site' })
+  await setAppStatus(platform, trace, operator, { slug: asleep.slug, status: 'suspended' })
+  expect(await open(user, id)).toBe('app_inactive')
+  await setAppStatus(platform, trace, operator, { slug: asleep.slug, status: 'active' })
+  expect(await open(user, id)).toBe('done')
+  await endInstall(platform, trace, operator, id)
+  expect(await open(user, id)).toBe('install_required')
 })
 
 test('a version under development is opened by the owner of the app alone', async () => {
