@@ -79,6 +79,10 @@ export const equivalent: Readonly<Record<string, string>> = {
   'src/http/router.ts: never: patterns.length === 0': 'among no patterns none is found',
   "src/http/router.ts: always yes: decodeURIComponent(segment) !== ''": 'an escape that can be decoded is something',
   "src/http/routes/oauth/me.ts: never: caller.kind === 'embedded'": 'a page in a frame was answered before',
+  'src/http/rate-limit.ts: left out: wayUsed[place] === 1': 'a place that nobody has used is one of no key',
+  'src/http/rate-limit.ts: left out: wayUsed[place] !== 1': 'a place that nobody has used is one of no key',
+  'src/http/shell.ts: left out: authorization !== null': 'nothing begins with no bearer either',
+  'src/http/shell.ts: left out: id !== null': 'what was not sent is told as it came',
   'src/http/shell.ts: left out: rateLimit === null': 'the shell has asked a limit before',
   'src/http/shell.ts: left out: state === null': 'the shell has asked a limit before',
   'src/http/turnstile.ts: never: next === undefined': 'of an empty line nothing is left, however often it is cut',
@@ -124,6 +128,8 @@ export const equivalent: Readonly<Record<string, string>> = {
   'src/operations/apps/inspect-app.ts: never: owner === null': 'an app has an owner: a foreign key of the store',
   'src/operations/artifacts/open-artifact.ts: left out: chunk.data.length === 0':
     'after an empty piece comes one that is missing, or the file is whole all the same',
+  'src/operations/audit/search-events.ts: left out: actorId === null || environmentOfClientId(actorId) !== null':
+    'no token was issued by any other actor: the store is spared the question',
   'src/operations/audit/search-events.ts: >=: one > other':
     'no two events have the same ID, and the end of a stretch belongs to it anyhow',
   'src/operations/audit/search-events.ts: <=: one < other':
