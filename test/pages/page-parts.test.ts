@@ -51,15 +51,16 @@ test('whoever has not signed in keeps the cookie that this server gave, and gets
   }
 })
 
-test('whoever comes without a session is sent to sign in and leaves no row; whoever comes with one that is over does', async () => {
+test('whoever comes without a session is sent to sign in and has failed at nothing; whoever comes with one that is over does', async () => {
   const events = async () => await platform.database.queries.audit.list({ appId: null, since: 0, limit: 100 })
   const before = (await events()).length
-  expect(await refuseVisit(doorOf(platform), requestWith())).toMatchObject({ code: 'login_required' })
-  expect(await events()).toHaveLength(before)
-  expect(await refuseVisit(doorOf(platform), requestWith({ cookie: 'session=over' }))).toMatchObject({
-    code: 'login_required',
-  })
+  const door = doorOf(platform)
+  const mayFail = () => door.limiter.peek('failed', ' local').remaining
+  expect(await refuseVisit(door, requestWith())).toMatchObject({ code: 'login_required' })
+  expect([(await events()).length, mayFail()]).toEqual([before, 120])
+  expect(await refuseVisit(door, requestWith({ cookie: 'session=over' }))).toMatchObject({ code: 'login_required' })
   expect((await events()).slice(before)).toMatchObject([{ action: 'bearer.check', reason: 'login_required' }])
+  expect(mayFail()).toBe(119)
 })
 
 test('only two refusals of the front door have a page there; every other one goes where all go', () => {
