@@ -81,6 +81,7 @@ export const equivalent: Readonly<Record<string, string>> = {
   "src/http/routes/oauth/me.ts: never: caller.kind === 'embedded'": 'a page in a frame was answered before',
   'src/http/rate-limit.ts: left out: wayUsed[place] === 1': 'a place that nobody has used is one of no key',
   'src/http/rate-limit.ts: left out: wayUsed[place] !== 1': 'a place that nobody has used is one of no key',
+  'src/http/routes/resources.ts: left out: text !== undefined': 'no kind is called undefined',
   'src/http/shell.ts: left out: authorization !== null': 'nothing begins with no bearer either',
   'src/http/shell.ts: left out: id !== null': 'what was not sent is told as it came',
   'src/http/shell.ts: left out: rateLimit === null': 'the shell has asked a limit before',
@@ -136,6 +137,8 @@ export const equivalent: Readonly<Record<string, string>> = {
     'no two events have the same ID, and the end of a stretch belongs to it anyhow',
   'src/operations/credentials/rotate-credential.ts: never: environment === null':
     'no client has no environment: the refusal is the same',
+  'src/operations/clients/authenticate-client.ts: left out: lastUsedAt === null':
+    'never counts as 1970, which is long ago',
   'src/operations/credentials/is-client.ts: left out: environmentOfClientId(clientId) !== null':
     'a malformed ID is no client: the store is spared the question',
   'src/operations/credentials/create-credential.ts: never: client === undefined':
