@@ -1,5 +1,5 @@
 import type { CredentialRecord } from '../../../operations/credentials/credential-record.ts'
-import { Scroll } from '../../components/scroll.tsx'
+import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { AppPage } from '../components/app-page.tsx'
 import { EnvironmentBadge } from '../components/environment.tsx'
@@ -20,24 +20,11 @@ export const EndedSecretsPage = ({ visit, app, secrets, older }: EndedSecretsPag
     {secrets.length === 0 ? (
       <p class="muted">No secret has ended.</p>
     ) : (
-      <Scroll label="Ended secrets">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Secret</th>
-              <th scope="col">Environment</th>
-              <th scope="col">Created</th>
-              <th scope="col">Last used</th>
-              <th scope="col">Ended</th>
-            </tr>
-          </thead>
-          <tbody>
-            {secrets.map((secret) => (
-              <EndedRow key={secret.id} secret={secret} />
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table label="Ended secrets" columns={['Secret', 'Environment', 'Created', 'Last used', 'Ended']}>
+        {secrets.map((secret) => (
+          <EndedRow key={secret.id} secret={secret} />
+        ))}
+      </Table>
     )}
     <Older href={older} name="Older secrets" />
   </AppPage>

@@ -1,6 +1,6 @@
 import type { AppInstall } from '../../../operations/installs/list-app-installs.ts'
 import { InstallStatusBadge } from '../../components/install-status.tsx'
-import { Scroll } from '../../components/scroll.tsx'
+import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { resourceKindWords } from '../../resource-kind-words.ts'
 import { AppPage } from '../components/app-page.tsx'
@@ -22,24 +22,11 @@ export const InstallsPage = ({ visit, app, installs, older }: InstallsPageProps)
     {installs.length === 0 ? (
       <p class="muted">Nobody has installed this app yet.</p>
     ) : (
-      <Scroll label="Installs">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Install</th>
-              <th scope="col">Installed on</th>
-              <th scope="col">Status</th>
-              <th scope="col">Asked for</th>
-              <th scope="col">Last changed</th>
-            </tr>
-          </thead>
-          <tbody>
-            {installs.map((install) => (
-              <InstallRow key={install.id} install={install} />
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table label="Installs" columns={['Install', 'Installed on', 'Status', 'Asked for', 'Last changed']}>
+        {installs.map((install) => (
+          <InstallRow key={install.id} install={install} />
+        ))}
+      </Table>
     )}
     <Older href={older} name="Older installs" />
   </AppPage>

@@ -1,6 +1,6 @@
 import type { AppEvent } from '../../../operations/audit/list-app-events.ts'
 import { Badge } from '../../components/badge.tsx'
-import { Scroll } from '../../components/scroll.tsx'
+import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { AppPage } from '../components/app-page.tsx'
 import { EnvironmentBadge } from '../components/environment.tsx'
@@ -27,24 +27,11 @@ export const TrailPage = ({ visit, app, events, action, older }: TrailPageProps)
     {events.length === 0 ? (
       <p class="muted">Nothing of this kind has happened.</p>
     ) : (
-      <Scroll label="Events">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">When</th>
-              <th scope="col">What</th>
-              <th scope="col">Who</th>
-              <th scope="col">From</th>
-              <th scope="col">About, and its request</th>
-            </tr>
-          </thead>
-          <tbody>
-            {events.map((event) => (
-              <EventRow key={event.id} event={event} />
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table label="Events" columns={['When', 'What', 'Who', 'From', 'About, and its request']}>
+        {events.map((event) => (
+          <EventRow key={event.id} event={event} />
+        ))}
+      </Table>
     )}
     <Older href={older} name="Older events" />
   </AppPage>

@@ -1,5 +1,5 @@
 import type { LedgerRow } from '../../../operations/versions/list-rollbacks.ts'
-import { Scroll } from '../../components/scroll.tsx'
+import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { AppPage } from '../components/app-page.tsx'
 import { EnvironmentBadge } from '../components/environment.tsx'
@@ -22,24 +22,11 @@ export const RollbacksPage = ({ visit, app, rollbacks, older }: RollbacksPagePro
     {rollbacks.length === 0 ? (
       <p class="muted">There was no rollback.</p>
     ) : (
-      <Scroll label="Rollbacks">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">When</th>
-              <th scope="col">Environment</th>
-              <th scope="col">From</th>
-              <th scope="col">To</th>
-              <th scope="col">Reason</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rollbacks.map((row) => (
-              <RollbackRow key={row.id} slug={app.slug} row={row} />
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table label="Rollbacks" columns={['When', 'Environment', 'From', 'To', 'Reason']}>
+        {rollbacks.map((row) => (
+          <RollbackRow key={row.id} slug={app.slug} row={row} />
+        ))}
+      </Table>
     )}
     <Older href={older} name="Older rollbacks" />
   </AppPage>

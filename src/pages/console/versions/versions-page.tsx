@@ -1,6 +1,6 @@
 import { type VersionStatus, versionStatuses } from '../../../domain/version.ts'
 import type { VersionSummary } from '../../../operations/versions/list-version-summaries.ts'
-import { Scroll } from '../../components/scroll.tsx'
+import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { VersionStatusBadge, versionStatusWords } from '../../components/version-status.tsx'
 import { AppPage } from '../components/app-page.tsx'
@@ -26,23 +26,11 @@ export const VersionsPage = ({ visit, app, versions, status, older }: VersionsPa
     {versions.length === 0 ? (
       <NoVersions status={status} />
     ) : (
-      <Scroll label="Versions">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Version</th>
-              <th scope="col">Status</th>
-              <th scope="col">Created</th>
-              <th scope="col">Last changed</th>
-            </tr>
-          </thead>
-          <tbody>
-            {versions.map((version) => (
-              <VersionRow key={version.id} app={app} version={version} />
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table label="Versions" columns={['Version', 'Status', 'Created', 'Last changed']}>
+        {versions.map((version) => (
+          <VersionRow key={version.id} app={app} version={version} />
+        ))}
+      </Table>
     )}
     <Older href={older} name="Older versions" />
   </AppPage>

@@ -2,7 +2,7 @@ import { isDelivered } from '../../../domain/webhook-delivery.ts'
 import type { AttemptRecord } from '../../../operations/webhooks/list-attempts.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Form } from '../../components/form.tsx'
-import { Scroll } from '../../components/scroll.tsx'
+import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import type { OwnApp } from '../owner.ts'
 import { appPath } from '../paths.ts'
@@ -14,25 +14,11 @@ export const AttemptTable = ({ visit, app, endpointId, attempts }: AttemptTableP
   attempts.length === 0 ? (
     <p class="muted">It has not been called in the last thirty days.</p>
   ) : (
-    <Scroll label="Attempts">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">Event</th>
-            <th scope="col">Outcome</th>
-            <th scope="col">Took</th>
-            <th scope="col">Answer</th>
-            <th scope="col">Again</th>
-          </tr>
-        </thead>
-        <tbody>
-          {attempts.map((attempt) => (
-            <AttemptRow key={attempt.id} visit={visit} app={app} endpointId={endpointId} attempt={attempt} />
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table label="Attempts" columns={['When', 'Event', 'Outcome', 'Took', 'Answer', 'Again']}>
+      {attempts.map((attempt) => (
+        <AttemptRow key={attempt.id} visit={visit} app={app} endpointId={endpointId} attempt={attempt} />
+      ))}
+    </Table>
   )
 
 type AttemptRowProps = OwnApp & { readonly endpointId: string; readonly attempt: AttemptRecord }

@@ -1,9 +1,9 @@
 import type { AppSummary } from '../../../operations/apps/search-apps.ts'
 import { AppStatusBadge } from '../../components/app-status.tsx'
-import { Scroll } from '../../components/scroll.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
 import { Older } from '../../components/older.tsx'
+import { Table } from '../../components/table.tsx'
 import { appPath, deskPaths } from '../paths.ts'
 import { SearchForm } from '../search-form.tsx'
 
@@ -30,36 +30,24 @@ const emptyWords = (part: string, moreHref: string | null): string => {
 }
 
 const AppTable = ({ apps }: { readonly apps: readonly AppSummary[] }) => (
-  <Scroll label="Apps">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Slug</th>
-          <th scope="col">Name</th>
-          <th scope="col">Status</th>
-          <th scope="col">Owner</th>
-        </tr>
-      </thead>
-      <tbody>
-        {apps.map(({ slug, name, status, ownerEmail }) => (
-          <tr key={slug}>
-            <td>
-              <a href={appPath(slug)}>
-                <code>{slug}</code>
-              </a>
-            </td>
-            <td>
-              <bdi>{name}</bdi>
-            </td>
-            <td>
-              <AppStatusBadge status={status} />
-            </td>
-            <td>
-              <bdi>{ownerEmail}</bdi>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </Scroll>
+  <Table label="Apps" columns={['Slug', 'Name', 'Status', 'Owner']}>
+    {apps.map(({ slug, name, status, ownerEmail }) => (
+      <tr key={slug}>
+        <td>
+          <a href={appPath(slug)}>
+            <code>{slug}</code>
+          </a>
+        </td>
+        <td>
+          <bdi>{name}</bdi>
+        </td>
+        <td>
+          <AppStatusBadge status={status} />
+        </td>
+        <td>
+          <bdi>{ownerEmail}</bdi>
+        </td>
+      </tr>
+    ))}
+  </Table>
 )

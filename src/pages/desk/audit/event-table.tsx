@@ -1,28 +1,15 @@
 import type { DescribedEvent } from '../../../operations/audit/describe-events.ts'
 import { Badge } from '../../components/badge.tsx'
-import { Scroll } from '../../components/scroll.tsx'
+import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { appPath, auditPath, userPath } from '../paths.ts'
 
 export const EventTable = ({ events }: { readonly events: readonly DescribedEvent[] }) => (
-  <Scroll label="Events">
-    <table class="events">
-      <thead>
-        <tr>
-          <th scope="col">Time</th>
-          <th scope="col">Action</th>
-          <th scope="col">Who</th>
-          <th scope="col">App</th>
-          <th scope="col">About</th>
-        </tr>
-      </thead>
-      <tbody>
-        {events.map((event) => (
-          <EventRow key={event.id} event={event} />
-        ))}
-      </tbody>
-    </table>
-  </Scroll>
+  <Table label="Events" class="events" columns={['Time', 'Action', 'Who', 'App', 'About']}>
+    {events.map((event) => (
+      <EventRow key={event.id} event={event} />
+    ))}
+  </Table>
 )
 
 const EventRow = ({ event }: { readonly event: DescribedEvent }) => (

@@ -2,7 +2,7 @@ import type { PlatformError } from '../../../domain/errors.ts'
 import type { DescribedInstall } from '../../../operations/installs/described-install.ts'
 import { InstallStatusBadge } from '../../components/install-status.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { Scroll } from '../../components/scroll.tsx'
+import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { resourceKindWords } from '../../resource-kind-words.ts'
 import type { Visit } from '../../visit.ts'
@@ -79,25 +79,11 @@ const AppFilter = ({ app }: { readonly app: string }) => (
 type InstallTableProps = { readonly visit: Visit; readonly installs: readonly DescribedInstall[] }
 
 const InstallTable = ({ visit, installs }: InstallTableProps) => (
-  <Scroll label="Decided installs">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">App</th>
-          <th scope="col">Status</th>
-          <th scope="col">User</th>
-          <th scope="col">Installed on</th>
-          <th scope="col">Last changed</th>
-          <th scope="col">Action</th>
-        </tr>
-      </thead>
-      <tbody>
-        {installs.map((install) => (
-          <InstallRow key={install.id} visit={visit} install={install} />
-        ))}
-      </tbody>
-    </table>
-  </Scroll>
+  <Table label="Decided installs" columns={['App', 'Status', 'User', 'Installed on', 'Last changed', 'Action']}>
+    {installs.map((install) => (
+      <InstallRow key={install.id} visit={visit} install={install} />
+    ))}
+  </Table>
 )
 
 type InstallRowProps = { readonly visit: Visit; readonly install: DescribedInstall }

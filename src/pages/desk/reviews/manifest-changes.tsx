@@ -2,7 +2,7 @@ import type { ManifestChange } from '../../../domain/manifest-difference.ts'
 import { visibleJson, visibleText } from '../../../domain/visible-text.ts'
 import type { Review } from '../../../operations/versions/read-review.ts'
 import { Badge, type Tone } from '../../components/badge.tsx'
-import { Scroll } from '../../components/scroll.tsx'
+import { Table } from '../../components/table.tsx'
 import { reviewPath } from '../paths.ts'
 
 /** Longer values and manifests are cut here; the whole manifest has a page of its own. */
@@ -57,32 +57,20 @@ const marks = {
 } as const satisfies Record<ManifestChange['kind'], readonly [Tone, string]>
 
 const ChangeTable = ({ changes }: { readonly changes: readonly ManifestChange[] }) => (
-  <Scroll label="Changes of the manifest">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Change</th>
-          <th scope="col">Where</th>
-          <th scope="col">Live now</th>
-          <th scope="col">In this version</th>
-        </tr>
-      </thead>
-      <tbody>
-        {changes.map((change) => (
-          <tr key={change.path}>
-            <td>
-              <Badge tone={marks[change.kind][0]}>{marks[change.kind][1]}</Badge>
-            </td>
-            <th scope="row">
-              <code>{placeOf(change.path)}</code>
-            </th>
-            <td>{change.kind === 'added' ? <Nothing /> : <Value value={change.before} />}</td>
-            <td>{change.kind === 'removed' ? <Nothing /> : <Value value={change.after} />}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </Scroll>
+  <Table label="Changes of the manifest" columns={['Change', 'Where', 'Live now', 'In this version']}>
+    {changes.map((change) => (
+      <tr key={change.path}>
+        <td>
+          <Badge tone={marks[change.kind][0]}>{marks[change.kind][1]}</Badge>
+        </td>
+        <th scope="row">
+          <code>{placeOf(change.path)}</code>
+        </th>
+        <td>{change.kind === 'added' ? <Nothing /> : <Value value={change.before} />}</td>
+        <td>{change.kind === 'removed' ? <Nothing /> : <Value value={change.after} />}</td>
+      </tr>
+    ))}
+  </Table>
 )
 
 const Nothing = () => <span class="muted">nothing</span>

@@ -1,6 +1,6 @@
 import type { QueuedVersion } from '../../../operations/versions/list-queue.ts'
 import { AppStatusBadge } from '../../components/app-status.tsx'
-import { Scroll } from '../../components/scroll.tsx'
+import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
@@ -37,39 +37,26 @@ export const QueuePage = ({ visit, notice, review, activation }: QueuePageProps)
 type QueueTableProps = { readonly label: string; readonly since: string; readonly versions: readonly QueuedVersion[] }
 
 const QueueTable = ({ label, since, versions }: QueueTableProps) => (
-  <Scroll label={label}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Version</th>
-          <th scope="col">App</th>
-          <th scope="col">{since}</th>
-          <th scope="col">Owner</th>
-        </tr>
-      </thead>
-      <tbody>
-        {versions.map((version) => (
-          <tr key={version.id}>
-            <td>
-              <a href={reviewPath(version.slug, version.version)}>{version.version}</a>
-            </td>
-            <td>
-              <bdi>{version.appName}</bdi>{' '}
-              {version.appStatus === 'active' ? null : <AppStatusBadge status="suspended" />}
-              <br />
-              <small>
-                <code>{version.slug}</code>
-              </small>
-            </td>
-            <td>
-              <Time at={version.since} />
-            </td>
-            <td>
-              <bdi>{version.ownerEmail}</bdi>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </Scroll>
+  <Table label={label} columns={['Version', 'App', since, 'Owner']}>
+    {versions.map((version) => (
+      <tr key={version.id}>
+        <td>
+          <a href={reviewPath(version.slug, version.version)}>{version.version}</a>
+        </td>
+        <td>
+          <bdi>{version.appName}</bdi> {version.appStatus === 'active' ? null : <AppStatusBadge status="suspended" />}
+          <br />
+          <small>
+            <code>{version.slug}</code>
+          </small>
+        </td>
+        <td>
+          <Time at={version.since} />
+        </td>
+        <td>
+          <bdi>{version.ownerEmail}</bdi>
+        </td>
+      </tr>
+    ))}
+  </Table>
 )

@@ -1,5 +1,5 @@
 import type { UserSummary } from '../../../operations/users/search-users.ts'
-import { Scroll } from '../../components/scroll.tsx'
+import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
@@ -35,36 +35,24 @@ export const UsersPage = ({ visit, part, users, moreHref }: UsersPageProps) => (
 )
 
 const UserTable = ({ users }: { readonly users: readonly UserSummary[] }) => (
-  <Scroll label="Users">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Email address</th>
-          <th scope="col">Name</th>
-          <th scope="col">Status</th>
-          <th scope="col">Created</th>
-        </tr>
-      </thead>
-      <tbody>
-        {users.map((user) => (
-          <tr key={user.id}>
-            <td>
-              <a href={userPath(user.id)}>
-                <bdi>{user.email}</bdi>
-              </a>
-            </td>
-            <td>
-              <bdi>{user.name}</bdi>
-            </td>
-            <td>
-              <UserMarks user={user} />
-            </td>
-            <td>
-              <Time at={user.createdAt} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </Scroll>
+  <Table label="Users" columns={['Email address', 'Name', 'Status', 'Created']}>
+    {users.map((user) => (
+      <tr key={user.id}>
+        <td>
+          <a href={userPath(user.id)}>
+            <bdi>{user.email}</bdi>
+          </a>
+        </td>
+        <td>
+          <bdi>{user.name}</bdi>
+        </td>
+        <td>
+          <UserMarks user={user} />
+        </td>
+        <td>
+          <Time at={user.createdAt} />
+        </td>
+      </tr>
+    ))}
+  </Table>
 )
