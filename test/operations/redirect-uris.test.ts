@@ -28,6 +28,8 @@ test('an environment has at most 100 redirect URIs; one that is there already ma
   expect(await refusalOf(add(1))).toBe('done')
   const { redirectUris } = await listRedirectUris(platform, app.slug)
   expect(redirectUris.development).toHaveLength(maximumRedirectUris)
+  const other = { slug: app.slug, environment: 'development', uri: 'https://nowhere.example/' } as const
+  expect(await refusalOf(removeRedirectUri(platform, trace, operator, other))).toBe('done')
   const first = { slug: app.slug, environment: 'development', uri: `https://${app.slug}.example/1` } as const
   await removeRedirectUri(platform, trace, operator, first)
   expect(await refusalOf(add(maximumRedirectUris))).toBe('done')
