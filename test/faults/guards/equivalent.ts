@@ -82,6 +82,7 @@ export const equivalent: Readonly<Record<string, string>> = {
   'src/http/rate-limit.ts: left out: wayUsed[place] === 1': 'a place that nobody has used is one of no key',
   'src/http/rate-limit.ts: left out: wayUsed[place] !== 1': 'a place that nobody has used is one of no key',
   'src/http/routes/resources.ts: left out: text !== undefined': 'no kind is called undefined',
+  'src/http/shell.ts: left out: mayBegin === true': 'what is awaited and true is true',
   'src/http/shell.ts: left out: authorization !== null': 'nothing begins with no bearer either',
   'src/http/shell.ts: left out: id !== null': 'what was not sent is told as it came',
   'src/http/shell.ts: left out: rateLimit === null': 'the shell has asked a limit before',
@@ -115,6 +116,7 @@ export const equivalent: Readonly<Record<string, string>> = {
   'src/pages/return-to.ts: left out: url !== null': 'a path by the rule above can be read',
   'src/pages/return-to.ts: left out: url.origin === publicUrl': 'a path by the rule above is one of this server',
   'src/pages/seen-version.ts: left out: liveId === undefined': 'a field of the right form has all of its parts',
+  'src/operations/purge/purge.ts: left out: first === undefined': 'rows without a first have no last',
   'src/operations/purge/purge.ts: left out: last === undefined': 'rows with a first have a last',
   'src/operations/purge/purge.ts: never: expired.length === 0': 'a transaction over nothing removes nothing',
   'src/operations/resources/import-resources.ts: never: remembered !== undefined':
@@ -146,6 +148,7 @@ export const equivalent: Readonly<Record<string, string>> = {
   'src/operations/oauth/decide-consent.ts: always: refusal instanceof PlatformError':
     'an error that is none of ours has no code, and so no name at the redirect URI',
   'src/operations/search.ts: >=: part.length > longestPart': 'nothing that is searched is as long as that',
+  'src/operations/sessions/end-session.ts: left out: ended': 'a session that this ended is found, and is the own one',
   'src/operations/sessions/sign-in.ts: left out: !checkable':
     'what no password can be is compared as the empty one, which nobody has',
   'src/operations/users/change-password.ts: left out: checkable':
