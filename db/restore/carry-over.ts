@@ -24,13 +24,11 @@ export const carryOver = (connection: Connection, now: number): Knowledge => {
     connection.value(`SELECT count(*) FROM present.sqlite_schema WHERE name = '${table}'`) === 1
   const known = [...(has('webhook_endpoints') ? ends : endsBeforeWebhooks), unread]
   const unreadBefore = count(`= '${unread.kind}'`)
-  // The predecessor came after the backup: of what both know, it is right.
-  for (const { kind, of } of known) change(forget(kind, `present.${of}`))
   if (has('carried_ends')) change(`${remember} SELECT kind, target, at, value FROM present.carried_ends`)
   for (const { kind, told } of known) change(`${remember} SELECT '${kind}', * FROM (${told})`)
   const carriedOver = { ...nothing }
   for (const { counts, done } of ends) for (const sql of done) carriedOver[counts] += change(sql)
-  for (const { kind, of } of [...ends, unread]) change(forget(kind, `main.${of}`))
+  for (const { kind, of } of [...ends, unread]) change(forget(kind, of))
   return {
     carriedOver,
     kept: count(`<> '${unread.kind}'`),
@@ -53,4 +51,4 @@ const nothing: CarriedOver = {
 const remember = 'INSERT OR REPLACE INTO main.carried_ends (kind, target, at, value)'
 
 const forget = (kind: string, table: string) =>
-  `DELETE FROM main.carried_ends WHERE kind = '${kind}' AND target IN (SELECT id FROM ${table})`
+  `DELETE FROM main.carried_ends WHERE kind = '${kind}' AND target IN (SELECT id FROM main.${table})`
