@@ -28,15 +28,16 @@ test('only the revision that was looked at is submitted', async () => {
   await uploadVersion(platform, app, '1.0.0')
   await uploadVersion(platform, app, '1.0.0')
   const { id } = await findVersion(platform, await ownedApp(platform, owner.id, app.slug), '1.0.0')
-  const submit = async (revision: number) =>
+  const submit = async (revision: number, seen = id) =>
     await moveVersion(platform, trace, operator, {
       slug: app.slug,
       version: '1.0.0',
       step: 'submit',
       rejection: null,
-      seen: { id, revision, submittedAt: null, liveId: null },
+      seen: { id: seen, revision, submittedAt: null, liveId: null },
     })
   expect(await refusalOf(submit(1))).toBe('version_not_eligible')
+  expect(await refusalOf(submit(2, `ver_${'0'.repeat(32)}`))).toBe('version_not_eligible') // another one was looked at
   expect(await submit(2)).toMatchObject({ status: 'submitted', revision: 2 })
 })
 
