@@ -156,6 +156,8 @@ export const equivalent: Readonly<Record<string, string>> = {
   'src/operations/users/change-password.ts: left out: oldHash !== null': 'without an old hash nothing has matched',
   'src/operations/versions/create-version.ts: never: app === null':
     'the app of a token that was found alive in this very transaction is there',
+  "src/operations/versions/create-version.ts: left out: asked.kind === 'refused'": 'only a refusal has a code',
+  'src/operations/versions/read-review.ts: left out: app === null': 'without an app there is no version',
   'src/operations/versions/list-queue.ts: left out: since === undefined':
     'a cursor of the right form has both of its parts',
   'src/operations/versions/list-queue.ts: left out: id === undefined':
