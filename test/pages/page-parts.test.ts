@@ -8,6 +8,8 @@ import { artifactDownload } from '../../src/pages/artifact-download.ts'
 import { assetRoutes, siteStylesheet } from '../../src/pages/assets.ts'
 import { ticketOf } from '../../src/pages/form.ts'
 import { unansweredPage } from '../../src/pages/front-door/unanswered-page.tsx'
+import { noticeOf } from '../../src/pages/notice.ts'
+import { outcomeOf } from '../../src/pages/outcome.ts'
 import { readSeen, seenField } from '../../src/pages/seen-version.ts'
 import { visitorOf } from '../../src/pages/sign-in/visitor.ts'
 import { refuseVisit, visitOf } from '../../src/pages/visit.ts'
@@ -34,6 +36,8 @@ const secretFor = (cookie?: string) => {
   const { cookies } = visitorOf(doorOf(platform), requestWith(cookie === undefined ? {} : { cookie }))
   return /^visit=([A-Za-z0-9_-]{43});/.exec(cookies[0] ?? '')?.[1] ?? ''
 }
+const says = (query: string, headers: Readonly<Record<string, string>> = { 'sec-fetch-site': 'same-origin' }) =>
+  noticeOf(doorOf(platform), requestWith(headers, `/account${query}`), { revoked: 'Access revoked.' })
 const stylesheet = async (headers: Readonly<Record<string, string>>) =>
   await assetRoutes().handle(requestWith(headers, siteStylesheet.path))
 
@@ -61,6 +65,36 @@ test('whoever comes without a session is sent to sign in and has failed at nothi
   expect(await refuseVisit(door, requestWith({ cookie: 'session=over' }))).toMatchObject({ code: 'login_required' })
   expect((await events()).slice(before)).toMatchObject([{ action: 'bearer.check', reason: 'login_required' }])
   expect(mayFail()).toBe(119)
+})
+
+test('a page says in its own words what was done, and only to who comes from a page of ours', () => {
+  expect(says('?done=revoked')).toBe('Access revoked.')
+  for (const query of ['', '?done=', '?done=other', '?done=toString', '?done=__proto__']) expect(says(query)).toBeNull()
+  for (const site of [{}, { 'sec-fetch-site': 'none' }, { 'sec-fetch-site': 'cross-site' }]) {
+    expect(says('?done=revoked', site)).toBeNull()
+  }
+})
+
+test('what a person can mend comes back to the form, and everything else is thrown on', async () => {
+  for (const code of [
+    'invalid_request',
+    'consent_required',
+    'version_locked',
+    'rate_limited',
+    'invalid_login',
+  ] as const) {
+    const error = refuse(code)
+    expect(await outcomeOf(Promise.reject(error))).toEqual({ kind: 'refused', error })
+  }
+  for (const error of [
+    refuse('login_required'),
+    refuse('route_not_found'),
+    refuse('unavailable'),
+    new TypeError('odd'),
+  ]) {
+    expect(await outcomeOf(Promise.reject(error)).catch((thrown: unknown) => thrown)).toBe(error)
+  }
+  expect(await outcomeOf(Promise.resolve(1))).toEqual({ kind: 'done', value: 1 })
 })
 
 test('only two refusals of the front door have a page there; every other one goes where all go', () => {
