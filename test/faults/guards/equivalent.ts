@@ -112,6 +112,7 @@ export const equivalent: Readonly<Record<string, string>> = {
     'an error that is none of ours is thrown on by what comes next',
   'src/pages/front-door/unanswered-page.tsx: never: !(error instanceof PlatformError)':
     'an error that is none of ours has no explanation, which is asked next',
+  'src/pages/notice.ts: left out: done === null': 'no page has a sentence called null',
   'src/pages/outcome.ts: left out: error instanceof PlatformError': 'no other error has a status',
   'src/pages/return-to.ts: left out: url !== null': 'a path by the rule above can be read',
   'src/pages/return-to.ts: left out: url.origin === publicUrl': 'a path by the rule above is one of this server',
@@ -177,10 +178,14 @@ export const equivalent: Readonly<Record<string, string>> = {
     'a version that was written or read in this very transaction is there, and so is its app',
   'src/operations/versions/version-record.ts: left out: app === null':
     'a version that was written or read in this very transaction is there, and so is its app',
+  'src/operations/versions/version-record.ts: left out: row.artifactSha256 === null':
+    'a file is written with its name and its size',
   'src/operations/versions/version-record.ts: left out: row.artifactFilename === null':
     'a file is written with its name and its size',
   'src/operations/versions/version-record.ts: left out: row.artifactSizeBytes === null':
     'a file is written with its name and its size',
+  "src/operations/webhooks/resend-events.ts: left out: choice.kind === 'since'": 'no other choice has a moment',
+  "src/operations/webhooks/resend-events.ts: left out: choice.kind === 'one'": 'one is fewer than are sent at once',
   'src/operations/webhooks/ping-endpoint.ts: never: event === null':
     'an event that was written in this very transaction is there',
   'src/operations/redirect-uris/change-redirect-uris.ts: never: client === undefined':
