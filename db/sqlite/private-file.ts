@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, lstatSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseUnusable } from '../database.ts'
 
@@ -19,8 +19,12 @@ export const companionsOf = (file: string) => ({
 export const canonicalPath = (file: string): string => {
   const path = resolve(file)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  if (!existsSync(path)) return join(realpathSync(dirname(path)), basename(path))
-  if (statSync(path).isFile()) return realpathSync(path)
+  if (existsSync(path) && statSync(path).isFile()) return realpathSync(path)
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found === undefined) return join(realpathSync(dirname(path)), basename(path))
+  if (found.isSymbolicLink() && !existsSync(path)) {
+    throw new DatabaseUnusable('missing', `${path} is a link that leads to no file: name the file itself.`)
+  }
   throw new DatabaseUnusable('foreign', `${path} is a folder, a pipe or a device, not a file: choose another name.`)
 }
 

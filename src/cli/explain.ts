@@ -9,7 +9,7 @@ import { remoteSentence } from './developer/remote-sentence.ts'
 import { printable } from './output.ts'
 import { UsageError } from './usage-error.ts'
 
-export type Explanation = { readonly exitCode: 1 | 2; readonly sentences: readonly string[] }
+type Explanation = { readonly exitCode: 1 | 2; readonly sentences: readonly string[] }
 
 /** What the person at the command line is told of an error: plain sentences, never a stack, never SQL with its values. */
 export const explain = (error: unknown): Explanation => {
@@ -50,8 +50,12 @@ type SystemCode = keyof typeof systemFaults
 const isSystemCode = (code: unknown): code is SystemCode =>
   typeof code === 'string' && Object.hasOwn(systemFaults, code)
 
-const systemCodeOf = (error: unknown): SystemCode | null =>
-  error instanceof Error && 'code' in error && isSystemCode(error.code) ? error.code : null
+const systemCodeOf = (error: unknown): SystemCode | null => {
+  if (!(error instanceof Error) || !('code' in error)) return null
+  // What the runtime says of a host that no name service knows.
+  if (error.code === 'EINVAL' && 'syscall' in error && error.syscall === 'listen') return 'EADDRNOTAVAIL'
+  return isSystemCode(error.code) ? error.code : null
+}
 
 /** A wrapper quotes what it wraps, with values; the cause does not. */
 const innermost = (error: unknown) => {

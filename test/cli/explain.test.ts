@@ -36,3 +36,16 @@ test('errors of the file system are plain sentences', () => {
   const full = Object.assign(new Error('write'), { code: 'ENOSPC' })
   expect(explain(full).sentences).toEqual(['The disk is full.'])
 })
+
+test.each(['300.1.1.1', 'no.such.host.invalid', '192.0.2.1'])(
+  'the host %p, where nobody can listen, is told',
+  (hostname) => {
+    const listen = () => Bun.serve({ hostname, port: 0, fetch: () => new Response() })
+    expect(listen).toThrow()
+    try {
+      listen()
+    } catch (error) {
+      expect(explain(error).sentences).toEqual(['This machine has no such address to listen on.'])
+    }
+  },
+)

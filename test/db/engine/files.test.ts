@@ -54,6 +54,15 @@ test('a second server on the same file is told so, by whichever name it calls it
   await (await openTiny(alias)).close()
 })
 
+test('a link to nothing is told as one, and nothing is made of it', async () => {
+  using folder = temporaryFolder()
+  const [link, target] = [join(folder.path, 'link.db'), join(folder.path, 'target.db')]
+  symlinkSync(target, link)
+  const refusal = await openTiny(link).catch((error: unknown) => error)
+  expect(refusal).toMatchObject({ kind: 'missing', message: expect.stringContaining('leads to no file') })
+  expect(existsSync(target)).toBe(false)
+})
+
 test('the lock of a server that was killed is free at once', async () => {
   using folder = temporaryFolder()
   const server = await startTiny(folder.file)
