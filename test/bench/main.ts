@@ -1,9 +1,11 @@
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { bareFigures } from './bare.ts'
 import { besideNames, besideUploads } from './beside-uploads.ts'
 import { readsBesideWrites } from './beside-writes.ts'
 import { type Options, readOptions, usage } from './options.ts'
 import { connections, onStage, playCase, type Stage } from './phase.ts'
 import {
+  bareLine,
   besideLine,
   changeLine,
   environment,
@@ -49,6 +51,12 @@ const main = async (options: Options): Promise<void> => {
     }
     return lines
   }
+  const bare = async (stage: Stage) => {
+    say('\nThe same duties, as short as they can be written on Bun.serve (bare)')
+    const figures = await bareFigures(stage, options)
+    for (const figure of figures) say(bareLine(figure))
+    return figures
+  }
   const at = async (live: number) =>
     await onStage(folder, live, {}, async (stage) => {
       return await table(`${live.toLocaleString('en')} live tokens of each kind`, stage)
@@ -58,6 +66,7 @@ const main = async (options: Options): Promise<void> => {
   if (start !== null) say(startLine(start))
   const small = options.phases.includes('small') ? await at(few) : []
   const uploads = options.upload && options.phases.includes('small') ? await onStage(folder, few, {}, beside) : null
+  const duties = options.phases.includes('bare') ? await onStage(folder, few, {}, bare) : null
   const large = options.phases.includes('large') && options.cases.length > 0 ? await at(options.many) : []
   if (small.length > 0 && large.length > 0) say(changeLine(small, large))
 
@@ -72,7 +81,7 @@ const main = async (options: Options): Promise<void> => {
           say(besideLine(reads))
           return { lines, reads }
         })
-  const result = { ...found, options, start, small, large, uploads, slowDisk: onSlowDisk }
+  const result = { ...found, options, start, small, uploads, bare: duties, large, slowDisk: onSlowDisk }
   if (options.json) process.stdout.write(`${JSON.stringify(result, null, 2)}\n`)
 }
 

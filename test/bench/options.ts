@@ -5,7 +5,7 @@ export const caseNames = ['me', 'resources', 'token', 'exchange', 'refresh'] as 
 export type CaseName = (typeof caseNames)[number]
 /** What is measured against ourselves, not against the raw server: other calls beside large uploads. */
 const besideName = 'upload'
-export const phaseNames = ['start', 'small', 'large', 'slow-disk'] as const
+export const phaseNames = ['start', 'small', 'bare', 'large', 'slow-disk'] as const
 export type PhaseName = (typeof phaseNames)[number]
 
 export type Options = {

@@ -69,7 +69,7 @@ const modes = {
 
 const warmUpSeconds = 3
 
-const measured = async (server: ServingProcess, load: Omit<Load, 'port'>): Promise<Measured> => {
+export const measured = async (server: ServingProcess, load: Omit<Load, 'port'>): Promise<Measured> => {
   const before = server.processorSeconds()
   const result = await runLoad({ ...load, port: server.port })
   return { ...result, processorMicroseconds: ((server.processorSeconds() - before) / result.requests) * 1e6 }

@@ -1,4 +1,5 @@
 import { cpus, release, totalmem } from 'node:os'
+import type { BareFigures } from './bare.ts'
 import type { BesideName, BesideUploads } from './beside-uploads.ts'
 import type { ReadsBesideWrites } from './beside-writes.ts'
 import { generator, wrk } from './load.ts'
@@ -108,6 +109,10 @@ export const uploadLine = (line: ReturnType<typeof uploadSummaryOf>): string =>
   `${titles[line.name].padEnd(columns[0])}p99 alone ${line.aloneP99Ms.toFixed(2)} ms, beside ${line.uploadsPerSecond.toFixed(1)} uploads/s ` +
   `${line.besideP99Ms.toFixed(2)} ms: ${line.p99Ratio.toFixed(2)} of it; ${line.rateRatio.toFixed(2)} of its ` +
   `${line.aloneRate.toLocaleString('en')} req/s; ${line.residentMegabytes} MB resident`
+
+export const bareLine = (figures: BareFigures): string =>
+  `${titles[figures.name].padEnd(columns[0])}bare ${figures.bareRatio.toFixed(2)} of raw, ours ${figures.ratio.toFixed(2)}; processor time ` +
+  `raw ${figures.rawMicroseconds.toFixed(1)} µs, bare ${figures.bareMicroseconds.toFixed(1)} µs, ours ${figures.microseconds.toFixed(1)} µs`
 
 export const environment = () => ({
   date: new Date().toISOString(),
