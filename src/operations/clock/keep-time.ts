@@ -16,7 +16,7 @@ export const keepTime = async ({ clock, database }: Platform): Promise<void> => 
 const tickMs = 100
 
 /** The clock of whoever answers: the time that is told is kept within a second, for what it ended must stay ended. */
-export const keepingClock = (clock: Clock, database: Database): Clock => {
+export const keepingClock = (clock: Clock, store: Pick<Database, 'keepTime'>): Clock => {
   let toldAt = Number.NEGATIVE_INFINITY
   return {
     ...clock,
@@ -24,7 +24,7 @@ export const keepingClock = (clock: Clock, database: Database): Clock => {
       const at = clock.now()
       if (Math.abs(at - toldAt) >= tickMs) {
         toldAt = at
-        database.keepTime(clock.highWater())
+        store.keepTime(clock.highWater())
       }
       return at
     },

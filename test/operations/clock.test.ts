@@ -1,0 +1,48 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { keepingClock, keepTime } from '../../src/operations/clock/keep-time.ts'
+import { openClock } from '../../src/operations/clock/open-clock.ts'
+import { createClock } from '../../src/runtime/clock.ts'
+import { openAsOperator } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const hour = 3_600_000
+const clockAt = (at: number) => createClock({ wall: () => at, monotonic: () => 0 }, null)
+
+test('the clock of the next start trusts no time before the latest that was kept, in the database or beside it', async () => {
+  const file = join(temporaryFolder(), 'clock.db')
+  const now = Date.now()
+  const { database, ...parts } = await openAsOperator(file)
+
+  await keepTime({ ...parts, database, clock: clockAt(now + hour) })
+  expect((await openClock(database)).now()).toBeGreaterThanOrEqual(now + hour)
+  expect((await openClock(database)).now()).toBeLessThan(now + 2 * hour)
+  database.keepTime(now + 2 * hour)
+  await database.close()
+
+  const again = (await openAsOperator(file)).database
+  expect((await openClock(again)).now()).toBeGreaterThanOrEqual(now + 2 * hour)
+  await keepTime({ ...parts, database: again, clock: clockAt(now + 3 * hour) })
+  again.keepTime(now + hour)
+  expect((await openClock(again)).now()).toBeGreaterThanOrEqual(now + 3 * hour)
+  await again.close()
+})
+
+test('who answers keeps the trusted time, not that of a machine whose clock jumped ahead, and not for every answer', () => {
+  const time = { wall: 1_000_000, monotonic: 0 }
+  const kept: number[] = []
+  const clock = keepingClock(createClock({ wall: () => time.wall, monotonic: () => time.monotonic }, null), {
+    keepTime: (at) => kept.push(at),
+  })
+  clock.now()
+  time.wall += 20
+  time.monotonic += 20
+  clock.now()
+  time.wall += hour
+  time.monotonic += 100
+  expect(clock.now()).toBe(1_000_020 + hour)
+  time.wall -= 2 * hour
+  time.monotonic += 100
+  expect(clock.now()).toBeLessThan(1_001_000)
+  expect(kept).toEqual([1_000_000, 1_000_120, 1_000_220])
+})
