@@ -147,7 +147,7 @@ const settle = async (connection: Connection, held: Predecessor, database: strin
   connection.run('BEGIN EXCLUSIVE')
   const queries = createQueries(drizzle(connection))
   const before = held === 'read' ? readPredecessor(connection, options.now) : null
-  const predecessor: Predecessor = held === 'read' && before === null ? 'unreadable' : held
+  const predecessor = held === 'read' ? (before?.predecessor ?? 'unreadable') : held
   const clock = Math.max((await queries.watermarks.find('clock')) ?? 0, before?.clock ?? 0)
   const at = Math.max(options.now, clock)
   const ended = endEverythingIssued(connection, at)

@@ -6,6 +6,7 @@ export type CarriedOver = {
   readonly passwords: number
   readonly operators: number
   readonly installs: number
+  readonly scopes: number
   readonly versions: number
   readonly redirectUris: number
   readonly webhooks: number
@@ -39,6 +40,26 @@ const making = (...actions: readonly string[]) => `
 /** Ends of a kind, each with the event that tells of the making of what has ended. */
 const made = (kind: string) => `
   main.carried_ends AS c JOIN main.audit_events AS e ON e.id = c.target AND c.kind = '${kind}'`
+
+/** The names that two lists of scopes have in common, in order. */
+const common = (one: string, other: string) => `(
+  SELECT coalesce(group_concat(value, ' '), '') FROM (
+    SELECT value FROM json_each('["' || replace(${one}, ' ', '","') || '"]')
+    WHERE instr(' ' || ${other} || ' ', ' ' || value || ' ') > 0 ORDER BY key))`
+
+/** Scopes of an app or an install that were withdrawn; those that came since are not given. */
+const scopesOf = (table: 'apps' | 'installs', kind: string): End => ({
+  kind,
+  counts: 'scopes',
+  of: table,
+  told: `SELECT p.id, p.updated_at, p.scopes FROM present.${table} AS p ${unlessSame(table, 'scopes')}`,
+  done: [
+    `UPDATE main.${table} AS m SET scopes = ${common('m.scopes', 'c.value')}, updated_at = c.at
+    FROM main.carried_ends AS c
+    WHERE c.kind = '${kind}' AND c.target = m.id AND c.at >= m.updated_at
+      AND m.scopes <> ${common('m.scopes', 'c.value')}`,
+  ],
+})
 
 const rowEnds: readonly End[] = [
   {
@@ -185,10 +206,14 @@ const webhookEnds: readonly End[] = [
   },
 ]
 
+const always: readonly End[] = [...rowEnds, scopesOf('apps', 'app_scopes'), redirectUri]
+/** A predecessor of before installs had scopes, and webhooks were there, cannot be asked for these. */
+const later: readonly End[] = [scopesOf('installs', 'install_scopes'), ...webhookEnds]
+
 /** Everything that a restore must not revive, but for what was issued, which ends with every restore. */
-export const ends: readonly End[] = [...rowEnds, redirectUri, ...webhookEnds]
-/** Without what a predecessor of before webhooks cannot be asked. */
-export const endsBeforeWebhooks: readonly End[] = [...rowEnds, redirectUri]
+export const ends: readonly End[] = [...always, ...later]
+/** As much of it as a predecessor of before webhooks can be asked. */
+export const endsBeforeWebhooks: readonly End[] = always
 
 /** Restores that could not read what they replaced: what had ended there is not known. */
 export const unread: Told = {

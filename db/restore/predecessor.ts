@@ -6,8 +6,8 @@ import { faultKind } from '../sqlite/fault.ts'
 import { companionsOf, syncFolderOf } from '../sqlite/private-file.ts'
 import { carryOver, type Knowledge } from './carry-over.ts'
 
-/** What could be learned from the database that is being replaced. */
-export type Predecessor = 'read' | 'unreadable' | 'missing'
+/** What could be learned from the database that is being replaced; a stranger has nothing in common with the backup. */
+export type Predecessor = 'read' | 'stranger' | 'unreadable' | 'missing'
 
 /**
  * Attaches the predecessor as `present` and keeps everyone else out of it until the connection closes: what it says to have
@@ -45,13 +45,14 @@ const letGo = (connection: Connection): void => {
 export const readPredecessor = (
   connection: Connection,
   now: number,
-): (Knowledge & { readonly clock: number }) | null => {
+): (Knowledge & { readonly clock: number; readonly predecessor: Predecessor }) | null => {
   connection.run('SAVEPOINT predecessor')
   try {
     const knowledge = carryOver(connection, now)
     const clock = Number(connection.value("SELECT max(at) FROM present.watermarks WHERE name = 'clock'") ?? 0)
+    const predecessor = isStranger(connection) ? 'stranger' : 'read'
     connection.run('RELEASE predecessor')
-    return { ...knowledge, clock }
+    return { ...knowledge, clock, predecessor }
   } catch (error) {
     // A damaged page, or a schema that this program does not know; a full disk is another matter.
     if (faultKind(error) === 'full' || !connection.inTransaction) throw error
@@ -60,6 +61,11 @@ export const readPredecessor = (
     return null
   }
 }
+
+/** The first that happened in the backup never happened there: it was begun anew, and what has ended is not known. */
+const isStranger = (connection: Connection): boolean =>
+  connection.value(`SELECT count(*) FROM (SELECT id FROM main.audit_events ORDER BY id LIMIT 1)
+    WHERE id NOT IN (SELECT id FROM present.audit_events)`) === 1
 
 /**
  * Gives the predecessor a second name, so that it never is without one. Companions that could not be folded in must not

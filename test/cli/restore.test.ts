@@ -37,6 +37,7 @@ const nothingCarriedOver = {
   passwords: 0,
   operators: 0,
   installs: 0,
+  scopes: 0,
   versions: 0,
   redirectUris: 0,
   webhooks: 0,

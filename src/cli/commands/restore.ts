@@ -13,8 +13,8 @@ const consequences = `
 The backup is checked first and is only read. A server must not be running on the database. What was there is kept
 beside it under a dated name. Every token, code, grant and session that was issued before ends: people sign in and
 consent again, apps ask for new tokens. Secrets that were revoked, apps that were suspended, users that were disabled or
-are operators no longer, passwords that were changed, installs that ended, versions that were rejected or withdrawn,
-redirect URIs and webhook endpoints that were taken away since the backup stay so, also over several restores, in
+are operators no longer, passwords that were changed, installs that ended, scopes and versions that were withdrawn,
+versions that were rejected, redirect URIs and webhook endpoints that were taken away since the backup stay so, also over several restores, in
 whatever order, if the database that was there can still be read; if not, the answer says so: rotate the client secrets
 then.`
 
@@ -64,6 +64,7 @@ const restoredText = ({ database, keptAs, ended, carriedOver, kept }: Restored):
         'Carried over from what was there, as ended since the backup: ' +
           `client secrets ${carriedOver.credentials}, apps ${carriedOver.apps}, users ${carriedOver.users}, changed ` +
           `passwords ${carriedOver.passwords}, operator rights ${carriedOver.operators}, installs ${carriedOver.installs}, ` +
+          `scopes of apps and installs ${carriedOver.scopes}, ` +
           `versions ${carriedOver.versions}, redirect URIs ${carriedOver.redirectUris}, webhook endpoints and secrets ` +
           `${carriedOver.webhooks}. What has ended and this backup does not know is remembered, should a newer one be ` +
           `restored: ${kept}.`,
@@ -80,6 +81,7 @@ const adviceAfter = ({ predecessor, unread }: RestoreFacts): readonly string[] =
 
 const whyUnknown = {
   missing: 'There was no database',
+  stranger: 'The database that was there is not the one that was backed up',
   unreadable: 'The database that was there could not be read',
   read: 'An earlier restore since this backup was made could not read what it replaced',
 } as const satisfies Record<RestoreFacts['predecessor'], string>

@@ -70,6 +70,14 @@ test('when there is no database, the backup becomes one', async () => {
   expect(statSync(dirname(file)).mode & 0o777).toBe(0o700)
 })
 
+test('a database that was begun anew in the place of a lost one knows of nothing, and a restore says so', async () => {
+  const { backup } = await oldAndNew()
+  const file = join(temporaryFolder(), 'app-platform.db')
+  await serveOnce(file)
+  expect(await restoreAt(file, backup)).toMatchObject({ predecessor: 'stranger', kept: 0 })
+  expect(await restoreAt(file, backup)).toMatchObject({ predecessor: 'read', unread: 1 })
+})
+
 test('a WAL that a lost database left behind is not applied to the restored one', async () => {
   const { file, backup } = await oldAndNew()
   const writer = new Database(file)

@@ -3,7 +3,9 @@ import { copyFileSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { restoreAt } from '../../cli/support/restore-at.ts'
-import { openAsOperator } from '../../support/operator.ts'
+import { changeAppScopes } from '../../../src/operations/apps/change-app-scopes.ts'
+import { openAsOperator, operator, trace } from '../../support/operator.ts'
+import { addApp, addUser } from '../../support/world.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { asPreviousRelease } from '../support/previous-release.ts'
 import { migrations } from '../../../db/migrations/index.ts'
@@ -145,6 +147,21 @@ test('what was over in an older backup is in force again with a newer one in whi
       expect(await namesInForce(after, things)).toEqual(namesOf(things))
     })
   }
+})
+
+test('a scope that was withdrawn stays so, and one that came since is not given', async () => {
+  const file = join(temporaryFolder(), 'app-platform.db')
+  const platform = await openAsOperator(file)
+  const scopesAt = async ({ database }: Platform) => (await database.queries.apps.byId(app.id))?.scopes
+  const app = await addApp(platform, await addUser(platform), 'profile:read site:read store:read')
+  const backup = join(dirname(file), 'copy.db')
+  await platform.database.backup(backup)
+  const scopes = 'profile:read profile.email:read store:read'
+  await changeAppScopes(platform, trace, operator, { slug: app.slug, scopes })
+  await platform.database.close()
+  await afterRestores(file, [backup], async (after) => {
+    expect(await scopesAt(after)).toBe('profile:read store:read')
+  })
 })
 
 test('that a restore could not read what it replaced is told until a backup made later is restored', async () => {

@@ -1,3 +1,4 @@
+import { changeAppScopes } from '../../../../src/operations/apps/change-app-scopes.ts'
 import { setAppStatus } from '../../../../src/operations/apps/set-app-status.ts'
 import { revokeCredential } from '../../../../src/operations/credentials/revoke-credential.ts'
 import { rotateCredential } from '../../../../src/operations/credentials/rotate-credential.ts'
@@ -37,6 +38,7 @@ export const makeThings = async (platform: Platform): Promise<readonly Thing[]> 
     ...(await makeInstalls(platform, app, owner)),
     ...(await makeEndpoints(platform, app)),
     ...(await makePeople(platform)),
+    ...(await makeScopes(platform, owner)),
     await makeApp(platform, owner),
     {
       name: 'redirect URI',
@@ -60,6 +62,32 @@ const makeApp = async (platform: Platform, owner: Login): Promise<Thing> => {
     begin: async (at) => await setAppStatus(at, trace, operator, { slug, status: 'active' }),
     isInForce: async ({ database }) => (await database.queries.apps.byId(id))?.status === 'active',
   }
+}
+
+const makeScopes = async (platform: Platform, owner: Login): Promise<readonly Thing[]> => {
+  const app = await addApp(platform, owner, 'profile:read site:read store:read')
+  const install = await installApp(platform, app, owner)
+  const agreeTo = async ({ database, clock }: Platform, scopes: string) =>
+    await database.transaction(async (q) => await q.installs.setScopes(install, scopes, clock.now()))
+  await agreeTo(platform, 'site:read store:read')
+  const set = async (at: Platform, scopes: string) =>
+    await changeAppScopes(at, trace, operator, { slug: app.slug, scopes })
+  return [
+    {
+      name: 'scope of an app',
+      end: async (at) => await set(at, 'profile:read profile.email:read store:read'),
+      begin: async (at) => await set(at, 'profile:read profile.email:read site:read store:read'),
+      isInForce: async ({ database }) =>
+        (await database.queries.apps.byId(app.id))?.scopes.includes('site:read') === true,
+    },
+    {
+      name: 'scope of an install',
+      end: async (at) => await agreeTo(at, 'store:read'),
+      begin: async (at) => await agreeTo(at, 'site:read store:read'),
+      isInForce: async ({ database }) =>
+        (await database.queries.installs.find(install))?.install.scopes === 'site:read store:read',
+    },
+  ]
 }
 
 const isLiveSecret =
