@@ -137,8 +137,7 @@ const rowEnds: readonly End[] = [
       SET status = 'rejected', rejection = c.value, reviewed_at = c.at, updated_at = c.at,
         submitted_at = coalesce(m.submitted_at, c.at)
       FROM main.carried_ends AS c
-      WHERE c.kind = 'version_rejected' AND c.target = m.id AND m.status IN ('draft', 'submitted', 'approved')
-        AND c.at >= m.updated_at`,
+      WHERE c.kind = 'version_rejected' AND c.target = m.id AND m.status IN ('draft', 'submitted', 'approved')`,
     ],
   },
   {

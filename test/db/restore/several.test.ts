@@ -4,6 +4,8 @@ import { dirname, join } from 'node:path'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { restoreAt } from '../../cli/support/restore-at.ts'
 import { changeAppScopes } from '../../../src/operations/apps/change-app-scopes.ts'
+import { rotateCredential } from '../../../src/operations/credentials/rotate-credential.ts'
+import { addRedirectUri, removeRedirectUri } from '../../../src/operations/redirect-uris/change-redirect-uris.ts'
 import { openAsOperator, operator, trace } from '../../support/operator.ts'
 import { addApp, addUser } from '../../support/world.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -162,6 +164,41 @@ test('a scope that was withdrawn stays so, and one that came since is not given'
   await afterRestores(file, [backup], async (after) => {
     expect(await scopesAt(after)).toBe('profile:read store:read')
   })
+})
+
+test('a redirect URI that was taken away and registered again stays registered', async () => {
+  const file = join(temporaryFolder(), 'app-platform.db')
+  const platform = await openAsOperator(file)
+  const app = await addApp(platform, await addUser(platform))
+  const backup = join(dirname(file), 'copy.db')
+  await platform.database.backup(backup)
+  const uri = { slug: app.slug, environment: 'development', uri: app.redirectUri } as const
+  await removeRedirectUri(platform, trace, operator, uri)
+  await addRedirectUri(platform, trace, operator, uri)
+  await platform.database.close()
+  await afterRestores(file, [backup], async ({ database }) => {
+    expect(await database.queries.redirectUris.find(app.redirectUri)).not.toBeNull()
+  })
+})
+
+test('of two graces that a secret was given the one that ends sooner counts', async () => {
+  const file = join(temporaryFolder(), 'app-platform.db')
+  const platform = await openAsOperator(file)
+  const app = await addApp(platform, await addUser(platform))
+  const { clientId } = app.production
+  const expiryAt = async ({ database }: Platform) =>
+    (await database.queries.credentials.listByClient(clientId))[0]?.expiresAt ?? null
+  const [plain, sooner] = [join(dirname(file), 'plain.db'), join(dirname(file), 'sooner.db')]
+  await platform.database.backup(plain)
+  await rotateCredential(platform, trace, operator, { clientId, graceHours: 1 })
+  const soon = await expiryAt(platform)
+  await platform.database.backup(sooner)
+  await platform.database.close()
+  const elsewhere = join(temporaryFolder(), 'app-platform.db')
+  await afterRestores(elsewhere, [plain], async (other) => {
+    await rotateCredential(other, trace, operator, { clientId, graceHours: 100 })
+  })
+  await afterRestores(elsewhere, [sooner], async (after) => expect(await expiryAt(after)).toBe(soon))
 })
 
 test('that a restore could not read what it replaced is told until a backup made later is restored', async () => {
