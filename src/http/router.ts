@@ -28,7 +28,6 @@ export const createRouter = <T>(
     resources.set(path, resource)
   }
   const patterns = [...resources.values()].filter(({ pattern }) => isDynamic(pattern)).map(patternOf)
-  for (const { resource } of patterns) resources.delete(resource.pattern)
 
   const findResource = (path: string): Resource<T> | undefined => resources.get(path) ?? matchPattern(patterns, path)
 
