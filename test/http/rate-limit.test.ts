@@ -69,7 +69,9 @@ describe('a limit', () => {
     const { limiter, takeAllowed } = limited()
     for (let asked = 0; asked < 10; asked += 1)
       expect(limiter.peek('read', 'ada')).toMatchObject({ allowed: true, remaining: 3 })
-    takeAllowed(3)
+    takeAllowed(2)
+    expect(limiter.peek('read', 'ada')).toMatchObject({ allowed: true, remaining: 1 })
+    takeAllowed(1)
     expect(limiter.peek('read', 'ada')).toMatchObject({ allowed: false, remaining: 0, resetSeconds: 20 })
   })
 

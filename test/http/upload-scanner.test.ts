@@ -67,6 +67,13 @@ test('the file is taken out of an upload, wherever it is cut and however it is w
   )
 })
 
+test('the file is found behind any white space that JSON may have', () => {
+  for (const space of [' ', '\n', '\r', '\t', '\r\n\t ']) {
+    const text = ['{', '"artifact"', ':', '{', '"contentBase64"', ':', '"QUFB"', '}', '}'].join(space)
+    expect([space, contentOf(scanText(text))]).toEqual([space, 'QUFB'])
+  }
+})
+
 test('where there is no such file, every byte stays', () => {
   const path = constantFrom('artifact', 'contentBase64', 'filename', 'a"b\\', 'artifact"')
   const { tree } = letrec((tie) => ({

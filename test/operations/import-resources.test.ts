@@ -75,6 +75,14 @@ test('a line that is no resource, or one of nobody, is named, and nothing before
   }
 })
 
+test('a mark of the byte order may begin a file, and nothing else', async () => {
+  const line = JSON.stringify({ owner: owner.email, kind: 'site', name: 'A', slug: 'mark', status: 'draft' })
+  expect(await importText([bytes(`\ufeff${line}\n`)])).toEqual({ created: 1, updated: 0 })
+  await expect(importText([bytes(`${line}\n\ufeff${line}\n`)])).rejects.toMatchObject({
+    facts: { message: 'line 2: This is not a JSON object.' },
+  })
+})
+
 test('a file of nothing leaves no event', async () => {
   const before = await events()
   expect(await importText([bytes('\n \n')])).toEqual({ created: 0, updated: 0 })

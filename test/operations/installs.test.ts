@@ -178,8 +178,18 @@ test('the question is asked for an active app with a version, and of a test only
   expect(await question(theirs, asleep.slug, 'production')).toBeNull()
   expect(await question(theirs, draft.slug, 'production')).toBeNull()
   expect(await question(theirs, draft.slug, 'development')).toBeNull()
-  expect((await question(own, draft.slug, 'development'))?.places.data).toEqual([
+  const places = [
     { kind: 'site', slug: 'my-site', name: 'My site' },
     { kind: 'store', slug: 'my-store', name: 'My store' },
-  ])
+  ]
+  for (const [cursor, shown] of [
+    [null, places],
+    ['site/a', places],
+    ['site/my-site', places.slice(1)],
+    ['store/a', places.slice(1)],
+    ['store/my-store', []],
+  ] as const) {
+    const asking = await prepareInstall(platform, own, draft.slug, 'development', cursor)
+    expect(asking?.places.data).toEqual([...shown])
+  }
 })

@@ -190,6 +190,13 @@ test('what has ended is found among what has, newest first, and no longer among 
     (await q.credentials.endedOfApp(app.id, now, before, 10)).map((row) => row.credential.id)
   expect([await ended(beyond), await ended(credential)]).toEqual([[credential], []])
   expect(await q.credentials.endedOfApp(sides[1].app.id, now, beyond, 10)).toEqual([])
+  const [other] = await q.credentials.liveOfClient(app.development.clientId, now)
+  const graced = other?.id ?? ''
+  await platform.database.transaction(async (writing) => await writing.credentials.setExpiry(graced, now + 10))
+  const livesAt = async (at: number) => (await q.credentials.liveOfClient(app.development.clientId, at)).length
+  expect([await livesAt(now + 9), await livesAt(now + 10)]).toEqual([1, 0])
+  const endedAt = async (at: number) => (await q.credentials.endedOfApp(app.id, at, beyond, 10)).length
+  expect([await endedAt(now + 9), await endedAt(now + 10)]).toEqual([1, 2])
   await platform.database.transaction(async (writing) => {
     await writing.webhookEndpoints.setSecretExpiry(secret, now)
     await writing.grants.revoke(grants[0].id, now)
