@@ -81,6 +81,10 @@ export const equivalent: Readonly<Record<string, string>> = {
   "src/http/routes/oauth/me.ts: never: caller.kind === 'embedded'": 'a page in a frame was answered before',
   'src/http/rate-limit.ts: left out: wayUsed[place] === 1': 'a place that nobody has used is one of no key',
   'src/http/rate-limit.ts: left out: wayUsed[place] !== 1': 'a place that nobody has used is one of no key',
+  'src/http/rate-limit.ts: <=: (backAt[place] ?? 0) < (backAt[least] ?? 0)':
+    'of two that owe the same either may give way',
+  "src/http/standard/routes.ts: left out: method === 'POST'": 'these paths take nothing but a POST',
+  'src/http/strict-json.ts: left out: end !== -1': 'before the beginning no quote is escaped',
   'src/http/routes/resources.ts: left out: text !== undefined': 'no kind is called undefined',
   'src/http/shell.ts: left out: mayBegin === true': 'what is awaited and true is true',
   'src/http/shell.ts: left out: authorization !== null': 'nothing begins with no bearer either',
