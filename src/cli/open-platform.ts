@@ -13,7 +13,7 @@ import { openWebhookSender } from '../runtime/webhook-sender.ts'
 import type { CommonFlags } from './operator-command.ts'
 
 /** The platform, opened by the person at the terminal. */
-export type OperatorSession = { readonly platform: Platform; readonly trace: Trace; readonly actor: Actor }
+type OperatorSession = { readonly platform: Platform; readonly trace: Trace; readonly actor: Actor }
 
 /**
  * Opens the database beside a running server or without one, runs the work and closes it again. Never creates a

@@ -17,7 +17,7 @@ export type Remote = {
 type RemoteOptions = { readonly signal: AbortSignal; readonly onRepeat?: (repeat: Repeat) => void }
 
 /** Which server, and with which credentials: all that can be known before anything is sent. */
-export type RemoteTarget = {
+type RemoteTarget = {
   readonly settings: DeveloperSettings
   readonly url: string
   readonly credentials: ClientCredentials

@@ -5,7 +5,7 @@ import type { UserStatus } from './user.ts'
 import { isValidAt } from './validity.ts'
 
 /** All that a page in a frame stands on: the install, the app, the user, and that user's session in this browser. */
-export type EmbeddingState = {
+type EmbeddingState = {
   readonly installApproval: InstallApproval
   readonly installState: (typeof installStates)[number]
   readonly appStatus: AppStatus

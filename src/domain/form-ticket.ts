@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { isRowKey, type RowKey, rowKeyLength, uuidTimeOfKey } from './identifier.ts'
 
 /** What a form is for: the path that it is sent to, and facts that must come back as they were shown. */
-export type FormPurpose = { readonly action: string; readonly bound: readonly string[] }
+type FormPurpose = { readonly action: string; readonly bound: readonly string[] }
 
 /** The random order of IDs within a millisecond may borrow from the next ones. */
 const toleratedAheadMs = 1_000

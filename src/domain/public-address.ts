@@ -1,7 +1,7 @@
 import { type IpAddress, type IpNetwork, isMapped, isWithin, parseIpAddress, parseIpNetwork } from './ip-address.ts'
 
 /** Why an address must not be called. */
-export type AddressFault = 'malformed' | 'mapped' | 'not_public'
+type AddressFault = 'malformed' | 'mapped' | 'not_public'
 
 const networks = (...texts: readonly string[]): readonly IpNetwork[] =>
   texts.map((text) => {

@@ -1,6 +1,6 @@
 /** Why an endpoint was disabled. */
 export const disabledReasons = ['by_hand', 'gone', 'failing'] as const
-export type DisabledReason = (typeof disabledReasons)[number]
+type DisabledReason = (typeof disabledReasons)[number]
 export const endpointStatuses = ['enabled', 'disabled'] as const
 
 /** Waiting for its first or next attempt, taken by the receiver, or given up. */
@@ -41,7 +41,7 @@ export const webhookHistoryMs = 30 * day
 export const attemptTimeoutMs = 15 * second
 
 /** What came of one attempt. `status` is null when there was no answer. */
-export type AttemptResult = { readonly status: number | null; readonly retryAfter: string | null }
+type AttemptResult = { readonly status: number | null; readonly retryAfter: string | null }
 
 type AttemptFacts = {
   readonly result: AttemptResult
@@ -56,7 +56,7 @@ type AttemptFacts = {
   readonly chance: number
 }
 
-export type AttemptDecision = {
+type AttemptDecision = {
   readonly delivery:
     | { readonly state: 'delivered' | 'failed'; readonly nextAttemptAt: null }
     | { readonly state: 'pending'; readonly nextAttemptAt: number }

@@ -14,7 +14,7 @@ export type AuditFact = {
 }
 
 /** IDs and states; never a secret, a name or anything else of a person. */
-export type WebhookData = Readonly<Record<string, string | number | null | readonly string[]>>
+type WebhookData = Readonly<Record<string, string | number | null | readonly string[]>>
 
 /** One event for the endpoints of an app in one environment. */
 export type ToldEvent = {

@@ -5,12 +5,12 @@ export type Job = {
   run(stopped: () => boolean): Promise<void>
 }
 
-export type Scheduler = {
+type Scheduler = {
   /** Ends the timers and waits for what is running, but not for long: a job that hangs must not keep the program from ending. */
   stop(): Promise<void>
 }
 
-export type SchedulerOptions = {
+type SchedulerOptions = {
   readonly chance: () => number
   readonly done: (job: string) => void
   readonly failed: (job: string, cause: unknown) => void

@@ -3,7 +3,7 @@ import { siteScript, siteStylesheet } from './assets.ts'
 import { Form } from './components/form.tsx'
 import type { Visit } from './visit.ts'
 
-export type Section = 'account' | 'console' | 'desk'
+type Section = 'account' | 'console' | 'desk'
 
 type LayoutProps = {
   readonly title: string

@@ -1,5 +1,5 @@
 /** An error as far as it may be logged: what kind, which code, where; and the message where it is surely not a caller's. */
-export type DescribedCause = {
+type DescribedCause = {
   readonly name: string
   readonly code?: string
   readonly message?: string

@@ -41,7 +41,7 @@ const patienceMs = 5_000
 export const hashOfNobody = (cost: number): string =>
   `$2b$${String(cost).padStart(2, '0')}$abcdefghijklmnopqrstuuCkpmqmlPVZV6rLP7PPrBtkU9bv3iVhe`
 
-export type PasswordOptions = {
+type PasswordOptions = {
   readonly cost: number
   readonly parallel: number
   /** How long anyone waits in line; 5 seconds unless said otherwise. */

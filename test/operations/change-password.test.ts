@@ -166,6 +166,18 @@ test('a new password and a user who was disabled end every session, and enabling
   expect(await works(after.sessionToken)).toBe(false)
 })
 
+test('a password is compared whole: nobody gets in with one that only begins like it', async () => {
+  const longest = 'x'.repeat(72)
+  await resetPassword(platform, trace, operator, { userId: user.id, password: longest })
+  const { caller } = await enter(longest)
+  for (const password of [`${longest}x`, `${longest}\0`]) {
+    expect(await refusalOf(enter(password))).toStartWith('invalid_login')
+    const change = { current: password, next, repeated: next }
+    expect(await refusalOf(changePassword(platform, trace, caller, change))).toBe('invalid_login current')
+  }
+  expect(await refusalOf(enter(longest))).toBe('done')
+})
+
 test('an operator gives a user that there is a password that can be used, and nobody else anything', async () => {
   const reset = async (userId: string, password: string) =>
     await refusalOf(resetPassword(platform, trace, operator, { userId, password }))

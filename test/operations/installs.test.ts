@@ -181,7 +181,7 @@ test('the question is asked for an active app with a version, and of a test only
   const places = [
     { kind: 'site', slug: 'my-site', name: 'My site' },
     { kind: 'store', slug: 'my-store', name: 'My store' },
-  ]
+  ] as const
   for (const [cursor, shown] of [
     [null, places],
     ['site/a', places],

@@ -77,6 +77,26 @@ test("a version is found by its name within its own app, and another app's does 
   expect(await refusalOf(elsewhere)).toBe('version_not_found')
 })
 
+test('one version is the head, one is live, and only a rollback in production changes what users get', async () => {
+  const app = await addApp(platform, owner)
+  for (const version of ['1.0.0', '2.0.0']) {
+    await uploadVersion(platform, app, version, ['submit', 'approve', 'activate'])
+  }
+  const caller = await developmentCaller(platform, app)
+  const rollBack = async (environment: 'development' | 'production', dryRun: boolean) =>
+    (await rollBackVersion(platform, trace, caller, { target: null, environment, reason: null, dryRun }, null)).value
+  const currentOf = async (version: string) =>
+    (await findVersion(platform, await ownedApp(platform, owner.id, app.slug), version)).current
+  for (const dryRun of [true, false]) {
+    expect((await rollBack('development', dryRun)).distributionChanged).toBe(false)
+  }
+  expect(await currentOf('1.0.0')).toEqual({ development: true, production: false })
+  expect(await currentOf('2.0.0')).toEqual({ development: false, production: true })
+  expect((await rollBack('production', true)).distributionChanged).toBe(true)
+  expect((await rollBack('production', false)).distributionChanged).toBe(true)
+  expect(await currentOf('1.0.0')).toEqual({ development: true, production: true })
+})
+
 test('the ledger names both versions of a rollback, newest first, page by page, of this app alone', async () => {
   const [app, other] = [await addApp(platform, owner), await addApp(platform, owner)]
   const caller = await developmentCaller(platform, app)

@@ -1,5 +1,5 @@
+import { receivedArtifact } from '../support/received-artifact.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { receivedArtifact } from '../../src/operations/artifacts/artifact-intake.ts'
 import { formTicket } from '../../src/domain/form-ticket.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
 import { ownedApp } from '../../src/operations/apps/owned-app.ts'

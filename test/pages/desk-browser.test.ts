@@ -1,6 +1,6 @@
+import { receivedArtifact } from '../support/received-artifact.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { receivedArtifact } from '../../src/operations/artifacts/artifact-intake.ts'
 import { createInstall } from '../../src/operations/installs/create-install.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
 import { moveThrough, submitVersion, uploadVersion } from '../support/version.ts'

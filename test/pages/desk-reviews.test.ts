@@ -1,5 +1,5 @@
+import { receivedArtifact } from '../support/received-artifact.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { receivedArtifact } from '../../src/operations/artifacts/artifact-intake.ts'
 import { signOut } from '../../src/operations/sessions/sign-out.ts'
 import { authenticateSession } from '../../src/operations/tokens/authenticate-session.ts'
 import { setOperator } from '../../src/operations/users/set-operator.ts'

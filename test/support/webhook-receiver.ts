@@ -4,7 +4,7 @@ import { Webhook } from 'svix'
 import { type Certificates, makeCertificates } from '../clients/support/certificates.ts'
 
 /** What came in one call. */
-export type Received = {
+type Received = {
   readonly id: string
   readonly type: string
   readonly body: string
@@ -13,7 +13,7 @@ export type Received = {
 }
 
 /** How the receiver answers its n-th call (from 0): with a status, or as it likes. */
-export type Behaviour = (
+type Behaviour = (
   call: number,
   response: ServerResponse,
   received: Received,

@@ -4,7 +4,7 @@ import type { WebhookAnswer, WebhookMessage, WebhookSender } from '../../runtime
 /** A name that leads nowhere (RFC 2606): whatever is sent there stays in this program. */
 export const demoReceiverUrl = 'https://newsletter.example/webhooks'
 
-export type DemoReceiver = {
+type DemoReceiver = {
   /** Sends to the receiver of the demo, and to everybody else as it is. */
   readonly sender: WebhookSender
   /** The secret of its endpoint; what comes before that waits. */

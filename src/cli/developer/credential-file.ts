@@ -4,7 +4,7 @@ import { CommandFailed } from '../command-failed.ts'
 import type { ClientCredentials } from './settings.ts'
 
 /** What login keeps for one server. */
-export type KeptLogin = ClientCredentials & {
+type KeptLogin = ClientCredentials & {
   readonly url: string
   /** A scope that the app is known to get tokens with. */
   readonly scope: string

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { CommandFailed } from '../command-failed.ts'
 import { Interrupted } from './interruption.ts'
 
-export type Question = { readonly text: string; readonly hidden?: boolean }
+type Question = { readonly text: string; readonly hidden?: boolean }
 
 /** Whether there is a person to ask: one who sees the question and can type the answer. */
 export const hasTerminal = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true

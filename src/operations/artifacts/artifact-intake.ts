@@ -10,7 +10,7 @@ export type ReceivedArtifact = {
 }
 
 /** Takes a file as it arrives, in pieces of any length, and hashes it on the way. */
-export type ArtifactIntake = {
+type ArtifactIntake = {
   /** @throws payload_too_large as soon as there is more than an artifact may hold */
   take(bytes: Uint8Array): void
   /** What has arrived; nothing may come after. */
@@ -50,13 +50,6 @@ export const artifactIntake = (): ArtifactIntake => {
       return { pieces, sizeBytes, sha256: hash.digest() }
     },
   }
-}
-
-/** A file that is in memory already. @throws payload_too_large */
-export const receivedArtifact = (bytes: Uint8Array): ReceivedArtifact => {
-  const intake = artifactIntake()
-  intake.take(bytes)
-  return intake.finish()
 }
 
 const tooLarge = () =>

@@ -10,7 +10,7 @@ export class ArtifactDamaged extends Error {
   }
 }
 
-export type OpenedArtifact = {
+type OpenedArtifact = {
   readonly sizeBytes: number
   /** One piece is in memory at a time. Throws `ArtifactDamaged` in the place of the last one if the file has changed since. */
   readonly pieces: AsyncGenerator<Uint8Array>

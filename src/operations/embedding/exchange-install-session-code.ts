@@ -16,7 +16,7 @@ import { findBySecret } from '../tokens/find-by-secret.ts'
 /** What the page in the frame presents, and the origin that its browser says it has; null when it says none. */
 export type CodeExchange = { readonly clientId: string; readonly code: string; readonly origin: string | null }
 
-export type IssuedEmbeddedSession = {
+type IssuedEmbeddedSession = {
   readonly sessionToken: string
   readonly expiresInSeconds: number
   readonly scope: string

@@ -9,7 +9,7 @@ import type { OfferedApp } from './list-offered-apps.ts'
 import { openedVersion } from './opened-version.ts'
 
 /** A website or store that an app can be installed on. */
-export type InstallPlace = { readonly kind: ResourceKind; readonly slug: string; readonly name: string }
+type InstallPlace = { readonly kind: ResourceKind; readonly slug: string; readonly name: string }
 /** What an owner has to know to decide, and where the app can go. */
 export type InstallQuestion = {
   readonly app: OfferedApp

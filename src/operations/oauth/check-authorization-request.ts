@@ -7,7 +7,7 @@ import { isSubset, parseScope, parseStoredScope, type ScopeName, scopesFor } fro
 /** A client that asks, and its app. */
 export type AskingClient = { readonly app: App; readonly client: Client }
 /** Who asks, and for which scopes. */
-export type CheckedRequest = AskingClient & { readonly scopes: readonly ScopeName[] }
+type CheckedRequest = AskingClient & { readonly scopes: readonly ScopeName[] }
 
 /**
  * Who asks, when the answer may be sent where they want it: to a redirect URI registered for this very client, compared

@@ -16,7 +16,7 @@ export type Decided = {
   readonly ticket: RowKey
 }
 /** Where the browser goes; with a yes, what was granted. */
-export type ConsentAnswer = { readonly redirectTo: string; readonly authorization: Authorization | null }
+type ConsentAnswer = { readonly redirectTo: string; readonly authorization: Authorization | null }
 
 /**
  * Carries out what a person decided, exactly once: the ticket is spent in the transaction that issues the code or notes

@@ -26,10 +26,10 @@ export type Consent = {
   readonly isKnown: boolean
 }
 /** A scope is new when this client has access to the account, but not to this. */
-export type AskedScope = { readonly name: ScopeName; readonly isNew: boolean }
+type AskedScope = { readonly name: ScopeName; readonly isNew: boolean }
 
 /** What is to be done with an authorization request, before anybody has decided anything. */
-export type ConsentStep =
+type ConsentStep =
   /** Answer the app: something other than who asks and where is wrong. */
   | { readonly kind: 'answer'; readonly redirectTo: string }
   | { readonly kind: 'sign_in'; readonly request: AuthorizationRequest }

@@ -3,7 +3,7 @@ import type { Platform, Trace } from '../platform.ts'
 import { attemptDelivery } from './attempt-delivery.ts'
 
 /** Whether something was due; and until when the endpoint asks to be left alone, in epoch milliseconds. */
-export type Delivered = { readonly kind: 'nothing due' } | { readonly kind: 'sent'; readonly restUntil: number | null }
+type Delivered = { readonly kind: 'nothing due' } | { readonly kind: 'sent'; readonly restUntil: number | null }
 
 /**
  * Sends an endpoint the oldest event that is due for it, if there is one. Two calls for one endpoint at the same time

@@ -8,7 +8,7 @@ import type { Platform, Trace } from '../platform.ts'
 import { attemptDelivery } from './attempt-delivery.ts'
 import { findEndpoint } from './find-endpoint.ts'
 
-export type PingResult = Pick<WebhookAnswer, 'status' | 'error' | 'durationMs' | 'answer'> & {
+type PingResult = Pick<WebhookAnswer, 'status' | 'error' | 'durationMs' | 'answer'> & {
   readonly eventId: string
   readonly delivered: boolean
 }

@@ -11,7 +11,7 @@ const tabs = [
   { path: deskPaths.audit, name: 'Audit log' },
   { path: deskPaths.health, name: 'Health' },
 ] as const
-export type DeskTab = (typeof tabs)[number]['path']
+type DeskTab = (typeof tabs)[number]['path']
 
 type DeskPageProps = {
   readonly title: string

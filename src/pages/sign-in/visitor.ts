@@ -3,7 +3,7 @@ import { readCookie, setCookie } from '../../http/session-cookie.ts'
 import { type TicketBook, ticketBook } from '../ticket-book.ts'
 
 /** A browser that nobody has signed in with yet: its cookie ties forms to it, and tells nothing else. */
-export type Visitor = { readonly tickets: TicketBook; readonly cookies: readonly string[] }
+type Visitor = { readonly tickets: TicketBook; readonly cookies: readonly string[] }
 
 const lifetimeSeconds = 3600
 const syntax = /^[A-Za-z0-9_-]{43}$/

@@ -7,7 +7,7 @@ import { builtProgram } from './built-program.ts'
 export type Ran = { readonly exitCode: number; readonly stdout: string; readonly stderr: string }
 
 /** A folder without source and without node_modules, and the binary started in it with nothing of our environment. */
-export type EmptyPlace = {
+type EmptyPlace = {
   readonly folder: string
   run(words: readonly string[], stdin?: string): Promise<Ran>
   /** Runs with --json and gives the one value; throws unless it exits 0 and says nothing on stderr. */

@@ -1,7 +1,7 @@
 import { programCommand } from '../../support/program.ts'
 
 /** The real program at a terminal, with somebody who types. */
-export type Terminal = {
+type Terminal = {
   /** Everything that was on the screen so far. */
   screen(): string
   /** Waits until the text is on the screen, looking from where the last wait ended. */

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
 /** What happens to a request on its way to the server. */
-export type Mishap =
+type Mishap =
   /** The server gets the request and answers; the answer never arrives. */
   | 'answer lost'
   /** The server gets the request and answers; what arrives is blank. */
@@ -11,7 +11,7 @@ export type Mishap =
   /** Something on the way answers instead of the server. */
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
 
-export type Passed = {
+type Passed = {
   readonly method: string
   readonly path: string
   readonly headers: Headers

@@ -4,7 +4,7 @@ import type { AppInWorld } from '../../support/world.ts'
 import { installedProgram, pythonWith } from './installed.ts'
 
 /** How to run one of the scripts beside this folder. */
-export type ClientCommand = () => Promise<readonly string[]>
+type ClientCommand = () => Promise<readonly string[]>
 
 const scriptNamed = (name: string) => join(import.meta.dir, '..', name)
 
@@ -20,7 +20,7 @@ export const byPython =
   (script: string, module: string, debianPackage: string): ClientCommand =>
   async () => [await pythonWith(module, debianPackage), '-B', scriptNamed(script)]
 
-export type Registration = {
+type Registration = {
   readonly issuer: string
   readonly app: AppInWorld
   readonly scope: string

@@ -6,6 +6,8 @@ import { restoreAt } from '../../cli/support/restore-at.ts'
 import { changeAppScopes } from '../../../src/operations/apps/change-app-scopes.ts'
 import { rotateCredential } from '../../../src/operations/credentials/rotate-credential.ts'
 import { addRedirectUri, removeRedirectUri } from '../../../src/operations/redirect-uris/change-redirect-uris.ts'
+import { addEndpoint } from '../../../src/operations/webhooks/add-endpoint.ts'
+import { rotateWebhookSecret } from '../../../src/operations/webhooks/rotate-webhook-secret.ts'
 import { openAsOperator, operator, trace } from '../../support/operator.ts'
 import { addApp, addUser } from '../../support/world.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -186,19 +188,25 @@ test('of two graces that a secret was given the one that ends sooner counts', as
   const platform = await openAsOperator(file)
   const app = await addApp(platform, await addUser(platform))
   const { clientId } = app.production
-  const expiryAt = async ({ database }: Platform) =>
-    (await database.queries.credentials.listByClient(clientId))[0]?.expiresAt ?? null
+  const where = { slug: app.slug, environment: 'production', url: 'https://93.184.216.34/' } as const
+  const { id } = await addEndpoint(platform, trace, operator, { ...where, kinds: ['credential.created'] })
+  const rotate = async (at: Platform, graceHours: number) => {
+    await rotateCredential(at, trace, operator, { clientId, graceHours })
+    await rotateWebhookSecret(at, trace, operator, { id, graceHours })
+  }
+  const endsAt = async ({ database: { queries }, clock }: Platform) => [
+    (await queries.credentials.listByClient(clientId))[0]?.expiresAt,
+    (await queries.webhookEndpoints.liveSecrets(id, clock.now())).at(-1)?.expiresAt,
+  ]
   const [plain, sooner] = [join(dirname(file), 'plain.db'), join(dirname(file), 'sooner.db')]
   await platform.database.backup(plain)
-  await rotateCredential(platform, trace, operator, { clientId, graceHours: 1 })
-  const soon = await expiryAt(platform)
+  await rotate(platform, 1)
+  const soon = await endsAt(platform)
   await platform.database.backup(sooner)
   await platform.database.close()
   const elsewhere = join(temporaryFolder(), 'app-platform.db')
-  await afterRestores(elsewhere, [plain], async (other) => {
-    await rotateCredential(other, trace, operator, { clientId, graceHours: 100 })
-  })
-  await afterRestores(elsewhere, [sooner], async (after) => expect(await expiryAt(after)).toBe(soon))
+  await afterRestores(elsewhere, [plain], async (other) => await rotate(other, 100))
+  await afterRestores(elsewhere, [sooner], async (after) => expect(await endsAt(after)).toEqual(soon))
 })
 
 test('that a restore could not read what it replaced is told until a backup made later is restored', async () => {

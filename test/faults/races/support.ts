@@ -78,7 +78,7 @@ export const openArena = () => {
   }
   return arena
 }
-export type Arena = ReturnType<typeof openArena>
+type Arena = ReturnType<typeof openArena>
 
 /** An app and an owner of its own: an account has so many apps at most. */
 export const addOwnedApp = async ({ world: { platform } }: Arena): Promise<AppInWorld> =>

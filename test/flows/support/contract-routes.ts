@@ -2,7 +2,7 @@ import { authorizeBody, exchangeBody } from '../../support/world.ts'
 import type { AppInWorld } from '../../support/world.ts'
 
 /** The ten endpoints: who calls each, and a body that is well formed. */
-export type ContractRoute = {
+type ContractRoute = {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly caller: 'none' | 'app' | 'user' | 'session'

@@ -14,7 +14,7 @@ export type Command =
       readonly dryRun: boolean
     }
 
-export type ModelVersion = {
+type ModelVersion = {
   readonly version: string
   readonly number: number
   readonly status: VersionStatus

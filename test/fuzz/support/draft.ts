@@ -76,8 +76,6 @@ export const encodeBody = (draft: Draft, text: string): Uint8Array => {
   return bytes
 }
 
-export const headerOf = ({ headers }: Draft, name: string): string | undefined =>
-  headers.find(([one]) => one.toLowerCase() === name)?.[1]
 export const withHeader = (draft: Draft, name: string, value: string): Draft => ({
   ...draft,
   headers: [...withoutHeader(draft, name).headers, [name, value]],

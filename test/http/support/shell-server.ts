@@ -90,7 +90,7 @@ const createTestApp = (log: Log, gate: Promise<void>, render: () => Promise<stri
 
 const largeBodies: BodyRule = { limitBytes: 256 * 1024, mediaTypes: ['application/json'] }
 
-export type TestOptions = {
+type TestOptions = {
   readonly host?: string
   readonly rateLimits?: Partial<RateLimits> | null
   readonly publicUrl?: string

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 
 /** Turns the reading direction round until the text ends: what stands before a page's own words must not do that to them. */
-export const rightToLeft = '\u202e'
+const rightToLeft = '\u202e'
 
 /** 200 characters that break out of tags and attributes, turn the reading direction and offer no place to break the line. */
 export const hostileText =

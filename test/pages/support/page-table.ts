@@ -5,7 +5,7 @@ import type { Platform } from '../../../src/operations/platform.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { createMetrics } from '../../../src/runtime/metrics.ts'
 
-export type PageRoute = { readonly method: string; readonly pattern: string }
+type PageRoute = { readonly method: string; readonly pattern: string }
 
 /** Every route that the program has for people, but for the files that pages are made of. Nobody is let in through this one. */
 export const pageTable = (platform: Platform): readonly PageRoute[] => {

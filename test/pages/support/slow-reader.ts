@@ -1,5 +1,5 @@
 /** What came of an answer until the connection ended: its bytes as they are on the wire. */
-export type OnTheWire = { readonly bytes: number; readonly isWhole: boolean }
+type OnTheWire = { readonly bytes: number; readonly isWhole: boolean }
 
 /**
  * Asks for a page and reads nothing more of the answer, after its first bytes, until `meanwhile` is done: a server then has

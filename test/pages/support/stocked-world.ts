@@ -1,6 +1,6 @@
+import { receivedArtifact } from '../../support/received-artifact.ts'
 import type { VersionStep } from '../../../src/domain/version.ts'
 import { setAppStatus } from '../../../src/operations/apps/set-app-status.ts'
-import { receivedArtifact } from '../../../src/operations/artifacts/artifact-intake.ts'
 import { createCredential } from '../../../src/operations/credentials/create-credential.ts'
 import { revokeCredential } from '../../../src/operations/credentials/revoke-credential.ts'
 import { rotateCredential } from '../../../src/operations/credentials/rotate-credential.ts'

@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram'
 
-export type NameServer = { readonly address: string; stop(): void }
+type NameServer = { readonly address: string; stop(): void }
 
 /** A name server on the loopback address: an IPv4 address for each name, no IPv6, and for null no word at all. */
 export const startNameServer = async ({

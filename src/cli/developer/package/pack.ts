@@ -4,7 +4,7 @@ import { CommandFailed } from '../../command-failed.ts'
 import type { FoundFile } from './find-files.ts'
 import { createSecretScan } from './secret-scan.ts'
 
-export type Packed =
+type Packed =
   | { readonly kind: 'packed'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'too_large' }
   /** Paths of files with a secret in them. */

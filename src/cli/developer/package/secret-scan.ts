@@ -17,7 +17,7 @@ const kinds: readonly SecretKind[] = [
 /** Longer than what is looked for, so that nothing hides between two pieces. */
 const overlap = 512
 
-export type SecretScan = {
+type SecretScan = {
   /** The next piece of the same file. */
   see(piece: Uint8Array): void
   /** Whether there was a secret in any piece so far. */

@@ -15,7 +15,7 @@ const tabs = [
   ['webhooks', 'Webhooks', ['webhooks']],
   ['trail', 'Audit trail', ['trail']],
 ] as const
-export type AppTab = (typeof tabs)[number][0]
+type AppTab = (typeof tabs)[number][0]
 
 type AppPageProps = OwnApp & {
   readonly tab: AppTab
