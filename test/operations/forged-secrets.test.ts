@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { asRowKey } from '../../src/domain/identifier.ts'
+import { mintSecret, type SecretKind, secretPrefixes } from '../../src/domain/secret.ts'
+import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
+import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
+import { authorize } from '../../src/operations/oauth/authorize.ts'
+import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
+import { introspect } from '../../src/operations/oauth/introspect.ts'
+import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
+import { refreshTokens } from '../../src/operations/oauth/refresh-tokens.ts'
+import { revokeByClient } from '../../src/operations/oauth/revoke.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { authenticateAppToken } from '../../src/operations/tokens/authenticate-app-token.ts'
+import { authenticateEmbeddedSession } from '../../src/operations/tokens/authenticate-embedded-session.ts'
+import { authenticateSession } from '../../src/operations/tokens/authenticate-session.ts'
+import { authenticateUserToken } from '../../src/operations/tokens/authenticate-user-token.ts'
+import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
+import { openAsOperator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
+import { refusalOf, sessionOf } from './support/owner.ts'
+
+// Whoever knows the key of a row can write a secret of the right form for it. It is the hash that decides.
+
+let platform: Platform
+let user: Login
+let app: AppInWorld
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'forged.db'))
+  user = await addUser(platform)
+  app = await addApp(platform, user)
+})
+afterAll(async () => await platform.database.close())
+
+/** A secret of the same kind and row, with other random bits and a right checksum. */
+const forged = (kind: SecretKind, text: string): string => {
+  const start = secretPrefixes[kind].length
+  const key = asRowKey(text.slice(start, start + 22))
+  return mintSecret({ kind, key, random: platform.random.bytes(32) })
+}
+const consent = async () =>
+  (await authorize(platform, trace, await sessionOf(platform, user), authorizeBody(app), true)).code
+
+test('no forged token is anybody, and the true one goes on', async () => {
+  const { accessToken: appToken } = await issueAppToken(platform, trace, { ...app.development, scope: 'site:read' })
+  const { accessToken } = await exchangeCode(platform, trace, exchangeBody(app, await consent()), null)
+  const { sessionToken } = await signIn(platform, trace, user)
+  for (const [kind, text, authenticate] of [
+    ['appToken', appToken, authenticateAppToken],
+    ['userAccessToken', accessToken, authenticateUserToken],
+    ['session', sessionToken, authenticateSession],
+  ] as const) {
+    expect(await authenticate(platform, forged(kind, text))).toBeNull()
+    expect(await authenticate(platform, text)).not.toBeNull()
+  }
+})
+
+test('no forged client secret is its client, wherever it is asked for', async () => {
+  const { clientId, clientSecret } = app.development
+  const credentials = { clientId, clientSecret: forged('clientSecretDevelopment', clientSecret) }
+  const code = await consent()
+  for (const attempt of [
+    async () => await issueAppToken(platform, trace, { ...credentials, scope: 'site:read' }),
+    async () => await exchangeCode(platform, trace, { ...exchangeBody(app, code), ...credentials }, null),
+    async () => await refreshTokens(platform, trace, { ...credentials, refreshToken: 'none', scope: null }, null),
+    async () => await revokeByClient(platform, trace, credentials, 'none'),
+    async () => await introspect(platform, trace, credentials, 'none'),
+  ]) {
+    expect(await refusalOf(attempt())).toBe('invalid_client')
+  }
+})
+
+test('a forged code or refresh token gives nothing, spends nothing and ends nothing', async () => {
+  const code = await consent()
+  const exchange = async (text: string) => await exchangeCode(platform, trace, exchangeBody(app, text), null)
+  expect(await refusalOf(exchange(forged('authorizationCode', code)))).toBe('invalid_grant')
+  const { refreshToken, accessToken } = await exchange(code)
+  const refresh = async (text: string) =>
+    await refreshTokens(platform, trace, { ...app.development, refreshToken: text, scope: null }, null)
+  expect(await refusalOf(refresh(forged('refreshToken', refreshToken)))).toBe('invalid_grant')
+  await revokeByClient(platform, trace, app.development, forged('refreshToken', refreshToken))
+  await revokeByClient(platform, trace, app.development, forged('userAccessToken', accessToken))
+  expect((await introspect(platform, trace, app.development, forged('refreshToken', refreshToken))).token).toBeNull()
+  expect((await introspect(platform, trace, app.development, refreshToken)).token).not.toBeNull()
+  expect((await refresh(refreshToken)).grantId).toStartWith('grt_')
+})
+
+test('a forged code or session of a frame opens nothing', async () => {
+  await addEmbeddedVersion(platform, app)
+  const install = await installEmbedded(platform, app, user)
+  const { code } = await issueInstallSessionCode(platform, trace, await sessionOf(platform, user), install)
+  const place = { clientId: app.production.clientId, origin: embedOrigin(app) }
+  const wrong = { ...place, code: forged('installSessionCode', code) }
+  expect(await refusalOf(exchangeInstallSessionCode(platform, trace, wrong))).toBe('invalid_grant')
+  const { sessionToken } = await exchangeInstallSessionCode(platform, trace, { ...place, code })
+  const callerOf = async (text: string) => (await authenticateEmbeddedSession(platform, text)).caller
+  expect(await callerOf(forged('embeddedSession', sessionToken))).toBeNull()
+  expect(await callerOf(sessionToken)).not.toBeNull()
+})
