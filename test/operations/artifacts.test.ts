@@ -88,6 +88,20 @@ describe('an artifact', () => {
     expect(openArtifact(platform, sumOf(bytes))).rejects.toMatchObject({ code: 'version_not_found' })
   })
 
+  test('lets others run between its pieces, and is damaged when it is not as long as it was', async () => {
+    const bytes = randomBytes(chunk * 2)
+    await upload(bytes)
+    const { pieces } = await openArtifact(platform, sumOf(bytes))
+    for (let piece = 0; piece < 2; piece += 1) {
+      let ran = false
+      setImmediate(() => (ran = true))
+      expect((await pieces.next()).done).toBe(false)
+      expect(ran).toBe(true)
+    }
+    corrupt('UPDATE artifacts SET size_bytes = size_bytes - 1 WHERE sha256 = ?', sumOf(bytes))
+    expect(readAll(sumOf(bytes))).rejects.toBeInstanceOf(ArtifactDamaged)
+  })
+
   test('comes back as it was beside others, and only a damaged one is told to be so', async () => {
     const files = [randomBytes(chunk + 1), randomBytes(chunk + 1)] as const
     await upload(files[0])

@@ -149,3 +149,15 @@ test('an answer is repeated only as it was given: not when its salt, its tokens 
     expect(await codeOf(exchange(code))).toBe('invalid_grant')
   }
 })
+
+test('an answer is repeated no more once its refresh token has been presented, even where that was refused', async () => {
+  const request = { ...app.development, redirectUri: app.redirectUri, codeVerifier: verifier }
+  const exchange = async (code: string) => await exchangeCode(platform, trace, { ...request, code }, 'the same request')
+  const code = await codeAt(platform)
+  const { accessToken, refreshToken } = await exchange(code)
+  expect((await exchange(code)).accessToken).toBe(accessToken)
+  const more = { ...app.development, refreshToken, scope: 'profile:read site:read' }
+  expect(await codeOf(refreshTokens(platform, trace, more, null))).toBe('invalid_scope')
+  expect(await codeOf(exchange(code))).toBe('invalid_grant')
+  expect(await codeOf(refreshAt(platform, refreshToken))).toBe('invalid_grant') // the code came back spent: all has ended
+})

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createCredential } from '../../src/operations/credentials/create-credential.ts'
+import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
 import { announceDeprecations } from '../../src/operations/webhooks/announce-deprecations.ts'
@@ -32,6 +33,11 @@ const listen = async (...kinds: readonly string[]) => {
   const endpoint = { slug: app.slug, environment: 'development', url: 'https://hooks.example/', kinds } as const
   return (await addEndpoint(platform, trace, operator, endpoint)).id
 }
+/** Something that endpoints are told of: a secret that is made and taken back. */
+const makeSecret = async () => {
+  const wanted = { slug: app.slug, environment: 'development', label: null } as const
+  await revokeCredential(platform, trace, operator, (await createCredential(platform, trace, operator, wanted)).id)
+}
 /** The receiver answers so, after this has happened. */
 const answering = (status: number, meanwhile: () => Promise<unknown>): Platform => ({
   ...platform,
@@ -56,9 +62,24 @@ test('an endpoint that is removed while it is called was called all the same', a
   expect(countRows(file, 'webhook_attempts')['webhook_attempts']).toBe(before + 1)
 })
 
+test('an event that was not taken is due again, a ping is not', async () => {
+  const id = await listen('credential.created', 'ping')
+  await makeSecret()
+  const failing = answering(500, async () => undefined)
+  const q = platform.database.queries
+  const { eventId } = await pingEndpoint(failing, trace, operator, id)
+  const ping = await q.webhookEvents.find(eventId)
+  expect(await q.webhookEvents.findDelivery(ping?.position ?? 0, id)).toMatchObject({ state: 'failed', attempts: 1 })
+  expect((await q.webhookEndpoints.find(id))?.endpoint.failingSince).toBeNull()
+  const position = (await q.webhookEvents.nextDue(id, platform.clock.now()))?.event.position ?? 0
+  await deliverNext(failing, trace, id, new AbortController().signal)
+  expect(await q.webhookEvents.findDelivery(position, id)).toMatchObject({ state: 'pending', attempts: 1 })
+  expect((await q.webhookEndpoints.find(id))?.endpoint.failingSince).not.toBeNull()
+})
+
 test('an endpoint that is disabled by hand while it says that it is gone is disabled once', async () => {
   const id = await listen('credential.created')
-  await createCredential(platform, trace, operator, { slug: app.slug, environment: 'development', label: null })
+  await makeSecret()
   const disabling = answering(
     410,
     async () => await setEndpointStatus(platform, trace, operator, { id, status: 'disabled' }),
