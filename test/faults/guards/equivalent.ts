@@ -138,6 +138,11 @@ export const equivalent: Readonly<Record<string, string>> = {
   'src/operations/apps/inspect-app.ts: never: owner === null': 'an app has an owner: a foreign key of the store',
   'src/operations/artifacts/open-artifact.ts: left out: chunk.data.length === 0':
     'after an empty piece comes one that is missing, or the file is whole all the same',
+  'src/operations/audit/describe-events.ts: left out: appId !== null': 'no app has no ID',
+  'src/operations/audit/describe-events.ts: left out: !slugs.has(appId)': 'the store is asked again, and says the same',
+  "src/operations/audit/describe-events.ts: left out: actorId?.startsWith('usr_') === true": 'no other actor is a user',
+  'src/operations/audit/describe-events.ts: left out: !emails.has(actorId)':
+    'the store is asked again, and says the same',
   'src/operations/audit/search-events.ts: left out: actorId === null || environmentOfClientId(actorId) !== null':
     'no token was issued by any other actor: the store is spared the question',
   'src/operations/audit/search-events.ts: >=: one > other':
