@@ -60,6 +60,18 @@ describe('an app revokes', () => {
     expect(await whoIs(second.accessToken)).toBe(401)
   })
 
+  test('a grant by its code, spent or not, and nobody else does', async () => {
+    const session = await signIn(url, world.user)
+    const unspent = await authorize(url, session, world.app)
+    expectRefusal(await byApp(unspent, other), 'token_not_owned')
+    expect(await byApp(unspent)).toMatchObject(revoked)
+    expectRefusal(await exchange(url, world.app, unspent), 'invalid_grant')
+    const spent = await authorize(url, session, world.app)
+    const { body } = await exchange(url, world.app, spent)
+    expect(await byApp(spent)).toMatchObject(revoked)
+    expect(await whoIs(body.accessToken)).toBe(401)
+  })
+
   test('an app token, which ends alone', async () => {
     const [one, two] = [await appToken(url, world.app.development), await appToken(url, world.app.development)]
     const tokens = await grantTokens(world)

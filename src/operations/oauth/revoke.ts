@@ -9,10 +9,10 @@ import type { Platform, Trace } from '../platform.ts'
 import type { AppCaller } from '../tokens/authenticate-app-token.ts'
 import type { SessionCaller } from '../tokens/authenticate-session.ts'
 import type { UserCaller } from '../tokens/authenticate-user-token.ts'
-import { findAccessToken, findAppToken, findRefreshToken } from '../tokens/find-token.ts'
+import { findAccessToken, findAppToken, findAuthorizationCode, findRefreshToken } from '../tokens/find-token.ts'
 
 /**
- * An app revokes a token of its own: any token of a grant ends the whole grant, an app token ends itself. A token
+ * An app revokes a token of its own: any token or code of a grant ends the whole grant, an app token ends itself. A token
  * that is unknown or already dead is no error (RFC 7009 section 2.2). A suspended app may still revoke.
  * @throws invalid_client, token_not_owned
  */
@@ -114,8 +114,9 @@ const ownerOf = async (q: Queries, text: string): Promise<OwnedToken | null> => 
     const { grantId, clientId, appId } = access.row
     return { kind: 'grant', clientId, grant: { id: grantId, clientId, appId } }
   }
-  const refresh = await findRefreshToken(q, text)
-  return refresh === null ? null : { kind: 'grant', clientId: refresh.row.grant.clientId, grant: refresh.row.grant }
+  // A code is no token, but whoever is told that it was revoked must not find it alive.
+  const other = (await findRefreshToken(q, text)) ?? (await findAuthorizationCode(q, text))
+  return other === null ? null : { kind: 'grant', clientId: other.row.grant.clientId, grant: other.row.grant }
 }
 
 /** Ends the grant; whatever is left of its family is refused from this transaction on. */

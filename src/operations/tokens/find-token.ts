@@ -36,6 +36,14 @@ export const findRefreshToken = (q: Queries, text: string) =>
     hashOf: ({ pair }) => pair.refreshHash,
   })
 
+/** An authorization code, spent or not, with its grant and the state of its user. */
+export const findAuthorizationCode = (q: Queries, text: string) =>
+  find('authorizationCode', text, {
+    find: q.grants.findCode,
+    oldest: q.grants.oldestCodeKey,
+    hashOf: ({ code }) => code.hash,
+  })
+
 /** An embedded session with its install, app, user and the user's own session. */
 export const findEmbeddedSession = (q: Queries, text: string) =>
   find('embeddedSession', text, {
