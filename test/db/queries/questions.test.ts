@@ -47,7 +47,6 @@ describe.each([0, 1] as const)('of two, number %p', (index) => {
     expect(await q.versions.summary(app.id, other().draft)).toBeNull()
     expect((await q.versions.previous(app.id, 2))?.id).toBe(live?.id)
     expect(await q.versions.previous(app.id, 1)).toBeNull()
-    expect(await q.versions.previousSuperseded(app.id, 3)).toBeNull()
   })
 
   test('finds the installs of its own user and app alone', async () => {
@@ -80,7 +79,6 @@ describe.each([0, 1] as const)('of two, number %p', (index) => {
     expect(new Set(live.map((row) => row.clientId))).toEqual(new Set([clientId]))
     expect(await q.credentials.endedOfApp(app.id, now, beyond, 10)).toEqual([])
     expect(await q.credentials.lastUseOfApp(app.id)).not.toBeNull()
-    expect(await q.credentials.lastUseOfApp('app_none')).toBeNull()
     expect(await q.redirectUris.countOfClient(clientId)).toBe(1)
     expect((await q.redirectUris.listByApp(app.id)).map(({ uri }) => uri).toSorted()).toEqual(
       [app.liveRedirectUri, app.redirectUri].toSorted(),
@@ -206,6 +204,33 @@ test('what has ended is found among what has, newest first, and no longer among 
   expect(await q.webhookEndpoints.liveSecrets(endpoint, now - 1)).toHaveLength(1)
   expect(await q.grants.liveScopes(user.id, app.development.clientId, now)).toEqual([])
   expect(await q.connectedApps.countByScopes(user.id, now)).toEqual([])
+})
+
+test('an install is open while it waits or is in use, and lets its app in only while it is in use', async () => {
+  const [, { app, user, install }] = sides
+  const place = (await q.installs.find(install))?.install.resourceId ?? ''
+  const states = async () => [
+    await q.installs.hasLive(app.id, user.id),
+    (await q.installs.findOpen(app.id, place)) !== null,
+  ]
+  const [active, inactive] = [{ state: 'active' } as const, { state: 'inactive' } as const]
+  const [approved, pending, rejected] = [
+    { approval: 'approved' } as const,
+    { approval: 'pending' } as const,
+    { approval: 'rejected' } as const,
+  ]
+  const move = async (from: Parameters<typeof q.installs.move>[1], to: typeof from) =>
+    await platform.database.transaction(async (writing) => await writing.installs.move(install, from, to, 1))
+  expect(await states()).toEqual([true, true])
+  for (const [from, to, expected] of [
+    [{ ...approved, ...active }, { ...pending, ...inactive }, [false, true]],
+    [{ ...pending, ...inactive }, { ...rejected, ...inactive }, [false, false]],
+    [{ ...rejected, ...inactive }, { ...approved, ...inactive }, [false, false]],
+    [{ ...approved, ...inactive }, { ...approved, ...active }, [true, true]],
+  ] as const) {
+    expect(await move(from, to)).toBe(true)
+    expect(await states()).toEqual([...expected])
+  }
 })
 
 test('a rollback goes back to the newest version before it that was live, of the same app', async () => {
