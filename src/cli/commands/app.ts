@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { createApp } from '../../operations/apps/create-app.ts'
 import { listApps } from '../../operations/apps/list-apps.ts'
 import { setAppStatus } from '../../operations/apps/set-app-status.ts'
-import { asOperator } from '../open-platform.ts'
+import { asOperator } from '../as-operator.ts'
 import { type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answerList, answerRecord } from '../output.ts'
 

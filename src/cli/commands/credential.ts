@@ -5,7 +5,7 @@ import { createCredential } from '../../operations/credentials/create-credential
 import { listCredentials } from '../../operations/credentials/list-credentials.ts'
 import { revokeCredential } from '../../operations/credentials/revoke-credential.ts'
 import { rotateCredential } from '../../operations/credentials/rotate-credential.ts'
-import { asOperator } from '../open-platform.ts'
+import { asOperator } from '../as-operator.ts'
 import { type CommonFlags, environmentOption, operatorCommand } from '../operator-command.ts'
 import { answerList, answerRecord } from '../output.ts'
 import { wholeNumber } from '../whole-number.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { purgeAll } from '../../operations/purge/purge-all.ts'
-import { asOperator } from '../open-platform.ts'
+import { asOperator } from '../as-operator.ts'
 import { type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answerRecord } from '../output.ts'
 

@@ -5,7 +5,7 @@ import { readConfig } from '../../config.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { auditEvent } from '../../operations/audit/event.ts'
 import { createRandom } from '../../runtime/random.ts'
-import { operatorActor } from '../open-platform.ts'
+import { operatorActor } from '../as-operator.ts'
 import { type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answer, wireRecord } from '../output.ts'
 

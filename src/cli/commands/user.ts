@@ -4,7 +4,7 @@ import { generatedPassword, generatedPasswordBytes } from '../../domain/generate
 import { createUser } from '../../operations/users/create-user.ts'
 import { listUsers } from '../../operations/users/list-users.ts'
 import { setUserStatus } from '../../operations/users/set-user-status.ts'
-import { asOperator } from '../open-platform.ts'
+import { asOperator } from '../as-operator.ts'
 import { type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answerList, answerRecord } from '../output.ts'
 import { readPassword } from '../read-password.ts'

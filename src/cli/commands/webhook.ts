@@ -10,7 +10,7 @@ import { type ResendChoice, resendEvents } from '../../operations/webhooks/resen
 import { rotateWebhookSecret } from '../../operations/webhooks/rotate-webhook-secret.ts'
 import { setEndpointStatus } from '../../operations/webhooks/set-endpoint-status.ts'
 import { webhookGraceHours } from '../../operations/webhooks/webhook-secret.ts'
-import { asOperator } from '../open-platform.ts'
+import { asOperator } from '../as-operator.ts'
 import { type CommonFlags, environmentOption, operatorCommand } from '../operator-command.ts'
 import { answerList, answerRecord } from '../output.ts'
 import { readSince, type Since, startOf } from '../since.ts'

@@ -1,4 +1,4 @@
-import type { DemoCredentials } from '../../operations/database/seed-demo.ts'
+import type { DemoCredentials } from '../../operations/demo/seed-demo.ts'
 import walk from './walk.sh' with { type: 'text' }
 
 /** Everything that a newcomer needs, in the order of need: who can sign in, what to set, what to paste. */

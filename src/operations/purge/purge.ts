@@ -66,18 +66,20 @@ const removeBatch = async (
   kind: Exclude<PurgeKind, 'grants'>,
   before: number,
 ): Promise<number> => {
+  /** Nothing that was made before it belongs to a session that could be open. */
+  const oldestSession = keyOfUuidTime(before - maximumLifetimes.session * 1000)
   switch (kind) {
     case 'app_tokens':
       return await purgeAppTokens(q, stamp, keyOfUuidTime(before - maximumLifetimes.appToken * 1000))
     case 'sessions':
-      return await q.sessions.purge(keyOfUuidTime(before - maximumLifetimes.session * 1000), purgeBatchRows)
+      return await q.sessions.purge(oldestSession, purgeBatchRows)
     case 'form_tickets': // a ticket lives no longer than the session that it is bound to
-      return await q.formTickets.purge(keyOfUuidTime(before - maximumLifetimes.session * 1000), purgeBatchRows)
+      return await q.formTickets.purge(oldestSession, purgeBatchRows)
     // Both stay as long as a session could be open beside them: a page that comes late is told so in words it can read.
     case 'install_session_codes':
-      return await q.embedding.purgeCodes(keyOfUuidTime(before - maximumLifetimes.session * 1000), purgeBatchRows)
+      return await q.embedding.purgeCodes(oldestSession, purgeBatchRows)
     case 'embedded_sessions':
-      return await q.embedding.purgeSessions(keyOfUuidTime(before - maximumLifetimes.session * 1000), purgeBatchRows)
+      return await q.embedding.purgeSessions(oldestSession, purgeBatchRows)
     case 'retry_salts':
       return await q.grants.closeRetries(before, purgeBatchRows)
     case 'idempotency_keys':

@@ -1,8 +1,8 @@
 import type { Queries } from '../../../db/database.ts'
-import { refuse } from '../../domain/errors.ts'
 import type { VersionStatus } from '../../domain/version.ts'
 import { type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
+import { numberBefore } from './number-before.ts'
 
 /** A version in a list: all but its content. */
 export type VersionSummary = Awaited<ReturnType<Queries['versions']['summaries']>>[number]
@@ -17,12 +17,6 @@ export const listVersionSummaries = async (
   status: VersionStatus | null,
   { limit, cursor }: PageRequest,
 ): Promise<Page<VersionSummary>> => {
-  const before = cursor === null ? Number.MAX_SAFE_INTEGER : numberFrom(cursor)
-  const rows = await platform.database.queries.versions.summaries(appId, status, before, limit + 1)
+  const rows = await platform.database.queries.versions.summaries(appId, status, numberBefore(cursor), limit + 1)
   return pageOf(rows, limit, ({ number }) => String(number))
-}
-
-const numberFrom = (cursor: string): number => {
-  if (!/^[1-9]\d{0,14}$/.test(cursor)) throw refuse('invalid_request', { param: 'cursor' })
-  return Number(cursor)
 }

@@ -19,7 +19,7 @@ import { moveVersion } from '../versions/move-version.ts'
 import { webhookKinds } from '../../domain/webhook-kind.ts'
 import { addEndpoint } from '../webhooks/add-endpoint.ts'
 import { checkEndpointUrl } from '../webhooks/check-endpoint-url.ts'
-import { type DemoVersion, demoApps, demoInstalls, demoResources, demoUsers } from './demo.ts'
+import { type DemoVersion, demoApps, demoInstalls, demoResources, demoUsers } from './demo-data.ts'
 
 type DemoLogin = {
   readonly email: string
