@@ -105,6 +105,15 @@ test('a line takes 64 KiB at most, and one without an end is not read on to see 
   expect(read).toBe(1)
 })
 
+test('how far an import has come is told every thousand lines, and at the end', async () => {
+  const lines = Array.from({ length: 2_500 }, (_, index) =>
+    JSON.stringify({ owner: owner.email, kind: 'store', name: 'One', slug: `told-${index}`, status: 'draft' }),
+  )
+  const told: number[] = []
+  await importText([bytes(lines.join('\n'))], (count) => void told.push(count))
+  expect(told).toEqual([1_000, 2_000, 2_500])
+})
+
 test('a file has 500,000 resources at most: the next line is refused, and nothing is stored', async () => {
   const line = JSON.stringify({ owner: owner.email, kind: 'store', name: 'One', slug: 'too-many', status: 'draft' })
   const thousand = bytes(`${line}\n`.repeat(1_000))
