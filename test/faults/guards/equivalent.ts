@@ -209,6 +209,8 @@ export const equivalent: Readonly<Record<string, string>> = {
     'a grant has a client: a foreign key of the store',
   'src/operations/grants/revoke-connected-apps.ts: always: id > latest':
     'SQLite gives what it has changed in the order of the IDs; another engine may differ',
+  'src/operations/grants/revoke-connected-apps.ts: left out: ended.length === 0':
+    'what has just ended was granted: the store is spared the question',
   'src/operations/grants/revoke-connected-apps.ts: >=: id > latest': 'the latest ID is the latest either way',
   'src/operations/installs/agree-to-scopes.ts: left out: install === null': 'without an install there is no app',
   'src/operations/installs/agree-to-scopes.ts: left out: app === null':
