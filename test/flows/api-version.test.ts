@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { type ApiVersion, readApiVersion } from '../../src/domain/api-version.ts'
-import { createWorld, endWorld, type World } from '../support/world.ts'
 import { contractRoutes } from './support/contract-routes.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { contractPath, send, sendLines } from './support/send.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
 
-let world: World
-let url: string
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
 
 /** The request without the header that `send` adds. */
 const withoutHeader = async (method: string, path: string, body = '') =>

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createCredential } from '../../src/operations/credentials/create-credential.ts'
 import { listCredentials } from '../../src/operations/credentials/list-credentials.ts'
 import { call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
-import { addApp, appToken, createWorld, endWorld, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addApp, appToken } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 
-let world: World
-let url: string
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
 
 const issue = async (body: object) => await call(url, 'POST', '/token', { body })
 

@@ -1,30 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { addRedirectUri, removeRedirectUri } from '../../src/operations/redirect-uris/change-redirect-uris.ts'
 import { call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
-import {
-  addApp,
-  appToken,
-  authorizeBody,
-  createWorld,
-  endWorld,
-  exchangeBody,
-  grantTokens,
-  signIn,
-  type World,
-} from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addApp, appToken, authorizeBody, exchangeBody, grantTokens, signIn } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { send } from './support/send.ts'
 
-let world: World
-let url: string
-let session: string
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-  session = await signIn(url, world.user)
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
+const session = await signIn(url, world.user)
 
 const ask = async (change: object = {}) =>
   await call(url, 'POST', '/oauth/authorize', { token: session, body: { ...authorizeBody(world.app), ...change } })

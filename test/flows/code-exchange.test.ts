@@ -1,32 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { call } from '../support/call.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
 import {
   addApp,
-  type AppInWorld,
   authorize,
   authorizeBody,
-  createWorld,
-  endWorld,
   exchange,
   exchangeBody,
   refresh,
   signIn,
   verifier,
-  type World,
 } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 
-let world: World
-let url: string
-let session: string
-let other: AppInWorld
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-  session = await signIn(url, world.user)
-  other = await addApp(world.platform, world.user)
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
+const session = await signIn(url, world.user)
+const other = await addApp(world.platform, world.user)
 
 const freshCode = async () => await authorize(url, session, world.app)
 const present = async (body: object, headers: Readonly<Record<string, string>> = {}) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { moveInstall } from '../../src/operations/installs/move-install.ts'
 import { purgeAll } from '../../src/operations/purge/purge-all.ts'
 import { call } from '../support/call.ts'
@@ -11,23 +11,19 @@ import {
 } from '../support/embedding.ts'
 import { countRows } from '../support/expired-rows.ts'
 import { operator, trace } from '../support/operator.ts'
-import { addApp, addUser, createWorld, endWorld, signIn, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addApp, addUser, signIn } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 
-let world: World
-let url: string
-beforeAll(async () => {
-  world = await createWorld({
-    env: {
-      LIFETIME_INSTALL_SESSION_CODE: '1',
-      LIFETIME_EMBEDDED_SESSION: '1',
-      RATE_LIMIT: 'on',
-      RATE_LIMIT_FAILED: '5/300',
-    },
-  })
-  url = world.server.url
+const world = await worldOfFile({
+  env: {
+    LIFETIME_INSTALL_SESSION_CODE: '1',
+    LIFETIME_EMBEDDED_SESSION: '1',
+    RATE_LIMIT: 'on',
+    RATE_LIMIT_FAILED: '5/300',
+  },
 })
-afterAll(async () => await endWorld(world))
+const { url } = world.server
 
 const scene = async () => {
   const { platform } = world

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { ErrorCode } from '../../src/domain/errors.ts'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
 import { agreeToScopes } from '../../src/operations/installs/agree-to-scopes.ts'
@@ -14,17 +14,13 @@ import {
   scopesIn,
 } from '../support/embedding.ts'
 import { operator, trace } from '../support/operator.ts'
-import { addApp, addUser, createWorld, endWorld, grantTokens, signIn, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addApp, addUser, grantTokens, signIn } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { send } from './support/send.ts'
 
-let world: World
-let url: string
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
 
 /** A user with an app of somebody else's in a frame, and a code for it. */
 const scene = async () => {

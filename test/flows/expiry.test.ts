@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { call } from '../support/call.ts'
-import { appToken, authorize, createWorld, endWorld, exchange, refresh, signIn, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { appToken, authorize, createWorld, endWorld, exchange, refresh, signIn } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 
-let world: World
-let url: string
-beforeAll(async () => {
-  world = await createWorld({
-    env: { LIFETIME_CODE: '2', LIFETIME_APP_TOKEN: '1', LIFETIME_ACCESS_TOKEN: '1', LIFETIME_REFRESH_TOKEN: '2' },
-  })
-  url = world.server.url
+const world = await worldOfFile({
+  env: { LIFETIME_CODE: '2', LIFETIME_APP_TOKEN: '1', LIFETIME_ACCESS_TOKEN: '1', LIFETIME_REFRESH_TOKEN: '2' },
 })
-afterAll(async () => await endWorld(world))
+const { url } = world.server
 
 const expiredAfter = async (seconds: number) => await Bun.sleep(seconds * 1000 + 50)
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
 import { listCredentials } from '../../src/operations/credentials/list-credentials.ts'
 import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
@@ -9,6 +9,7 @@ import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import type { ErrorCode } from '../../src/domain/errors.ts'
 import { type Answer, call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
 import {
   addApp,
   addUser,
@@ -16,8 +17,6 @@ import {
   appToken,
   authorize,
   authorizeBody,
-  createWorld,
-  endWorld,
   exchange,
   exchangeBody,
   installApp,
@@ -26,17 +25,11 @@ import {
   refreshBody,
   signIn,
   type Tokens,
-  type World,
 } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 
-let world: World
-let url: string
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
 
 /** One user and one app with everything that can be alive between them. */
 type Scene = {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { asRowKey, keyOfUuidTime, rowKeyLength, uuidTimeOfKey } from '../../src/domain/identifier.ts'
 import { mintSecret, secretKindOf, secretPrefixes } from '../../src/domain/secret.ts'
 import { call } from '../support/call.ts'
@@ -9,19 +9,17 @@ import {
   installEmbedded,
   openInstall,
 } from '../support/embedding.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
 import {
   addApp,
   addUser,
   appToken,
   authorize,
   authorizeBody,
-  createWorld,
-  endWorld,
   exchange,
   grantTokens,
   refresh,
   signIn,
-  type World,
 } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { basic, expectError, inBody, introspected, refreshForm, sendForm } from './support/standard.ts'
@@ -29,13 +27,8 @@ import { basic, expectError, inBody, introspected, refreshForm, sendForm } from 
 // A secret names the row that it is kept in, and so do IDs, which are no secrets: everything that takes one must compare the rest
 // as well.
 
-let world: World
-let url: string
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
 
 /** The secret of the same row with other random bits, and one of no row, both with the checksums that go with them. */
 const forgeriesOf = (secret: string): readonly string[] => {

@@ -1,28 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createRequire } from 'node:module'
 import { call } from '../support/call.ts'
-import {
-  appToken,
-  authorize,
-  createWorld,
-  endWorld,
-  exchange,
-  exchangeBody,
-  grantTokens,
-  refresh,
-  signIn,
-  type World,
-} from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { appToken, authorize, exchange, exchangeBody, grantTokens, refresh, signIn } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { send } from './support/send.ts'
 
-let world: World
-let url: string
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
 
 const metrics = async () => (await send(url, 'GET', '~/metrics')).text
 /** The sum over all series of a name whose labels contain the text. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import Ajv from 'ajv'
 import { join } from 'node:path'
@@ -11,33 +11,17 @@ import {
   installEmbedded,
   openInstall,
 } from '../support/embedding.ts'
-import {
-  addApp,
-  appToken,
-  authorizeBody,
-  createWorld,
-  endWorld,
-  exchangeBody,
-  grantTokens,
-  refreshBody,
-  signIn,
-  type World,
-} from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addApp, appToken, authorizeBody, exchangeBody, grantTokens, refreshBody, signIn } from '../support/world.ts'
 import { contractRoutes } from './support/contract-routes.ts'
 import { contractPath, send } from './support/send.ts'
 
 /** The document as it was agreed. After a change that is meant: UPDATE_GOLDEN=1 bun test test/flows/openapi.test.ts */
 const golden = join(import.meta.dir, 'openapi.golden.json')
 
-let world: World
-let url: string
-let document: Json
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-  document = (await call(url, 'GET', '~/openapi.json')).body
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
+const document = (await call(url, 'GET', '~/openapi.json')).body
 
 type Operation = { readonly name: string; readonly path: string; readonly method: string; readonly told: Json }
 const operations = (): readonly Operation[] =>

@@ -1,34 +1,16 @@
-import { afterAll, beforeAll, describe, test } from 'bun:test'
+import { describe, test } from 'bun:test'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
 import { operator, trace } from '../support/operator.ts'
-import {
-  addApp,
-  appToken,
-  authorizeBody,
-  createWorld,
-  endWorld,
-  grantTokens,
-  signIn,
-  type World,
-} from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addApp, authorizeBody } from '../support/world.ts'
+import { callerTokens } from './support/caller-tokens.ts'
 import { bearerRoutes } from './support/contract-routes.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { send } from './support/send.ts'
 
-let world: World
-let url: string
-let tokens: { readonly app: string; readonly live: string; readonly user: string; readonly session: string }
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-  tokens = {
-    app: await appToken(url, world.app.development),
-    live: await appToken(url, world.app.production),
-    user: (await grantTokens(world)).accessToken,
-    session: await signIn(url, world.user),
-  }
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
+const tokens = await callerTokens(world)
 
 describe('the order of checks: route, size and type, version, credential, body, permission, object, state', () => {
   test('an unknown route is told before a body that is too large, of a wrong type and without a version', async () => {

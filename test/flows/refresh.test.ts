@@ -1,30 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { call } from '../support/call.ts'
-import {
-  addApp,
-  type AppInWorld,
-  authorize,
-  createWorld,
-  endWorld,
-  exchangeBody,
-  grantTokens,
-  refresh,
-  refreshBody,
-  signIn,
-  type World,
-} from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addApp, authorize, exchangeBody, grantTokens, refresh, refreshBody, signIn } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 
-let world: World
-let url: string
-let other: AppInWorld
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-  other = await addApp(world.platform, world.user)
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
+const other = await addApp(world.platform, world.user)
 
 const present = async (body: object, key?: string) =>
   await call(url, 'POST', '/oauth/token', {

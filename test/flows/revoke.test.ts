@@ -1,33 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
 import { call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
-import {
-  addApp,
-  addUser,
-  type AppInWorld,
-  appToken,
-  authorize,
-  createWorld,
-  endWorld,
-  exchange,
-  grantTokens,
-  refresh,
-  signIn,
-  type World,
-} from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addApp, addUser, appToken, authorize, exchange, grantTokens, refresh, signIn } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { send } from './support/send.ts'
 
-let world: World
-let url: string
-let other: AppInWorld
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-  other = await addApp(world.platform, world.user)
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
+const other = await addApp(world.platform, world.user)
 
 const revoke = async (body: object, token?: string) =>
   await call(url, 'POST', '/oauth/revoke', { body, ...(token === undefined ? {} : { token }) })

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { Database } from 'bun:sqlite'
 import { moveVersion } from '../../src/operations/versions/move-version.ts'
 import { call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
-import { addApp, type AppInWorld, appToken, createWorld, endWorld, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addApp, type AppInWorld, appToken } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 
-let world: World
-let url: string
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
 
 /** An app with the given versions; `live` ones were activated one after the other. */
 type Shelf = { readonly app: AppInWorld; readonly token: string; readonly ids: Readonly<Record<string, string>> }

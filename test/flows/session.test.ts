@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { call } from '../support/call.ts'
-import { appToken, createWorld, endWorld, grantTokens, signIn, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { appToken, createWorld, endWorld, grantTokens, signIn } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { send } from './support/send.ts'
 
-let world: World
-let url: string
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
 
 const tryIn = async (body: object, headers: Readonly<Record<string, string>> = {}) =>
   await call(url, 'POST', '~/api/session', { body, headers })

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { call } from '../support/call.ts'
-import { addApp, type AppInWorld, createWorld, endWorld, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addApp } from '../support/world.ts'
 import { chunked, send, sendLines } from './support/send.ts'
 import {
   basic,
@@ -17,19 +18,11 @@ import {
   standardTokens,
 } from './support/standard.ts'
 
-let world: World
-let url: string
-let app: AppInWorld
-let other: AppInWorld
-let tokens: { readonly access_token: string; readonly refresh_token: string }
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-  app = world.app
-  other = await addApp(world.platform, world.user)
-  tokens = await standardTokens(world)
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
+const app = world.app
+const other = await addApp(world.platform, world.user)
+const tokens = await standardTokens(world)
 
 type Request = { readonly path: FormPath; readonly name: string; readonly form: Readonly<Record<string, string>> }
 /** One good request of every kind, credentials in the form; nothing in these tests may spend what they present. */

@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
 import { createCredential } from '../../src/operations/credentials/create-credential.ts'
 import { listCredentials } from '../../src/operations/credentials/list-credentials.ts'
 import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { operator, trace } from '../support/operator.ts'
-import {
-  addApp,
-  addUser,
-  type AppInWorld,
-  appToken,
-  createWorld,
-  endWorld,
-  grantTokens,
-  signIn,
-  type World,
-} from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addApp, addUser, appToken, createWorld, endWorld, grantTokens, signIn } from '../support/world.ts'
 import {
   basic,
   expectError,
@@ -29,15 +20,9 @@ import {
 } from './support/standard.ts'
 
 const issuer = 'https://apps.example.com'
-let world: World
-let url: string
-let other: AppInWorld
-beforeAll(async () => {
-  world = await createWorld({ env: { PUBLIC_URL: issuer } })
-  url = world.server.url
-  other = await addApp(world.platform, world.user)
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile({ env: { PUBLIC_URL: issuer } })
+const { url } = world.server
+const other = await addApp(world.platform, world.user)
 
 const inactive = { active: false }
 const scope = 'profile.email:read profile:read site:read store:read'

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createWorld, endWorld, type World } from '../support/world.ts'
+import { describe, expect, test } from 'bun:test'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { send } from './support/send.ts'
 import { sendForm } from './support/standard.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
 
 const issuer = 'https://apps.example.com'
-let world: World
-let url: string
-beforeAll(async () => {
-  world = await createWorld({ env: { PUBLIC_URL: issuer } })
-  url = world.server.url
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile({ env: { PUBLIC_URL: issuer } })
+const { url } = world.server
 
 const serverPath = '~/.well-known/oauth-authorization-server'
 const resourcePath = '~/.well-known/oauth-protected-resource/api/app-platform'

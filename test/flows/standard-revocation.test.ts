@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
 import { type Answer, call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
-import { addApp, type AppInWorld, createWorld, endWorld, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addApp } from '../support/world.ts'
 import {
   basic,
   expectError,
@@ -15,15 +16,9 @@ import {
   standardTokens,
 } from './support/standard.ts'
 
-let world: World
-let url: string
-let other: AppInWorld
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-  other = await addApp(world.platform, world.user)
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
+const other = await addApp(world.platform, world.user)
 
 const revoke = async (token: string, more: Readonly<Record<string, string>> = {}, app = world.app) =>
   await sendForm(url, '/oauth/revoke', { token, ...more }, basic(app.development))

@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { changeAppScopes } from '../../src/operations/apps/change-app-scopes.ts'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
 import { call } from '../support/call.ts'
 import { together } from '../support/crash.ts'
 import { operator, trace } from '../support/operator.ts'
-import {
-  addApp,
-  createWorld,
-  endWorld,
-  exchange,
-  grantTokens,
-  refresh,
-  verifier,
-  type World,
-} from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addApp, exchange, grantTokens, refresh, verifier } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import {
   basic,
@@ -28,13 +20,8 @@ import {
   standardTokens,
 } from './support/standard.ts'
 
-let world: World
-let url: string
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
 
 const scope = 'profile.email:read profile:read site:read store:read'
 const token = async (form: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}) =>

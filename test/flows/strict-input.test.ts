@@ -1,41 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Answer } from '../support/call.ts'
-import {
-  appToken,
-  authorizeBody,
-  createWorld,
-  endWorld,
-  exchangeBody,
-  grantTokens,
-  refreshBody,
-  signIn,
-  type World,
-} from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { authorizeBody, exchangeBody, refreshBody, signIn } from '../support/world.ts'
+import { callerTokens, tokenFor } from './support/caller-tokens.ts'
 import { bodyRoutes } from './support/contract-routes.ts'
 import { expectEnvelope, expectRefusal } from './support/expect-refusal.ts'
 import { chunked, contractPath, send, sendLines, type Sent } from './support/send.ts'
 
-let world: World
-let url: string
-let tokens: { readonly app: string; readonly user: string; readonly session: string }
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-  tokens = {
-    app: await appToken(url, world.app.development),
-    user: (await grantTokens(world)).accessToken,
-    session: await signIn(url, world.user),
-  }
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
+const tokens = await callerTokens(world)
 
-/** The live token that a route asks for, if it asks for one. */
-const tokenFor = (path: string) => {
-  if (path.startsWith('/versions')) return { token: tokens.app }
-  return path === '/oauth/authorize' ? { token: tokens.session } : {}
-}
 const post = async (path: string, body: NonNullable<Sent['body']>): Promise<Answer> =>
-  await send(url, 'POST', path, { ...tokenFor(path), body })
+  await send(url, 'POST', path, { ...tokenFor(path, tokens), body })
 
 const text = new TextEncoder()
 const around = (bytes: readonly number[]) =>

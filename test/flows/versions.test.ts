@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { Database } from 'bun:sqlite'
 import { createHash } from 'node:crypto'
 import type { VersionStep } from '../../src/domain/version.ts'
 import { moveVersion } from '../../src/operations/versions/move-version.ts'
 import { call, type Json } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
-import { addApp, type AppInWorld, appToken, createWorld, endWorld, grantTokens, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addApp, type AppInWorld, appToken, grantTokens } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 
-let world: World
-let url: string
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
 
 /** An app of its own for each test, so that numbers start at 1. */
 type Workshop = { readonly app: AppInWorld; readonly token: string }

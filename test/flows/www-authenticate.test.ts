@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { appToken, createWorld, endWorld, grantTokens, signIn, type World } from '../support/world.ts'
+import { describe, expect, test } from 'bun:test'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { appToken, grantTokens, signIn } from '../support/world.ts'
 import { bearerRoutes } from './support/contract-routes.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { send } from './support/send.ts'
 
-let world: World
-let url: string
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
 
 const challengeOf = (answer: { readonly headers: Headers }) => answer.headers.get('www-authenticate')
 

@@ -1,30 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import { callerTokens, tokenFor } from '../flows/support/caller-tokens.ts'
 import { bodyRoutes } from '../flows/support/contract-routes.ts'
 import { expectEnvelope } from '../flows/support/expect-refusal.ts'
 import { chunked, send } from '../flows/support/send.ts'
 import { codeOf } from '../support/call.ts'
-import { appToken, createWorld, endWorld, grantTokens, signIn, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
 
 // Bodies within the limits of their size that cost a careless reader all its time, stack or memory.
 
-let world: World
-let url: string
-let tokens: { readonly app: string; readonly user: string; readonly session: string }
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-  tokens = {
-    app: await appToken(url, world.app.development),
-    user: (await grantTokens(world)).accessToken,
-    session: await signIn(url, world.user),
-  }
-})
-afterAll(async () => await endWorld(world))
-
-const tokenFor = (path: string) => {
-  if (path.startsWith('/versions')) return { token: tokens.app }
-  return path === '/oauth/authorize' ? { token: tokens.session } : {}
-}
+const world = await worldOfFile()
+const { url } = world.server
+const tokens = await callerTokens(world)
 
 const paths = [...new Set(bodyRoutes.map(({ path }) => path)), '~/api/session', '~/api/embedded/session']
 const small = 60 * 1024
@@ -74,7 +60,7 @@ const bombs: readonly Bomb[] = [
 for (const [what, body, outcome] of bombs) {
   test(`${what}: every endpoint answers ${outcome === 'read' ? 'as to any body without its fields' : outcome}`, async () => {
     for (const path of paths) {
-      const answer = await send(url, 'POST', path, { ...tokenFor(path), body: body(small) })
+      const answer = await send(url, 'POST', path, { ...tokenFor(path, tokens), body: body(small) })
       // With nothing that is needed; a rollback needs nothing, and revocation a caller.
       const read = path === '/versions/rollback' ? [404, 409] : path === '/oauth/revoke' ? [401] : [400]
       if (outcome === 'invalid_json') expect([path, codeOf(answer)]).toEqual([path, 'invalid_json'])

@@ -1,37 +1,31 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { addRedirectUri } from '../../src/operations/redirect-uris/change-redirect-uris.ts'
 import { codeForm, sendForm } from '../flows/support/standard.ts'
 import { askPath, look } from '../pages/support/front-door.ts'
 import { call, codeOf } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
 import { patience, rounds, seed, seeded } from '../support/proof.ts'
-import { authorize, authorizeBody, createWorld, endWorld, exchangeBody, signIn, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { authorize, authorizeBody, exchangeBody, signIn } from '../support/world.ts'
 import { redirectMutants } from './support/redirect-mutations.ts'
 
 const count = rounds(300)
 /** Mutants that one code is tried with: it lives for five minutes. */
 const perCode = 250
 
-let world: World
-let url: string
-let session: string
-let registered: readonly string[]
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-  session = await signIn(url, world.user)
-  const { app, platform } = world
-  const more = [
-    `https://${app.slug}.example:8443/oauth/callback?tenant=42&x=%2F`,
-    `https://${app.slug}.example`,
-    'https://xn--bcher-kva.example/a%20b;v=1/~me/cb?q=a+b',
-    'https://[::1]:3443/cb',
-  ]
-  for (const uri of more)
-    await addRedirectUri(platform, trace, operator, { slug: app.slug, environment: 'development', uri })
-  registered = [app.redirectUri, ...more]
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
+const session = await signIn(url, world.user)
+const { app, platform } = world
+const more = [
+  `https://${app.slug}.example:8443/oauth/callback?tenant=42&x=%2F`,
+  `https://${app.slug}.example`,
+  'https://xn--bcher-kva.example/a%20b;v=1/~me/cb?q=a+b',
+  'https://[::1]:3443/cb',
+]
+for (const uri of more)
+  await addRedirectUri(platform, trace, operator, { slug: app.slug, environment: 'development', uri })
+const registered = [app.redirectUri, ...more]
 
 /** Why the page for people did more than say no; null when it did not. */
 const faultOfPage = async (mutant: string, who: string | null): Promise<string | null> => {

@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import type { AuditEvent } from '../../db/database.ts'
 import { formTicket } from '../../src/domain/form-ticket.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
 import { signIn as signInBeside } from '../../src/operations/sessions/sign-in.ts'
 import { call, codeOf } from '../support/call.ts'
 import { trace } from '../support/operator.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
 import {
   addUser,
   authorize,
-  createWorld,
-  endWorld,
   exchange,
   grantTokens,
   type Login,
@@ -20,13 +19,8 @@ import {
 } from '../support/world.ts'
 import { hiddenFields, type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
-let world: World
-let url: string
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
 
 let user: Login
 let browser: PlainBrowser

@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { addUser, createWorld, endWorld, type Login, type World } from '../support/world.ts'
+import { expect, test } from 'bun:test'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addUser, createWorld, endWorld, type Login } from '../support/world.ts'
 import { hiddenFields, plainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
 // Wrong passwords slow down whoever guesses, and nobody else.
 
-let world: World
-let url: string
-beforeAll(async () => {
-  world = await createWorld({ env: { RATE_LIMIT: 'on', RATE_LIMIT_SIGN_IN: '3/300', TRUSTED_PROXIES: '127.0.0.1' } })
-  url = world.server.url
+const world = await worldOfFile({
+  env: { RATE_LIMIT: 'on', RATE_LIMIT_SIGN_IN: '3/300', TRUSTED_PROXIES: '127.0.0.1' },
 })
-afterAll(async () => await endWorld(world))
+const { url } = world.server
 
 const [attacker, owner] = [{ 'x-forwarded-for': '203.0.113.66' }, { 'x-forwarded-for': '198.51.100.7' }]
 

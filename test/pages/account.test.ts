@@ -1,31 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
 import { call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
-import {
-  addApp,
-  addUser,
-  createWorld,
-  endWorld,
-  grantTokens,
-  type Login,
-  signIn,
-  type World,
-} from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addApp, addUser, grantTokens, type Login, signIn } from '../support/world.ts'
 import { expectAccessible } from './support/accessible.ts'
 import { browserKinds } from './support/browser-kinds.ts'
 import { type BrowserOptions, openBrowser } from './support/browser.ts'
 import { screenshot } from './support/screenshot.ts'
 import { signInByForm } from './support/sign-in.ts'
 
-let world: World
-let url: string
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
 
 type Kind = BrowserOptions & { readonly kind: string }
 

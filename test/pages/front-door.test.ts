@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { formTicket } from '../../src/domain/form-ticket.ts'
 import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { challengeOf } from '../../src/domain/pkce.ts'
@@ -7,7 +7,8 @@ import { addRedirectUri, removeRedirectUri } from '../../src/operations/redirect
 import { sendLines } from '../flows/support/send.ts'
 import { call, codeOf } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
-import { addApp, addUser, createWorld, endWorld, exchangeBody, signIn, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addApp, addUser, createWorld, endWorld, exchangeBody, signIn } from '../support/world.ts'
 import {
   answerOf,
   type Asked,
@@ -20,17 +21,10 @@ import {
   type Seen,
 } from './support/front-door.ts'
 
-let world: World
-let url: string
-let publicUrl: string
-let session: string
-beforeAll(async () => {
-  world = await createWorld()
-  url = world.server.url
-  publicUrl = `http://localhost:${new URL(url).port}`
-  session = await signIn(url, world.user)
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const { url } = world.server
+const publicUrl = `http://localhost:${new URL(url).port}`
+const session = await signIn(url, world.user)
 
 const ask = async (change: Asked = {}, more = '', who: string | null = session) =>
   await look(url, askPath(world.app, change, more), who)

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { call } from '../support/call.ts'
-import { addUser, createWorld, endWorld, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addUser } from '../support/world.ts'
 import { expectAccessible } from './support/accessible.ts'
 import { openBrowser } from './support/browser.ts'
 import { browserKinds } from './support/browser-kinds.ts'
@@ -8,13 +9,8 @@ import { hiddenFields, plainBrowser, signedInBrowser } from './support/plain-bro
 import { screenshot } from './support/screenshot.ts'
 import { signInByForm } from './support/sign-in.ts'
 
-let world: World
-let url: string
-beforeAll(async () => {
-  world = await createWorld({ env: { RATE_LIMIT: 'on', RATE_LIMIT_SIGN_IN: '3/300' } })
-  url = world.server.url
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile({ env: { RATE_LIMIT: 'on', RATE_LIMIT_SIGN_IN: '3/300' } })
+const { url } = world.server
 
 const unknownEmail = 'nobody@example.com'
 
