@@ -23,9 +23,10 @@ const sentenceOf = (error: unknown): string => {
   if (error instanceof PlatformError) return error.message + stateIn(error)
   if (error instanceof AppPlatformError) return remoteSentence(error)
   if (error instanceof DatabaseUnusable || error instanceof PasswordsUnusable) return error.message
-  const code = systemCodeOf(error)
+  const cause = innermost(error)
+  const code = systemCodeOf(cause)
   if (code !== null) return systemFaults[code]
-  const { name, code: otherCode, message } = innermost(error)
+  const { name, code: otherCode, message } = describeCause(cause)
   return `The command failed: ${[name, otherCode, message].filter((part) => part !== undefined).join(': ')}.`
 }
 
@@ -42,6 +43,7 @@ const systemFaults = {
   EISDIR: 'This is a folder, not a file.',
   ENOTDIR: 'A part of the path is a file, not a folder.',
   ENOSPC: 'The disk is full.',
+  SQLITE_FULL: 'The disk is full.',
   EROFS: 'The file system is read-only.',
   EADDRINUSE: 'The port is in use: another program listens there.',
   EADDRNOTAVAIL: 'This machine has no such address to listen on.',
@@ -58,10 +60,10 @@ const systemCodeOf = (error: unknown): SystemCode | null => {
 }
 
 /** A wrapper quotes what it wraps, with values; the cause does not. */
-const innermost = (error: unknown) => {
+const innermost = (error: unknown): unknown => {
   let cause = error
   while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause
-  return describeCause(cause)
+  return cause
 }
 
 /** Names of files and words of a server are in it, which others chose. */

@@ -35,6 +35,9 @@ test('an error of a query does not show its values', () => {
 test('errors of the file system are plain sentences', () => {
   const full = Object.assign(new Error('write'), { code: 'ENOSPC' })
   expect(explain(full).sentences).toEqual(['The disk is full.'])
+  const cause = Object.assign(new Error('database or disk is full'), { name: 'SQLiteError', code: 'SQLITE_FULL' })
+  expect(explain(cause).sentences).toEqual(['The disk is full.'])
+  expect(explain(new Error('Failed query: insert', { cause })).sentences).toEqual(['The disk is full.'])
 })
 
 test.each(['300.1.1.1', 'no.such.host.invalid', '192.0.2.1'])(
