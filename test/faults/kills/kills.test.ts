@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
 import { builtProgram } from '../../binary/support/built-program.ts'
 import { call } from '../../support/call.ts'
 import { together } from '../../support/crash.ts'
+import { processorTimeOf } from '../../support/processor.ts'
 import { isLong, patience, percentile, rounds, seed, seeded } from '../../support/proof.ts'
 import { type ServerOptions, startServer } from '../../support/running-server.ts'
 import { appToken, createWorld, endWorld, grantTokens, signIn, type World } from '../../support/world.ts'
@@ -24,19 +24,13 @@ const programOf = async (): Promise<ServerOptions> => (isLong ? {} : { program: 
 const readyAfterMs: number[] = []
 const readyByItselfMs: number[] = []
 
-/** How long the kernel has let its first thread wait for a processor that others had. */
-const waitedForProcessorMs = (pid: number): number => {
-  const path = `/proc/${pid}/schedstat`
-  return existsSync(path) ? Number(readFileSync(path, 'utf8').split(' ')[1]) / 1e6 : 0
-}
-
 const startAgain = async (world: World): Promise<World> => {
   const began = performance.now()
   const server = await startServer({ ...(await programOf()), database: world.server.database })
   expect((await call(server.url, 'GET', '~/readyz')).status).toBe(200)
   const wall = performance.now() - began
   readyAfterMs.push(wall)
-  readyByItselfMs.push(wall - waitedForProcessorMs(server.pid))
+  readyByItselfMs.push(wall - processorTimeOf(server.pid).waitedMs)
   return { ...world, server }
 }
 

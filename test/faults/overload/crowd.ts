@@ -1,9 +1,11 @@
+import { processorTimeOf } from '../../support/processor.ts'
 import { argv } from 'node:process'
 import { seeded } from '../../support/proof.ts'
 
 /** What a crowd is told to do: a file of JSON, named on its command line. */
 export type CrowdPlan = {
   readonly port: number
+  readonly serverPid: number
   readonly seconds: number
   readonly seed: number
   /** Whole requests; `@ADDRESS` in them becomes another address every time. */
@@ -36,6 +38,8 @@ type Kind = CrowdTally & { readonly milliseconds: number[] }
 
 export type CrowdReport = {
   readonly seconds: number
+  /** How much of the processor the server got of what it wanted, from 0 to 1. */
+  readonly processorShare: number
   /** Calls that found no connection to be sent on. */
   readonly unsent: number
   readonly kinds: Readonly<Record<string, CrowdTally>>
@@ -163,6 +167,7 @@ const crowd = async (plan: CrowdPlan): Promise<CrowdReport> => {
   }
 
   const startedAt = performance.now()
+  const before = processorTimeOf(plan.serverPid)
   let due = 0
   if (plan.perSecond === null) for (let count = 0; count < plan.connections; count += 1) connect()
   while (performance.now() - startedAt < plan.seconds * 1000) {
@@ -180,11 +185,21 @@ const crowd = async (plan: CrowdPlan): Promise<CrowdReport> => {
   }
   running = false
   const seconds = (performance.now() - startedAt) / 1000
+  const after = processorTimeOf(plan.serverPid)
+  const ranMs = after.ranMs - before.ranMs
+  const wantedMs = ranMs + after.waitedMs - before.waitedMs
+  const processorShare = ranMs > 0 ? ranMs / wantedMs : 1
   for (const line of [...idle, ...busy]) {
     line.kind = null // whoever still waits is counted neither way
     line.socket.terminate()
   }
-  return { seconds, unsent, kinds: Object.fromEntries([...kinds].map(([name, kind]) => [name, tallied(kind)])), oddity }
+  return {
+    seconds,
+    processorShare,
+    unsent,
+    kinds: Object.fromEntries([...kinds].map(([name, kind]) => [name, tallied(kind)])),
+    oddity,
+  }
 }
 
 if (import.meta.main) {
