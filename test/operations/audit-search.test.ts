@@ -83,7 +83,7 @@ test('page by page it is all that audit list tells, newest first, each once, iss
 
 test('every filter holds for every event, and none that matches is left out', async () => {
   const all = await whole()
-  const first = all.at(-1)?.at ?? 0
+  const [first, newest] = [all.at(-1)?.at ?? 0, all.at(0)?.at ?? 0]
   const filters: readonly (readonly [asked: Partial<AuditSearch>, matches: (event: AuditEvent) => boolean])[] = [
     [{ app: app.slug }, (event) => event.appId === app.id],
     [{ actorKind: 'app' }, (event) => event.actorKind === 'app'],
@@ -105,6 +105,8 @@ test('every filter holds for every event, and none that matches is left out', as
     [{ since: first, until: first }, () => false],
     [{ since: first + 5 }, (event) => event.at >= first + 5],
     [{ until: first + 5 }, (event) => event.at < first + 5],
+    [{ since: newest }, (event) => event.at >= newest],
+    [{ until: newest }, (event) => event.at < newest],
   ]
   for (const [asked, matches] of filters) {
     const { events } = await search(asked, 2)
