@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { ownedApp } from '../../src/operations/apps/owned-app.ts'
 import { renameApp } from '../../src/operations/apps/rename-app.ts'
+import { describeEvents } from '../../src/operations/audit/describe-events.ts'
 import { type AppEvent, listAppEvents } from '../../src/operations/audit/list-app-events.ts'
 import { listAppInstalls } from '../../src/operations/installs/list-app-installs.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
@@ -81,6 +82,16 @@ test('the trail tells where the app and its owner were, and nothing of any other
   expect(told).not.toContain(visitor.id)
   expect(told).not.toContain(visitor.email)
   expect(data.find(({ isOwn }) => isOwn)).toMatchObject({ action: 'app.renamed', address: '198.51.100.1' })
+})
+
+test('what people call the app and the person of an event is told with it', async () => {
+  const events = await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })
+  const described = await describeEvents(platform, events)
+  const told = (asked: string) => described.find(({ action, appId }) => action === asked && appId === app.id)
+  expect(told('grant.created')).toMatchObject({ app: app.slug, actorEmail: visitor.email })
+  expect(told('app.created')).toMatchObject({ app: app.slug, actorEmail: null })
+  expect(described.find(({ action }) => action === 'user.created')).toMatchObject({ app: null, actorEmail: null })
+  expect(described.map(({ id }) => id)).toEqual(events.map(({ id }) => id))
 })
 
 test('installs are told by kind and state, newest first, of this app alone, with nothing of whose they are', async () => {

@@ -152,6 +152,22 @@ test('what happened in one request is told in order, also among very many others
   await busy.database.close()
 })
 
+test('a token is told of the request that it was issued in, and of no other', async () => {
+  const session = await sessionOf(platform, user)
+  const requestOf = () => ({ requestId: `req_${platform.random.uuidHex(platform.clock.now())}`, address: 'local' })
+  const requests = [requestOf(), requestOf()]
+  for (const request of requests) {
+    await issueAppToken(platform, request, { ...app.development, scope: 'site:read' })
+    const { code } = await authorize(platform, request, session, authorizeBody(app), true)
+    await exchangeCode(platform, request, exchangeBody(app, code), null)
+  }
+  for (const { requestId } of requests) {
+    const { events } = await search({ requestId }, 50)
+    expect(events.map(({ action }) => action)).toEqual(['app_token.issued', 'grant.created', 'user_tokens.issued'])
+    expect(new Set(events.map((event) => event.requestId))).toEqual(new Set([requestId]))
+  }
+})
+
 test('where one kind of row is searched less far than another, nothing is lost and nothing is told twice', async () => {
   const uneven = await openAsOperator(`${temporaryFolder()}/uneven.db`)
   const busy = await addApp(uneven, await addUser(uneven))
