@@ -58,6 +58,21 @@ test('a secret is live until its grace is over, and among the ended ones from th
   expect((await endedOf(later, app)).data).toMatchObject([{ id: old?.id, status: 'ended', environment: 'development' }])
 })
 
+test('with two live secrets a rotation with grace is refused, and one without ends them both', async () => {
+  const app = await addApp(platform, owner)
+  const { clientId, clientSecret } = app.development
+  const second = await rotateCredential(platform, trace, operator, { clientId, graceHours: 1 })
+  const again = rotateCredential(platform, trace, operator, { clientId, graceHours: 1 })
+  expect(await refusalOf(again)).toBe('too_many_secrets')
+  const last = await rotateCredential(platform, trace, operator, { clientId, graceHours: 0 })
+  expect((await liveOf(platform, app)).development.map(({ id }) => id)).toEqual([last.id])
+  const works = async (secret: string) =>
+    await refusalOf(issueAppToken(platform, trace, { clientId, clientSecret: secret, scope: 'site:read' }))
+  expect(await works(clientSecret)).toBe('invalid_client')
+  expect(await works(second.clientSecret)).toBe('invalid_client')
+  expect(await works(last.clientSecret)).toBe('done')
+})
+
 test('ended secrets are listed newest first, page by page, of this app alone, and never with a hash', async () => {
   const app = await addApp(platform, owner)
   const other = await addApp(platform, owner)

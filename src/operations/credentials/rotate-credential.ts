@@ -32,7 +32,8 @@ export const rotateCredential = async (
 
   return await decide(platform.database, async (q) => {
     const { app } = await findClient(q, input.clientId)
-    const fullness = await refusalIfFull(q, input.clientId, now)
+    // Without grace the old ones end as the new one begins: there is no third, and an exposed secret cannot wait.
+    const fullness = input.graceHours === 0 ? null : await refusalIfFull(q, input.clientId, now)
     if (fullness !== null) return refused(fullness)
     const endsAt = now + input.graceHours * 3_600_000
     const before = await q.credentials.liveOfClient(input.clientId, now)
