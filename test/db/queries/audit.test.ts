@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Queries } from '../../../db/database.ts'
+import { issueAppToken } from '../../../src/operations/oauth/issue-app-token.ts'
+import type { Platform } from '../../../src/operations/platform.ts'
+import { openAsOperator, trace } from '../../support/operator.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { addFamily } from '../../support/grant-family.ts'
+import { addSide, type Side } from '../support/two-sides.ts'
+
+let platform: Platform
+let q: Queries
+let sides: readonly [Side, Side]
+/** The moment between what happened to both and what happened to both after it. */
+let between: number
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'audit.db'))
+  q = platform.database.queries
+  sides = [await addSide(platform), await addSide(platform)]
+  await Bun.sleep(2)
+  between = platform.clock.now()
+  for (const { app, user } of sides) {
+    await issueAppToken(platform, trace, { ...app.development, scope: 'site:read' })
+    await addFamily(platform, app, user, 1)
+  }
+})
+afterAll(async () => await platform.database.close())
+
+const list = async (appId: string | null, since: number, limit = 1_000) => await q.audit.list({ appId, since, limit })
+const kinds = ['app_token.issued', 'user_tokens.issued', 'credential.created']
+
+test('the trail of one app holds what happened to it, issued tokens among it, and nothing of another', async () => {
+  for (const { app } of sides) {
+    const events = await list(app.id, 0)
+    expect(new Set(events.map(({ appId }) => appId))).toEqual(new Set([app.id]))
+    const actions = events.map(({ action }) => action)
+    for (const kind of kinds) expect(actions).toContain(kind)
+  }
+  const all = await list(null, 0)
+  const parts = [await list(sides[0].app.id, 0), await list(sides[1].app.id, 0)].flat()
+  expect(all).toHaveLength(parts.length + all.filter(({ appId }) => appId === null).length)
+})
+
+test('the trail since a moment holds what happened from then on', async () => {
+  const all = await list(null, 0)
+  const late = await list(null, between)
+  expect(late).toEqual(all.filter(({ at }) => at >= between))
+  expect(late.map(({ action }) => action).toSorted()).toEqual([
+    'app_token.issued',
+    'app_token.issued',
+    'user_tokens.issued',
+    'user_tokens.issued',
+  ])
+  const [{ app }] = sides
+  expect((await list(app.id, between)).map(({ appId }) => appId)).toEqual([app.id, app.id])
+  expect(await list(null, platform.clock.now() + 60_000)).toEqual([])
+})
+
+test('of a long trail the latest are told, oldest first', async () => {
+  const all = await list(null, 0)
+  expect(all.map(({ at }) => at)).toEqual(all.map(({ at }) => at).toSorted((a, b) => a - b))
+  expect(await list(null, 0, 3)).toEqual(all.slice(-3))
+})
+
+test("a page of an app's trail goes on before an event, of one action or of all, without issued tokens", async () => {
+  for (const { app } of sides) {
+    const page = await q.audit.pageOfApp(app.id, null, '~', 1_000)
+    expect(new Set(page.map(({ appId }) => appId))).toEqual(new Set([app.id]))
+    const [newest, ...older] = page
+    expect(await q.audit.pageOfApp(app.id, null, newest?.id ?? '', 1_000)).toEqual(older)
+    const created = await q.audit.pageOfApp(app.id, 'credential.created', '~', 1_000)
+    expect(created).toEqual(page.filter(({ action }) => action === 'credential.created'))
+    expect(page.map(({ action }) => action)).not.toContain('app_token.issued')
+  }
+})
+
+test.each(['newest', 'oldest'] as const)(
+  'a search of any kind comes to each row once, %s first, two at a time',
+  async (order) => {
+    const question = { appId: null, actorKind: null, actorId: null, action: null, outcome: null, requestId: null }
+    for (const look of [q.auditSearch.events, q.auditSearch.appTokens, q.auditSearch.tokenPairs]) {
+      const found: string[] = []
+      let [after, before, looks] = ['0'.repeat(32), 'f'.repeat(32), 0]
+      for (let searchedTo: string | null = ''; searchedTo !== null; looks += 1) {
+        const finds: Awaited<ReturnType<typeof look>> = await look(question, {
+          after,
+          before,
+          order,
+          rows: 2,
+          limit: 10,
+        })
+        found.push(...finds.events.map(({ id }) => id))
+        searchedTo = finds.searchedTo
+        const reached = searchedTo?.slice('aud_'.length) ?? ''
+        if (order === 'newest') before = reached
+        else after = reached
+      }
+      const sorted = [...new Set(found)].toSorted()
+      expect(found).toEqual(order === 'newest' ? sorted.toReversed() : sorted)
+      expect(looks).toBe(Math.floor(found.length / 2) + 1)
+    }
+  },
+)
