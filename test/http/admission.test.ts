@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { checkApiVersion, checkHost, checkSingleHeaders } from '../../src/http/admission.ts'
+import { checkApiVersion, checkBody, checkHost, checkSingleHeaders } from '../../src/http/admission.ts'
 
 const request = (method: string, headers: Readonly<Record<string, string>>) =>
   new Request('http://localhost/', { method, headers })
@@ -19,6 +19,17 @@ test('what leads elsewhere than it seems, or has the form of a host and is none,
   for (const host of ['user@apps.example', 'apps.example/x', 'a?b', 'a#b', '1.2.3.4.5', '[1:2]', 'xn--', 'a:99999']) {
     expect([host, checkHost(request('GET', { host }))?.code]).toEqual([host, 'invalid_request'])
   }
+})
+
+test('the content of a call that changes nothing is never looked at', () => {
+  const rule = { limitBytes: 10, mediaTypes: ['application/json'] }
+  const headers = { 'content-length': '99999', 'content-type': 'text/odd' }
+  for (const method of ['GET', 'HEAD']) expect(checkBody(request(method, headers), rule)).toBeNull()
+  for (const method of ['POST', 'DELETE']) {
+    expect(checkBody(request(method, headers), rule)?.code).toBe('payload_too_large')
+  }
+  expect(checkBody(request('DELETE', {}), rule)).toBeNull()
+  expect(checkBody(request('POST', {}), rule)?.code).toBe('unsupported_media_type')
 })
 
 test('a header that means one thing on calls that change something is not looked at where nothing changes', () => {
