@@ -126,6 +126,7 @@ export const equivalent: Readonly<Record<string, string>> = {
   'src/operations/purge/purge.ts: left out: first === undefined': 'rows without a first have no last',
   'src/operations/purge/purge.ts: left out: last === undefined': 'rows with a first have a last',
   'src/operations/purge/purge.ts: never: expired.length === 0': 'a transaction over nothing removes nothing',
+  'src/operations/resources/list-resources.ts: left out: page.cursor !== null': 'null reads like a slug',
   'src/operations/resources/import-resources.ts: never: remembered !== undefined':
     'the store is asked again, and says the same',
   'src/operations/resources/import-resources.ts: never: user !== null': 'the store is asked again, and says the same',
