@@ -208,3 +208,12 @@ test('an upload whose file a purge removes before its version is written is to b
     filename: 'app.zip',
   })
 })
+
+test('of an upload that asks for more than it may nothing is stored', async () => {
+  const content = receivedArtifact(new TextEncoder().encode('a file'))
+  const artifact = { filename: 'app.zip', content, sha256: null }
+  const upload = { version: '1.0.0', notes: null, manifest: {}, scopes: [], artifact, movedOnBy: 'activate' }
+  const create = createVersion(platform, trace, await developmentCaller(platform, app), upload, null)
+  expect(await refusalOf(create)).toBe('activation_not_allowed')
+  expect(stored()).toEqual({ artifacts: 0, artifact_chunks: 0 })
+})

@@ -8,6 +8,7 @@ import { sessionOf } from '../../operations/support/owner.ts'
 import { openAsOperator, trace } from '../../support/operator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { addApp, addUser, type Login } from '../../support/world.ts'
+import { addSide } from '../support/two-sides.ts'
 
 let platform: Platform
 let user: Login
@@ -22,6 +23,7 @@ afterAll(async () => await platform.database.close())
 
 const random = createRandom() // one of its own, since it never goes back in time
 const day = 24 * 3_600_000
+const beyond = 'z'.repeat(22)
 const from = Date.UTC(2026, 0)
 /** Tokens of so many days, one a day. */
 const addTokens = async (days: number): Promise<readonly string[]> => {
@@ -53,9 +55,36 @@ test('a purge takes the oldest sessions before a moment, so many at a time', asy
   )
   const purge = async (before: string, limit: number) =>
     await platform.database.transaction(async (q) => await q.sessions.purge(before, limit))
-  expect(await purge(keys[2] ?? '', 1)).toBe(1)
-  expect(await purge(keys[2] ?? '', 250)).toBe(1)
-  expect(await purge(keys[2] ?? '', 250)).toBe(0)
+  expect(await purgeTickets(keys[2] ?? '', 1)).toBe(1)
+  expect(await purgeTickets(keys[2] ?? '', 250)).toBe(1)
+  expect(await purgeTickets(keys[2] ?? '', 250)).toBe(0)
   const found = await Promise.all(keys.map(async (key) => await platform.database.queries.sessions.find(key)))
   expect(found.map((row) => row !== null)).toEqual([false, false, true])
+})
+
+const purgeFrames = async (what: 'purgeCodes' | 'purgeSessions', before: string, limit = 250) =>
+  await platform.database.transaction(async (q) => await q.embedding[what](before, limit))
+const purgeTickets = async (before = '', limit = 250) =>
+  await platform.database.transaction(async (q) => await q.formTickets.purge(before, limit))
+const spendTicket = async (key: string) =>
+  await platform.database.transaction(async (q) => await q.formTickets.spend(key, from))
+
+test('a purge takes the oldest codes and sessions of frames before a moment, so many at a time', async () => {
+  const { code } = await addSide(platform) // the newer of two codes, and a session
+  expect([
+    await purgeFrames('purgeCodes', keyOfUuidTime(from)),
+    await purgeFrames('purgeSessions', keyOfUuidTime(from)),
+  ]).toEqual([0, 0])
+  expect([await purgeFrames('purgeCodes', code), await purgeFrames('purgeCodes', code)]).toEqual([1, 0])
+  expect((await platform.database.queries.embedding.findCode(code))?.code.key).toBe(code)
+  expect(await purgeFrames('purgeSessions', beyond)).toBe(1)
+})
+
+test('a purge takes the oldest tickets before a moment, so many at a time', async () => {
+  const keys = Array.from({ length: 4 }, (_, index) => rowKey(random.uuid(from + (10 + index) * day)))
+  for (const key of keys) await spendTicket(key)
+  expect([await purgeTickets(keys[0]), await purgeTickets(keys[3], 2), await purgeTickets(keys[3], 2)]).toEqual([
+    0, 2, 1,
+  ])
+  expect(await Promise.all(keys.map(spendTicket))).toEqual([true, true, true, false]) // what is gone could be spent again
 })
