@@ -55,9 +55,9 @@ test('a purge takes the oldest sessions before a moment, so many at a time', asy
   )
   const purge = async (before: string, limit: number) =>
     await platform.database.transaction(async (q) => await q.sessions.purge(before, limit))
-  expect(await purgeTickets(keys[2] ?? '', 1)).toBe(1)
-  expect(await purgeTickets(keys[2] ?? '', 250)).toBe(1)
-  expect(await purgeTickets(keys[2] ?? '', 250)).toBe(0)
+  expect(await purge(keys[2] ?? '', 1)).toBe(1)
+  expect(await purge(keys[2] ?? '', 250)).toBe(1)
+  expect(await purge(keys[2] ?? '', 250)).toBe(0)
   const found = await Promise.all(keys.map(async (key) => await platform.database.queries.sessions.find(key)))
   expect(found.map((row) => row !== null)).toEqual([false, false, true])
 })
