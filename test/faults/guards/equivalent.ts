@@ -22,6 +22,8 @@ export const equivalent: Readonly<Record<string, string>> = {
   'db/queries/audit.ts: <=: a.id < b.id': 'no two events have the same ID',
   'db/queries/grants.ts: left out: gt(grants.id, part.after)': 'what has ended is not among what is still to end',
   'db/queries/grants.ts: >=: pairs > 0': 'deleting none deletes none',
+  "db/queries/installs.ts: left out: eq(installs.approval, given('approval'))":
+    'what is active is approved: a check of the store',
   'db/queries/embedding.ts: left out: eq(sessions.userId, installs.userId)':
     'only a session of the owner of the install makes a code for it, and an install stays with its owner',
   'src/domain/authorization-parameters.ts: never: key === null':
