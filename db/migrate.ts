@@ -4,6 +4,7 @@ import { connectForLooking } from './sqlite/commit-count.ts'
 import { connect, type Connection } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
 import { patiently } from './sqlite/patiently.ts'
+import { partNotAsMade } from './sqlite/schema-as-made.ts'
 
 /** One step of the schema. Append-only: an applied one never changes, which its checksum proves. */
 export type Migration = {
@@ -124,7 +125,11 @@ const schemaState = (connection: Connection, file: string, migrations: readonly 
       )
     }
   }
-  return applied.length === migrations.length ? 'current' : 'behind'
+  if (applied.length < migrations.length) return 'behind'
+  const wrong = partNotAsMade(connection, migrations)
+  if (wrong === null) return 'current'
+  const sentence = `${wrong} in ${file} is not as this program made it: the file is damaged, or was changed by hand. Restore a backup.`
+  throw new DatabaseUnusable('damaged', sentence)
 }
 
 const appliedTo = (connection: Connection): readonly Applied[] => {

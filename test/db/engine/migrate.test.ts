@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrate } from '../../../db/migrate.ts'
 import { createPrivately } from '../../../db/sqlite/private-file.ts'
@@ -55,6 +56,22 @@ test('rebuilding a table keeps the children that cascade from it', async () => {
     [10, 1],
     [20, 2],
   ])
+})
+
+test('a schema with a wrong letter is refused by its name, and what others have added is none of our concern', async () => {
+  using folder = fresh()
+  await migrate(folder.file, [parents, rebuild])
+  rowsOf(folder.file, 'CREATE TABLE _of_a_program_that_copies (seq INTEGER)')
+  rowsOf(folder.file, 'CREATE INDEX for_a_report ON children (id)')
+  expect(await migrate(folder.file, [parents, rebuild])).toEqual([])
+
+  const content = readFileSync(folder.file)
+  content.write('qarent', content.indexOf('parent INTEGER NOT NULL'))
+  writeFileSync(folder.file, content)
+  expect(migrate(folder.file, [parents, rebuild])).rejects.toMatchObject({
+    kind: 'damaged',
+    message: expect.stringMatching(/^children in .* is not as this program made it: .*Restore a backup\.$/),
+  })
 })
 
 test('a migration that fails in its middle leaves the old schema', async () => {
