@@ -6,6 +6,7 @@ import type { Platform } from '../../src/operations/platform.ts'
 import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
 import { announceDeprecations } from '../../src/operations/webhooks/announce-deprecations.ts'
 import { deliverNext } from '../../src/operations/webhooks/deliver-next.ts'
+import { listAttempts } from '../../src/operations/webhooks/list-attempts.ts'
 import { pingEndpoint } from '../../src/operations/webhooks/ping-endpoint.ts'
 import { removeEndpoint } from '../../src/operations/webhooks/remove-endpoint.ts'
 import { resendEvents } from '../../src/operations/webhooks/resend-events.ts'
@@ -49,6 +50,16 @@ const answering = (status: number, meanwhile: () => Promise<unknown>): Platform 
     },
   },
 })
+/** The ID of a ping that was taken. */
+const pinged = async (id: string) =>
+  (
+    await pingEndpoint(
+      answering(200, async () => undefined),
+      trace,
+      operator,
+      id,
+    )
+  ).eventId
 const actionsOf = async (id: string) =>
   (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 10_000 }))
     .filter(({ target }) => target === id)
@@ -75,6 +86,28 @@ test('an event that was not taken is due again, a ping is not', async () => {
   await deliverNext(failing, trace, id, new AbortController().signal)
   expect(await q.webhookEvents.findDelivery(position, id)).toMatchObject({ state: 'pending', attempts: 1 })
   expect((await q.webhookEndpoints.find(id))?.endpoint.failingSince).not.toBeNull()
+})
+
+test('attempts come page by page, newest first, of this endpoint alone', async () => {
+  const [id, other] = [await listen('ping'), await listen('ping')]
+  const sent = [await pinged(id), await pinged(id), await pinged(id)]
+  await pinged(other)
+  const seen: string[] = []
+  let cursor: string | null = null
+  do {
+    const page: Awaited<ReturnType<typeof listAttempts>> = await listAttempts(platform, id, { limit: 1, cursor })
+    seen.push(...page.data.map(({ eventId }) => eventId))
+    cursor = page.nextCursor
+  } while (cursor !== null && seen.length < 10)
+  expect(seen).toEqual(sent.toReversed())
+})
+
+test('only an endpoint for which something is due is looked at', async () => {
+  const [id, idle] = [await listen('credential.created'), await listen('ping')]
+  await makeSecret()
+  const { due } = platform.database.queries.webhookEndpoints
+  const now = platform.clock.now()
+  expect([(await due(now)).includes(id), (await due(now)).includes(idle), await due(0)]).toEqual([true, false, []])
 })
 
 test('an endpoint that is disabled by hand while it says that it is gone is disabled once', async () => {

@@ -26,6 +26,18 @@ test('an outcome is kept in the place of its own name alone', async () => {
   expect(differences(before, rowsIn(file))).toEqual(['idempotency_keys crd_1 POST /versions k: outcome'])
 })
 
+const find = async (name: 'clock' | 'restored') => await platform.database.queries.watermarks.find(name)
+const set = async (name: 'clock' | 'restored', at: number) =>
+  await platform.database.transaction(async (q) => await q.watermarks.set(name, at))
+
+test('moments are remembered by their names, the latest of each', async () => {
+  await set('clock', 1)
+  expect([await find('clock'), await find('restored')]).toEqual([1, null])
+  await set('restored', 2)
+  await set('clock', 3)
+  expect([await find('clock'), await find('restored')]).toEqual([3, 2])
+})
+
 test('a ticket is spent once, and keys are told apart', async () => {
   const keys = [rowKey(platform.random.uuid(moment)), rowKey(platform.random.uuid(moment))]
   const spend = async (key = '') =>
