@@ -74,7 +74,7 @@ test('an endpoint that is removed while it is called was called all the same', a
 })
 
 test('an event that was not taken is due again, a ping is not', async () => {
-  const id = await listen('credential.created', 'ping')
+  const [id, beside] = [await listen('credential.created', 'ping'), await listen('credential.created')]
   await makeSecret()
   const failing = answering(500, async () => undefined)
   const q = platform.database.queries
@@ -85,6 +85,7 @@ test('an event that was not taken is due again, a ping is not', async () => {
   const position = (await q.webhookEvents.nextDue(id, platform.clock.now()))?.event.position ?? 0
   await deliverNext(failing, trace, id, new AbortController().signal)
   expect(await q.webhookEvents.findDelivery(position, id)).toMatchObject({ state: 'pending', attempts: 1 })
+  expect(await q.webhookEvents.findDelivery(position, beside)).toMatchObject({ state: 'pending', attempts: 0 })
   expect((await q.webhookEndpoints.find(id))?.endpoint.failingSince).not.toBeNull()
 })
 
