@@ -123,6 +123,8 @@ export const equivalent: Readonly<Record<string, string>> = {
     'an error that is none of ours has no explanation, which is asked next',
   'src/pages/notice.ts: left out: done === null': 'no page has a sentence called null',
   'src/pages/outcome.ts: left out: error instanceof PlatformError': 'no other error has a status',
+  "src/pages/pages.ts: left out: method === 'POST'": 'what comes with another method is never looked at',
+  'src/pages/sign-in/visitor.ts: left out: known !== null': 'null has not the form of a secret',
   'src/pages/return-to.ts: left out: url !== null': 'a path by the rule above can be read',
   'src/pages/return-to.ts: left out: url.origin === publicUrl': 'a path by the rule above is one of this server',
   'src/pages/seen-version.ts: left out: liveId === undefined': 'a field of the right form has all of its parts',
