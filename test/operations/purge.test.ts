@@ -34,9 +34,9 @@ const purge = async (before: number, endAfter = Number.POSITIVE_INFINITY) => {
   )
   return { removed, pauses }
 }
-const purged = async (): Promise<unknown[]> =>
+const purged = async (kind = 'grants.purged') =>
   (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 }))
-    .filter(({ action }) => action === 'grants.purged')
+    .filter(({ action }) => action === kind)
     .map(({ detail }) => JSON.parse(detail ?? ''))
 
 test('others have a turn between two batches, and a purge that is stopped goes no further', async () => {
@@ -47,6 +47,8 @@ test('others have a turn between two batches, and a purge that is stopped goes n
   expect([stopped.removed.app_tokens, stopped.pauses]).toEqual([250, 1])
   const rest = await purge(platform.clock.now())
   expect([rest.removed.app_tokens, rest.pauses]).toEqual([450, 1])
+  const issued = (await purged('app_tokens.purged')).map((detail) => detail.issued[credentialId])
+  expect(issued).toEqual([250, 250, 200]) // a token's row was the record of its issue
 })
 
 test('an outcome is forgotten when its day is over, whoever else has chosen the same key', async () => {
