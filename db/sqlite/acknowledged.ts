@@ -95,6 +95,8 @@ export class Acknowledged {
   readonly #time = keptIn(timeLine)
   #writing: Promise<void> | null = null
   #pause: ReturnType<typeof setTimeout> | null = null
+  /** From then on only `close` writes: what came later would be written to whatever file has the descriptor next. */
+  #closing = false
 
   constructor(
     file: string,
@@ -117,19 +119,22 @@ export class Acknowledged {
     this.#consider()
   }
 
-  /** Writes what has not been written yet, unless the disk has failed. */
+  /** Writes what has not been written yet, unless the disk has failed or is full, which makes the count too low at most. */
   async close(options: { readonly failed: boolean }): Promise<void> {
+    this.#closing = true
     if (this.#pause !== null) clearTimeout(this.#pause)
     await this.#writing
     try {
       if (!options.failed) await this.#write()
+    } catch (error) {
+      if (!isFull(error)) throw error
     } finally {
       closeSync(this.#descriptor)
     }
   }
 
   #consider(): void {
-    if (this.#writing !== null || this.#pause !== null || !this.#isDue()) return
+    if (this.#closing || this.#writing !== null || this.#pause !== null || !this.#isDue()) return
     this.#writing = this.#write()
       .catch((error: unknown) => {
         if (!isFull(error)) this.failed(error)

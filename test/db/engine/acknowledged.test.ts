@@ -1,8 +1,18 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
-import { copyFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { DatabaseUnusable } from '../../../db/database.ts'
-import { readAcknowledged, readKeptTime } from '../../../db/sqlite/acknowledged.ts'
+import { Acknowledged, readAcknowledged, readKeptTime } from '../../../db/sqlite/acknowledged.ts'
 import { isBehind, laterCount, nextCount } from '../../../db/sqlite/commit-count.ts'
 import { eventually, startTiny } from './support/start-tiny.ts'
 import { openTiny, temporaryFolder } from './support/tiny-store.ts'
@@ -229,6 +239,23 @@ describe('the time that is kept beside a store', () => {
     flip(`${folder.file}.acknowledged`, 50)
     expect([readAcknowledged(folder.file), readKeptTime(folder.file)]).toEqual([1, null])
   })
+})
+
+test('what is told while it closes, or after that, is written to no file, and is no fault', async () => {
+  using folder = temporaryFolder()
+  const faults: unknown[] = []
+  const acknowledged = new Acknowledged(folder.file, (error) => faults.push(error))
+  acknowledged.note(1)
+  const closed = acknowledged.close({ failed: false })
+  acknowledged.note(2)
+  await closed
+  const other = `${folder.file}.other`
+  const descriptor = openSync(other, 'w+') // takes the number that has become free
+  acknowledged.note(3)
+  acknowledged.noteTime(1_000_000)
+  await Bun.sleep(300)
+  closeSync(descriptor)
+  expect([readFileSync(other, 'latin1'), readKeptTime(folder.file), faults]).toEqual(['', null, []])
 })
 
 test('counts go round without looking as if something were missing', () => {
