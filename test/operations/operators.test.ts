@@ -72,6 +72,7 @@ test('two operators who disable each other at once: one of them is left', async 
 
 test('the last operator who can sign in keeps their rights, whoever asks', async () => {
   await setUserStatus(platform, trace, operator, { email: other.email, status: 'disabled' })
+  await addUser(platform, 'Nobody Special') // who can sign in, and is no operator
   const fault = await platform.database.transaction(leavesAnOperator('usr_somebody', one.id))
   expect(fault?.message).toContain('the last operator')
   expect(await platform.database.transaction(leavesAnOperator(one.id, other.id))).toBeNull()
