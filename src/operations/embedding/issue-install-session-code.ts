@@ -7,10 +7,10 @@ import { commonTo, formatScope, parseStoredScope } from '../../domain/scope.ts'
 import { hashSecret, mintSecret } from '../../domain/secret.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { type Decision, decide, done, refused } from '../decision.ts'
-import { openedVersion } from '../installs/opened-version.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { storedJson } from '../stored-json.ts'
 import type { SessionCaller } from '../tokens/authenticate-session.ts'
+import { currentVersion } from '../versions/current-version.ts'
 
 /** An installed app, ready to be opened in a frame. */
 export type OpenedApp = {
@@ -84,7 +84,7 @@ const openedApp = async (
   const app = await q.apps.byId(install.appId)
   if (app === null || app.status !== 'active') return refused(refuse('app_inactive'))
   const isForeignTest = install.environment === 'development' && app.ownerId !== caller.user.id
-  const version = isForeignTest ? null : await openedVersion(q, app, install.environment)
+  const version = isForeignTest ? null : await currentVersion(q, app, install.environment)
   const embed = version === null ? null : embedUrlOf(storedJson(version.manifest))
   // A page of our own origin could reach out of any sandbox that lets it have that origin.
   if (version === null || embed === null || embed.origin === publicUrl) return refused(nothingToOpen())

@@ -4,8 +4,8 @@ import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
+import { currentVersion } from '../versions/current-version.ts'
 import { askedAnew } from './create-install.ts'
-import { openedVersion } from './opened-version.ts'
 
 /**
  * The owner agrees to what the app's version asks for now. Until then the install keeps working with what was agreed to
@@ -27,7 +27,7 @@ export const agreeToScopes = async (
     if (install === null || app === null || endingStep(install) === null) {
       return refused(badInput('install', 'There is no such install, or it is over.'))
     }
-    const version = await openedVersion(q, app, install.environment)
+    const version = await currentVersion(q, app, install.environment)
     if (version === null || version.scopes !== agreedTo) return refused(badInput('scopes', askedAnew))
     const before = parseStoredScope(install.scopes)
     await q.installs.setScopes(install.id, agreedTo, now)

@@ -9,8 +9,8 @@ import { badInput } from '../bad-input.ts'
 import { type Decision, decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
+import { currentVersion } from '../versions/current-version.ts'
 import { type InstallRecord, installRecord } from './install-record.ts'
-import { openedVersion } from './opened-version.ts'
 
 type NewInstall = {
   readonly slug: string
@@ -88,7 +88,7 @@ const scopesOf = async (
 ): Promise<Decision<string>> => {
   const isTest = environment === 'development'
   if (isTest && app.ownerId !== user.id) return refused(badInput('app', 'Only its developer can test an app.'))
-  const version = await openedVersion(q, app, environment)
+  const version = await currentVersion(q, app, environment)
   if (agreedTo === undefined) return done(version?.scopes ?? '')
   if (app.status !== 'active') return refused(badInput('app', 'This app is suspended and cannot be installed now.'))
   if (version === null) return refused(badInput('app', 'This app has no version that can be installed.'))

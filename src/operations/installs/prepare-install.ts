@@ -5,8 +5,8 @@ import { parseStoredScope } from '../../domain/scope.ts'
 import { type Page, pageOf } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import type { SessionCaller } from '../tokens/authenticate-session.ts'
+import { currentVersion } from '../versions/current-version.ts'
 import type { OfferedApp } from './list-offered-apps.ts'
-import { openedVersion } from './opened-version.ts'
 
 /** A website or store that an app can be installed on. */
 type InstallPlace = { readonly kind: ResourceKind; readonly slug: string; readonly name: string }
@@ -34,7 +34,7 @@ export const prepareInstall = async (
   const app = await q.apps.bySlug(slug)
   if (app === null || app.status !== 'active') return null
   if (environment === 'development' && app.ownerId !== caller.user.id) return null
-  const version = await openedVersion(q, app, environment)
+  const version = await currentVersion(q, app, environment)
   if (version === null) return null
   const publisher = (await q.users.byId(app.ownerId))?.name ?? ''
   const { name } = app

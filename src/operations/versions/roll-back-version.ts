@@ -6,10 +6,10 @@ import { isProductionRollbackTarget } from '../../domain/version.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { type Decision, done, refused } from '../decision.ts'
 import { type Once, once, type RepeatableRequest } from '../idempotency/once.ts'
-import { openedVersion } from '../installs/opened-version.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { AppCaller } from '../tokens/authenticate-app-token.ts'
 import { refusalIfEnded } from '../tokens/refusal-if-ended.ts'
+import { currentVersion } from './current-version.ts'
 import { readVersionRecord, type VersionRecord } from './version-record.ts'
 
 export type RollbackRequest = {
@@ -85,7 +85,7 @@ type Swap = { readonly app: App; readonly from: Version; readonly to: Version }
 const findSwap = async (q: Queries, appId: string, request: RollbackRequest): Promise<Swap | PlatformError> => {
   const app = await q.apps.byId(appId)
   if (app === null) return refuse('invalid_token')
-  const from = await openedVersion(q, app, request.environment)
+  const from = await currentVersion(q, app, request.environment)
   const to = await targetVersion(q, app, request, from)
   if (to instanceof PlatformError) return to
   if (from?.id === to.id) return refuse('version_already_current')

@@ -221,7 +221,7 @@ export const equivalent: Readonly<Record<string, string>> = {
   'src/operations/installs/agree-to-scopes.ts: left out: install === null': 'without an install there is no app',
   'src/operations/installs/agree-to-scopes.ts: left out: app === null':
     'an install has an app: a foreign key of the store',
-  'src/operations/installs/opened-version.ts: never: app.developmentVersionId === null': 'no version has no ID',
+  'src/operations/versions/current-version.ts: never: app.developmentVersionId === null': 'no version has no ID',
   'src/operations/oauth/attempt.ts: left out: !sameHash(pair.accessHash, current.pair.accessHash)':
     'both tokens come from one salt: where one differs, both do',
   'src/operations/oauth/attempt.ts: left out: !sameHash(pair.refreshHash, current.pair.refreshHash)':

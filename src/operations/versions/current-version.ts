@@ -1,8 +1,8 @@
 import type { App, Queries, Version } from '../../../db/database.ts'
 import type { Environment } from '../../domain/environment.ts'
 
-/** The version that an install opens: what users get, or in development the head; null when there is none. */
-export const openedVersion = async (
+/** What users get of an app, or in development its head, which is also what an install opens; null when there is none. */
+export const currentVersion = async (
   q: Queries,
   app: Pick<App, 'id' | 'developmentVersionId'>,
   environment: Environment,
