@@ -1,7 +1,6 @@
 import { recordId } from '../domain/identifier.ts'
 import type { Platform } from '../operations/platform.ts'
 import { purgeAll } from '../operations/purge/purge-all.ts'
-import { purgeKinds } from '../operations/purge/purge.ts'
 import type { Job } from './scheduler.ts'
 
 /** Long enough for every other request to get its turn between two batches. */
@@ -13,12 +12,6 @@ export const purgeJob = (platform: Platform, purged: (kind: string, rows: number
   periodMs: 60_000,
   run: async (stopped) => {
     const requestId = recordId('req_', platform.random.uuid(platform.clock.now()))
-    const removed = await purgeAll(
-      platform,
-      { requestId, address: 'local' },
-      async () => await Bun.sleep(pauseMs),
-      stopped,
-    )
-    for (const kind of purgeKinds) if (removed[kind] > 0) purged(kind, removed[kind])
+    await purgeAll(platform, { requestId, address: 'local' }, async () => await Bun.sleep(pauseMs), stopped, purged)
   },
 })

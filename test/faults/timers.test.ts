@@ -60,10 +60,11 @@ test('a job that fails for good, hangs or waits for a lock stops no other, lets 
   await addExpired(world)
   change(server.database, ...broken)
   const told = { done: new Map<string, number>(), failed: new Map<string, number>() }
+  const purged = new Map<string, number>()
   const clock = async () => await platform.database.queries.watermarks.find('clock')
   const scheduler = startScheduler(
     [
-      { ...purgeJob(platform, () => undefined), periodMs: 10 },
+      { ...purgeJob(platform, (kind, rows) => void purged.set(kind, rows)), periodMs: 10 },
       { ...keepTimeJob(platform), periodMs: 10 },
       { name: 'hanging', periodMs: 10, run: async () => await new Promise<never>(() => undefined) },
     ],
@@ -76,7 +77,8 @@ test('a job that fails for good, hangs or waits for a lock stops no other, lets 
   )
   expect([...told.failed.keys()].toSorted()).toEqual(['keep-time', 'purge'])
   expect(told.done.size).toBe(0)
-  expect(expired(world)).toEqual({ tokens: expiredTokens, keys: 0 }) // what can be removed is
+  expect(expired(world)).toEqual({ tokens: expiredTokens, keys: 0 }) // what can be removed is, and counted
+  expect([...purged]).toEqual([['idempotency_keys', 1]])
   expect(
     await eventually(
       async () => await statusOf(server, '/me', dead),

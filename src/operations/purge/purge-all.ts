@@ -5,7 +5,7 @@ export type PurgeResult = Readonly<Record<PurgeKind, number>>
 
 /**
  * Removes all that is over, batch by batch. `pause` is awaited between batches and lets other work run; `stopped`
- * ends the walk early. Gives the rows removed per kind.
+ * ends the walk early. Gives the rows removed per kind; `told` is told of each batch, also where another kind fails.
  * @throws the first failure of a kind, once all other kinds had their turn: what cannot be removed keeps nothing else
  */
 export const purgeAll = async (
@@ -13,6 +13,7 @@ export const purgeAll = async (
   trace: Trace,
   pause: () => Promise<void>,
   stopped: () => boolean,
+  told: (kind: PurgeKind, rows: number) => void = () => undefined,
 ): Promise<PurgeResult> => {
   const removed = {
     app_tokens: 0,
@@ -34,6 +35,7 @@ export const purgeAll = async (
     while (!finished && !stopped()) {
       const batch = await purgeBatch(platform, trace, kind, cursor)
       removed[kind] += batch.removed
+      if (batch.removed > 0) told(kind, batch.removed)
       finished = batch.finished
       if (!finished) await pause()
     }
