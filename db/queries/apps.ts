@@ -61,7 +61,7 @@ export const appQueries = (db: Connection) => {
     ownedBySlug: async (ownerId: string, slug: string) => only(await ownedBySlug().execute({ ownerId, slug })),
     /** The app behind a client ID, with the client's environment. */
     byClient: async (clientId: string) => only(await byClient().execute({ clientId })),
-    /** The ID of the app behind a client ID, or null. One row is read either way, so that the time does not tell which. */
+    /** The ID of the app behind a client ID, or null. One row comes back either way, so that the time does not tell which. */
     idOfClient: async (clientId: string) => only(await ofClient().execute({ clientId }))?.appId ?? null,
     clientsOf: async (appId: string): Promise<Client[]> =>
       await db.select().from(clients).where(eq(clients.appId, appId)).orderBy(asc(clients.environment)),

@@ -206,7 +206,7 @@ const webhookEnds: readonly End[] = [
 ]
 
 const always: readonly End[] = [...rowEnds, scopesOf('apps', 'app_scopes'), redirectUri]
-/** A predecessor of before installs had scopes, and webhooks were there, cannot be asked for these. */
+/** What there was nothing of in a predecessor from before installs had scopes and before there were webhooks. */
 const later: readonly End[] = [scopesOf('installs', 'install_scopes'), ...webhookEnds]
 
 /** Everything that a restore must not revive, but for what was issued, which ends with every restore. */

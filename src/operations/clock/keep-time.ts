@@ -15,7 +15,7 @@ export const keepTime = async ({ clock, database }: Platform): Promise<void> => 
 /** How exactly it is worth telling the store. */
 const tickMs = 100
 
-/** The clock of whoever answers: the time that is told is kept within a second, for what it ended must stay ended. */
+/** The clock of whoever answers: the trusted time is kept within a second of each answer, for what it ended must stay ended. */
 export const keepingClock = (clock: Clock, store: Pick<Database, 'keepTime'>): Clock => {
   let toldAt = Number.NEGATIVE_INFINITY
   return {
