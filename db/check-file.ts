@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { damagedArtifacts } from './check-artifacts.ts'
+import { damagedKeys } from './check-keys.ts'
 import { DatabaseUnusable } from './database.ts'
 import type { Migration } from './migrate.ts'
 import { findFaults } from './sqlite/check.ts'
@@ -15,7 +16,7 @@ export const checkFile = (path: string, migrations: readonly Migration[]): reado
   try {
     connection.run('PRAGMA busy_timeout = 1000')
     const faults = findFaults(connection, file, migrations)
-    return faults.length > 0 ? faults : damagedArtifacts(connection)
+    return faults.length > 0 ? faults : [...damagedKeys(connection), ...damagedArtifacts(connection)]
   } catch (error) {
     if (error instanceof DatabaseUnusable) return [error.message]
     if (faultKind(error) !== 'state_unknown') throw error

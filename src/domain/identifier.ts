@@ -26,7 +26,7 @@ type RecordPrefix =
   | 'att_'
 
 /** The largest number of 128 bits; a greater text of the same length is no UUID. */
-const highestRowKey = encodeBase62(new Uint8Array(16).fill(0xff), rowKeyLength)
+export const highestRowKey = encodeBase62(new Uint8Array(16).fill(0xff), rowKeyLength)
 
 /** Whether the text can be the key of a row. */
 export const isRowKey = (text: string): text is RowKey =>

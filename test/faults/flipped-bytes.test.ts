@@ -1,7 +1,9 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { checkFile } from '../../db/check-file.ts'
 import { DatabaseUnusable } from '../../db/database.ts'
+import { migrations } from '../../db/migrations/index.ts'
 import { readAcknowledged } from '../../db/sqlite/acknowledged.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { call } from '../support/call.ts'
@@ -64,7 +66,7 @@ const openingOf = async (file: string, { app, told }: Scene): Promise<Outcome> =
   let opened: Platform | null = null
   try {
     opened = await openAsOperator(file)
-    if ((await opened.database.check()).length > 0) return 'found'
+    if (checkFile(file, migrations).length > 0) return 'found'
     return (await told.ledger.missing(opened, app.id)).length > 0 ? 'lost' : 'harmless'
   } catch (error) {
     if (error instanceof DatabaseUnusable) {

@@ -1,0 +1,52 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { checkFile } from '../../db/check-file.ts'
+import { migrations } from '../../db/migrations/index.ts'
+import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { addFamily } from '../support/grant-family.ts'
+import { openAsOperator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser } from '../support/world.ts'
+
+const file = join(temporaryFolder(), 'keys.db')
+let platform: Platform
+beforeAll(async () => {
+  platform = await openAsOperator(file)
+  const user = await addUser(platform)
+  const app = await addApp(platform, user)
+  await issueAppToken(platform, trace, { ...app.development, scope: null })
+  await signIn(platform, trace, user)
+  await addFamily(platform, app, user, 2)
+})
+afterAll(async () => await platform.database.close())
+
+const tables = ['app_tokens', 'sessions', 'authorization_codes', 'token_pairs']
+
+/** What `check` says while the newest row of the table has this key. */
+const checkedWith = (table: string, key: string): readonly string[] => {
+  using database = new Database(file, { readwrite: true, create: false })
+  database.run('PRAGMA foreign_keys = OFF')
+  const newest = database.query<{ key: string }, []>(`SELECT max(key) AS key FROM ${table}`).get()?.key ?? ''
+  const rename = (from: string, to: string) => database.run(`UPDATE ${table} SET key = ? WHERE key = ?`, [to, from])
+  rename(newest, key)
+  const told = checkFile(file, migrations)
+  rename(key, newest)
+  return told
+}
+
+test.each(tables)('check tells of a key in %s that no row can have, and of no other', (table) => {
+  for (const wrong of [
+    '',
+    'z'.repeat(22),
+    `${'0'.repeat(21)}=`,
+    `${'0'.repeat(21)}é`,
+    '0'.repeat(21),
+    '0'.repeat(23),
+  ]) {
+    expect([wrong, ...checkedWith(table, wrong)]).toEqual([wrong, `A key in ${table} is damaged: restore a backup.`])
+  }
+  expect(checkedWith(table, '0'.repeat(22))).toEqual([])
+})
