@@ -81,7 +81,6 @@ export const equivalent: Readonly<Record<string, string>> = {
   "src/http/router.ts: never: !segment.includes('%')": 'what has no escape is decoded to itself',
   'src/http/router.ts: never: patterns.length === 0': 'among no patterns none is found',
   "src/http/router.ts: always yes: decodeURIComponent(segment) !== ''": 'an escape that can be decoded is something',
-  "src/http/routes/oauth/me.ts: never: caller.kind === 'embedded'": 'a page in a frame was answered before',
   'src/http/rate-limit.ts: left out: wayUsed[place] === 1': 'a place that nobody has used is one of no key',
   'src/http/rate-limit.ts: left out: wayUsed[place] !== 1': 'a place that nobody has used is one of no key',
   'src/http/rate-limit.ts: <=: (backAt[place] ?? 0) < (backAt[least] ?? 0)':
