@@ -125,11 +125,12 @@ const schemaState = (connection: Connection, file: string, migrations: readonly 
       )
     }
   }
-  if (applied.length < migrations.length) return 'behind'
-  const wrong = partNotAsMade(connection, migrations)
-  if (wrong === null) return 'current'
-  const sentence = `${wrong} in ${file} is not as this program made it: the file is damaged, or was changed by hand. Restore a backup.`
-  throw new DatabaseUnusable('damaged', sentence)
+  const wrong = partNotAsMade(connection, migrations.slice(0, applied.length))
+  if (wrong !== null) {
+    const sentence = `${wrong} in ${file} is not as this program made it: the file is damaged, or was changed by hand. Restore a backup.`
+    throw new DatabaseUnusable('damaged', sentence)
+  }
+  return applied.length < migrations.length ? 'behind' : 'current'
 }
 
 const appliedTo = (connection: Connection): readonly Applied[] => {

@@ -58,7 +58,7 @@ test('rebuilding a table keeps the children that cascade from it', async () => {
   ])
 })
 
-test('a schema with a wrong letter is refused by its name, and what others have added is none of our concern', async () => {
+test('a schema with a wrong letter is refused by its name, also before it is brought up to date, and what others have added is none of our concern', async () => {
   using folder = fresh()
   await migrate(folder.file, [parents, rebuild])
   rowsOf(folder.file, 'CREATE TABLE _of_a_program_that_copies (seq INTEGER)')
@@ -68,10 +68,16 @@ test('a schema with a wrong letter is refused by its name, and what others have 
   const content = readFileSync(folder.file)
   content.write('qarent', content.indexOf('parent INTEGER NOT NULL'))
   writeFileSync(folder.file, content)
-  expect(migrate(folder.file, [parents, rebuild])).rejects.toMatchObject({
-    kind: 'damaged',
-    message: expect.stringMatching(/^children in .* is not as this program made it: .*Restore a backup\.$/),
-  })
+  const next = migrationOf(3, 'next', 'CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT')
+  for (const steps of [
+    [parents, rebuild],
+    [parents, rebuild, next],
+  ]) {
+    await expect(migrate(folder.file, steps)).rejects.toMatchObject({
+      kind: 'damaged',
+      message: expect.stringMatching(/^children in .* is not as this program made it: .*Restore a backup\.$/),
+    })
+  }
 })
 
 test('a migration that fails in its middle leaves the old schema', async () => {
