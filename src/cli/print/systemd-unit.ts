@@ -20,8 +20,8 @@ ${home(deployment).join('\n')}
 UMask=0077
 Restart=on-failure
 RestartSec=1
-# It ends what runs within 10 s of SIGTERM by itself.
-TimeoutStopSec=20
+# It ends what runs within 10 s of SIGTERM by itself; a job that hangs and a locked database may take 5 s more each.
+TimeoutStopSec=30
 LimitNOFILE=65536
 
 ${sandbox(deployment).join('\n')}
