@@ -25,6 +25,7 @@ const launch = async (): Promise<Browser> => {
   const [{ chromium }, neighbours] = await Promise.all([import('playwright-core'), startNeighbours()])
   return await chromium.launch({
     executablePath,
+    env: { ...process.env, LC_ALL: 'C.UTF-8' }, // else a machine without a language saves all files as "download"
     args: [
       '--headless',
       '--no-sandbox',

@@ -5,7 +5,7 @@ import { type PlatformError, refuse } from '../../../domain/errors.ts'
 import { resourceKinds } from '../../../domain/resource.ts'
 import { parseStoredScope } from '../../../domain/scope.ts'
 import type { Door } from '../../../http/door.ts'
-import { actingAs } from '../../../operations/acting-as.ts'
+import { actingAs, ownsApp } from '../../../operations/acting-as.ts'
 import { createInstall } from '../../../operations/installs/create-install.ts'
 import { prepareInstall } from '../../../operations/installs/prepare-install.ts'
 import { formFields, forms, ticketOf } from '../../form.ts'
@@ -69,7 +69,9 @@ const install = async (
   { scopes, place }: Answer,
 ): Promise<Response> => {
   const { session, trace } = visitOf(request)
-  const acting = actingAs(door.platform, trace, session, { ticket: ticketOf(request) })
+  // Asked before the ticket is spent: whoever may not leaves nothing behind.
+  const mine = environment === 'development' ? { may: ownsApp(session.user.id, slug) } : {}
+  const acting = actingAs(door.platform, trace, session, { ...mine, ticket: ticketOf(request) })
   const actor = { kind: 'user', id: session.user.id } as const
   const [kindText, resourceSlug = ''] = place.split(' ')
   const kind = resourceKinds.find((name) => name === kindText)
