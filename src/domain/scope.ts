@@ -30,15 +30,18 @@ export type ParsedScope =
 const maximumLength = 1000
 
 const rememberedTexts = 256
-/** Apps ask for the same few scopes with every call: what the latest texts said is kept, and forgotten all at once. */
+/**
+ * Apps ask for the same few scopes with every call: what the latest texts said is kept, and forgotten all at once. What is
+ * longer than any scope may be is read and not kept.
+ */
 const remembered = <T>(read: (text: string) => T): ((text: string) => T) => {
   const known = new Map<string, T>()
   return (text) => {
     const kept = known.get(text)
     if (kept !== undefined) return kept
-    if (known.size >= rememberedTexts) known.clear()
     const value = read(text)
-    known.set(text, value)
+    if (known.size >= rememberedTexts) known.clear()
+    if (text.length <= maximumLength) known.set(text, value)
     return value
   }
 }
