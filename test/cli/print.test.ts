@@ -79,6 +79,10 @@ test('what cannot be printed is refused in a sentence', async () => {
   }
 })
 
+test('the service leaves no core dump, which would hold secrets', async () => {
+  expect(await print('systemd', {})).toMatch(/^LimitCORE=0$/m)
+})
+
 test.skipIf(installed('systemd-analyze') === null)(
   'systemd understands the unit, and finds little to object to',
   async () => {

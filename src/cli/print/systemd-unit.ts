@@ -23,6 +23,8 @@ RestartSec=1
 # It ends what runs within 10 s of SIGTERM by itself; a job that hangs and a locked database may take 5 s more each.
 TimeoutStopSec=30
 LimitNOFILE=65536
+# A core dump would hold secrets that were being answered.
+LimitCORE=0
 
 ${sandbox(deployment).join('\n')}
 SystemCallArchitectures=native
