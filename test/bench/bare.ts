@@ -1,4 +1,3 @@
-import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import type { Options } from './options.ts'
 import { connections, measured, type Stage, written } from './phase.ts'
@@ -33,7 +32,6 @@ export const bareFigures = async (stage: Stage, options: Options): Promise<reado
 const startBare = async ({ folder, filled }: Stage): Promise<ServingProcess> => {
   const copy = join(folder, 'bare.db')
   await filled.platform.database.backup(copy)
-  new Database(copy).close(true)
   const command = [process.execPath, join(import.meta.dir, 'bare-server.ts'), copy]
   return await startServing({ command, log: join(folder, 'bare.log') })
 }
