@@ -67,7 +67,7 @@ const proofs: Readonly<Record<string, Proof>> = {
     unit: 'rounds of peak and overload',
   },
   secrets: {
-    shows: 'of many secrets of every kind none is kept anywhere; tells what a core dump holds',
+    shows: 'of many secrets of every kind none is kept anywhere, nor is any in a core dump',
     file: 'test/faults/many-secrets.test.ts',
     rounds: 100_000,
     unit: 'secrets',
