@@ -31,11 +31,17 @@ export type SqliteOptions<Q> = {
   readonly migrations: readonly Migration[]
   /** Creates the file and brings its schema up to date; otherwise a missing or outdated one is refused. */
   readonly migrate: boolean
-  /** How long the WAL grows before it is copied into the database, in pages of 4 KiB. */
+  /**
+   * How long the WAL grows before it is copied into the database, in pages of 4 KiB. What it grew beyond while somebody
+   * kept it from being copied is cut off once it starts over.
+   */
   readonly checkpointAfterPages?: number
   /** Called once, when writes have stopped for good. */
   readonly onFault?: (fault: StoreFault) => void
 }
+
+/** A page and its header in the WAL. */
+const walFrameBytes = 4_096 + 24
 
 /**
  * Opens the store on an SQLite file. Throws `DatabaseUnusable` with a sentence for the operator when the file is
@@ -74,6 +80,7 @@ class SqliteStore<Q> implements Store<Q> {
   readonly #guard: FileGuard
   readonly #checkpointer: Checkpointer | null
   readonly #timer: ReturnType<typeof setInterval>
+  readonly #checkpointAfterPages: number
   #writer: WritingConnection<Q>
   #stopped: string | null = null
   #full = false
@@ -82,7 +89,8 @@ class SqliteStore<Q> implements Store<Q> {
     private readonly options: SqliteOptions<Q>,
     private readonly lock: ServerLock | null,
   ) {
-    const { file, role, createQueries } = options
+    const { file, role, createQueries, checkpointAfterPages = 4_000 } = options
+    this.#checkpointAfterPages = checkpointAfterPages
     this.#reader = new ReadingConnection(file, createQueries)
     this.queries = this.#reader.queries
     this.#writer = this.#openWriter()
@@ -172,16 +180,15 @@ class SqliteStore<Q> implements Store<Q> {
     const writer = new WritingConnection(file, role === 'server' ? 'NORMAL' : 'FULL', createQueries)
     if (role === 'server') {
       writer.connection.run('PRAGMA wal_autocheckpoint = 0')
-      writer.connection.run('PRAGMA journal_size_limit = 67108864')
+      writer.connection.run(`PRAGMA journal_size_limit = ${this.#checkpointAfterPages * walFrameBytes}`)
     }
     return writer
   }
 
   #openCheckpointer(): Checkpointer {
-    const { file, checkpointAfterPages = 4_000 } = this.options
     return new Checkpointer({
-      file,
-      afterPages: checkpointAfterPages,
+      file: this.options.file,
+      afterPages: this.#checkpointAfterPages,
       failed: (error) => this.#checkpointFailed(error),
     })
   }

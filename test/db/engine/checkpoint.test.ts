@@ -29,7 +29,7 @@ test('beside a busy writer the WAL starts over instead of growing', async () => 
   await store.close()
 })
 
-test('a reader in another process only delays it', async () => {
+test('a reader in another process only delays it: once it is gone, the WAL is as short as before', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file, { checkpointAfterPages: 100 })
   using other = new Database(folder.file)
@@ -37,11 +37,14 @@ test('a reader in another process only delays it', async () => {
   other.query('SELECT * FROM notes').all()
 
   await write(store, 100, 'beside-')
+  const grown = store.statistics().walBytes
   other.run('COMMIT')
-  await write(store, 300, 'after-')
+  const isLong = () => store.statistics().walBytes > 100 * 4_120
+  for (let round = 0; isLong() && round < 50; round += 1) await write(store, 10, `after-${round}-`)
 
-  expect(store.statistics().walBytes).toBeLessThan(6_000_000)
-  expect(await store.queries.count()).toBe(8_000)
+  expect(grown).toBeGreaterThan(3_000_000)
+  expect(isLong()).toBe(false)
+  expect(await store.check()).toEqual([])
   await store.close()
 })
 
