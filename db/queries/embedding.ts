@@ -97,6 +97,15 @@ export const embeddingQueries = (db: Connection) => {
           .where(and(eq(installSessionCodes.key, key), isNull(installSessionCodes.spentAt)))
           .returning({ key: installSessionCodes.key })
       ).length === 1,
+    /** Ends the session; false when it had already ended. */
+    endSession: async (key: string, now: number) =>
+      (
+        await db
+          .update(embeddedSessions)
+          .set({ endedAt: now })
+          .where(and(eq(embeddedSessions.key, key), isNull(embeddedSessions.endedAt)))
+          .returning({ key: embeddedSessions.key })
+      ).length === 1,
     /** Whether a code was made lately for a page of this origin, so that it has reason to call at all. */
     isKnownOrigin: async (origin: string) => ofOrigin().values({ origin, limit: 1 }).length === 1,
     purgeCodes: async (before: string, limit: number) => await purge(installSessionCodes, before, limit),

@@ -1,7 +1,7 @@
 import type { Grant, Queries } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId, recordIdOfKey } from '../../domain/identifier.ts'
-import { type Actor, type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
+import { type Actor, type AuditFacts, type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
 import { authenticateClient, type ClientCredentials, presentClient, recordUse } from '../clients/authenticate-client.ts'
 import { refuseClient } from '../clients/refuse-client.ts'
 import { type Decision, decide, done, refused } from '../decision.ts'
@@ -9,11 +9,19 @@ import type { Platform, Trace } from '../platform.ts'
 import type { AppCaller } from '../tokens/authenticate-app-token.ts'
 import type { SessionCaller } from '../tokens/authenticate-session.ts'
 import type { UserCaller } from '../tokens/authenticate-user-token.ts'
-import { findAccessToken, findAppToken, findAuthorizationCode, findRefreshToken } from '../tokens/find-token.ts'
+import {
+  findAccessToken,
+  findAppToken,
+  findAuthorizationCode,
+  findEmbeddedSession,
+  findInstallSessionCode,
+  findRefreshToken,
+} from '../tokens/find-token.ts'
 
 /**
- * An app revokes a token of its own: any token or code of a grant ends the whole grant, an app token ends itself. A token
- * that is unknown or already dead is no error (RFC 7009 section 2.2). A suspended app may still revoke.
+ * An app revokes a token of its own: any token or code of a grant ends the whole grant; an app token and the code and the
+ * session of a frame end themselves. A token that is unknown or already dead is no error (RFC 7009 section 2.2). A
+ * suspended app may still revoke.
  * @throws invalid_client, token_not_owned
  */
 export const revokeByClient = async (
@@ -38,10 +46,7 @@ export const revokeByClient = async (
       return refused(refuse('token_not_owned'))
     }
     if (found.kind === 'grant') return await endGrant(q, stamp, found.grant, actor, now)
-    if (await q.appTokens.revoke(found.key, now)) {
-      const about = { target: found.credentialId, detail: issueOf(found.key) }
-      await q.audit.insert(auditEvent(stamp, { ...facts, ...about, action: 'app_token.revoked' }))
-    }
+    if (await found.end(now)) await q.audit.insert(auditEvent(stamp, { ...facts, ...found.event }))
     return done(null)
   })
 }
@@ -103,12 +108,22 @@ type EndableGrant = Pick<Grant, 'id' | 'clientId' | 'appId'>
 
 type OwnedToken =
   | { readonly kind: 'grant'; readonly clientId: string; readonly grant: EndableGrant }
-  | { readonly kind: 'app'; readonly clientId: string; readonly key: string; readonly credentialId: string }
+  | {
+      readonly kind: 'single'
+      readonly clientId: string
+      /** False when it had ended before. */
+      readonly end: (now: number) => Promise<boolean>
+      readonly event: Pick<AuditFacts, 'action' | 'target' | 'detail'>
+    }
 
 /** Whose token it is, dead or alive. The prefix says where to look, so a type hint is not needed. */
 const ownerOf = async (q: Queries, text: string): Promise<OwnedToken | null> => {
   const app = await findAppToken(q, text)
-  if (app !== null) return { kind: 'app', key: app.key, clientId: app.row.clientId, credentialId: app.row.credentialId }
+  if (app !== null) {
+    const { clientId, credentialId: target } = app.row
+    const event = { action: 'app_token.revoked', target, detail: issueOf(app.key) }
+    return { kind: 'single', clientId, event, end: async (now) => await q.appTokens.revoke(app.key, now) }
+  }
   const access = await findAccessToken(q, text)
   if (access !== null) {
     const { grantId, clientId, appId } = access.row
@@ -116,7 +131,23 @@ const ownerOf = async (q: Queries, text: string): Promise<OwnedToken | null> => 
   }
   // A code is no token, but whoever is told that it was revoked must not find it alive.
   const other = (await findRefreshToken(q, text)) ?? (await findAuthorizationCode(q, text))
-  return other === null ? null : { kind: 'grant', clientId: other.row.grant.clientId, grant: other.row.grant }
+  if (other !== null) return { kind: 'grant', clientId: other.row.grant.clientId, grant: other.row.grant }
+  return await ownerOfFrame(q, text)
+}
+
+/** The session of a page in a frame, and the code that it would get one for. */
+const ownerOfFrame = async (q: Queries, text: string): Promise<OwnedToken | null> => {
+  const found = await findEmbeddedSession(q, text)
+  if (found !== null) {
+    const { clientId, installId: target } = found.row.session
+    const event = { action: 'embedded_session.revoked', target }
+    return { kind: 'single', clientId, event, end: async (now) => await q.embedding.endSession(found.key, now) }
+  }
+  const code = await findInstallSessionCode(q, text)
+  if (code === null) return null
+  const { clientId, installId: target } = code.row.code
+  const event = { action: 'install_session_code.revoked', target }
+  return { kind: 'single', clientId, event, end: async (now) => await q.embedding.spendCode(code.key, now) }
 }
 
 /** Ends the grant; whatever is left of its family is refused from this transaction on. */

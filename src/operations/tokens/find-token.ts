@@ -44,6 +44,14 @@ export const findAuthorizationCode = (q: Queries, text: string) =>
     hashOf: ({ code }) => code.hash,
   })
 
+/** An install-session code, spent or not, with what the session stands on that it is exchanged for. */
+export const findInstallSessionCode = (q: Queries, text: string) =>
+  find('installSessionCode', text, {
+    find: q.embedding.findCode,
+    oldest: q.embedding.oldestCodeKey,
+    hashOf: ({ code }) => code.hash,
+  })
+
 /** An embedded session with its install, app, user and the user's own session. */
 export const findEmbeddedSession = (q: Queries, text: string) =>
   find('embeddedSession', text, {

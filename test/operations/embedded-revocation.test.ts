@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
+import { revokeByClient } from '../../src/operations/oauth/revoke.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { authenticateEmbeddedSession } from '../../src/operations/tokens/authenticate-embedded-session.ts'
+import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
+import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
+import { openAsOperator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+import { refusalOf, sessionOf } from './support/owner.ts'
+
+let platform: Platform
+let user: Login
+let app: AppInWorld
+let install: string
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'embedded-revocation.db'))
+  user = await addUser(platform)
+  app = await addApp(platform, user)
+  await addEmbeddedVersion(platform, app)
+  install = await installEmbedded(platform, app, user)
+})
+afterAll(async () => await platform.database.close())
+
+const freshCode = async (): Promise<string> =>
+  (await issueInstallSessionCode(platform, trace, await sessionOf(platform, user), install)).code
+const exchange = async (code: string): Promise<string> => {
+  const request = { clientId: app.production.clientId, code, origin: embedOrigin(app) }
+  return (await exchangeInstallSessionCode(platform, trace, request)).sessionToken
+}
+const freshSession = async (): Promise<string> => await exchange(await freshCode())
+const isAlive = async (token: string): Promise<boolean> =>
+  (await authenticateEmbeddedSession(platform, token)).caller !== null
+
+/** What the trail says of the install under this name: who, and with which outcome. */
+const trailOf = async (action: string) =>
+  (await platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 1000 }))
+    .filter((event) => event.action === action)
+    .map(({ actorId, environment, target, outcome }) => ({ actorId, environment, target, outcome }))
+const byTheApp = () => ({
+  actorId: app.production.clientId,
+  environment: 'production' as const,
+  target: install,
+  outcome: 'done' as const,
+})
+
+test('the session of a frame that its app revokes is over, alone, and the trail says so once', async () => {
+  const [one, two] = [await freshSession(), await freshSession()]
+  await revokeByClient(platform, trace, app.production, one)
+  await revokeByClient(platform, trace, app.production, one)
+  expect([await isAlive(one), await isAlive(two)]).toEqual([false, true])
+  expect(await trailOf('embedded_session.revoked')).toEqual([byTheApp()])
+})
+
+test('the code of a frame that its app revokes gives no session any more, and the trail says so once', async () => {
+  const code = await freshCode()
+  await revokeByClient(platform, trace, app.production, code)
+  await revokeByClient(platform, trace, app.production, code)
+  expect(await refusalOf(exchange(code))).toBe('invalid_grant')
+  expect(await trailOf('install_session_code.revoked')).toEqual([byTheApp()])
+})
+
+test('another client revokes neither, and both go on', async () => {
+  const [session, code] = [await freshSession(), await freshCode()]
+  for (const client of [app.development, (await addApp(platform, user)).production]) {
+    for (const token of [session, code]) {
+      expect(await refusalOf(revokeByClient(platform, trace, client, token))).toBe('token_not_owned')
+    }
+  }
+  expect([await isAlive(session), await isAlive(await exchange(code))]).toEqual([true, true])
+})
