@@ -45,3 +45,20 @@ test('removing a URI of another app or environment takes nothing away', async ()
   expect((await listRedirectUris(platform, other.slug)).redirectUris.development).toEqual([other.redirectUri])
   expect((await listRedirectUris(platform, app.slug)).redirectUris.production).toEqual([app.liveRedirectUri])
 })
+
+test('the trail tells which URI was registered and removed, whole and as it was written', async () => {
+  const app = await addApp(platform, await addUser(platform))
+  const uris = ['a?tenant=1&mode=%C3%A9', 'a?tenant=2'].map((path) => `https://${app.slug}.example:8443/${path}`)
+  const change = (uri = '') => ({ slug: app.slug, environment: 'production', uri }) as const
+  for (const uri of uris) await addRedirectUri(platform, trace, operator, change(uri))
+  await removeRedirectUri(platform, trace, operator, change(uris[1]))
+  const events = await platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 100 })
+  const told = events.flatMap(({ action, detail }) =>
+    action.startsWith('redirect_uri.') && detail?.includes('tenant') ? [[action, JSON.parse(detail)]] : [],
+  )
+  expect(told).toEqual([
+    ['redirect_uri.added', { uri: uris[0] }],
+    ['redirect_uri.added', { uri: uris[1] }],
+    ['redirect_uri.removed', { uri: uris[1] }],
+  ])
+})

@@ -66,7 +66,7 @@ const changeRedirectUris = async (
     const changed = action === 'redirect_uri.added' ? registered === null : await q.redirectUris.remove(uri, client.id)
     if (changed) {
       if (action === 'redirect_uri.added') await q.redirectUris.insert({ uri, clientId: client.id, createdAt: now })
-      const detail = { host: URL.canParse(uri) ? new URL(uri).host : null }
+      const detail = { uri } // no secret, and two of them may share a host
       await q.audit.insert(auditEvent(stamp, { actor, action, appId: app.id, environment, target: client.id, detail }))
     }
     return done(await redirectUrisOf(q, app.id))
