@@ -123,8 +123,13 @@ const readPublicUrl = (setting: Setting | null, faults: Faults): string | null =
   if (setting === null) return null
   const url = URL.parse(setting.text)
   const isOrigin = url !== null && /^https?:\/\/[^/?#@\\\s]+\/?$/i.test(setting.text)
-  if (isOrigin) return url.origin
-  faults.push(`${setting.name} must be an origin such as https://apps.example.com: no path, query, fragment or user.`)
+  if (!isOrigin) {
+    faults.push(`${setting.name} must be an origin such as https://apps.example.com: no path, query, fragment or user.`)
+  } else if (url.port === '0') {
+    faults.push(`${setting.name} must name the port that clients call; nobody can call port 0.`)
+  } else {
+    return url.origin
+  }
   return null
 }
 

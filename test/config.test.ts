@@ -143,6 +143,10 @@ describe('settings', () => {
     expect(faultsOf({ PUBLIC_URL: url })).toHaveLength(1)
   })
 
+  test.each(['https://apps.example.com:0', 'http://localhost:00'])('nobody is told to call port 0, as in %p', (url) => {
+    expect(faultsOf({ PUBLIC_URL: url })).toEqual([expect.stringMatching(/^PUBLIC_URL .* port 0/)])
+  })
+
   test('plain HTTP is warned about unless it stays on this machine', () => {
     expect(readConfig({}, { PUBLIC_URL: 'http://apps.example.com' }).warnings).toHaveLength(1)
     for (const url of ['http://localhost', 'http://127.0.0.1:80', 'http://[::1]', 'https://apps.example.com']) {
