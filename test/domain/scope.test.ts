@@ -86,6 +86,32 @@ describe('stored scopes', () => {
   })
 })
 
+describe('what a text said', () => {
+  /** Texts that nobody else reads. */
+  let count = 0
+  const next = () => `site:read x${(count += 1)}`
+
+  test('is remembered, and forgotten all at once when 256 were and one more comes', () => {
+    const first = next()
+    const readFrom = (scopes: readonly string[]): number => {
+      for (let others = 1; others < 1_000; others += 1) {
+        parseStoredScope(next())
+        if (parseStoredScope(first) !== scopes) return others
+      }
+      return Number.POSITIVE_INFINITY
+    }
+    readFrom(parseStoredScope(first)) // from here on nothing but the last one and the first are remembered
+    expect(readFrom(parseStoredScope(first))).toBe(255)
+  })
+
+  test('is read again when the text is longer than a scope may be', () => {
+    for (const length of [1000, 1001]) {
+      const text = next().padEnd(length)
+      expect(parseStoredScope(text) === parseStoredScope(text)).toBe(length === 1000)
+    }
+  })
+})
+
 describe('the catalogue', () => {
   test('gives each caller the scopes of the contract', () => {
     expect(scopesFor('app').toSorted()).toEqual(['site.content:write', 'site:read', 'store:read'])

@@ -145,3 +145,17 @@ test('kinds are kept in one order, each once, and what is not known any more is 
   expect(parseStoredKinds('')).toEqual([])
   expect(formatKinds(webhookKinds)).toBe(webhookKinds.join(' '))
 })
+
+test('an endpoint can ask for each of these kinds, and for no other', () => {
+  const kinds = {
+    install: ['created', 'approved', 'rejected', 'deactivated'],
+    grant: ['created', 'scopes_changed', 'revoked', 'reuse_detected'],
+    version: ['submitted', 'approved', 'rejected', 'withdrawn', 'activated', 'superseded', 'rolled_back'],
+    credential: ['created', 'rotated', 'revoked'],
+    app: ['suspended', 'activated'],
+    webhook: ['disabled'],
+    api_version: ['deprecated'],
+  }
+  const names = Object.entries(kinds).flatMap(([of, events]) => events.map((event) => `${of}.${event}`))
+  expect<readonly string[]>(webhookKinds).toEqual([...names, 'ping'])
+})
