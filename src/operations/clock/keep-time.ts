@@ -3,12 +3,11 @@ import type { Clock } from '../../runtime/clock.ts'
 import type { Platform } from '../platform.ts'
 
 /**
- * Keeps the latest trusted time with the data, so that a machine clock that was set back while the program was down
- * revives nothing at the next start.
+ * Keeps the latest trusted time in the database, so that a machine clock that was set back while the program was down
+ * revives nothing at the next start. Beside the database it is kept by whoever answers.
  */
 export const keepTime = async ({ clock, database }: Platform): Promise<void> => {
   const at = clock.highWater()
-  database.keepTime(at)
   await database.transaction(async (q) => await q.watermarks.set('clock', at))
 }
 
