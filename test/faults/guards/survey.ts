@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import type { Mutant } from './weave.ts'
 import { type TestRun, textOf, type Workplace } from './workplace.ts'
 
@@ -35,11 +36,12 @@ export const survey = async (
 
 /**
  * The test files that could notice this break, those first that are likely to and quick. What is decided when a module is
- * loaded is seen by everybody who loads it: of those, whoever goes on to use the module.
+ * loaded is seen by everybody who loads it: of those, whoever goes on to use the module, or names it.
  */
 export const witnesses = (mutant: Mutant, mutants: readonly Mutant[], surveyed: readonly Surveyed[]) => {
   const siblings = mutants.filter(({ file, isTopLevel }) => file === mutant.file && !isTopLevel)
   const seeing = surveyed.filter(({ seen }) => seen.has(mutant.id))
   if (!mutant.isTopLevel || siblings.length === 0) return seeing
-  return seeing.filter(({ seen }) => siblings.some(({ id }) => seen.has(id)))
+  const names = ({ file }: Surveyed) => textOf(file).includes(`/${basename(mutant.file)}'`)
+  return seeing.filter((test) => siblings.some(({ id }) => test.seen.has(id)) || names(test))
 }
