@@ -44,6 +44,7 @@ export const equivalent: Readonly<Record<string, string>> = {
   'src/domain/grant.ts: left out: grant.retryUntil === null': 'no moment counts as 1970, which is over',
   'src/domain/ip-address.ts: never: text.length > 45':
     'what is longer is no address either; it is only not read to its end',
+  'src/domain/ip-address.ts: >: bits >= 8': 'with eight bits left both masks are the same',
   'src/domain/public-address.ts: never: network === null':
     'the networks are written in the source, and all are networks',
   "src/domain/webhook-event.ts: left out: typeof parsed === 'object'":
