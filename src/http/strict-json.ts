@@ -1,4 +1,5 @@
 import { PlatformError, refuse } from '../domain/errors.ts'
+import { isKeptInteger } from '../domain/kept-integer.ts'
 
 const maximumDepth = 32
 
@@ -62,8 +63,16 @@ const decodeUtf8 = (bytes: Uint8Array): string => {
   }
 }
 
-/** The same of a body that has been read already. */
-export const parseStrictBytes = (bytes: Uint8Array): unknown => parseStrictJson(decodeUtf8(bytes))
+/**
+ * The same of a body that has been read already and that is kept to be given back: throws `invalid_request` for an integer
+ * in it that would not come back as it was sent.
+ */
+export const parseStrictBytes = (bytes: Uint8Array): unknown => {
+  const text = decodeUtf8(bytes)
+  const value = parseStrictJson(text)
+  checkIntegers(text)
+  return value
+}
 
 export const parseStrictJson = (text: string): unknown => {
   const members = countMembers(text)
@@ -82,6 +91,9 @@ const parse = (text: string): unknown => {
 
 const enum Code {
   quote = 34,
+  minus = 45,
+  zero = 48,
+  nine = 57,
   colon = 58,
   openBracket = 91,
   backslash = 92,
@@ -168,5 +180,26 @@ const countKeysWithin = (container: object, escapes: boolean): number => {
 const checkText = (text: string): void => {
   if (!text.isWellFormed() || text.includes('\0')) throw invalid()
 }
+
+/** Of a text that is JSON: a digit or a minus sign outside its strings begins a number. */
+const checkIntegers = (text: string): void => {
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code === Code.quote) at = endOfString(text, at)
+    else if (code === Code.minus || (code >= Code.zero && code <= Code.nine)) {
+      const end = endOfNumber(text, at)
+      if (!isKeptInteger(text.slice(at, end))) throw refuse('invalid_request', { message: tooLongInteger })
+      at = end - 1
+    }
+  }
+}
+
+const endOfNumber = (text: string, start: number): number => {
+  notOfNumber.lastIndex = start
+  return notOfNumber.exec(text)?.index ?? text.length
+}
+const notOfNumber = /[^\d.eE+-]/g
+
+const tooLongInteger = 'An integer in the body is too long to be kept digit for digit: send it as a string.'
 
 const invalid = (): PlatformError => refuse('invalid_json')

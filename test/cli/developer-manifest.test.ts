@@ -91,12 +91,14 @@ test('what no two programs read alike is refused wherever it stands, for the ser
     ['{"name":"x","a\\u0000":1}', '1:13: This text has a NUL or half of a character in it.'],
     ['{"name":"x","__proto__":{}}', '1:13: No field can have this name.'],
     ['{"name":"x","a":1e999}', '1:17: This number is too large.'],
+    ['{"name":"x","a":[1,9007199254740993]}', '1:20: This number would be rounded: write it as a text.'],
     [deep(31), '1:47: This is more than 31 levels deep.'],
     [deep(100_000), '1:1: The JSON is nested too deeply.'],
   ]
   for (const [text, fault] of cases) expect(faultsOf(text)).toEqual([fault])
   expect(faultsOf(deep(30))).toEqual([])
   expect(faultsOf('{"name":"x","a":[{"b":1},{"b":2}]}')).toEqual([])
+  expect(faultsOf('{"name":"x","a":[9007199254740991,1e300,0.5]}')).toEqual([])
 })
 
 test('a field that means nothing is the business of the app, unless it looks like a slip', () => {

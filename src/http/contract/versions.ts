@@ -96,7 +96,9 @@ const forbidden = Type.Optional(
 export const versionUpload = Type.Object({
   version: semanticVersion,
   notes: Type.Optional(Type.String({ maxLength: 10_000, description: 'Release notes.', examples: ['Faster start'] })),
-  manifest: Type.Optional(manifest('Manifest of the version: any JSON object, at most 256 KiB.')),
+  manifest: Type.Optional(
+    manifest('Manifest of the version: any JSON object, at most 256 KiB. Integers beyond 2^53 are sent as strings.'),
+  ),
   scopes: Type.Optional(
     Type.Array(Type.String({ minLength: 1, examples: ['site:read'] }), {
       maxItems: 32,

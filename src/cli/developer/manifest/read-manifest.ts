@@ -25,7 +25,7 @@ export const readManifest = (file: string): Manifest => {
   const members = (root.children ?? []).map(memberOf)
   const faults = [
     ...missing(root),
-    ...strictFaults(root),
+    ...strictFaults(text, root),
     ...members.flatMap(({ name, value }) => ruleOf(name)?.(value) ?? []),
   ]
   if (faults.length > 0) throw new CommandFailed(inOrder(faults).map(({ node, sentence }) => at(node.offset, sentence)))

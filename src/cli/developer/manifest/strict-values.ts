@@ -1,4 +1,5 @@
 import type { Node } from 'jsonc-parser'
+import { isKeptInteger } from '../../../domain/kept-integer.ts'
 import { isWellFormedText } from '../../../domain/well-formed.ts'
 import type { FieldFault } from './manifest-fields.ts'
 
@@ -7,21 +8,25 @@ const mostLevels = 31
 
 /**
  * What JSON allows and no two programs read alike, anywhere in the tree: the server refuses it, and cannot say where. A
- * number too large would be sent as null, of two fields of one name one would be lost.
+ * number too large would be sent as null, a long one as another, of two fields of one name one would be lost. `text` is
+ * what the tree was made of.
  */
-export const strictFaults = (node: Node, level = 1): readonly FieldFault[] => {
+export const strictFaults = (text: string, node: Node, level = 1): readonly FieldFault[] => {
   const children = node.children ?? []
   switch (node.type) {
     case 'object':
     case 'array':
       if (level > mostLevels) return [{ node, sentence: `This is more than ${mostLevels} levels deep.` }]
-      return [...twice(children), ...children.flatMap((child) => strictFaults(child, level + 1))]
+      return [...twice(children), ...children.flatMap((child) => strictFaults(text, child, level + 1))]
     case 'property':
-      return [...keyFaults(children[0]), ...children.slice(1).flatMap((child) => strictFaults(child, level))]
+      return [...keyFaults(children[0]), ...children.slice(1).flatMap((child) => strictFaults(text, child, level))]
     case 'string':
       return isWellFormedText(String(node.value)) ? [] : [{ node, sentence: badText }]
     case 'number':
-      return Number.isFinite(node.value) ? [] : [{ node, sentence: 'This number is too large.' }]
+      if (!Number.isFinite(node.value)) return [{ node, sentence: 'This number is too large.' }]
+      return isKeptInteger(text.slice(node.offset, node.offset + node.length))
+        ? []
+        : [{ node, sentence: 'This number would be rounded: write it as a text.' }]
     default:
       return []
   }
