@@ -7,6 +7,12 @@ export type Cast = { readonly app: AppInWorld; readonly session: string; readonl
 /** What came of a run: the ledger, and the answers that were neither a success nor the refusal of a server in doubt. */
 export type Told = { readonly ledger: Ledger; readonly unplanned: readonly string[]; readonly refused: number }
 
+/** It has a request ID, and a refusal is the envelope with the same one. */
+const isWhole = ({ status, headers, body }: Answer): boolean => {
+  const id = headers.get('x-request-id') ?? ''
+  return /^req_[0-9a-f]{32}$/.test(id) && (status < 400 || body?.error?.requestId === id)
+}
+
 /**
  * The same writes in the same order, one of each kind, by one client that goes on whatever it is answered. A server that dies
  * under it no longer answers.
@@ -19,6 +25,7 @@ export const scriptedRun = async (url: string, { app, session, managing }: Cast)
   const write = async (path: string, body: unknown, token?: string): Promise<Answer | null> => {
     const answer = await call(url, 'POST', path, { body, ...(token === undefined ? {} : { token }) }).catch(() => null)
     if (answer === null) return null
+    if (!isWhole(answer)) unplanned.push(`${path}: no request ID in ${answer.status} ${answer.text}`)
     if (answer.status < 300) {
       ledger.acknowledged(answer)
       return answer

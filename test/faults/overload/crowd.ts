@@ -55,6 +55,12 @@ const isComplete = (text: string): boolean => {
   return text.length >= end + 4 + length
 }
 
+/** 429 or 503, with a time to come back, and a request ID to ask about. */
+const isTurnedAway = (status: number, text: string): boolean =>
+  (status === 429 || status === 503) &&
+  /\r\nretry-after: \d+\r\n/i.test(text) &&
+  /\r\nx-request-id: req_[0-9a-f]{32}\r\n/i.test(text)
+
 type Line = {
   readonly socket: Bun.Socket<Line>
   kind: Kind | null
@@ -114,7 +120,7 @@ const crowd = async (plan: CrowdPlan): Promise<CrowdReport> => {
     if (status < 400) {
       kind.good += 1
       kind.milliseconds.push(performance.now() - line.sentAt)
-    } else if ((status === 429 || status === 503) && /\r\nretry-after: \d+\r\n/i.test(text)) kind.turnedAway += 1
+    } else if (isTurnedAway(status, text)) kind.turnedAway += 1
     else {
       kind.odd += 1
       oddity ??= text
