@@ -14,9 +14,6 @@ import { contextOf, type RequestContext, traceOf } from './request-context.ts'
 
 export type BearerCaller = AppCaller | UserCaller | SessionCaller | EmbeddedCaller
 
-/** The longest token that is looked at; clients may count on 255 characters (contract section 2). */
-const maximumLength = 255
-
 /** The token of an `Authorization: Bearer` header (RFC 6750 §2.1); null without the header, empty when it is no bearer. */
 export const bearerOf = (request: Request): string | null => {
   const header = request.headers.get('authorization')
@@ -35,7 +32,7 @@ type BearerKind = keyof typeof bearerKinds
 
 const isBearerKind = (kind: SecretKind): kind is BearerKind => Object.hasOwn(bearerKinds, kind)
 const bearerKindOf = (text: string): BearerKind | null => {
-  const kind: SecretKind | null = text.length > maximumLength ? null : secretKindOf(text)
+  const kind = secretKindOf(text)
   return kind !== null && isBearerKind(kind) ? kind : null
 }
 

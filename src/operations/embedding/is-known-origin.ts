@@ -1,7 +1,5 @@
 import type { Platform } from '../platform.ts'
 
-const maximumLength = 300
-
 /** Whether the builder has lately opened a page of this origin in a frame, for anybody. */
 export const isKnownOrigin = async (platform: Platform, origin: string): Promise<boolean> =>
-  origin.length <= maximumLength && (await platform.database.queries.embedding.isKnownOrigin(origin))
+  await platform.database.queries.embedding.isKnownOrigin(origin)
