@@ -146,11 +146,11 @@ const createInStatus = async (
     artifact: null,
   }
   await createVersion(platform, trace, caller, upload, null)
-  for (const step of steps) {
-    const rejection =
-      step === 'reject' ? { message: 'The manifest names no support address.', items: rejectedItems } : null
-    await moveVersion(platform, trace, actor, { slug, version, step, rejection })
-  }
+  for (const step of steps) await moveVersion(platform, trace, actor, { slug, version, step, rejection })
 }
 
-const rejectedItems = [{ path: 'manifest.support', message: 'An address where people get help is required.' }] as const
+/** What the one version that is rejected is told. */
+const rejection = {
+  message: 'The manifest names no support address.',
+  items: [{ path: 'manifest.support', message: 'An address where people get help is required.' }],
+} as const

@@ -1,0 +1,63 @@
+import { expect, test } from 'bun:test'
+import { demoResources } from '../../src/operations/demo/demo-data.ts'
+import { seedDemo } from '../../src/operations/demo/seed-demo.ts'
+import { listInstalls } from '../../src/operations/installs/list-installs.ts'
+import { listRedirectUris } from '../../src/operations/redirect-uris/list-redirect-uris.ts'
+import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { findUser } from '../../src/operations/users/find-user.ts'
+import { listEveryVersion } from '../../src/operations/versions/list-every-version.ts'
+import { listEndpoints } from '../../src/operations/webhooks/list-endpoints.ts'
+import { createWebhookSender } from '../../src/runtime/webhook-sender.ts'
+import { openAsOperator, operator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { networks } from '../support/webhook-world.ts'
+import { refusalOf } from './support/owner.ts'
+
+const openEmpty = async () => {
+  const platform = await openAsOperator(`${temporaryFolder()}/demo.db`)
+  const resolve = async () => []
+  const webhooks = createWebhookSender({ resolve, allowed: networks('127.0.0.0/8'), timeoutMs: 1_000 })
+  return { ...platform, webhooks }
+}
+
+test('the demo has people who can sign in, apps with versions in every status, and installs in use and waiting', async () => {
+  const platform = await openEmpty()
+  const demo = await seedDemo(platform, trace, operator)
+  expect(demo.users).toHaveLength(2)
+  for (const user of demo.users) expect((await signIn(platform, trace, user)).user.email).toBe(user.email)
+  for (const { owner, kind, slug } of demoResources) {
+    const id = (await findUser(platform.database.queries, owner))?.id ?? ''
+    expect(await platform.database.queries.resources.find(id, kind, slug)).not.toBeNull()
+  }
+  expect(demo.apps.map(({ slug }) => slug)).toEqual(['newsletter', 'shop-insights'])
+  for (const { slug, development, production } of demo.apps) {
+    const [tested, live] = [[development.redirectUri], [production.redirectUri]]
+    expect((await listRedirectUris(platform, slug)).redirectUris).toEqual({ development: tested, production: live })
+  }
+  const versions = await listEveryVersion(platform, 'newsletter')
+  expect(Object.fromEntries(versions.map(({ version, status }) => [version, status]))).toEqual({
+    '1.0.0': 'superseded',
+    '1.1.0': 'active',
+    '1.2.0-beta.1': 'rejected',
+    '1.2.0': 'approved',
+    '1.3.0': 'submitted',
+    '1.4.0': 'draft',
+  })
+  const installs = (await listInstalls(platform, null)).map(({ id, approval }) => [id, approval])
+  expect(installs.map(([, approval]) => approval)).toEqual(['approved', 'pending'])
+  expect(demo.installs.map(({ id, approval }) => [id, approval])).toEqual(installs)
+  expect([demo.webhook, await listEndpoints(platform, 'newsletter')]).toEqual([null, []])
+  await platform.database.close()
+})
+
+test('a demo goes into an empty database alone, and tells the URL that it is given', async () => {
+  const platform = await openEmpty()
+  expect(await refusalOf(seedDemo(platform, trace, operator, 'https://192.168.1.1/hooks'))).toBe('invalid_request')
+  expect(await platform.database.queries.users.count()).toBe(0)
+  const url = 'https://127.0.0.1:9/hooks'
+  const { webhook } = await seedDemo(platform, trace, operator, url)
+  expect(webhook).toMatchObject({ app: 'newsletter', url })
+  expect((await listEndpoints(platform, 'newsletter')).map(({ id }) => id)).toEqual([webhook?.id ?? ''])
+  expect(await refusalOf(seedDemo(platform, trace, operator))).toBe('invalid_request')
+  await platform.database.close()
+})
