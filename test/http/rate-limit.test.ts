@@ -131,6 +131,17 @@ describe('a flood of keys', () => {
     expect(others.every((allowed) => allowed === 3)).toBe(true)
   })
 
+  test('finds room for some 32,000 keys; of more than that newcomers owe what others do', () => {
+    const { take, takeAllowed } = limited(1)
+    let flooded = 0
+    const freeAfter = (keys: number) => {
+      for (; flooded < keys; flooded += 1) take(`flood-${flooded}`)
+      return Array.from({ length: 100 }, (_, index) => takeAllowed(1, `other-${keys}-${index}`)).filter(Boolean).length
+    }
+    expect(freeAfter(20_000)).toBeGreaterThan(80)
+    expect(freeAfter(50_000)).toBeLessThan(50)
+  })
+
   test('is forgotten when its window is over', () => {
     const { time, take, takeAllowed } = limited()
     for (let key = 0; key < 300_000; key += 1) take(`flood-${key}`)

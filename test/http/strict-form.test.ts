@@ -25,6 +25,7 @@ test('a form is read as browsers write it', async () => {
   expect(await read(sent.toString())).toEqual({ name: ['Ada & Söhne = +1'], empty: [''], list: ['a', 'b'] })
   expect(await read('')).toEqual({})
   expect(await read('flag&&x=1=2')).toEqual({ flag: [''], x: ['1=2'] })
+  expect((await readForm(new Request('http://localhost/', { method: 'POST' }), 1_000)).size).toBe(0)
 })
 
 test('a field may have any name without touching what forms are made of', async () => {

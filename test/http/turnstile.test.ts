@@ -97,6 +97,18 @@ describe('the turnstile', () => {
     expect(asked).toBe(before)
   })
 
+  test('keeps nobody in mind who has begun while others still wait', async () => {
+    const { turn, arrive } = withTime(10_000_000)
+    arrive(1_000)
+    await turn(60_000)
+    const begun = arrive(1_000).waiting.map((each) => new WeakRef(each))
+    const { waiting } = arrive(1_000)
+    for (let turns = 0; turns < 20; turns += 1) await turn(60_000)
+    expect(await Promise.race([waiting.at(-1), 'waits'])).toBe('waits')
+    Bun.gc(true)
+    expect(begun.filter((each) => each.deref() !== undefined).length).toBeLessThan(200)
+  })
+
   test('is wide open when it is off', async () => {
     const { turn, arrive } = withTime(null)
     arrive(3_000)

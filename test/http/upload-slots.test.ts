@@ -27,9 +27,10 @@ test('whoever waits too long is told to come back, and no slot is lost with them
   expect(await slots.take()).toBeFunction()
 })
 
-test('only so many wait; whoever comes after them is told at once to come back', async () => {
+test('64 wait at most; whoever comes after them is told at once to come back', async () => {
   const slots = createUploadSlots(1, 10_000)
   const release = await slots.take()
+  expect(longestLine).toBe(64)
   const line = Array.from({ length: longestLine }, async () => (await slots.take())())
   expect(await slots.take().catch(({ code }) => code)).toBe('unavailable')
   release()
