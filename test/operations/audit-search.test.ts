@@ -168,33 +168,51 @@ test('a token is told of the request that it was issued in, and of no other', as
   }
 })
 
+test('what is written up to an hour after its request began is looked for, and nothing later', async () => {
+  const now = platform.clock.now()
+  const requestId = `req_${platform.random.uuidHex(now)}`
+  const [event] = await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1 })
+  if (event === undefined) throw new Error('nothing has happened')
+  const ids = [59, 61].map((minutes) => `aud_${platform.random.uuidHex(now + minutes * 60_000)}`)
+  await platform.database.transaction(async (q) => {
+    for (const id of ids) await q.audit.insert({ ...event, id, requestId })
+  })
+  expect((await search({ requestId })).events.map(({ id }) => id)).toEqual(ids.slice(0, 1))
+})
+
 test('where one kind of row is searched less far than another, nothing is lost and nothing is told twice', async () => {
   const uneven = await openAsOperator(`${temporaryFolder()}/uneven.db`)
   const busy = await addApp(uneven, await addUser(uneven))
   await uploadVersion(uneven, busy, { version: '1.0.0' }) // an event, and the token that it was uploaded with
   const [credential] = await uneven.database.queries.credentials.listByClient(busy.production.clientId)
   const now = uneven.clock.now()
-  await uneven.database.transaction(async (q) => {
-    for (let index = 0; index < 11_000; index += 1) {
-      const row = { scopes: 'site:read', createdAt: now, expiresAt: now + 1, revokedAt: null, ...trace }
-      const key = rowKey(uneven.random.uuid(now))
-      await q.appTokens.insert({ ...row, key, hash: hashSecret('nothing'), credentialId: credential?.id ?? '' })
-    }
-  })
-  const all = (await whole(uneven)).map(({ id }) => id)
-  for (const limit of [4_000, 12_000]) expect((await search({}, limit, uneven)).events.map(({ id }) => id)).toEqual(all)
+  const addTokens = async (count: number, at: number) =>
+    await uneven.database.transaction(async (q) => {
+      for (let index = 0; index < count; index += 1) {
+        const row = { scopes: 'site:read', createdAt: at, expiresAt: at + 1, revokedAt: null, ...trace }
+        const key = rowKey(uneven.random.uuid(at))
+        await q.appTokens.insert({ ...row, key, hash: hashSecret('nothing'), credentialId: credential?.id ?? '' })
+      }
+    })
+  const isAllFound = async (limit: number) => {
+    const all = (await whole(uneven)).map(({ id }) => id)
+    expect((await search({}, limit, uneven)).events.map(({ id }) => id)).toEqual(all)
+  }
+  await addTokens(11_000, now)
+  for (const limit of [4_000, 12_000]) await isAllFound(limit)
   const own = await search({ actor: busy.development.clientId }, 50, uneven)
   expect(own.events.map(({ action }) => action)).toEqual(['version.created', 'app_token.issued'])
-  // Two kinds that both go on beyond a page, one of them much further back than the other.
+  // Two kinds that both go on beyond a page: of the one it reaches further back, then of the other.
   await uneven.database.transaction(async (q) => {
     const [event] = await q.audit.list({ appId: null, since: 0, limit: 1 })
     if (event === undefined) throw new Error('nothing has happened')
     for (let index = 0; index < 10_500; index += 1) {
-      await q.audit.insert({ ...event, id: `aud_${uneven.random.uuidHex(now)}`, appId: null })
+      await q.audit.insert({ ...event, id: `aud_${uneven.random.uuidHex(now + 1)}`, appId: null })
     }
   })
-  const both = (await whole(uneven)).map(({ id }) => id)
-  expect((await search({}, 12_000, uneven)).events.map(({ id }) => id)).toEqual(both)
+  await isAllFound(12_000)
+  await addTokens(10_500, now + 2)
+  await isAllFound(12_000)
   await uneven.database.close()
 })
 

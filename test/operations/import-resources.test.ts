@@ -57,6 +57,13 @@ test('a time that a line leaves out stays as it was; what became a draft again w
   expect((await importSite('kept', { status: 'draft' }))?.publishedAt).toBeNull()
 })
 
+test('what is published without a time is published now, also what was there before', async () => {
+  const before = platform.clock.now()
+  expect((await importSite('fresh', { status: 'published' }))?.publishedAt).toBeGreaterThanOrEqual(before)
+  expect((await importSite('later', { status: 'archived' }))?.publishedAt).toBeNull()
+  expect((await importSite('later', { status: 'published' }))?.publishedAt).toBeGreaterThanOrEqual(before)
+})
+
 test('what is new was created no later than it was changed or published', async () => {
   expect(await importSite('old', { updatedAt: day(2) })).toMatchObject({ createdAt: dayMs(2), publishedAt: null })
   const published = { updatedAt: day(3), status: 'published', publishedAt: day(1) }

@@ -193,3 +193,27 @@ test('the question is asked for an active app with a version, and of a test only
     expect(asking?.places.data).toEqual([...shown])
   }
 })
+
+test('of very many places the first 500 are shown, websites before stores, and then the next', async () => {
+  const { slug } = await liveApp()
+  const owner = await addUser(platform)
+  const row = await platform.database.queries.resources.find(owner.id, 'site', 'my-site')
+  if (row === null) throw new Error('there is no place')
+  await platform.database.transaction(async (q) => {
+    for (let count = 0; count < 500; count += 1) {
+      await q.resources.insert({ ...row, id: `res_many_${count}`, slug: `site-${String(count).padStart(3, '0')}` })
+    }
+  })
+  const session = await sessionOf(platform, owner)
+  const after = async (cursor: string | null) =>
+    (await prepareInstall(platform, session, slug, 'production', cursor))?.places
+  const first = await after(null)
+  expect([first?.data.length, first?.nextCursor]).toEqual([500, 'site/site-498'])
+  expect(await after('site/site-498')).toMatchObject({
+    data: [
+      { kind: 'site', slug: 'site-499' },
+      { kind: 'store', slug: 'my-store' },
+    ],
+    nextCursor: null,
+  })
+})

@@ -51,6 +51,18 @@ test('others have a turn between two batches, and a purge that is stopped goes n
   expect(issued).toEqual([250, 250, 200]) // a token's row was the record of its issue
 })
 
+test('events, which bring their deliveries along, go fewer at a time', async () => {
+  const now = platform.clock.now()
+  await platform.database.transaction(async (q) => {
+    for (let count = 0; count < 26; count += 1) {
+      const event = { id: `evt_${platform.random.uuidHex(now)}`, appId: app.id, environment: 'development' } as const
+      await q.webhookEvents.put({ ...event, kind: 'install.created', data: {} }, now)
+    }
+  })
+  const { removed, pauses } = await purge(now + 31 * 24 * hour, 1)
+  expect([removed.webhook_events, pauses]).toEqual([25, 1])
+})
+
 test('an outcome is forgotten when its day is over, whoever else has chosen the same key', async () => {
   const now = platform.clock.now()
   const name = { method: 'POST', path: '/versions', key: 'retry-1' }

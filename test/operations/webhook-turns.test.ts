@@ -163,4 +163,7 @@ test('however many events there are, all are sent again, and those of exactly th
   const resend = async (at: number) => await resendEvents(then, trace, operator, { id, choice: { kind: 'since', at } })
   expect(await refusalOf(resend(now - 30 * day - 1))).toBe('invalid_request')
   expect((await resend(now - 30 * day)).resent).toBe(501)
+  const trail = await platform.database.queries.audit.list({ appId: null, since: 0, limit: 10_000 })
+  const batches = trail.filter(({ action, target }) => action === 'webhook.resent' && target === id)
+  expect(batches.map(({ detail }) => JSON.parse(detail ?? '').events)).toEqual([500, 1])
 })
