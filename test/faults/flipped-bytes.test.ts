@@ -59,7 +59,7 @@ const flip = (file: string, offset: number): void => {
 
 const scene = makeScene()
 
-/** `refused`: not opened, with a sentence. `found`: `check` tells of it. `lost`: neither, and something acknowledged is missing. */
+/** `refused`: not opened, with a sentence. `found`: `check` tells of it. `lost`: neither, and something acknowledged is missing or not so. */
 type Outcome = 'refused' | 'found' | 'harmless' | 'lost'
 
 const openingOf = async (file: string, { app, told }: Scene): Promise<Outcome> => {
@@ -67,7 +67,8 @@ const openingOf = async (file: string, { app, told }: Scene): Promise<Outcome> =
   try {
     opened = await openAsOperator(file)
     if (checkFile(file, migrations).length > 0) return 'found'
-    return (await told.ledger.missing(opened, app.id)).length > 0 ? 'lost' : 'harmless'
+    const faults = [...(await told.ledger.missing(opened, app.id)), ...(await told.ledger.misjudged(opened))]
+    return faults.length > 0 ? 'lost' : 'harmless'
   } catch (error) {
     if (error instanceof DatabaseUnusable) {
       expect(error.message).toMatch(/^\S.*\.$/)

@@ -1,4 +1,6 @@
 import type { Platform } from '../../src/operations/platform.ts'
+import { authenticateAppToken } from '../../src/operations/tokens/authenticate-app-token.ts'
+import { authenticateUserToken } from '../../src/operations/tokens/authenticate-user-token.ts'
 import { type Answer, call } from './call.ts'
 
 type Door = '/me' | '/oauth/me'
@@ -44,6 +46,18 @@ export class Ledger {
         const answer = (await call(url, 'GET', door, { token })).status
         const isDoubt = mayRefuse === 'in doubt' && answer === 503
         return answer === status || isDoubt ? [] : [`${door} of ${token.slice(0, 12)}: ${answer} instead of ${status}`]
+      }),
+    )
+    return said.flat()
+  }
+
+  /** Where a file says otherwise that nobody serves. */
+  async misjudged(platform: Platform): Promise<readonly string[]> {
+    const said = await Promise.all(
+      [...this.#tokens].map(async ([token, { door, status }]) => {
+        const authenticate = door === '/me' ? authenticateAppToken : authenticateUserToken
+        const isLive = (await authenticate(platform, token)) !== null
+        return isLive === (status === 200) ? [] : [`${token.slice(0, 12)} is ${isLive ? 'alive' : 'over'}`]
       }),
     )
     return said.flat()
