@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { checkFile } from '../../../db/check-file.ts'
+import { migrations } from '../../../db/migrations/index.ts'
 import { builtProgram } from '../../binary/support/built-program.ts'
 import { call } from '../../support/call.ts'
 import { together } from '../../support/crash.ts'
@@ -7,7 +9,7 @@ import { isLong, patience, percentile, rounds, seed, seeded } from '../../suppor
 import { type ServerOptions, startServer } from '../../support/running-server.ts'
 import { appToken, createWorld, endWorld, grantTokens, signIn, type World } from '../../support/world.ts'
 import { emptyStory, play, type Story } from './story.ts'
-import { expectTold, statusOf } from './told.ts'
+import { expectStillTold, expectTold, statusOf } from './told.ts'
 
 const kills = rounds(50)
 /** So many kills of one database: as it grows, so does what `check` reads, and what it holds expires. */
@@ -44,13 +46,13 @@ const moment = async (stories: readonly Story[], random: Random): Promise<void> 
   await Bun.sleep(random(milliseconds))
 }
 
-/** One life of the server under load, its end, and what the next one knows. Gives how many requests were acknowledged. */
+/** One life of the server under load, its end, and what the next one knows. */
 const life = async (
   before: World,
   session: string,
   end: 'killed' | 'stopped',
   random: Random,
-): Promise<[World, number]> => {
+): Promise<[World, readonly Story[]]> => {
   const managing = await appToken(before.server.url, before.app.development)
   const since = before.platform.clock.now()
   const stories = Array.from({ length: 8 }, emptyStory)
@@ -62,32 +64,33 @@ const life = async (
   await playing
 
   const { platform, app } = world
-  expect(await platform.database.check()).toEqual([])
+  expect(checkFile(world.server.database, migrations)).toEqual([])
   await together(stories.length, async (index) => {
     const story = stories[index]
     if (story !== undefined) await expectTold(world, managing, story)
   })
   const audit = await platform.database.queries.audit.list({ appId: app.id, since: since - 5_000, limit: 100_000 })
   const told = new Set(audit.map(({ requestId }) => requestId))
-  const heard = answersIn(stories)
-  expect(heard.filter((id) => !told.has(id))).toEqual([])
+  expect(answersIn(stories).filter((id) => !told.has(id))).toEqual([])
   expect(await statusOf(world, '~/api/session', session)).toBe(200)
-  return [world, heard.length]
+  return [world, stories]
 }
 
 const livesOfOneFile = async (count: number, random: Random): Promise<number> => {
   let world = await createWorld(await programOf())
   const session = await signIn(world.server.url, world.user)
   const untouched = await grantTokens(world)
-  let acknowledged = 0
+  const told: Story[] = []
   for (let lived = 0; lived < count + politeEnds; lived += 1) {
-    const [next, heard] = await life(world, session, lived < count ? 'killed' : 'stopped', random)
+    const [next, stories] = await life(world, session, lived < count ? 'killed' : 'stopped', random)
     world = next
-    acknowledged += heard
+    told.push(...stories)
+    const earlier = told[random(told.length)]
+    if (earlier !== undefined) await expectStillTold(world, earlier)
     expect(await statusOf(world, '/oauth/me', untouched.accessToken)).toBe(200)
   }
   await endWorld(world)
-  return acknowledged
+  return answersIn(told).length
 }
 
 test(

@@ -6,8 +6,20 @@ import type { Story } from './story.ts'
 export const statusOf = async (world: World, path: string, token: string): Promise<number> =>
   (await call(world.server.url, 'GET', path, { token })).status
 
-/** What was acknowledged is there, and what was ended is over. */
+/** What was acknowledged is there, what was ended is over, and what was begun has ended one way or the other. */
 export const expectTold = async (world: World, managing: string, story: Story): Promise<void> => {
+  await expectKept(world, story)
+  await expectUnheard(world, managing, story)
+  await expectSpent(world, story)
+}
+
+/** The same of a life before the last one, whose end was settled then. */
+export const expectStillTold = async (world: World, story: Story): Promise<void> => {
+  await expectKept(world, story)
+  await expectSpent(world, story)
+}
+
+const expectKept = async (world: World, story: Story): Promise<void> => {
   const { server, app, platform } = world
   const over = [...story.deadAccess, ...story.revoked.map(({ accessToken }) => accessToken)]
   for (const token of over) expect(await statusOf(world, '/oauth/me', token)).toBe(401)
@@ -17,8 +29,11 @@ export const expectTold = async (world: World, managing: string, story: Story): 
   for (const [version, revision] of story.versions) {
     expect((await platform.database.queries.versions.byName(app.id, version))?.revision).toBe(revision)
   }
-  await expectUnheard(world, managing, story)
-  for (const code of story.spentCodes) expect((await exchange(server.url, app, code)).status).toBe(401)
+}
+
+/** A code that comes back ends its grant, so this comes last. */
+const expectSpent = async ({ server, app }: World, { spentCodes }: Story): Promise<void> => {
+  for (const code of spentCodes) expect((await exchange(server.url, app, code)).status).toBe(401)
 }
 
 /** A request without an answer, sent again under its key, ends as if it had been sent once. */
