@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Queries } from '../../../db/database.ts'
+import type { Platform } from '../../../src/operations/platform.ts'
+import { openAsOperator } from '../../support/operator.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { addUser } from '../../support/world.ts'
+
+// What looks alike is told apart by what makes it another.
+
+let platform: Platform
+let q: Queries
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'namesakes.db'))
+  q = platform.database.queries
+})
+afterAll(async () => await platform.database.close())
+
+test('a website and a store of one slug are two', async () => {
+  const { id: ownerId } = await addUser(platform)
+  const times = { createdAt: 1, updatedAt: 1, publishedAt: null }
+  const alike = { ownerId, name: 'Shop', slug: 'shop', status: 'draft', ...times } as const
+  for (const kind of ['site', 'store'] as const) {
+    await platform.database.transaction(
+      async (writing) => await writing.resources.insert({ id: `res_${kind}`, kind, ...alike }),
+    )
+  }
+  expect((await q.resources.find(ownerId, 'site', 'shop'))?.id).toBe('res_site')
+  expect((await q.resources.find(ownerId, 'store', 'shop'))?.id).toBe('res_store')
+})
+
+test('a new password is that of its own user, even where somebody has the same hash', async () => {
+  const { id } = await addUser(platform)
+  const user = await q.users.byId(id)
+  if (user === null) throw new Error('there is no such user')
+  const twin = { ...user, id: 'usr_twin', email: 'twin@example.com' }
+  await platform.database.transaction(async (writing) => await writing.users.insert(twin))
+  const replace = async () =>
+    await platform.database.transaction(
+      async (writing) => await writing.users.replacePassword(id, user.passwordHash, 'another', 2),
+    )
+  expect(await replace()).toBe(true)
+  expect(await q.users.byId(twin.id)).toEqual(twin)
+})
