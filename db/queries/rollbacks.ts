@@ -11,8 +11,6 @@ const to = alias(versions, 'to_version')
 /** The ledger: rows are added, never changed. */
 export const rollbackQueries = (db: Connection) => ({
   insert: async (rollback: Rollback) => void (await db.insert(rollbacks).values(rollback)),
-  listByApp: async (appId: string): Promise<Rollback[]> =>
-    await db.select().from(rollbacks).where(eq(rollbacks.appId, appId)).orderBy(desc(rollbacks.id)),
   /** Rollbacks of an app before the ID, newest first, with what the two versions are called. */
   pageOfApp: async (appId: string, beforeId: string, limit: number) =>
     await db

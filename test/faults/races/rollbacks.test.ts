@@ -1,4 +1,5 @@
 import { describe, expect } from 'bun:test'
+import { listRollbacks } from '../../../src/operations/versions/list-rollbacks.ts'
 import { moveVersion } from '../../../src/operations/versions/move-version.ts'
 import { call, type Json } from '../../support/call.ts'
 import { tally, together } from '../../support/crash.ts'
@@ -31,7 +32,7 @@ const freshApp = async () => {
     rollBack: async (body: unknown, key?: string) => await arena.post('/versions/rollback', body, key, token),
     list: async () => (await call(arena.world.server.url, 'GET', '/versions', { token })).body,
     ledger: async (environment: string) =>
-      (await arena.world.platform.database.queries.rollbacks.listByApp(app.id))
+      (await listRollbacks(arena.world.platform, app.id, { limit: 1_000, cursor: null })).data
         .filter((row) => row.environment === environment)
         .toReversed(),
   }
@@ -54,11 +55,11 @@ describe('rollbacks', () => {
         expect(told.length).toBeGreaterThan(0)
         expect(kept.map(({ id }) => id).toSorted()).toEqual(told.map((row: Json) => row.id).toSorted())
         for (const [index, row] of kept.entries()) {
-          expect(row.fromVersionId).not.toBe(row.toVersionId)
-          if (index > 0) expect(row.fromVersionId).toBe(kept[index - 1]?.toVersionId ?? '')
+          expect(row.from).not.toBe(row.to)
+          if (index > 0) expect(row.from).toBe(kept[index - 1]?.to ?? '')
         }
         const { current, data } = await list()
-        expect(current[environment]).toBe(kept.at(-1)?.toVersionId)
+        expect(data.find(({ id }: Json) => id === current[environment]).version).toBe(kept.at(-1)?.to)
         const statuses = data.map((version: Json) => version.status).toSorted()
         expect(statuses).toEqual(['active', 'superseded', 'superseded', 'superseded'])
         expect(Object.keys(tally(answers)).filter((kind) => !refusals.has(kind) && kind !== '200')).toEqual([])

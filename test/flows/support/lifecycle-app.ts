@@ -1,4 +1,5 @@
 import type { VersionStatus, VersionStep } from '../../../src/domain/version.ts'
+import { listRollbacks } from '../../../src/operations/versions/list-rollbacks.ts'
 import { moveVersion } from '../../../src/operations/versions/move-version.ts'
 import { call } from '../../support/call.ts'
 import { operator, trace } from '../../support/operator.ts'
@@ -53,7 +54,7 @@ export const everything = async ({ platform, id }: RealApp) => {
   return {
     app: await q.apps.byId(id),
     versions: await q.versions.list(id, null, Number.MAX_SAFE_INTEGER, 100),
-    ledger: await q.rollbacks.listByApp(id),
+    ledger: (await listRollbacks(platform, id, { limit: 1_000, cursor: null })).data,
     trail: events.filter(({ action, outcome }) => action.startsWith('version.') && outcome === 'done'),
   }
 }

@@ -2,6 +2,7 @@ import { createApp } from '../../../src/operations/apps/create-app.ts'
 import { createCredential } from '../../../src/operations/credentials/create-credential.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { PlatformError } from '../../../src/domain/errors.ts'
+import { listRollbacks } from '../../../src/operations/versions/list-rollbacks.ts'
 import { moveVersion } from '../../../src/operations/versions/move-version.ts'
 import { call, type Json } from '../../support/call.ts'
 import { operator, trace } from '../../support/operator.ts'
@@ -97,18 +98,12 @@ export const observe = async (
   const ids = new Map<string, string>(body.data.map(({ version, id }: Json) => [version, id]))
   const names = new Map([...ids].map(([name, id]) => [id, name]))
   const nameOf = (id: string | null) => (id === null ? null : (names.get(id) ?? `unknown ${id}`))
-  const ledger = await app.platform.database.queries.rollbacks.listByApp(app.id)
+  const ledger = await listRollbacks(app.platform, app.id, { limit: 1_000, cursor: null })
   const seen = {
     versions: body.data.map((version: Json) => observed(version, body.current)).toReversed(),
     head: nameOf(body.current.development),
     live: nameOf(body.current.production),
-    ledger: ledger
-      .map((row): LedgerRow => ({
-        environment: row.environment,
-        from: nameOf(row.fromVersionId) ?? '',
-        to: nameOf(row.toVersionId) ?? '',
-      }))
-      .toReversed(),
+    ledger: ledger.data.map(({ environment, from, to }): LedgerRow => ({ environment, from, to })).toReversed(),
   }
   return { seen, ids }
 }
