@@ -278,6 +278,7 @@ describe('pages of other origins', () => {
       expect(open.headers.get('access-control-allow-origin')).toBe(origin)
       expect(open.headers.get('access-control-allow-headers')).toContain('Authorization')
       expect(open.headers.get('access-control-allow-headers')).toContain('X-Service-Api-Version')
+      expect(open.headers.get('access-control-allow-methods')).toBe(path === paths[0] ? 'POST' : 'GET')
       expect(open.headers.get('access-control-max-age')).toBe('600')
       for (const other of ['https://nowhere.example', 'null', `${origin}:8443`, null]) {
         const closed = await preflight(path, other)

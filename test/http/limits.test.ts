@@ -70,6 +70,14 @@ test('an address that guesses at many accounts is refused, and costs none of the
   expect(await signIn(door, 'dan', elsewhere, succeed)).toBe('done')
 })
 
+test('a client has a share of calls at each address, and takes nothing from that of another', async () => {
+  const door = doorOf(platform, { token: { count: 2, seconds: 600 } })
+  const call = async (clientId: string, address: string) =>
+    await refusalOf(withClientLimits(door, contextFrom(address), clientId, 'app_token', succeed))
+  for (const answer of ['done', 'done', 'rate_limited']) expect(await call('one', here)).toBe(answer)
+  expect([await call('other', here), await call('one', elsewhere)]).toEqual(['done', 'done'])
+})
+
 test('only what was refused for its credentials counts against a client', async () => {
   const door = openDoor()
   const { development } = await addApp(platform, await addUser(platform))

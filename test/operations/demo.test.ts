@@ -15,10 +15,9 @@ import { refusalOf } from './support/owner.ts'
 
 const openEmpty = async () => {
   const platform = await openAsOperator(`${temporaryFolder()}/demo.db`)
-  const resolve = async () => []
-  const webhooks = createWebhookSender({ resolve, allowed: networks('127.0.0.0/8'), timeoutMs: 1_000 })
-  return { ...platform, webhooks }
+  return { ...platform, webhooks: createWebhookSender({ resolve, allowed: networks('127.0.0.0/8'), timeoutMs: 1_000 }) }
 }
+const resolve = async () => []
 
 test('the demo has people who can sign in, apps with versions in every status, and installs in use and waiting', async () => {
   const platform = await openEmpty()
