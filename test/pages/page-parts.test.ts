@@ -7,10 +7,12 @@ import type { VersionRecord } from '../../src/operations/versions/version-record
 import { artifactDownload } from '../../src/pages/artifact-download.ts'
 import { assetRoutes, siteStylesheet } from '../../src/pages/assets.ts'
 import { ticketOf } from '../../src/pages/form.ts'
+import { lostDecisionPage } from '../../src/pages/front-door/lost-decision-page.tsx'
 import { unansweredPage } from '../../src/pages/front-door/unanswered-page.tsx'
 import { noticeOf } from '../../src/pages/notice.ts'
 import { outcomeOf } from '../../src/pages/outcome.ts'
 import { readSeen, seenField } from '../../src/pages/seen-version.ts'
+import { signInRoutes } from '../../src/pages/sign-in/routes.tsx'
 import { visitorOf } from '../../src/pages/sign-in/visitor.ts'
 import { refuseVisit, visitOf } from '../../src/pages/visit.ts'
 import { contextFrom, doorOf } from '../http/support/door.ts'
@@ -103,6 +105,27 @@ test('only two refusals of the front door have a page there; every other one goe
   }
   for (const error of [refuse('unavailable'), refuse('invalid_request'), new TypeError('odd')]) {
     expect(() => unansweredPage(requestWith(), error)).toThrow(error)
+  }
+})
+
+test('a decision that did not count is told as made before or as never made', async () => {
+  const told = async (code: 'idempotency_key_reused' | 'origin_not_allowed', startAgain: string | null) =>
+    await lostDecisionPage(requestWith(), { error: refuse(code), startAgain }).text()
+  expect(await told('idempotency_key_reused', null)).toContain('You have already decided')
+  expect(await told('origin_not_allowed', null)).toContain('No app was given anything')
+  expect(await told('origin_not_allowed', null)).not.toContain('already decided')
+  expect(await told('origin_not_allowed', null)).not.toContain('Ask me again')
+  expect(await told('origin_not_allowed', '/oauth/authorize?a=b')).toContain('href="/oauth/authorize?a=b"')
+})
+
+test('the form to sign in may lead to an app only where an app has asked for it', async () => {
+  const policyFor = async (returnTo: string) => {
+    const path = `/sign-in?return_to=${encodeURIComponent(returnTo)}`
+    return (await signInRoutes(doorOf(platform)).handle(requestWith({}, path))).headers.get('content-security-policy')
+  }
+  expect(await policyFor('/oauth/authorize?client_id=a')).toContain("form-action 'self' ")
+  for (const path of ['/account', '/oauth/authorize', '/']) {
+    expect(await policyFor(path)).toContain("form-action 'self';")
   }
 })
 

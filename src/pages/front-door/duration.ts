@@ -2,7 +2,6 @@ const units = [
   ['day', 86_400],
   ['hour', 3_600],
   ['minute', 60],
-  ['second', 1],
 ] as const
 
 /** A lifetime in words, in the largest unit that tells it exactly: "30 days", "1 hour", "90 minutes". */

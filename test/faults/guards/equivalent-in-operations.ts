@@ -24,6 +24,7 @@ export const equivalentInOperations: Readonly<Record<string, string>> = {
     'the window is looked at once more, and nothing over is left in it',
   'src/operations/apps/app-record.ts: never: client === undefined':
     'an app has a client in both environments from its first transaction on',
+  'src/operations/apps/app-overview.ts: never: headId === null': 'no version has no ID',
   'src/operations/apps/inspect-app.ts: never: owner === null': 'an app has an owner: a foreign key of the store',
   'src/operations/artifacts/open-artifact.ts: left out: chunk.data.length === 0':
     'after an empty piece comes one that is missing, or the file is whole all the same',
