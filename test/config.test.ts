@@ -79,6 +79,10 @@ describe('settings', () => {
     ])
   })
 
+  test.each(['manual', 'automatic'] as const)('new installs are decided on as %p says', (rule) => {
+    expect(readConfig({}, { INSTALL_APPROVAL: rule }).installApproval).toBe(rule)
+  })
+
   test('a misspelt limit or lifetime is a fault', () => {
     expect(faultsOf({ RATE_LIMIT_TOKENS: '1/1', LIFETIME_SESION: '1' })).toEqual([
       'RATE_LIMIT_TOKENS is not a setting. Is it misspelt?',
