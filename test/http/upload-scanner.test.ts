@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import {
   array,
   assert,
@@ -26,7 +26,8 @@ const scan = (bytes: Uint8Array, cuts: readonly number[] = []): ScannedUpload =>
   for (const [index, place] of places.entries()) scanner.take(bytes.subarray(places[index - 1] ?? 0, place))
   return scanner.finish()
 }
-const scanText = (text: string, cuts: readonly number[] = []) => scan(new TextEncoder().encode(text), cuts)
+const bytesOf = (text: string) => new TextEncoder().encode(text)
+const scanText = (text: string, cuts: readonly number[] = []) => scan(bytesOf(text), cuts)
 
 const contentOf = ({ file }: ScannedUpload): string | null =>
   file?.artifact == null ? null : Buffer.concat(file.artifact.pieces).toString('base64')
@@ -175,4 +176,16 @@ test('a file of more than 10 MiB is refused before all of it has come', () => {
     for (let taken = 0; taken < 15 * 1024 * 1024; taken += step.length) scanner.take(step)
   }
   expect(takeAll).toThrow('The request body is too large.')
+})
+
+test('what turned out to be no base64 is decoded no further, however much of it comes', () => {
+  const scanner = new UploadScanner()
+  const decode = spyOn(Uint8Array, 'fromBase64')
+  scanner.take(bytesOf('{"artifact":{"contentBase64":"QUFB!QUFB'))
+  const before = decode.mock.calls.length
+  for (let piece = 0; piece < 3; piece += 1) scanner.take(bytesOf('QUFBQUFB'))
+  scanner.take(bytesOf('"}}'))
+  expect([before, decode.mock.calls.length]).toEqual([1, 1])
+  decode.mockRestore()
+  expect(scanner.finish().file).toEqual({ artifact: null })
 })
