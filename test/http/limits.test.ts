@@ -60,6 +60,19 @@ test('a sign-in that was not checked, for whatever reason, costs no try', async 
   for (let count = 0; count < 5; count += 1) expect(await signIn(door, 'ada', here, succeed)).toBe('done')
 })
 
+test('an account takes so many failed sign-ins from an address, and one that succeeds costs none of them', async () => {
+  const door = doorOf(platform, { sign_in: { count: 3, seconds: 600 } })
+  const wrong = failWith('invalid_login')
+  const tries = [wrong, succeed, wrong, succeed, wrong, succeed]
+  const answers = []
+  for (const call of tries) answers.push(await signIn(door, 'ada', here, call))
+  expect(answers).toEqual(['invalid_login', 'done', 'invalid_login', 'done', 'invalid_login', 'rate_limited'])
+  expect([await signIn(door, 'ada', elsewhere, succeed), await signIn(door, 'bob', here, succeed)]).toEqual([
+    'done',
+    'done',
+  ])
+})
+
 test('an address that guesses at many accounts is refused, and costs none of them a try', async () => {
   const door = openDoor()
   expect(await signIn(door, 'ada', here, failWith('invalid_login'))).toBe('invalid_login')

@@ -42,6 +42,14 @@ const says = (query: string, headers: Readonly<Record<string, string>> = { 'sec-
   noticeOf(doorOf(platform), requestWith(headers, `/account${query}`), { revoked: 'Access revoked.' })
 const stylesheet = async (headers: Readonly<Record<string, string>>) =>
   await assetRoutes().handle(requestWith(headers, siteStylesheet.path))
+/** The page after a decision that did not count. */
+const lostDecision = async (code: 'idempotency_key_reused' | 'origin_not_allowed', startAgain: string | null) =>
+  await lostDecisionPage(requestWith(), { error: refuse(code), startAgain }).text()
+/** What the form to sign in is held to, on the way to this path. */
+const signInPolicy = async (returnTo: string) => {
+  const path = `/sign-in?return_to=${encodeURIComponent(returnTo)}`
+  return (await signInRoutes(doorOf(platform)).handle(requestWith({}, path))).headers.get('content-security-policy')
+}
 
 test('a route that has not asked who is there, or for a form with a ticket, answers nobody', () => {
   expect(() => visitOf(requestWith())).toThrow('does not ask for a signed-in user')
@@ -109,23 +117,17 @@ test('only two refusals of the front door have a page there; every other one goe
 })
 
 test('a decision that did not count is told as made before or as never made', async () => {
-  const told = async (code: 'idempotency_key_reused' | 'origin_not_allowed', startAgain: string | null) =>
-    await lostDecisionPage(requestWith(), { error: refuse(code), startAgain }).text()
-  expect(await told('idempotency_key_reused', null)).toContain('You have already decided')
-  expect(await told('origin_not_allowed', null)).toContain('No app was given anything')
-  expect(await told('origin_not_allowed', null)).not.toContain('already decided')
-  expect(await told('origin_not_allowed', null)).not.toContain('Ask me again')
-  expect(await told('origin_not_allowed', '/oauth/authorize?a=b')).toContain('href="/oauth/authorize?a=b"')
+  expect(await lostDecision('idempotency_key_reused', null)).toContain('You have already decided')
+  expect(await lostDecision('origin_not_allowed', null)).toContain('No app was given anything')
+  expect(await lostDecision('origin_not_allowed', null)).not.toContain('already decided')
+  expect(await lostDecision('origin_not_allowed', null)).not.toContain('Ask me again')
+  expect(await lostDecision('origin_not_allowed', '/oauth/authorize?a=b')).toContain('href="/oauth/authorize?a=b"')
 })
 
 test('the form to sign in may lead to an app only where an app has asked for it', async () => {
-  const policyFor = async (returnTo: string) => {
-    const path = `/sign-in?return_to=${encodeURIComponent(returnTo)}`
-    return (await signInRoutes(doorOf(platform)).handle(requestWith({}, path))).headers.get('content-security-policy')
-  }
-  expect(await policyFor('/oauth/authorize?client_id=a')).toContain("form-action 'self' ")
+  expect(await signInPolicy('/oauth/authorize?client_id=a')).toContain("form-action 'self' ")
   for (const path of ['/account', '/oauth/authorize', '/']) {
-    expect(await policyFor(path)).toContain("form-action 'self';")
+    expect(await signInPolicy(path)).toContain("form-action 'self';")
   }
 })
 

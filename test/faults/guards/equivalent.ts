@@ -103,6 +103,8 @@ export const equivalent: Readonly<Record<string, string>> = {
   'src/http/shell.ts: left out: state === null': 'the shell has asked a limit before',
   'src/http/turnstile.ts: >=: first * 2 > line.length': 'the line is cut one turn sooner',
   'src/http/turnstile.ts: never: next === undefined': 'of an empty line nothing is left, however often it is cut',
+  'src/http/server.ts: left out: clearTimeout(timer)': 'by the time it goes off nothing is left to end',
+  'src/http/upload-slots.ts: left out: clearTimeout(timer)': 'by the time it goes off nobody waits for it any more',
   'src/http/upload-body.ts: >=: performance.now() > deadline':
     'no upload arrives at that very fraction of a millisecond',
   'src/http/limits.ts: left out: !ofAddress.allowed':
