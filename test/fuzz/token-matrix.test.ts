@@ -14,6 +14,8 @@ beforeAll(async () => {
 })
 afterAll(async () => await endWorld(world))
 
+const onItsPage = 'bearer on its own page'
+
 /** How a caller shows what it has. */
 type Way = 'bearer' | 'bearer on its own page' | 'basic' | 'cookie' | 'cookie on a page of ours'
 
@@ -148,12 +150,33 @@ const rows: readonly Row[] = [
     body: () => ({ clientId: world.app.production.clientId, code: 'apic_nothing' }),
     expected: always('401 invalid_grant'),
   },
+  {
+    method: 'POST',
+    path: '~/api/session',
+    body: () => ({ email: world.user.email, password: 'not the password' }),
+    expected: (_, way) => (way === onItsPage ? '403 origin_not_allowed' : '401 invalid_login'),
+  },
   { method: 'GET', path: '~/healthz', expected: always('200') },
+  { method: 'GET', path: '~/readyz', expected: always('200') },
+  { method: 'GET', path: '~/metrics', expected: always('200') },
 ]
 
-const onItsPage = 'bearer on its own page' as const
 const ways: readonly Way[] = ['bearer', onItsPage, 'basic', 'cookie', 'cookie on a page of ours']
 const entries = () => Object.entries(kinds) as readonly [TokenKind, () => Promise<string>][]
+
+test('no endpoint of the document is missing here', async () => {
+  const { paths } = (await call(world.server.url, 'GET', '~/openapi.json')).body
+  const documented = Object.entries<object>(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  const here = new Set(
+    rows.map(({ method, path }) => {
+      const [plain = ''] = path.split('?')
+      return `${method} ${plain.startsWith('~') ? plain.slice(1) : `/api/app-platform${plain}`}`
+    }),
+  )
+  expect(documented.filter((each) => !here.has(each))).toEqual([])
+})
 
 describe('who shows each kind of token in each way is told what the contract says', () => {
   for (const { method, path, name = `${method} ${path}`, body, expected, endsToken = false } of rows) {

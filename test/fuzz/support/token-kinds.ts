@@ -1,3 +1,4 @@
+import { issueAppToken } from '../../../src/operations/oauth/issue-app-token.ts'
 import { signIn } from '../../../src/operations/sessions/sign-in.ts'
 import { addOperator } from '../../pages/support/operator-world.ts'
 import {
@@ -7,7 +8,7 @@ import {
   installEmbedded,
   openInstall,
 } from '../../support/embedding.ts'
-import type { Answer } from '../../support/call.ts'
+import { type Answer, call } from '../../support/call.ts'
 import { trace } from '../../support/operator.ts'
 import { appToken, authorize, exchange, type World } from '../../support/world.ts'
 
@@ -35,6 +36,11 @@ const sourcesOf = (
     return (await exchangeInstallCode(url, asked)).body.sessionToken
   }
   const ofApp = async () => await appToken(url, app.development)
+  const past = { ...platform, clock: { ...platform.clock, now: () => platform.clock.now() - dayMs } }
+  const ended = async (method: string, path: string, token: string): Promise<string> => {
+    await call(url, method, path, { token, ...(method === 'POST' ? { body: {} } : {}) })
+    return token
+  }
   return {
     'development app token': ofApp,
     'production app token': async () => await appToken(url, app.production),
@@ -46,6 +52,11 @@ const sourcesOf = (
     'embedded session': embedded,
     'install-session code': installCode,
     'client secret': async () => app.development.clientSecret,
+    'app token that has expired': async () =>
+      (await issueAppToken(past, trace, { ...app.development, scope: 'site:read' })).accessToken,
+    'app token that was revoked': async () => await ended('POST', '/oauth/revoke', await ofApp()),
+    'user access token that was revoked': async () => await ended('POST', '/oauth/revoke', (await grant()).accessToken),
+    'session that was signed out': async () => await ended('DELETE', '~/api/session', await session()),
     'token with a changed digit': async () => changed(await ofApp()),
     'token cut short': async () => (await ofApp()).slice(0, -1),
     'token in capitals': async () => (await ofApp()).toUpperCase(),
@@ -55,6 +66,7 @@ const sourcesOf = (
   } as const
 }
 
+const dayMs = 24 * 3_600_000
 const changed = (token: string): string => `${token.slice(0, 40)}${token[40] === 'a' ? 'b' : 'a'}${token.slice(41)}`
 
 export const createTokenKinds = async (world: World): Promise<Sources> => {
