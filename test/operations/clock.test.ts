@@ -28,6 +28,13 @@ test('the clock of the next start trusts no time before the latest that was kept
   await again.close()
 })
 
+test('where none was kept, the clock of the machine is trusted at once', async () => {
+  const { database } = await openAsOperator(join(temporaryFolder(), 'new.db'))
+  const now = Date.now()
+  expect((await openClock(database)).highWater()).toBeGreaterThanOrEqual(now)
+  await database.close()
+})
+
 test('who answers keeps the trusted time, not that of a machine whose clock jumped ahead, and not for every answer', () => {
   const time = { wall: 1_000_000, monotonic: 0 }
   const kept: number[] = []
@@ -35,14 +42,16 @@ test('who answers keeps the trusted time, not that of a machine whose clock jump
     keepTime: (at) => kept.push(at),
   })
   clock.now()
-  time.wall += 20
-  time.monotonic += 20
-  clock.now()
+  for (const elapsed of [99, 1]) {
+    time.wall += elapsed
+    time.monotonic += elapsed
+    clock.now()
+  }
   time.wall += hour
   time.monotonic += 100
-  expect(clock.now()).toBe(1_000_020 + hour)
+  expect(clock.now()).toBe(1_000_100 + hour)
   time.wall -= 2 * hour
   time.monotonic += 100
   expect(clock.now()).toBeLessThan(1_001_000)
-  expect(kept).toEqual([1_000_000, 1_000_120, 1_000_220])
+  expect(kept).toEqual([1_000_000, 1_000_100, 1_000_200, 1_000_300])
 })
