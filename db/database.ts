@@ -69,6 +69,7 @@ export type UnusableKind =
   | 'missing'
   | 'in_use'
   | 'not_private'
+  | 'linked'
   | 'foreign'
   | 'newer'
   | 'outdated'

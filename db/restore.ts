@@ -11,6 +11,7 @@ import { readAcknowledged } from './sqlite/acknowledged.ts'
 import { laterCount, nextCount, readCount } from './sqlite/commit-count.ts'
 import { connect, Connection } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
+import { assertOneName } from './sqlite/one-name.ts'
 import { canonicalPath, createPrivately, syncFolderOf } from './sqlite/private-file.ts'
 import { takeServerLock } from './sqlite/server-lock.ts'
 
@@ -47,12 +48,14 @@ export type Restored = RestoreFacts & {
 /**
  * Puts a backup in the place of the database. The work is done on a copy beside it, which takes the name in one rename: killed at
  * any moment, the name leads to the old database or to the finished new one. The backup itself is only read.
- * @throws DatabaseUnusable when the backup is none, damaged or newer, or while another process uses the database
+ * @throws DatabaseUnusable when the backup is none, damaged or newer, while another process uses the database, or when that
+ *   has several names
  */
 export const restoreSqlite = async (options: RestoreOptions): Promise<Restored> => {
   options.progress('check')
   assertRestorable(options)
   const database = canonicalPath(options.file)
+  assertOneName(database)
   const lock = lockAgainstServers(database)
   try {
     removeLeftovers(database)

@@ -12,6 +12,7 @@ import { CommitQueue } from './sqlite/commit-queue.ts'
 import { connect, useWal } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
 import { FileGuard } from './sqlite/file-guard.ts'
+import { assertOneName } from './sqlite/one-name.ts'
 import { patiently } from './sqlite/patiently.ts'
 import { assertPrivate, canonicalPath, companionsOf, createPrivately, syncFolderOf } from './sqlite/private-file.ts'
 import { ReadingConnection } from './sqlite/reading-connection.ts'
@@ -45,7 +46,7 @@ const walFrameBytes = 4_096 + 24
 
 /**
  * Opens the store on an SQLite file. Throws `DatabaseUnusable` with a sentence for the operator when the file is
- * missing, not private, another program's, newer than this program, damaged, without changes that were acknowledged, or
+ * missing, not private, known under several names, another program's, newer than this program, damaged, without changes that were acknowledged, or
  * served by another process.
  */
 export const openSqlite = async <Q>(options: SqliteOptions<Q>): Promise<Store<Q>> => {
@@ -53,6 +54,7 @@ export const openSqlite = async <Q>(options: SqliteOptions<Q>): Promise<Store<Q>
     throw new DatabaseUnusable('missing', `There is no database at ${options.file}: run migrate or serve first.`)
   }
   const file = canonicalPath(options.file)
+  assertOneName(file)
   const lock = options.role === 'server' ? takeServerLock(file) : null
   try {
     createPrivately(file)

@@ -3,6 +3,7 @@ import { DatabaseUnusable } from '../database.ts'
 import { applicationId } from '../migrate.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import { faultKind } from '../sqlite/fault.ts'
+import { keptName } from '../sqlite/one-name.ts'
 import { companionsOf, syncFolderOf } from '../sqlite/private-file.ts'
 import { carryOver, type Knowledge } from './carry-over.ts'
 
@@ -72,7 +73,7 @@ const isStranger = (connection: Connection): boolean =>
  * stay: SQLite would apply them to whatever has the name.
  */
 export const keepPredecessor = (database: string, held: Predecessor, at: number): string | null => {
-  const kept = `${database}.before-${new Date(at).toISOString().replaceAll(':', '-')}`
+  const kept = keptName(database, at)
   const { wal, shm } = companionsOf(database)
   const companions = held === 'read' ? [] : [wal, `${database}-journal`].filter((path) => existsSync(path))
   const names = [...(held === 'missing' ? [] : [database]), ...companions]

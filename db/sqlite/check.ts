@@ -5,6 +5,7 @@ import { inspectSchema, type Migration, orphansOf } from '../migrate.ts'
 import { missingSentence, readAcknowledged } from './acknowledged.ts'
 import type { Connection } from './connection.ts'
 import { faultKind } from './fault.ts'
+import { furtherNames } from './one-name.ts'
 import { companionsOf, exposures } from './private-file.ts'
 
 const writableByOthers = 0o022
@@ -15,7 +16,9 @@ export const findFaults = (
   file: string,
   migrations: readonly Migration[],
 ): readonly string[] => [
-  ...exposures([file, ...Object.values(companionsOf(file))]).map((sentence) => `${sentence}.`),
+  ...[...exposures([file, ...Object.values(companionsOf(file))]), ...furtherNames(file)].map(
+    (sentence) => `${sentence}.`,
+  ),
   ...folderFaults(dirname(file)),
   ...readable(() => pageFaults(connection)),
   ...readable(() => missingFaults(connection, file)),

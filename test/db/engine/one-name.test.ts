@@ -1,0 +1,62 @@
+import { expect, test } from 'bun:test'
+import { linkSync, rmSync } from 'node:fs'
+import { checkFile } from '../../../db/check-file.ts'
+import { migrateFile } from '../../../db/migrate-file.ts'
+import { restoreSqlite } from '../../../db/restore.ts'
+import { keptName } from '../../../db/sqlite/one-name.ts'
+import { openTiny, temporaryFolder, tinyMigrations } from './support/tiny-store.ts'
+
+const linked = { kind: 'linked', message: expect.stringContaining('another name') }
+
+test('a database with a second name is not opened by either, for a server or a command', async () => {
+  using folder = temporaryFolder()
+  const other = `${folder.file}.other`
+  const server = await openTiny(folder.file)
+  linkSync(folder.file, other)
+  await server.transaction((notes) => notes.add('goes on'))
+
+  for (const role of ['server', 'operator'] as const) expect(openTiny(other, { role })).rejects.toMatchObject(linked)
+  await server.close()
+  for (const file of [folder.file, other]) {
+    expect(openTiny(file)).rejects.toMatchObject(linked)
+    expect(migrateFile(file, tinyMigrations)).rejects.toMatchObject(linked)
+  }
+  expect(checkFile(folder.file, tinyMigrations)).toEqual([expect.stringContaining('another name')])
+
+  rmSync(other)
+  await (await openTiny(folder.file)).close()
+})
+
+test('a database with a second name is not replaced by a backup', async () => {
+  using folder = temporaryFolder()
+  const [other, backup] = [`${folder.file}.other`, `${folder.file}.backup`]
+  const store = await openTiny(folder.file)
+  await store.backup(backup)
+  await store.close()
+  linkSync(folder.file, other)
+
+  const restored = restoreSqlite({
+    file: folder.file,
+    backup,
+    migrations: tinyMigrations,
+    now: 0,
+    event: () => {
+      throw new Error('nothing happened')
+    },
+    progress: () => undefined,
+  })
+  expect(restored).rejects.toMatchObject(linked)
+})
+
+test('the name that a killed restore left behind stops nobody but who would open it', async () => {
+  using folder = temporaryFolder()
+  await (await openTiny(folder.file)).close()
+  const [kept, other] = [keptName(folder.file, Date.UTC(2026, 7)), `${folder.file}.other`]
+  linkSync(folder.file, kept)
+
+  await (await openTiny(folder.file)).close()
+  expect(openTiny(kept)).rejects.toMatchObject(linked)
+
+  linkSync(folder.file, other)
+  expect(openTiny(folder.file)).rejects.toMatchObject(linked)
+})
