@@ -4,6 +4,7 @@ import { ownedApp } from '../../src/operations/apps/owned-app.ts'
 import { renameApp } from '../../src/operations/apps/rename-app.ts'
 import { describeEvents } from '../../src/operations/audit/describe-events.ts'
 import { type AppEvent, listAppEvents } from '../../src/operations/audit/list-app-events.ts'
+import { listAuditEvents } from '../../src/operations/audit/list-events.ts'
 import { listAppInstalls } from '../../src/operations/installs/list-app-installs.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
@@ -105,4 +106,15 @@ test('installs are told by kind and state, newest first, of this app alone, with
   for (const secret of [visitor.id, visitor.email, 'my-site', 'Grace']) {
     expect(JSON.stringify(page)).not.toContain(secret)
   }
+})
+
+test('an operator lists the latest events of one app or of all, oldest first, from a moment on', async () => {
+  const list = async (slug: string | null, since = 0, limit = 1_000) =>
+    await listAuditEvents(platform, { slug, since, limit })
+  const [all, own] = [await list(null), await list(app.slug)]
+  expect(all.length).toBeGreaterThan(own.length)
+  expect(own).toEqual(all.filter(({ appId }) => appId === app.id))
+  expect(await list(null, 0, 3)).toEqual(all.slice(-3))
+  expect(await list(null, platform.clock.now() + 1)).toEqual([])
+  expect(await refusalOf(list('no-such-app'))).toBe('invalid_request')
 })

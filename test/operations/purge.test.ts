@@ -26,12 +26,15 @@ afterEach(async () => await platform.database.close())
 const purge = async (before: number, endAfter = Number.POSITIVE_INFINITY) => {
   const then = { ...platform, clock: { ...platform.clock, purgeBefore: () => before } }
   let pauses = 0
+  const told: Record<string, number> = {}
   const removed = await purgeAll(
     then,
     trace,
     async () => void (pauses += 1),
     () => pauses >= endAfter,
+    (kind, rows) => void (told[kind] = (told[kind] ?? 0) + rows),
   )
+  expect(told).toEqual(Object.fromEntries(Object.entries(removed).filter(([, rows]) => rows > 0)))
   return { removed, pauses }
 }
 const purged = async (kind = 'grants.purged') =>
@@ -61,6 +64,27 @@ test('events, which bring their deliveries along, go fewer at a time', async () 
   })
   const { removed, pauses } = await purge(now + 31 * 24 * hour, 1)
   expect([removed.webhook_events, pauses]).toEqual([25, 1])
+})
+
+test('a kind that cannot be removed keeps no other, and the purge has failed all the same', async () => {
+  await addFamily(platform, app, user, 0)
+  let batches = 0
+  const purgeBefore = () => {
+    batches += 1
+    if (batches === 1) throw new Error('no token can be removed')
+    return platform.clock.now() + 365 * 24 * hour
+  }
+  const failing = { ...platform, clock: { ...platform.clock, purgeBefore } }
+  const told: string[] = []
+  const purging = purgeAll(
+    failing,
+    trace,
+    async () => undefined,
+    () => false,
+    (kind) => void told.push(kind),
+  )
+  expect(await purging.catch(({ message }) => message)).toBe('no token can be removed')
+  expect(told).toEqual(['grants'])
 })
 
 test('an outcome is forgotten when its day is over, whoever else has chosen the same key', async () => {

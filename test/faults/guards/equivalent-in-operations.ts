@@ -17,6 +17,8 @@ export const equivalentInOperations: Readonly<Record<string, string>> = {
   'src/operations/resources/list-resources.ts: left out: page.cursor !== null': 'null reads like a slug',
   'src/operations/resources/import-resources.ts: never: remembered !== undefined':
     'the store is asked again, and says the same',
+  'src/operations/resources/import-resources.ts: left out: known.set(address, user.id)':
+    'the store is asked again, and says the same',
   'src/operations/resources/import-resources.ts: never: user !== null': 'the store is asked again, and says the same',
   'src/operations/purge/purge.ts: always yes: grant.expiresAt <= before':
     'what has not expired is kept by the store, which asks again',
@@ -33,8 +35,11 @@ export const equivalentInOperations: Readonly<Record<string, string>> = {
   "src/operations/audit/describe-events.ts: left out: actorId?.startsWith('usr_') === true": 'no other actor is a user',
   'src/operations/audit/describe-events.ts: left out: !emails.has(actorId)':
     'the store is asked again, and says the same',
+  "src/operations/audit/event.ts: always: 'id' in facts.actor": 'what is undefined is stored as null',
   'src/operations/audit/search-events.ts: left out: actorId === null || environmentOfClientId(actorId) !== null':
     'no token was issued by any other actor: the store is spared the question',
+  'src/operations/audit/search-events.ts: never: search.since === null':
+    'no moment counts as 1970, before which nothing happened',
   'src/operations/audit/search-events.ts: >=: one > other':
     'no two events have the same ID, and the end of a stretch belongs to it anyhow',
   'src/operations/audit/search-events.ts: <=: one < other':

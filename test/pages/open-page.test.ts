@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { Elysia } from 'elysia'
+import { errorHandling } from '../../src/http/errors.ts'
+import { rememberContext } from '../../src/http/request-context.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { openRoutes } from '../../src/pages/account/installs/open-routes.tsx'
+import { codePath, openPath } from '../../src/pages/account/installs/paths.ts'
+import { ticketBook } from '../../src/pages/ticket-book.ts'
+import { contextFrom, doorOf } from '../http/support/door.ts'
+import { addEmbeddedVersion, installEmbedded } from '../support/embedding.ts'
+import { openAsOperator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser } from '../support/world.ts'
+
+let platform: Platform
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'open-page.db'))
+})
+afterAll(async () => await platform.database.close())
+
+test('the page of an app and the codes that it asks for come out of one share of the user', async () => {
+  const app = await addApp(platform, await addUser(platform))
+  await addEmbeddedVersion(platform, app)
+  const door = doorOf(platform, { authorize: { count: 2, seconds: 600 } })
+  const pages = new Elysia().use(errorHandling(door.log, () => null)).use(openRoutes(door))
+  const visit = async () => {
+    const user = await addUser(platform)
+    const id = await installEmbedded(platform, app, user)
+    const { sessionToken } = await signIn(platform, trace, user)
+    const send = async (path: string, ticket?: string) => {
+      const headers = { cookie: `session=${sessionToken}`, 'sec-fetch-site': 'same-origin' }
+      const body = ticket === undefined ? {} : { method: 'POST', body: `ticket=${encodeURIComponent(ticket)}` }
+      const request = new Request(`http://localhost${path}`, { headers, ...body })
+      rememberContext(request, contextFrom('local'))
+      return (await pages.handle(request)).status
+    }
+    return {
+      open: async () => await send(openPath(id)),
+      ask: async () => await send(codePath(id), ticketBook(platform, sessionToken).issue(codePath(id))),
+    }
+  }
+  const [one, other] = [await visit(), await visit()]
+  expect([await one.open(), await one.ask(), await one.ask(), await one.open()]).toEqual([200, 200, 429, 429])
+  expect(await other.open()).toBe(200)
+})
