@@ -20,7 +20,7 @@ export type RunningServer = {
   stop(): Promise<void>
 }
 
-const defaultDrainMs = 10_000
+export const defaultDrainMs = 10_000
 /**
  * How long Bun keeps a connection that is quiet between two requests or takes nothing of its answer, and a request that has not
  * come whole or, without a body, is not answered. Then, at its next tick of four seconds, it closes without a word. Only a body

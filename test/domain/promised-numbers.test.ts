@@ -8,6 +8,8 @@ import { maximumRedirectUris } from '../../src/domain/redirect-uri.ts'
 import { artifactLimits, manifestLimitBytes } from '../../src/domain/version.ts'
 import { attemptTimeoutMs, failingForMs, maximumAttempts, webhookHistoryMs } from '../../src/domain/webhook-delivery.ts'
 import { maximumEndpoints } from '../../src/domain/webhook-kind.ts'
+import { defaultDrainMs, idleSeconds } from '../../src/http/server.ts'
+import { webhookGraceHours } from '../../src/operations/webhooks/webhook-secret.ts'
 
 // Numbers that clients, owners and operators were promised; lifetimes have a test of their own.
 
@@ -27,7 +29,7 @@ test('limits of calls are those of the contract unless settings say otherwise', 
 
 test('an environment has two live secrets at most, and a rotated one a grace of a day, or of a week at most', () => {
   expect(maximumLiveSecrets).toBe(2)
-  expect(graceHours).toEqual({ default: 24, maximum: 168 })
+  expect([graceHours, webhookGraceHours]).toEqual(Array(2).fill({ default: 24, maximum: 168 }))
   expect(lastUsePrecisionMs).toBe(60_000)
 })
 
@@ -47,6 +49,10 @@ test('an account has 100 apps at most, an environment 100 redirect URIs and 10 e
 test('an event is attempted ten times and kept for thirty days; an endpoint may fail for five', () => {
   expect(maximumAttempts).toBe(10)
   expect([attemptTimeoutMs, failingForMs, webhookHistoryMs]).toEqual([15_000, 120 * hour, 720 * hour])
+})
+
+test('a server that is stopped lets calls end for ten seconds; a connection is quiet for thirty at most', () => {
+  expect([defaultDrainMs, idleSeconds]).toEqual([10_000, 30])
 })
 
 test('a password has from 8 characters to 72 bytes', () => {

@@ -11,6 +11,7 @@ import { lostDecisionPage } from '../../src/pages/front-door/lost-decision-page.
 import { unansweredPage } from '../../src/pages/front-door/unanswered-page.tsx'
 import { noticeOf } from '../../src/pages/notice.ts'
 import { outcomeOf } from '../../src/pages/outcome.ts'
+import { pageBodyRule } from '../../src/pages/pages.ts'
 import { readSeen, seenField } from '../../src/pages/seen-version.ts'
 import { signInRoutes } from '../../src/pages/sign-in/routes.tsx'
 import { visitorOf } from '../../src/pages/sign-in/visitor.ts'
@@ -142,6 +143,12 @@ test('what a decision was shown comes back as it was, and what no page of ours h
   for (const field of ['', 'nonsense', `${id} 3 7`, `${id} x 7 ${liveId}`, `${id} 3 7 ${liveId} more`]) {
     expect(() => readSeen(field)).toThrow(PlatformError)
   }
+})
+
+test('a form of a page has 256 KiB at most, and no other body is a form', () => {
+  expect(pageBodyRule('POST', '/sign-in')?.limitBytes).toBe(256 * 1024)
+  expect(pageBodyRule('GET', '/sign-in')).toBeUndefined()
+  expect(pageBodyRule('POST', '/api/session')).toBeUndefined()
 })
 
 test('whoever takes no gzip gets what pages are made of unpacked', async () => {
