@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Queries } from '../../../db/database.ts'
+import { keyOfUuidTime } from '../../../src/domain/identifier.ts'
+import { hashSecret } from '../../../src/domain/secret.ts'
+import type { Platform } from '../../../src/operations/platform.ts'
+import { developmentCaller, sessionOf } from '../../operations/support/owner.ts'
+import { addFamily } from '../../support/grant-family.ts'
+import { openAsOperator, trace } from '../../support/operator.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { addApp, addUser, type AppInWorld, type Login } from '../../support/world.ts'
+
+// At the moment of its end a thing is over, and not a millisecond earlier.
+
+let platform: Platform
+let q: Queries
+let user: Login
+let app: AppInWorld
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'moments.db'))
+  q = platform.database.queries
+  user = await addUser(platform)
+  app = await addApp(platform, user)
+})
+afterAll(async () => await platform.database.close())
+
+const write = async <T>(work: (writing: Queries) => Promise<T>) => await platform.database.transaction(work)
+/** Whether the newest row counts as alive. */
+const counts = async (kind: 'liveAppTokens' | 'liveSessions' | 'liveGrants', now: number) =>
+  (await q.health[kind](now, 1)).count
+
+test('a grant is over at its end, for whoever asks', async () => {
+  const { expiresAt } = await addFamily(platform, app, user, 1)
+  const { clientId } = app.development
+  const seenAt = async (now: number) => [
+    (await q.grants.liveScopes(user.id, clientId, now)).length,
+    (await q.connectedApps.countByScopes(user.id, now)).length,
+    (await q.connectedApps.grantsOf(user.id, clientId, { now, before: '~', limit: 10 })).length,
+    await counts('liveGrants', now),
+  ]
+  expect([await seenAt(expiresAt - 1), await seenAt(expiresAt)]).toEqual([
+    [1, 1, 1, 1],
+    [0, 0, 0, 0],
+  ])
+})
+
+test('a session is over at its end, for whoever asks', async () => {
+  const { sessionKey } = await sessionOf(platform, user)
+  const expiresAt = (await q.sessions.find(sessionKey))?.session.expiresAt ?? 0
+  const seenAt = async (now: number) => [
+    (await q.sessions.openOfUser(user.id, { now, before: '~', limit: 10 })).length,
+    await counts('liveSessions', now),
+  ]
+  expect([await seenAt(expiresAt - 1), await seenAt(expiresAt)]).toEqual([
+    [1, 1],
+    [0, 0],
+  ])
+})
+
+test('an app token is over at its end', async () => {
+  const { tokenKey } = await developmentCaller(platform, app)
+  const expiresAt = (await q.appTokens.find(tokenKey))?.expiresAt ?? 0
+  expect([await counts('liveAppTokens', expiresAt - 1), await counts('liveAppTokens', expiresAt)]).toEqual([1, 0])
+})
+
+test('what no version uses and what was remembered for a repeat go after their moment, not at it', async () => {
+  const name = { principal: 'crd_1', method: 'POST', path: '/versions', key: 'k' }
+  await write(async (writing) => {
+    await writing.artifacts.insert({ sha256: hashSecret('unused'), sizeBytes: 0, createdAt: 1_000 })
+    await writing.idempotency.keep({ ...name, bodyHash: hashSecret('body'), outcome: '{}', expiresAt: 1_000 })
+  })
+  const removedAt = async (moment: number) =>
+    await write(async (writing) => [
+      await writing.artifacts.purgeUnused(moment, 10),
+      await writing.idempotency.purge(moment, 10),
+    ])
+  expect([await removedAt(1_000), await removedAt(1_001)]).toEqual([
+    [0, 0],
+    [1, 1],
+  ])
+})
+
+test('the trail since a moment has what happened at that very moment, issued tokens too', async () => {
+  const at = Date.UTC(2027, 0)
+  const key = keyOfUuidTime(at)
+  const [credential] = await q.credentials.listByClient(app.development.clientId)
+  const grant = await addFamily(platform, app, user, 0)
+  const shared = { ...trace, key, createdAt: at, scopes: 'site:read' }
+  await write(async (writing) => {
+    const token = { ...shared, credentialId: credential?.id ?? '', hash: hashSecret('token') }
+    await writing.appTokens.insert({ ...token, expiresAt: at + 1, revokedAt: null })
+    const pair = { ...shared, grantId: grant.id, previousKey: grant.currentKey, accessExpiresAt: at + 1 }
+    const hashes = { accessHash: hashSecret('access'), refreshHash: hashSecret('refresh') }
+    await writing.grants.insertPair({ ...pair, ...hashes, refreshExpiresAt: at + 1 })
+    const nobody = {
+      ...trace,
+      actorKind: 'anonymous',
+      actorId: null,
+      appId: null,
+      environment: null,
+      target: null,
+    } as const
+    const refused = { action: 'sign_in', outcome: 'refused', reason: 'invalid_login', detail: null } as const
+    await writing.audit.insert({ id: 'aud_1', at, ...nobody, ...refused })
+  })
+  const since = async (moment: number) =>
+    (await q.audit.list({ appId: null, since: moment, limit: 10 })).map(({ action }) => action).toSorted()
+  expect([await since(at), await since(at + 1)]).toEqual([['app_token.issued', 'sign_in', 'user_tokens.issued'], []])
+})
