@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import type { AuditEvent } from '../../db/database.ts'
 import { formTicket } from '../../src/domain/form-ticket.ts'
 import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { challengeOf } from '../../src/domain/pkce.ts'
@@ -428,6 +429,10 @@ describe('the decision', () => {
     const fields = fieldsOf(await ask({ state: 'kept' }, '', own))
     await call(url, 'DELETE', '~/api/session', { token: own })
     const before = await grantsOfUser()
+    const isRefusal = ({ action, target }: AuditEvent) => action === 'bearer.check' && target === world.user.id
+    const refusals = async () =>
+      (await world.platform.database.queries.audit.list({ appId: null, since: 0, limit: 100_000 })).filter(isRefusal)
+    const refusedBefore = (await refusals()).length
     for (const who of [own, null]) {
       const seen = await decide({ ...fields, decision: 'allow' }, { session: who })
       expect(seen.status).toBe(303)
@@ -437,6 +442,7 @@ describe('the decision', () => {
       expect(back).toBe(askPath(world.app, { state: 'kept' }))
       expect((await look(url, back, session)).status).toBe(200)
     }
+    expect((await refusals()).slice(refusedBefore)).toMatchObject([{ reason: 'login_required' }])
     expect(await grantsOfUser()).toBe(before)
   })
 

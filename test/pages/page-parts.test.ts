@@ -7,6 +7,7 @@ import type { VersionRecord } from '../../src/operations/versions/version-record
 import { artifactDownload } from '../../src/pages/artifact-download.ts'
 import { assetRoutes, siteStylesheet } from '../../src/pages/assets.ts'
 import { ticketOf } from '../../src/pages/form.ts'
+import { listingOf, olderPath } from '../../src/pages/listing.ts'
 import { lostDecisionPage } from '../../src/pages/front-door/lost-decision-page.tsx'
 import { unansweredPage } from '../../src/pages/front-door/unanswered-page.tsx'
 import { noticeOf } from '../../src/pages/notice.ts'
@@ -51,6 +52,9 @@ const signInPolicy = async (returnTo: string) => {
   const path = `/sign-in?return_to=${encodeURIComponent(returnTo)}`
   return (await signInRoutes(doorOf(platform)).handle(requestWith({}, path))).headers.get('content-security-policy')
 }
+
+/** What a list of this name is asked for by an address. */
+const asked = (url: string, list = 'apps') => listingOf(list, requestWith({}, url), 'older')
 
 test('a route that has not asked who is there, or for a form with a ticket, answers nobody', () => {
   expect(() => visitOf(requestWith())).toThrow('does not ask for a signed-in user')
@@ -130,6 +134,16 @@ test('the form to sign in may lead to an app only where an app has asked for it'
   for (const path of ['/account', '/oauth/authorize', '/']) {
     expect(await signInPolicy(path)).toContain("form-action 'self';")
   }
+})
+
+test('a list goes on after the one cursor that it gave, in the parameter that is its own', () => {
+  const path = olderPath('/account', 'apps', 'a/b', { q: 'x' }, 'older') ?? ''
+  expect(path).toStartWith('/account?q=x&older=')
+  expect(asked(path)).toEqual({ limit: 50, cursor: 'a/b' })
+  expect(asked('/account?cursor=x')).toEqual({ limit: 50, cursor: null })
+  expect(() => asked(`${path}&older=`)).toThrow(PlatformError)
+  expect(() => asked(path, 'installs')).toThrow(PlatformError)
+  expect(olderPath('/account', 'apps', null)).toBeNull()
 })
 
 test('what a decision was shown comes back as it was, and what no page of ours has is refused', () => {

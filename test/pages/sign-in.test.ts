@@ -149,12 +149,14 @@ test('a session that is over is forgotten, and refused only once', async () => {
   expect(browser.cookies.has('session')).toBe(false)
 })
 
-test('signing out takes a form of this session', async () => {
+test('signing out takes a form of this session, and ends it', async () => {
   const browser = await signedInBrowser(url, world.user)
+  const token = browser.cookies.get('session') ?? ''
   expect((await browser.post('/sign-out', { ticket: 'x' })).status).toBe(403)
   expect((await browser.get('/')).status).toBe(200)
   expect((await browser.submit('/', '/sign-out')).headers.get('location')).toBe('/sign-in')
   expect(browser.cookies.has('session')).toBe(false)
+  expect((await call(url, 'GET', '~/api/session', { token })).status).toBe(401)
 })
 
 test('the cookies are out of reach for scripts and other sites', async () => {
