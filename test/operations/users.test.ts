@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Platform } from '../../src/operations/platform.ts'
+import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { createUser } from '../../src/operations/users/create-user.ts'
+import { openAsOperator, operator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+let platform: Platform
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'users.db'))
+})
+afterAll(async () => await platform.database.close())
+
+const ada = { email: 'ada@example.com', name: 'Ada', password: 'correct horse battery', isOperator: false }
+/** What of a new user is refused; 'done' where nothing is. */
+const create = async (change: Partial<typeof ada> = {}) =>
+  await createUser(platform, trace, operator, { ...ada, ...change }).then(
+    () => 'done',
+    (error: { facts: { param?: string } }) => error.facts.param,
+  )
+
+test('a user has an address that nobody else has, a name, and a password that can be used', async () => {
+  expect(await create({ email: 'no address' })).toBe('email')
+  expect(await create({ name: ' ' })).toBe('name')
+  expect(await create({ password: 'short' })).toBe('password')
+  expect(await platform.database.queries.users.count()).toBe(0)
+  expect(await create()).toBe('done')
+  expect(await create({ email: 'ADA@example.com' })).toBe('email')
+  expect(await platform.database.queries.users.count()).toBe(1)
+  expect((await signIn(platform, trace, ada)).user).toMatchObject({ email: ada.email, name: ada.name })
+})
