@@ -1,5 +1,6 @@
-import { and, asc, eq, isNull, lt, lte } from 'drizzle-orm'
-import { apps, embeddedSessions, installSessionCodes, installs, sessions, users } from '../tables/sqlite.ts'
+import { and, asc, eq, isNull, lt, lte, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { apps, embeddedSessions, installSessionCodes, installs, sessions, users, versions } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
 import { oldestKey } from './oldest-key.ts'
 import { reader } from './reader.ts'
@@ -7,11 +8,18 @@ import { reader } from './reader.ts'
 export type InstallSessionCode = typeof installSessionCodes.$inferSelect
 export type EmbeddedSession = typeof embeddedSessions.$inferSelect
 
+const live = alias(versions, 'live_versions')
+const heads = alias(versions, 'head_versions')
+/** Written out, as the partial index `versions_active` is. */
+const isLiveOfApp = and(eq(live.appId, apps.id), eq(live.status, sql`'active'`))
+
 /** What a code and a session of a frame stand on, as it is now. */
 const foundation = {
   appId: installs.appId,
   environment: installs.environment,
   agreedScopes: installs.scopes,
+  liveScopes: live.scopes,
+  headScopes: heads.scopes,
   installApproval: installs.approval,
   installState: installs.state,
   appStatus: apps.status,
@@ -41,6 +49,8 @@ export const embeddingQueries = (db: Connection) => {
           sessions,
           and(eq(sessions.key, installSessionCodes.sessionKey), eq(sessions.userId, installs.userId)),
         )
+        .leftJoin(live, isLiveOfApp)
+        .leftJoin(heads, eq(heads.id, apps.developmentVersionId))
         .where(eq(installSessionCodes.key, given('key'))),
     ),
   )
@@ -53,6 +63,8 @@ export const embeddingQueries = (db: Connection) => {
         .innerJoin(apps, eq(apps.id, installs.appId))
         .innerJoin(users, eq(users.id, installs.userId))
         .innerJoin(sessions, and(eq(sessions.key, embeddedSessions.sessionKey), eq(sessions.userId, installs.userId)))
+        .leftJoin(live, isLiveOfApp)
+        .leftJoin(heads, eq(heads.id, apps.developmentVersionId))
         .where(eq(embeddedSessions.key, given('key'))),
     ),
   )

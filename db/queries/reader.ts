@@ -11,9 +11,9 @@ type Given = Readonly<Record<string, unknown>>
 type Take = (row: readonly unknown[]) => unknown
 
 /**
- * Prepares a select of columns, plain or in groups, without outer joins: a question that is asked with the values of its
- * placeholders. Its rows are what drizzle's `execute` gives, which looks at every column of every row anew and goes
- * through three promises: 3 µs of the 7 that the read of a bearer token took.
+ * Prepares a select of columns, plain or in groups; of an outer join only plain ones. Gives a question that is asked with
+ * the values of its placeholders. Its rows are what drizzle's `execute` gives, which looks at every column of every row
+ * anew and goes through three promises: 3 µs of the 7 that the read of a bearer token took.
  */
 export const reader = <Row>(select: Select<Row>): ((given: Given) => Row[]) => {
   const prepared = select.prepare()

@@ -1,5 +1,7 @@
 import type { AppStatus } from './app.ts'
+import type { Environment } from './environment.ts'
 import { type installStates, isInstallLive, type InstallApproval } from './install.ts'
+import { commonTo, parseStoredScope, type ScopeName } from './scope.ts'
 import { isSessionLive } from './session.ts'
 import type { UserStatus } from './user.ts'
 import { isValidAt } from './validity.ts'
@@ -19,6 +21,22 @@ type EmbeddedSessionState = EmbeddingState & {
   readonly createdAt: number
   readonly expiresAt: number
   readonly endedAt: number | null
+}
+
+/** As the store keeps scopes. */
+type ScopesNow = {
+  readonly environment: Environment
+  readonly agreedScopes: string
+  /** Of the version that is live and of the development head; null when there is none. */
+  readonly liveScopes: string | null
+  readonly headScopes: string | null
+}
+
+/** What a page may do at this moment: what it was opened with, as far as the owner agrees to it and the version asks for it. */
+export const embeddedScopes = (openedWith: string, now: ScopesNow): readonly ScopeName[] => {
+  const asked = now.environment === 'production' ? now.liveScopes : now.headScopes
+  const agreed = commonTo(parseStoredScope(openedWith), parseStoredScope(now.agreedScopes))
+  return commonTo(agreed, parseStoredScope(asked ?? ''))
 }
 
 /** What ends it from outside; null while nothing has. The first thing that has ended is told. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { embeddingFault, isEmbeddedSessionLive } from '../../src/domain/embedded-session.ts'
+import { embeddedScopes, embeddingFault, isEmbeddedSessionLive } from '../../src/domain/embedded-session.ts'
 
 const now = 1_000_000
 const alive = {
@@ -37,3 +37,15 @@ test.each([
 test.each([{ endedAt: now }, { expiresAt: now }] as const)('it is over with %p of its own', (change) => {
   expect(isEmbeddedSessionLive({ ...alive, ...change }, now)).toBe(false)
 })
+
+test.each(['production', 'development'] as const)(
+  'in %s it may do what it was opened with, the owner agrees to and the version of the moment asks for',
+  (environment) => {
+    const asked = environment === 'production' ? 'liveScopes' : 'headScopes'
+    const before = { environment, agreedScopes: 'site:read store:read', liveScopes: null, headScopes: null }
+    const openedWith = 'profile:read site:read store:read'
+    expect(embeddedScopes(openedWith, { ...before, [asked]: 'profile:read store:read' })).toEqual(['store:read'])
+    expect(embeddedScopes('profile:read', { ...before, [asked]: openedWith })).toEqual([])
+    expect(embeddedScopes(openedWith, before)).toEqual([]) // where nothing can be opened, nothing may be done
+  },
+)

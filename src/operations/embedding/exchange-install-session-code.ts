@@ -1,10 +1,10 @@
 import type { EmbeddedSession, Queries } from '../../../db/database.ts'
-import { embeddingFault } from '../../domain/embedded-session.ts'
+import { embeddedScopes, embeddingFault } from '../../domain/embedded-session.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { type RowKey, rowKey } from '../../domain/identifier.ts'
 import type { ResourceKind } from '../../domain/resource.ts'
-import { commonTo, formatScope, parseStoredScope } from '../../domain/scope.ts'
+import { formatScope } from '../../domain/scope.ts'
 import { hashSecret, mintSecret, parseSecret, type ParsedSecret } from '../../domain/secret.ts'
 import { isValidAt } from '../../domain/validity.ts'
 import { type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
@@ -96,7 +96,7 @@ export const wrongOrigin = 'Only pages of the origin that the app was opened wit
 
 /** It ends when the user's session would, if that is sooner. */
 const sessionOf = (
-  { code, agreedScopes, sessionExpiresAt }: FoundCode,
+  { code, sessionExpiresAt, ...state }: FoundCode,
   minted: { readonly key: RowKey; readonly hash: EmbeddedSession['hash']; readonly now: number; lifetimeMs: number },
 ): EmbeddedSession => ({
   key: minted.key,
@@ -105,7 +105,7 @@ const sessionOf = (
   sessionKey: code.sessionKey,
   clientId: code.clientId,
   origin: code.origin,
-  scopes: formatScope(commonTo(parseStoredScope(code.scopes), parseStoredScope(agreedScopes))),
+  scopes: formatScope(embeddedScopes(code.scopes, state)),
   createdAt: minted.now,
   expiresAt: Math.min(minted.now + minted.lifetimeMs, sessionExpiresAt),
   endedAt: null,

@@ -1,5 +1,5 @@
-import { isEmbeddedSessionLive } from '../../domain/embedded-session.ts'
-import { commonTo, parseStoredScope, type ScopeName } from '../../domain/scope.ts'
+import { embeddedScopes, isEmbeddedSessionLive } from '../../domain/embedded-session.ts'
+import type { ScopeName } from '../../domain/scope.ts'
 import type { Platform } from '../platform.ts'
 import type { UserCaller } from './authenticate-user-token.ts'
 import { findEmbeddedSession } from './find-token.ts'
@@ -29,7 +29,7 @@ export const authenticateEmbeddedSession = async (
     installId: session.installId,
     appId: state.appId,
     clientId: session.clientId,
-    scopes: commonTo(parseStoredScope(session.scopes), parseStoredScope(state.agreedScopes)),
+    scopes: embeddedScopes(session.scopes, state),
     expiresAt: session.expiresAt,
     user: {
       id: state.userId,

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Environment } from '../../src/domain/environment.ts'
+import type { ScopeName } from '../../src/domain/scope.ts'
+import type { VersionStep } from '../../src/domain/version.ts'
+import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
+import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { authenticateEmbeddedSession } from '../../src/operations/tokens/authenticate-embedded-session.ts'
+import { rollBackVersion } from '../../src/operations/versions/roll-back-version.ts'
+import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
+import { openAsOperator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+import { developmentCaller, sessionOf } from './support/owner.ts'
+
+let platform: Platform
+let user: Login
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'embedded-scopes.db'))
+  user = await addUser(platform)
+  await installed('production') // another app whose version must not count
+})
+afterAll(async () => await platform.database.close())
+
+const wide: readonly ScopeName[] = ['profile:read', 'site:read']
+const narrow: readonly ScopeName[] = ['profile:read']
+const live: readonly VersionStep[] = ['submit', 'approve', 'activate']
+
+/** The user's own app, with a wide version, on a place of the user. */
+const installed = async (environment: Environment) => {
+  const app = await addApp(platform, user)
+  await addEmbeddedVersion(platform, app, { scopes: wide })
+  return { app, id: await installEmbedded(platform, app, user, { environment }) }
+}
+const openedCode = async (id: string): Promise<string> =>
+  (await issueInstallSessionCode(platform, trace, await sessionOf(platform, user), id)).code
+const exchange = async (app: AppInWorld, environment: Environment, code: string) => {
+  const { clientId } = app[environment]
+  return await exchangeInstallSessionCode(platform, trace, { clientId, code, origin: embedOrigin(app) })
+}
+const scopesOf = async (token: string) => (await authenticateEmbeddedSession(platform, token)).caller?.scopes
+const upload = async (app: AppInWorld, version: string, scopes: readonly ScopeName[], steps: readonly VersionStep[]) =>
+  await addEmbeddedVersion(platform, app, { version, scopes, steps })
+
+test('a page that is open loses what the version that goes live does not ask for, on the very next call', async () => {
+  const { app, id } = await installed('production')
+  const { sessionToken } = await exchange(app, 'production', await openedCode(id))
+  await upload(app, '2.0.0', narrow, [])
+  expect(await scopesOf(sessionToken)).toEqual(wide)
+  await upload(app, '3.0.0', narrow, live)
+  expect(await scopesOf(sessionToken)).toEqual(narrow)
+})
+
+test('it gets no more than it began with from a wider version, and back what it had with a rollback', async () => {
+  const { app, id } = await installed('production')
+  await upload(app, '2.0.0', narrow, live)
+  const began = await exchange(app, 'production', await openedCode(id))
+  await upload(app, '3.0.0', wide, live)
+  const { sessionToken } = await exchange(app, 'production', await openedCode(id))
+  expect([await scopesOf(began.sessionToken), await scopesOf(sessionToken)]).toEqual([narrow, wide])
+  const caller = await developmentCaller(platform, app)
+  const back = async (version: string) => {
+    const asked = { target: { version }, environment: 'production', reason: null, dryRun: false } as const
+    await rollBackVersion(platform, trace, caller, asked, null)
+    return await scopesOf(sessionToken)
+  }
+  expect([await back('2.0.0'), await back('3.0.0')]).toEqual([narrow, wide])
+})
+
+test('a code that was made before gives what the version asks for that is live when it is exchanged', async () => {
+  const { app, id } = await installed('production')
+  const code = await openedCode(id)
+  await upload(app, '2.0.0', narrow, live)
+  expect((await exchange(app, 'production', code)).scope).toBe('profile:read')
+})
+
+test('the page of a development head has what the head asks for, whatever is live', async () => {
+  const { app, id } = await installed('development')
+  await upload(app, '2.0.0', wide, [])
+  const { sessionToken } = await exchange(app, 'development', await openedCode(id))
+  await upload(app, '2.0.0', narrow, [])
+  expect(await scopesOf(sessionToken)).toEqual(narrow)
+  await upload(app, '3.0.0', wide, [])
+  expect(await scopesOf(sessionToken)).toEqual(wide)
+})
