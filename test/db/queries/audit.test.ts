@@ -97,6 +97,7 @@ test.each(['newest', 'oldest'] as const)(
       }
       const sorted = [...new Set(found)].toSorted()
       expect(found).toEqual(order === 'newest' ? sorted.toReversed() : sorted)
+      expect(found.length).toBeGreaterThan(2)
       expect(looks).toBe(Math.floor(found.length / 2) + 1)
     }
   },

@@ -21,7 +21,8 @@ beforeAll(async () => {
 afterAll(async () => await platform.database.close())
 
 const key = () => rowKey(platform.random.uuid(platform.clock.now()))
-const addGrant = async () => await writeGrant(platform, app, user)
+const addFor = async (owner: Login) => await writeGrant(platform, app, owner)
+const addGrant = async () => await addFor(user)
 const addFamily = async (pairs: number) => await writeFamily(platform, app, user, pairs)
 const now = () => platform.clock.now()
 const read = async ({ id }: Grant) => await platform.database.queries.grants.byId(id)
@@ -60,6 +61,21 @@ test('a grant is revoked once, alone, and keeps the moment; nothing of its last 
   expect(await revoke(grant, 2)).toBe(false)
   expect(await read(grant)).toEqual({ ...grant, revokedAt: 1, ...noRetry })
   expect(await read(other)).toEqual(other)
+})
+
+test('grants of a user are ended after one, oldest first, so many at a time', async () => {
+  const somebody = await addUser(platform)
+  const grants = [await addFor(somebody), await addFor(somebody), await addFor(somebody)]
+  const ids = grants.map(({ id }) => id)
+  const end = async (after: string, limit: number) =>
+    (
+      await platform.database.transaction(
+        async (q) => await q.grants.revokeOfUser(somebody.id, null, now(), { after, limit }),
+      )
+    ).map(({ id }) => id)
+  expect(await end(ids[0] ?? '', 1)).toEqual([ids[1] ?? ''])
+  expect(await end(ids[1] ?? '', 10)).toEqual([ids[2] ?? ''])
+  expect(await end('', 10)).toEqual([ids[0] ?? ''])
 })
 
 test('a retry is closed for one grant alone', async () => {

@@ -80,6 +80,20 @@ test('what no version uses and what was remembered for a repeat go after their m
   ])
 })
 
+/** A row of the trail. */
+const refusal = {
+  ...trace,
+  actorKind: 'anonymous',
+  actorId: null,
+  appId: null,
+  environment: null,
+  target: null,
+  action: 'sign_in',
+  outcome: 'refused',
+  reason: 'invalid_login',
+  detail: null,
+} as const
+
 test('the trail since a moment has what happened at that very moment, issued tokens too', async () => {
   const at = Date.UTC(2027, 0)
   const key = keyOfUuidTime(at)
@@ -92,18 +106,21 @@ test('the trail since a moment has what happened at that very moment, issued tok
     const pair = { ...shared, grantId: grant.id, previousKey: grant.currentKey, accessExpiresAt: at + 1 }
     const hashes = { accessHash: hashSecret('access'), refreshHash: hashSecret('refresh') }
     await writing.grants.insertPair({ ...pair, ...hashes, refreshExpiresAt: at + 1 })
-    const nobody = {
-      ...trace,
-      actorKind: 'anonymous',
-      actorId: null,
-      appId: null,
-      environment: null,
-      target: null,
-    } as const
-    const refused = { action: 'sign_in', outcome: 'refused', reason: 'invalid_login', detail: null } as const
-    await writing.audit.insert({ id: 'aud_1', at, ...nobody, ...refused })
+    await writing.audit.insert({ ...refusal, id: 'aud_1', at })
   })
   const since = async (moment: number) =>
     (await q.audit.list({ appId: null, since: moment, limit: 10 })).map(({ action }) => action).toSorted()
   expect([await since(at), await since(at + 1)]).toEqual([['app_token.issued', 'sign_in', 'user_tokens.issued'], []])
+})
+
+test('what happened within a millisecond is told in the order of its IDs, issued tokens among it', async () => {
+  const at = Date.UTC(2028, 0)
+  const [credential] = await q.credentials.listByClient(app.development.clientId)
+  const token = { ...trace, key: keyOfUuidTime(at), credentialId: credential?.id ?? '', hash: hashSecret('token') }
+  await write(async (writing) => {
+    await writing.appTokens.insert({ ...token, scopes: '', createdAt: at, expiresAt: at + 1, revokedAt: null })
+    for (const id of ['aud_00', 'aud_ff']) await writing.audit.insert({ ...refusal, id, at })
+  })
+  const events = await q.audit.list({ appId: null, since: at, limit: 10 })
+  expect(events.map(({ id }) => id.slice(0, 6))).toEqual(['aud_00', 'aud_01', 'aud_ff'])
 })

@@ -70,6 +70,56 @@ test('what was given up is listed from one position on, and begins anew where it
   expect([await failed(0), await failed(0, 'whk_also')]).toEqual([[first, third], [second]])
 })
 
+test('events since one are that one and what came later, each once', async () => {
+  const positions = [await give('whk_late'), await give('whk_late'), await give('whk_late')]
+  const rows = positions.map((position, index) => ({ position, id: `evt_~${index}` }))
+  for (const { id, position } of rows) {
+    database.run('UPDATE webhook_events SET id = ? WHERE position = ?', [id, position])
+  }
+  const since = async (id: string, after = 0) => await queries.webhookEvents.positionsSince('whk_late', id, after, 10)
+  expect([await since('evt_~1'), await since('evt_~0', positions[1])]).toEqual([positions.slice(1), positions.slice(2)])
+})
+
+const listed = async (before: string) =>
+  (await queries.webhookAttempts.pageOfEndpoint(endpointId, before, 10)).map(({ id }) => id)
+
+test('attempts are listed before one, newest first, and the oldest go before one', async () => {
+  const attempt = { endpointId, eventId: 'evt_1', kind: 'ping', at: noon, durationMs: 1, status: 200, error: null }
+  for (const id of ['att_1', 'att_2', 'att_3']) await queries.webhookAttempts.insert({ ...attempt, id, answer: '' })
+  expect(await listed('att_3')).toEqual(['att_2', 'att_1'])
+  expect([await queries.webhookAttempts.purge('att_3', 1), await listed('~')]).toEqual([1, ['att_3', 'att_2']])
+  expect([await queries.webhookAttempts.purge('att_3', 10), await listed('~')]).toEqual([1, ['att_3']])
+})
+
+const forget = async (before: number, limit = 10) => await queries.webhookEndpoints.purgeSecrets(before, limit)
+const left = async () => (await queries.webhookEndpoints.liveSecrets('whk_signed', 0)).map(({ id }) => id)
+
+test('a signing secret is forgotten at the end of its grace, the first that ended first', async () => {
+  const secret = { endpointId: 'whk_signed', secret: new Uint8Array(32), createdAt: noon }
+  for (const [id, expiresAt] of [
+    ['current', null],
+    ['second', noon + 1],
+    ['first', noon],
+  ] as const) {
+    await queries.webhookEndpoints.insertSecret({ ...secret, id, expiresAt })
+  }
+  expect([await forget(noon - 1), await forget(noon + 1, 1), await left()]).toEqual([0, 1, ['second', 'current']])
+  expect([await forget(noon + 1), await left()]).toEqual([1, ['current']])
+})
+
+test('the oldest events go before one, with their deliveries and no others', async () => {
+  const ids = database.query<{ id: string }, []>('SELECT id FROM webhook_events ORDER BY id').all()
+  const deliveries = () => database.query('SELECT position FROM webhook_deliveries ORDER BY position').all()
+  const [first, second] = [await queries.webhookEvents.find(ids[0]?.id ?? ''), ids[1]?.id ?? '']
+  const before = deliveries()
+  expect(await queries.webhookEvents.purge(second, 10)).toBe(1)
+  expect(await queries.webhookEvents.find(first?.id ?? '')).toBeNull()
+  expect(await queries.webhookEvents.find(second)).not.toBeNull()
+  expect(deliveries()).toEqual(
+    before.filter((row) => JSON.stringify(row) !== JSON.stringify({ position: first?.position })),
+  )
+})
+
 test('what waits for later is never gone through to find what is due', () => {
   const asked = statements.find((sql) => sql.includes('longest_due')) ?? ''
   const plan = database
