@@ -1,9 +1,9 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { truncateSync, writeFileSync } from 'node:fs'
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Answer, call, codeOf } from '../support/call.ts'
-import { patience, rounds } from '../support/proof.ts'
+import { isLong, patience, percentile, rounds } from '../support/proof.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -16,17 +16,36 @@ const seconds = rounds(1)
 const issue = async ({ server, app }: World): Promise<Answer> =>
   await call(server.url, 'POST', '/token', { body: { ...app.development, scope: 'site:read' } })
 
-/** Reads one after the other until the work is done; gives how many were answered, of which none may fail. */
-const readsDuring = async ({ server }: World, token: string, work: Promise<unknown>): Promise<number> => {
+/** Reads one after the other until the work is done; gives how long each took to be answered, of which none may fail. */
+const readsDuring = async ({ server }: World, token: string, work: Promise<unknown>): Promise<readonly number[]> => {
   const state = { isDone: false }
   const done = work.finally(() => (state.isDone = true))
-  let reads = 0
-  for (; !state.isDone; reads += 1) {
+  const milliseconds: number[] = []
+  while (!state.isDone) {
+    const began = performance.now()
     expect((await call(server.url, 'GET', '/me', { token })).status).toBe(200)
+    milliseconds.push(performance.now() - began)
     expect((await call(server.url, 'GET', '~/healthz')).status).toBe(200)
   }
   await done
-  return reads
+  return milliseconds
+}
+
+const tell = (beside: string, reads: readonly number[]): void => {
+  if (!isLong) return
+  const [median, most] = [0.5, 1].map((part) => percentile(reads, part))
+  console.log(`  ${reads.length} reads beside ${beside}: answered after ${median} ms at the median, ${most} ms at most`)
+}
+
+/** Enough for the WAL to be copied into the database. */
+const uploadMuch = async ({ server, app }: World): Promise<void> => {
+  const token = await appToken(server.url, app.development)
+  for (let part = 0; part < 3; part += 1) {
+    const bytes = Buffer.alloc(9 * 1024 * 1024, `part ${part}`)
+    const artifact = { filename: 'app.zip', contentBase64: bytes.toString('base64') }
+    const body = { version: `1.0.${part}`, artifact }
+    expect((await call(server.url, 'POST', '/versions', { token, body })).status).toBe(201)
+  }
 }
 
 const traceable = straceWorks()
@@ -37,12 +56,14 @@ test.skipIf(!traceable)(
     // Whatever stops the event loop stops the reads as well: then at most the one under way is answered before the write.
     const delay = 'inject=fsync,fdatasync:delay_enter=400000'
     const paths = ['', '-wal', '.acknowledged'].flatMap((part) => ['-P', database + part])
+    const log = `${database}.strace`
     const under = [
       'strace',
       '-f',
+      '-y',
       '-qqq',
       '-o',
-      '/dev/null',
+      log,
       '--seccomp-bpf',
       ...paths,
       '-e',
@@ -57,13 +78,22 @@ test.skipIf(!traceable)(
     const token = await appToken(server.url, prepared.app.development)
 
     const issued = issue(world)
-    expect(await readsDuring(world, token, issued)).toBeGreaterThan(3)
+    const besideIssue = await readsDuring(world, token, issued)
+    expect(besideIssue.length).toBeGreaterThan(3)
+    tell('a token that waits for its sync of 400 ms', besideIssue)
     expect((await issued).status).toBe(200)
     const doomed = (await issued).body.accessToken
     const revoked = call(server.url, 'POST', '/oauth/revoke', { token: doomed, body: {} })
-    expect(await readsDuring(world, token, revoked)).toBeGreaterThan(3)
+    expect((await readsDuring(world, token, revoked)).length).toBeGreaterThan(3)
     expect((await revoked).status).toBe(200)
     expect((await call(server.url, 'GET', '/me', { token: doomed })).status).toBe(401)
+    if (isLong) {
+      tell(
+        'uploads, and the copying of the WAL with a sync of each file',
+        await readsDuring(world, token, uploadMuch(world)),
+      )
+      expect(readFileSync(log, 'utf8')).toContain(`<${database}>`)
+    }
     expect(await server.stop()).toBe(0)
   },
 )
@@ -74,7 +104,9 @@ test(`a lock that another process holds for ${seconds} s stops no read; writes w
   const holder = new Database(world.server.database, { readwrite: true, create: false })
   holder.run('BEGIN IMMEDIATE')
   const writes = Promise.all(Array.from({ length: 20 }, async () => await issue(world)))
-  expect(await readsDuring(world, token, Bun.sleep(seconds * 1_000))).toBeGreaterThan(seconds)
+  const reads = await readsDuring(world, token, Bun.sleep(seconds * 1_000))
+  expect(reads.length).toBeGreaterThan(seconds)
+  tell(`a lock of ${seconds} s`, reads)
   holder.run('ROLLBACK')
   holder.close()
 
