@@ -70,13 +70,14 @@ test('what was given up is listed from one position on, and begins anew where it
   expect([await failed(0), await failed(0, 'whk_also')]).toEqual([[first, third], [second]])
 })
 
+const since = async (id: string, after = 0) => await queries.webhookEvents.positionsSince('whk_late', id, after, 10)
+
 test('events since one are that one and what came later, each once', async () => {
   const positions = [await give('whk_late'), await give('whk_late'), await give('whk_late')]
   const rows = positions.map((position, index) => ({ position, id: `evt_~${index}` }))
   for (const { id, position } of rows) {
     database.run('UPDATE webhook_events SET id = ? WHERE position = ?', [id, position])
   }
-  const since = async (id: string, after = 0) => await queries.webhookEvents.positionsSince('whk_late', id, after, 10)
   expect([await since('evt_~1'), await since('evt_~0', positions[1])]).toEqual([positions.slice(1), positions.slice(2)])
 })
 
