@@ -19,7 +19,7 @@ const plenty = 2_048
 /** By how much the allowance grows after a turn that was short enough. */
 const growth = 1.25
 
-type Waiting = { readonly since: number; readonly resolve: (mayBegin: boolean) => void }
+type Waiting = { readonly since: number; readonly resolve: (mayBegin: boolean) => void; next: Waiting | null }
 
 /**
  * All requests that have arrived would begin in the same turn of the event loop, and what any of them waits for (its bytes,
@@ -30,31 +30,28 @@ type Waiting = { readonly since: number; readonly resolve: (mayBegin: boolean) =
  */
 export const createTurnstile = ({ longestWaitMs, monotonicMs }: TurnstileOptions): Turnstile => {
   if (longestWaitMs === null) return { enter: () => true }
-  const line: Waiting[] = []
-  let first = 0
+  let first: Waiting | null = null
+  let last: Waiting | null = null
   let allowance = plenty
   let begun = 0
   let turnBeganAt = 0
   let turning = false
 
-  const nextInLine = (): Waiting | undefined => {
-    const next = line[first]
-    if (next === undefined) return undefined
-    first += 1
-    if (first * 2 > line.length) {
-      line.splice(0, first)
-      first = 0
-    }
-    return next
-  }
+  const join = (): Promise<boolean> =>
+    new Promise((resolve) => {
+      const waiting = { since: monotonicMs(), resolve, next: null }
+      if (last === null) first = waiting
+      else last.next = waiting
+      last = waiting
+    })
   const letIn = (now: number): void => {
-    while (begun < allowance) {
-      const next = nextInLine()
-      if (next === undefined) return
-      const mayBegin = now - next.since <= longestWaitMs
+    while (first !== null && begun < allowance) {
+      const mayBegin = now - first.since <= longestWaitMs
       if (mayBegin) begun += 1
-      next.resolve(mayBegin)
+      first.resolve(mayBegin)
+      first = first.next
     }
+    if (first === null) last = null
   }
   /** Comes once a turn, as long as there is anything to do. */
   const turned = (): void => {
@@ -79,7 +76,7 @@ export const createTurnstile = ({ longestWaitMs, monotonicMs }: TurnstileOptions
         begun += 1
         return true
       }
-      return new Promise((resolve) => line.push({ since: monotonicMs(), resolve }))
+      return join()
     },
   }
 }

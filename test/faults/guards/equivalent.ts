@@ -111,8 +111,6 @@ export const equivalent: Readonly<Record<string, string>> = {
   'src/http/shell.ts: left out: id !== null': 'what was not sent is told as it came',
   'src/http/shell.ts: left out: rateLimit === null': 'the shell has asked a limit before',
   'src/http/shell.ts: left out: state === null': 'the shell has asked a limit before',
-  'src/http/turnstile.ts: >=: first * 2 > line.length': 'the line is cut one turn sooner',
-  'src/http/turnstile.ts: never: next === undefined': 'of an empty line nothing is left, however often it is cut',
   'src/http/server.ts: left out: clearTimeout(timer)': 'by the time it goes off nothing is left to end',
   'src/http/upload-slots.ts: left out: clearTimeout(timer)': 'by the time it goes off nobody waits for it any more',
   'src/http/upload-body.ts: >=: performance.now() > deadline':

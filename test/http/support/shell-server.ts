@@ -69,6 +69,8 @@ const createTestApp = (log: Log, gate: Promise<void>, render: () => Promise<stri
       return 'waited'
     })
     .get('/never', async () => await new Promise<string>(() => undefined))
+    .get('/healthz', async () => 'alive')
+    .get('/readyz', async () => 'ready')
     .get('/metrics', async () => await render())
     .get('/address', async ({ request }) => contextOf(request).address)
     .get('/api/app-platform/me', async ({ request }) => {
