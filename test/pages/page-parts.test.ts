@@ -5,7 +5,7 @@ import { rememberContext } from '../../src/http/request-context.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import type { VersionRecord } from '../../src/operations/versions/version-record.ts'
 import { artifactDownload } from '../../src/pages/artifact-download.ts'
-import { assetRoutes, siteStylesheet } from '../../src/pages/assets.ts'
+import { assetRoutes, embedScript, siteScript, siteStylesheet } from '../../src/pages/assets.ts'
 import { ticketOf } from '../../src/pages/form.ts'
 import { listingOf, olderPath } from '../../src/pages/listing.ts'
 import { lostDecisionPage } from '../../src/pages/front-door/lost-decision-page.tsx'
@@ -172,6 +172,15 @@ test('whoever takes no gzip gets what pages are made of unpacked', async () => {
   const text = await plain.text()
   expect(text).toContain('{')
   expect(Buffer.from(Bun.gunzipSync(new Uint8Array(await packed.arrayBuffer()))).toString()).toBe(text)
+})
+
+test('what pages are made of is named for what it is and by what is in it', () => {
+  const named = [siteStylesheet, siteScript, embedScript].map(({ path, type }) => [path.split(/[0-9a-f]{12}/), type])
+  expect(named).toEqual([
+    [['/assets/site.', '.css'], 'text/css; charset=utf-8'],
+    [['/assets/site.', '.js'], 'text/javascript; charset=utf-8'],
+    [['/assets/embed.', '.js'], 'text/javascript; charset=utf-8'],
+  ])
 })
 
 test('a file that cannot be read for another reason than damage is not called damaged', async () => {
