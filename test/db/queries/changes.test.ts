@@ -158,18 +158,18 @@ const steps: readonly Step[] = [
     grant(1, `revoked_at ${retry}`),
   ],
   [
+    'since when an endpoint fails',
+    async (q) => await q.webhookEndpoints.setFailingSince(one.endpoint, next()),
+    () => [`webhook_endpoints ${one.endpoint}: failing_since`],
+  ],
+  [
     'where an endpoint stands, once',
     async (q) => {
       const disable = { status: 'disabled', reason: 'by_hand' } as const
       const set = async () => await q.webhookEndpoints.setStatus(one.endpoint, disable, next())
       expect(await twice(set)).toEqual([true, false])
     },
-    () => [`webhook_endpoints ${one.endpoint}: status reason updated_at`],
-  ],
-  [
-    'since when an endpoint fails',
-    async (q) => await q.webhookEndpoints.setFailingSince(one.endpoint, next()),
-    () => [`webhook_endpoints ${one.endpoint}: failing_since`],
+    () => [`webhook_endpoints ${one.endpoint}: status reason failing_since updated_at`],
   ],
   [
     'a delivery, from where it was',
