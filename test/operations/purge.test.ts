@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { authorize } from '../../src/operations/oauth/authorize.ts'
+import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { purgeAll } from '../../src/operations/purge/purge-all.ts'
 import { purgeBatch } from '../../src/operations/purge/purge.ts'
@@ -7,7 +9,8 @@ import { countRows, fillWithAppTokens } from '../support/expired-rows.ts'
 import { addFamily } from '../support/grant-family.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
+import { sessionOf, unspentTicket } from './support/owner.ts'
 
 const hour = 3_600_000
 let file: string
@@ -64,6 +67,18 @@ test('events, which bring their deliveries along, go fewer at a time', async () 
   })
   const { removed, pauses } = await purge(now + 31 * 24 * hour, 1)
   expect([removed.webhook_events, pauses]).toEqual([25, 1])
+})
+
+test('salts of retries, sessions and spent tickets go when nobody can come with them any more', async () => {
+  const session = await sessionOf(platform, user)
+  const now = platform.clock.now()
+  await platform.database.transaction(async (q) => await q.formTickets.spend(unspentTicket(platform), now))
+  const { code } = await authorize(platform, trace, session, authorizeBody(app), true)
+  await exchangeCode(platform, trace, exchangeBody(app, code), 'retry-1')
+  const nothing = { retry_salts: 0, sessions: 0, form_tickets: 0 }
+  expect((await purge(now)).removed).toMatchObject(nothing)
+  expect((await purge(now + hour)).removed).toMatchObject({ ...nothing, retry_salts: 1 })
+  expect((await purge(now + 13 * hour)).removed).toMatchObject({ ...nothing, sessions: 1, form_tickets: 1 })
 })
 
 test('a kind that cannot be removed keeps no other, and the purge has failed all the same', async () => {
