@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { actingAs } from '../../src/operations/acting-as.ts'
 import { authenticateClient, isUseUnrecorded, presentClient } from '../../src/operations/clients/authenticate-client.ts'
 import { createCredential } from '../../src/operations/credentials/create-credential.ts'
+import { listCredentials } from '../../src/operations/credentials/list-credentials.ts'
 import { listEndedCredentials } from '../../src/operations/credentials/list-ended-credentials.ts'
 import { listLiveCredentials } from '../../src/operations/credentials/list-live-credentials.ts'
 import { ownsCredential } from '../../src/operations/credentials/owns-credential.ts'
@@ -56,6 +57,11 @@ test('a secret is live until its grace is over, and among the ended ones from th
   const later = at(2 * 3_600_000 + 1)
   expect((await liveOf(later, app)).development.map(({ id }) => id)).toEqual([rotated.id])
   expect((await endedOf(later, app)).data).toMatchObject([{ id: old?.id, status: 'ended', environment: 'development' }])
+  const told = async (when: Platform) => (await listCredentials(when, app.slug)).map(({ status }) => status)
+  expect([await told(platform), await told(later)]).toEqual([
+    ['live', 'live', 'live'],
+    ['ended', 'live', 'live'],
+  ])
 })
 
 test('with two live secrets a rotation with grace is refused, and one without ends them both', async () => {

@@ -12,7 +12,7 @@ import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/emb
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
-import { sessionOf } from './support/owner.ts'
+import { refusalOf, sessionOf } from './support/owner.ts'
 
 let platform: Platform
 let user: Login
@@ -64,6 +64,19 @@ test('a refused session is told by its user, and what was never issued by nobody
   expect(await rowOf(sessionToken)).toMatchObject({ ...nobody, appId: null, target: user.id })
   for (const token of ['', 'nonsense', `${sessionToken.slice(0, -1)}${sessionToken.endsWith('0') ? '1' : '0'}`]) {
     expect(await rowOf(token)).toMatchObject({ ...nobody, appId: null, environment: null, target: null })
+  }
+})
+
+test('a client that nobody has is refused in the trail of no app, and what it claimed is not kept', async () => {
+  const wrong = { clientSecret: 'wrong', scope: 'site:read' }
+  const rowFor = async (clientId: string) => {
+    expect(await refusalOf(issueAppToken(platform, trace, { ...wrong, clientId }))).toBe('invalid_client')
+    return (await events()).at(-1)
+  }
+  const { clientId } = app.development
+  expect(await rowFor(clientId)).toMatchObject({ appId: app.id, environment: 'development', target: clientId })
+  for (const made of ['', 'nonsense', `apc_dev_${'0'.repeat(22)}`]) {
+    expect(await rowFor(made)).toMatchObject({ actorKind: 'anonymous', appId: null, environment: null, target: null })
   }
 })
 

@@ -46,6 +46,8 @@ export const equivalentInOperations: Readonly<Record<string, string>> = {
     'no two events have the same ID, and the end of a stretch belongs to it anyhow',
   'src/operations/credentials/rotate-credential.ts: never: environment === null':
     'no client has no environment: the refusal is the same',
+  'src/operations/clients/authenticate-client.ts: never: environment === null':
+    'no credential is that of a malformed client ID, whatever secret comes with it',
   'src/operations/clients/authenticate-client.ts: left out: lastUsedAt === null':
     'never counts as 1970, which is long ago',
   'src/operations/credentials/is-client.ts: left out: environmentOfClientId(clientId) !== null':
@@ -107,6 +109,8 @@ export const equivalentInOperations: Readonly<Record<string, string>> = {
     'SQLite gives what it has changed in the order of the IDs; another engine may differ',
   'src/operations/grants/revoke-connected-apps.ts: left out: ended.length === 0':
     'what has just ended was granted: the store is spared the question',
+  'src/operations/grants/revoke-connected-apps.ts: never: id > latest':
+    'what has ended is not among what is still to end: the store is spared looking at it again',
   'src/operations/grants/revoke-connected-apps.ts: >=: id > latest': 'the latest ID is the latest either way',
   "src/operations/installs/end-install.ts: always: taken.kind === 'done'":
     'an install that was found in use in this very transaction still is',
