@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Queries } from '../../../db/database.ts'
+import { rowKey } from '../../../src/domain/identifier.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { openAsOperator } from '../../support/operator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { addUser } from '../../support/world.ts'
+import { addSide } from '../support/two-sides.ts'
 
 // What looks alike is told apart by what makes it another.
 
@@ -41,4 +43,20 @@ test('a new password is that of its own user, even where somebody has the same h
     )
   expect(await replace()).toBe(true)
   expect(await q.users.byId(twin.id)).toEqual(twin)
+})
+
+test('what opens a frame stands on a session of the owner of the install, and is nothing with that of another user', async () => {
+  const [one, other] = [await addSide(platform), await addSide(platform)]
+  const code = (await q.embedding.findCode(one.code))?.code
+  if (code === undefined) throw new Error('there is no such code')
+  const findWith = async (sessionKey: string) => {
+    const row = { ...code, key: rowKey(platform.random.uuid(platform.clock.now())), sessionKey }
+    await platform.database.transaction(async (writing) => {
+      await writing.embedding.insertCode(row)
+      await writing.embedding.insertSession({ ...row, endedAt: null })
+    })
+    return [await q.embedding.findCode(row.key), await q.embedding.findSession(row.key)].map((found) => found?.userId)
+  }
+  expect(await findWith(one.sessions[1])).toEqual([one.user.id, one.user.id])
+  expect(await findWith(other.sessions[0])).toEqual([undefined, undefined])
 })

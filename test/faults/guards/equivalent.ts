@@ -37,8 +37,6 @@ export const equivalent: Readonly<Record<string, string>> = {
   'db/queries/grants.ts: >=: pairs > 0': 'deleting none deletes none',
   "db/queries/installs.ts: left out: eq(installs.approval, given('approval'))":
     'what is active is approved: a check of the store',
-  'db/queries/embedding.ts: left out: eq(sessions.userId, installs.userId)':
-    'only a session of the owner of the install makes a code for it, and an install stays with its owner',
   'src/domain/authorization-parameters.ts: never: key === null':
     'a name that cannot be read is kept under null, and nobody asks for a parameter of that name',
   'src/domain/base62.ts: left out: first < limbs.length': 'beyond the last limb there is no 0 to leap over',
