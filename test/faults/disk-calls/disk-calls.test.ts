@@ -13,7 +13,7 @@ import { straceWorks } from '../power-loss/recording.ts'
 import { type Cast, scriptedRun, type Told } from './scripted-run.ts'
 
 setDefaultTimeout(patience)
-const most = rounds(3)
+const wanted = rounds(3)
 const traceable = straceWorks()
 if (!traceable)
   console.warn('The tests of single calls to the disk are skipped: they need strace and the right to trace.')
@@ -33,14 +33,19 @@ const faults: readonly Fault[] = [
   { what: 'a disk that became read-only', calls: writes, effect: 'error=EROFS', forGood: true },
 ]
 
-const parts = ['', '-wal', '.acknowledged']
-/** The files whose calls count, and one thread beside the main one, so that the n-th call is the same one in every run. */
-const strace = (file: string, log: string, ...expressions: readonly string[]): readonly string[] => [
-  ...`strace -f -qqq -o ${log} --seccomp-bpf`.split(' '),
-  ...parts.flatMap((part) => ['-P', file + part]),
+const parts = ['', '-wal', '.acknowledged'] as const
+type Part = (typeof parts)[number]
+
+/**
+ * strace counts for each thread by itself, and threads write different files: so each file has its own n-th call, of the thread
+ * that comes to it first. There are as few threads as can be, so that this is nearly the same call in every run.
+ */
+const strace = (files: readonly string[], log: string, ...expressions: readonly string[]): readonly string[] => [
+  ...`strace -f -y -qqq -o ${log} --seccomp-bpf`.split(' '),
+  ...files.flatMap((file) => ['-P', file]),
   ...expressions.flatMap((expression) => ['-e', expression]),
 ]
-const oneThread = { GOMAXPROCS: '1', UV_THREADPOOL_SIZE: '1' }
+const fewThreads = { GOMAXPROCS: '1', UV_THREADPOOL_SIZE: '1' }
 
 type Base = { readonly file: string; readonly cast: Cast }
 
@@ -67,18 +72,21 @@ const copyOf = ({ file }: Base): string => {
   return copy
 }
 
-/** How many calls of each kind the busiest thread of a run makes, from the start of the server to its orderly end. */
-const countCalls = async (base: Base): Promise<(calls: string) => number> => {
+/** How many calls of each kind to each file its busiest thread makes, from the start of the server to its orderly end. */
+const countCalls = async (base: Base): Promise<(calls: string, part: Part) => number> => {
   const file = copyOf(base)
   const log = `${file}.strace`
-  const under = strace(file, log, `trace=${writes},${syncs}`)
-  const server = await startServer({ database: file, env: oneThread, under })
+  const files = parts.map((part) => file + part)
+  const under = strace(files, log, `trace=${writes},${syncs}`)
+  const server = await startServer({ database: file, env: fewThreads, under })
   await scriptedRun(server.url, base.cast)
   await server.stop()
-  const made = [...readFileSync(log, 'utf8').matchAll(/^(\d+) +(\w+)\(/gm)]
-  return (calls) => {
-    const threads = made.flatMap(([, thread = '', name = '']) => (calls.split(',').includes(name) ? [thread] : []))
-    return Math.max(...threads.map((thread) => threads.filter((other) => other === thread).length))
+  const made = [...readFileSync(log, 'utf8').matchAll(/^(\d+) +(\w+)\(\d+<([^>]+)>/gm)]
+  return (calls, part) => {
+    const threads = made.flatMap(([, thread = '', name = '', path]) =>
+      calls.split(',').includes(name) && path === file + part ? [thread] : [],
+    )
+    return Math.max(0, ...threads.map((thread) => threads.filter((other) => other === thread).length))
   }
 }
 
@@ -113,13 +121,15 @@ const expectHonest = async (
   if (!isFull && hasStruck) expect(server.log()).toContain('will only be known after a restart')
 }
 
+type Point = { readonly fault: Fault; readonly part: Part; readonly at: number }
+
 /** One run with a fault at the n-th call, the start after it, and how long that took. */
-const suffer = async (base: Base, fault: Fault, at: number): Promise<number> => {
+const suffer = async (base: Base, { fault, part, at }: Point): Promise<number> => {
   const file = copyOf(base)
   const inject = `inject=${fault.calls}:${fault.effect}:when=${at}${fault.forGood ? '+' : ''}`
   const log = `${file}.strace`
-  const under = strace(file, log, `trace=${fault.calls}`, inject)
-  const server = await startServer({ database: file, env: oneThread, under }).catch(notStarted)
+  const under = strace([file + part], log, `trace=${fault.calls}`, inject)
+  const server = await startServer({ database: file, env: fewThreads, under }).catch(notStarted)
   let ledger = new Ledger()
   if (server !== null) {
     const told = await scriptedRun(server.url, base.cast)
@@ -140,15 +150,16 @@ const suffer = async (base: Base, fault: Fault, at: number): Promise<number> => 
 }
 
 /** All that a run can suffer, in an order that the seed decides; at length the kills first. */
-const everyPoint = async (base: Base): Promise<readonly { readonly fault: Fault; readonly at: number }[]> => {
+const everyPoint = async (base: Base): Promise<readonly Point[]> => {
   const countOf = await countCalls(base)
-  if (isLong)
-    console.log(`disk-calls: one run makes ${countOf(writes)} writes and ${countOf(syncs)} syncs in one thread`)
-  const points = faults.flatMap((fault) =>
-    Array.from({ length: countOf(fault.calls) }, (_, index) => ({ fault, at: index + 1 })),
-  )
+  const points = parts.flatMap((part) => {
+    if (isLong) console.log(`disk-calls: …${part}: ${countOf(writes, part)} writes, ${countOf(syncs, part)} syncs`)
+    return faults.flatMap((fault) =>
+      Array.from({ length: countOf(fault.calls, part) }, (_, index): Point => ({ fault, part, at: index + 1 })),
+    )
+  })
   const random = seeded(seed)
-  const isLater = ({ fault }: (typeof points)[number]) => isLong && fault.effect !== 'signal=KILL'
+  const isLater = ({ fault }: Point) => isLong && fault.effect !== 'signal=KILL'
   return points
     .map((point) => ({ point, place: random(2 ** 30) + (isLater(point) ? 2 ** 30 : 0) }))
     .toSorted((one, other) => one.place - other.place)
@@ -159,18 +170,19 @@ test.skipIf(!traceable)(
   'killed or failed by the disk at any single write or sync, the server stays honest and the next one knows what was told',
   async () => {
     const base = await makeBase()
-    const points = (await everyPoint(base)).slice(0, most)
+    const points = (await everyPoint(base)).slice(0, wanted)
     const readyAfterMs: number[] = []
-    for (const [index, { fault, at }] of points.entries()) {
+    for (const [index, point] of points.entries()) {
       try {
-        readyAfterMs.push(await suffer(base, fault, at))
+        readyAfterMs.push(await suffer(base, point))
       } catch (error) {
-        throw new Error(`Broken by ${fault.what} number ${at}.`, { cause: error })
+        throw new Error(`Broken by ${point.fault.what} number ${point.at} of …${point.part}.`, { cause: error })
       }
       if (isLong && (index + 1) % 50 === 0) console.log(`disk-calls: ${index + 1} of ${points.length} done`)
     }
     expect(readyAfterMs.length).toBe(points.length)
     if (!isLong) return
-    console.log(`disk-calls: ${points.length} faults; ready after ${percentile(readyAfterMs, 0.5)} ms at the median`)
+    const [median, most] = [0.5, 1].map((part) => percentile(readyAfterMs, part))
+    console.log(`disk-calls: ${points.length} faults; ready after ${median} ms at the median, ${most} ms at most`)
   },
 )
