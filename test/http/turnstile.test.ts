@@ -75,6 +75,19 @@ describe('the turnstile', () => {
     expect(arrive(1).begun).toBe(0)
   })
 
+  test('lets begin whoever waits, also when nobody waited any more in between', async () => {
+    const { turn, arrive } = withTime(1_000_000)
+    for (let times = 0; times < 2; times += 1) {
+      arrive(1_000)
+      await turn(60_000)
+      const { waiting } = arrive(1_000)
+      let begun = 0
+      for (const each of waiting) void each.then(() => (begun += 1))
+      for (let turns = 0; turns < 20; turns += 1) await turn(10)
+      expect([waiting.length > 0, begun]).toEqual([true, waiting.length])
+    }
+  })
+
   test('turns away whoever has waited too long, and lets the next ones begin', async () => {
     const { turn, arrive } = withTime(1_000)
     arrive(1_000)

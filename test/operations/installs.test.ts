@@ -186,6 +186,7 @@ test('the question is asked for an active app with a version, and of a test only
     [null, places],
     ['site/a', places],
     ['site/my-site', places.slice(1)],
+    ['site/z', places.slice(1)],
     ['store/a', places.slice(1)],
     ['store/my-store', []],
   ] as const) {

@@ -80,6 +80,20 @@ test('a client that nobody has is refused in the trail of no app, and what it cl
   }
 })
 
+test('a refused code names its grant in the trail of its own client, and in no other', async () => {
+  const session = await sessionOf(platform, user)
+  const { code, grantId } = await authorize(platform, trace, session, authorizeBody(app), true)
+  const other = await addApp(platform, user)
+  for (const [of, target] of [
+    [app, grantId],
+    [other, null],
+  ] as const) {
+    const wrong = { ...exchangeBody(of, code), codeVerifier: 'x'.repeat(43) }
+    expect(await refusalOf(exchangeCode(platform, trace, wrong, null))).toBe('invalid_grant')
+    expect((await events()).at(-1)).toMatchObject({ appId: of.id, actorId: of.development.clientId, target })
+  }
+})
+
 test('a refusal stands also where its row cannot be written', async () => {
   const closed = await openAsOperator(join(temporaryFolder(), 'closed.db'))
   await closed.database.close()
