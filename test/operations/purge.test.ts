@@ -73,8 +73,10 @@ test('salts of retries, sessions and spent tickets go when nobody can come with 
   const session = await sessionOf(platform, user)
   const now = platform.clock.now()
   await platform.database.transaction(async (q) => await q.formTickets.spend(unspentTicket(platform), now))
-  const { code } = await authorize(platform, trace, session, authorizeBody(app), true)
-  await exchangeCode(platform, trace, exchangeBody(app, code), 'retry-1')
+  for (const retryKey of ['retry-1', null]) {
+    const { code } = await authorize(platform, trace, session, authorizeBody(app), true)
+    await exchangeCode(platform, trace, exchangeBody(app, code), retryKey)
+  }
   const nothing = { retry_salts: 0, sessions: 0, form_tickets: 0 }
   expect((await purge(now)).removed).toMatchObject(nothing)
   expect((await purge(now + hour)).removed).toMatchObject({ ...nothing, retry_salts: 1 })

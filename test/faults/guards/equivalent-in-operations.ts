@@ -125,6 +125,8 @@ export const equivalentInOperations: Readonly<Record<string, string>> = {
   'src/operations/oauth/attempt.ts: left out: grant.retryKey !== null': 'closing what is closed changes nothing',
   "src/operations/oauth/check-authorization-request.ts: left out: !isSubset(asked.scopes, scopesFor('user'))":
     'every scope that an app can register is one that a user can grant, as yet',
+  'src/operations/oauth/continue-grant.ts: never: retry === null':
+    'the key of a retry says nothing without the moment until which it may come',
   'src/operations/oauth/continue-grant.ts: never: !won':
     'one transaction at a time writes in SQLite: what was current a moment ago still is; another engine may differ',
   'src/operations/oauth/continue-grant.ts: left out: presented === null':
