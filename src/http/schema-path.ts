@@ -22,6 +22,8 @@ const childOf = (schema: unknown, segment: string): unknown => {
   const { properties, items } = schema
   if (isRecord(properties) && Object.hasOwn(properties, segment)) return properties[segment]
   if (isRecord(items) && /^\d{1,6}$/.test(segment)) return items
-  const branches = [schema['anyOf'], schema['allOf']].flatMap((list) => (Array.isArray(list) ? list : []))
-  return branches.map((branch) => childOf(branch, segment)).find((found) => found !== undefined)
+  return [schema['anyOf'], schema['allOf']]
+    .flat()
+    .map((branch) => childOf(branch, segment))
+    .find((found) => found !== undefined)
 }
