@@ -4,8 +4,13 @@ import type { Draft } from './draft.ts'
 import { canary } from './hostile-values.ts'
 import type { WireAnswer } from './wire.ts'
 
-/** A secret of the request, and whether it stood in one of its headers. */
-export type SentSecret = { readonly value: string; readonly isHead: boolean }
+/** A secret of the request: whether it stood in one of its headers, and whether it is over, or has a wrong character. */
+export type SentSecret = {
+  readonly marker: string
+  readonly value: string
+  readonly isHead: boolean
+  readonly isDead: boolean
+}
 
 /** Why this is no answer that the server may give; null when it is one. */
 export type Oracle = (draft: Draft, secrets: readonly SentSecret[], answer: WireAnswer | null) => string | null
@@ -30,6 +35,7 @@ export const createOracle = (document: Json): Oracle => {
       commonFault(answer) ??
       contractFault(draft, answer) ??
       errorFault(draft, answer) ??
+      authorityFault(draft, secrets, answer) ??
       leakFault(secrets, answer) ??
       (draft.isOnPath ? promised(draft, answer) : null)
     )
@@ -73,6 +79,24 @@ const errorFault = (draft: Draft, { status, headers, text }: WireAnswer): string
     (key) => !['code', 'message', 'requestId', 'param', 'details'].includes(key),
   )
   return unknown.length === 0 && Object.keys(body).length === 1 ? null : 'It is not the envelope.'
+}
+
+/** Where nobody is let in without a token. */
+const guardedPaths = new Set(
+  ['/me', '/versions', '/versions/rollback', '/oauth/authorize', '/oauth/me', '/resources'].map(
+    (path) => `${contractPath}${path}`,
+  ),
+)
+
+const authorityFault = (
+  { method, path, isOnPath, headers }: Draft,
+  secrets: readonly SentSecret[],
+  { status }: WireAnswer,
+): string | null => {
+  if (status >= 400 || method === 'OPTIONS' || !isOnPath || !guardedPaths.has(path)) return null
+  const dead = new Set(secrets.flatMap(({ marker, isDead }) => (isDead ? [`Bearer ${marker}`] : [])))
+  const shown = headers.filter(([name]) => /^(?:authorization|cookie)$/i.test(name))
+  return shown.every(([, value]) => dead.has(value)) ? 'It let somebody in who showed nothing that lives.' : null
 }
 
 const leakFault = (secrets: readonly SentSecret[], { status, headers, text }: WireAnswer): string | null => {

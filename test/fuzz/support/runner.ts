@@ -30,9 +30,11 @@ const putSecretsIn = async (draft: Draft, credentials: Credentials): Promise<Fil
   const fill = async (text: string, isHead: boolean): Promise<string> => {
     for (const [marker, name = ''] of text.matchAll(markers)) {
       if (known.has(marker)) continue
-      const value = damage(marker, await credentials.of(name, draft.path, boundBy(draft)))
+      const whole = await credentials.of(name, draft.path, boundBy(draft))
+      const value = damage(marker, whole)
       known.set(marker, value)
-      if (name !== 'grantId') secrets.push({ value, isHead })
+      const isDead = value !== whole || name === 'endedToken'
+      if (name !== 'grantId') secrets.push({ marker, value, isHead, isDead })
     }
     return text.replaceAll(markers, (marker) => known.get(marker) ?? marker)
   }
