@@ -4,6 +4,7 @@ import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { purgeAll } from '../../src/operations/purge/purge-all.ts'
+import { purgeLagSeconds } from '../../src/operations/purge/purge-lag.ts'
 import { purgeBatch } from '../../src/operations/purge/purge.ts'
 import { countRows, fillWithAppTokens } from '../support/expired-rows.ts'
 import { addFamily } from '../support/grant-family.ts'
@@ -55,6 +56,17 @@ test('others have a turn between two batches, and a purge that is stopped goes n
   expect([rest.removed.app_tokens, rest.pauses]).toEqual([450, 1])
   const issued = (await purged('app_tokens.purged')).map((detail) => detail.issued[credentialId])
   expect(issued).toEqual([250, 250, 200]) // a token's row was the record of its issue
+})
+
+test('what should be gone is overdue from the end of its life on, by the oldest of it', async () => {
+  const lagAt = async (moment: number) =>
+    await purgeLagSeconds({ ...platform, clock: { ...platform.clock, purgeBefore: () => moment } })
+  const createdAt = platform.clock.now() - 3 * hour
+  expect(await lagAt(createdAt + 100 * hour)).toBe(0)
+  const credentialId = (await platform.database.queries.credentials.listByClient(app.production.clientId))[0]?.id ?? ''
+  fillWithAppTokens(file, { count: 1, credentialId, createdAt })
+  expect([await lagAt(createdAt), await lagAt(createdAt + hour)]).toEqual([0, 0])
+  expect(await lagAt(createdAt + hour + 7_000)).toBe(7)
 })
 
 test('events, which bring their deliveries along, go fewer at a time', async () => {

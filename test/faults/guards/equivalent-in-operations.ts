@@ -15,6 +15,7 @@ export const equivalentInOperations: Readonly<Record<string, string>> = {
   'src/operations/purge/purge.ts: left out: last === undefined': 'rows with a first have a last',
   'src/operations/purge/purge.ts: never: expired.length === 0': 'a transaction over nothing removes nothing',
   'src/operations/resources/list-resources.ts: left out: page.cursor !== null': 'null reads like a slug',
+  'src/operations/resources/import-lines.ts: never: first.length === 0': 'nothing before it leaves it as it is',
   'src/operations/resources/import-resources.ts: never: remembered !== undefined':
     'the store is asked again, and says the same',
   'src/operations/resources/import-resources.ts: left out: known.set(address, user.id)':
