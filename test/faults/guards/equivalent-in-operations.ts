@@ -60,8 +60,12 @@ export const equivalentInOperations: Readonly<Record<string, string>> = {
   'src/operations/search.ts: twice: 254': 'nothing that is searched is as long as that',
   'src/operations/search.ts: >=: part.length > longestPart': 'nothing that is searched is as long as that',
   'src/operations/sessions/end-session.ts: left out: ended': 'a session that this ended is found, and is the own one',
+  'src/operations/sessions/sign-in.ts: always: checkable':
+    'what no password can be is refused whatever it was compared with',
   'src/operations/sessions/sign-in.ts: left out: !checkable':
     'what no password can be is compared as the empty one, which nobody has',
+  'src/operations/users/change-password.ts: always: checkable':
+    'what no password can be is refused whatever it was compared with',
   'src/operations/users/change-password.ts: left out: checkable':
     'what no password can be is compared as the empty one, which nobody has',
   'src/operations/users/change-password.ts: left out: oldHash !== null': 'without an old hash nothing has matched',

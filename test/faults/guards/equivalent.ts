@@ -101,6 +101,11 @@ export const equivalent: Readonly<Record<string, string>> = {
     'of two that owe the same either may give way',
   "src/http/standard/routes.ts: left out: method === 'POST'": 'these paths take nothing but a POST',
   'src/http/strict-json.ts: left out: end !== -1': 'before the beginning no quote is escaped',
+  'src/http/upload-scanner.ts: >=: end > this.#keptTo': 'an empty piece adds nothing',
+  'src/http/upload-scanner.ts: <=: this.#string.length < longestKey':
+    'what is as long as the longest key, and has not ended, is none',
+  'src/http/upload-scanner.ts: >=: end - backslashes > start':
+    'before the first character of a string there is a quote, or nothing',
   'src/http/upload-scanner.ts: left out: this.#intake === null':
     'a second file has the key of the first, which is refused with the rest',
   'src/http/routes/resources.ts: left out: text !== undefined': 'no kind is called undefined',
