@@ -7,6 +7,7 @@ test('an app names one HTTPS page, and its frame has exactly the origin of that 
     ['https://app.example', 'https://app.example'],
     ['https://app.example:8443/', 'https://app.example:8443'],
     ['https://192.0.2.7/x', 'https://192.0.2.7'],
+    ['https://app.example/caf%C3%A9?at=the%20sea', 'https://app.example'],
   ] as const) {
     expect(embedUrlFault({ embedUrl: url })).toBeNull()
     expect(embedUrlOf({ embedUrl: url })).toEqual({ url, origin })

@@ -87,6 +87,7 @@ const listed = async (before: string) =>
 test('attempts are listed before one, newest first, and the oldest go before one', async () => {
   const attempt = { endpointId, eventId: 'evt_1', kind: 'ping', at: noon, durationMs: 1, status: 200, error: null }
   for (const id of ['att_1', 'att_2', 'att_3']) await queries.webhookAttempts.insert({ ...attempt, id, answer: '' })
+  await queries.webhookAttempts.insert({ ...attempt, endpointId: 'whk_other', id: 'att_4', answer: '' })
   expect(await listed('att_3')).toEqual(['att_2', 'att_1'])
   expect([await queries.webhookAttempts.purge('att_3', 1), await listed('~')]).toEqual([1, ['att_3', 'att_2']])
   expect([await queries.webhookAttempts.purge('att_3', 10), await listed('~')]).toEqual([1, ['att_3']])

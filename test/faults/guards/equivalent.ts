@@ -50,7 +50,6 @@ export const equivalent: Readonly<Record<string, string>> = {
     'a name that fits is shortened to itself',
   'src/domain/download-name.ts: left out: dot > 0':
     'a name that is too long has no dot at its beginning, and without any it is longer than an extension may be',
-  'src/domain/errors.ts: always yes: Object.hasOwn(errorCodes, value)': 'only tests ask it, of codes of the list',
   'src/domain/form-ticket.ts: never: !isRowKey(key)': 'a MAC over what is no key was never given out',
   'src/domain/grant.ts: left out: grant.retryUntil === null': 'no moment counts as 1970, which is over',
   'src/domain/ip-address.ts: never: text.length > 45':
