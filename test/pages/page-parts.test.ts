@@ -123,6 +123,7 @@ test('only two refusals of the front door have a page there; every other one goe
 
 test('a decision that did not count is told as made before or as never made', async () => {
   expect(await lostDecision('idempotency_key_reused', null)).toContain('You have already decided')
+  expect(await lostDecision('idempotency_key_reused', null)).toContain('your first answer stands')
   expect(await lostDecision('origin_not_allowed', null)).toContain('No app was given anything')
   expect(await lostDecision('origin_not_allowed', null)).not.toContain('already decided')
   expect(await lostDecision('origin_not_allowed', null)).not.toContain('Ask me again')
