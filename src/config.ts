@@ -24,7 +24,7 @@ export type Config = {
   readonly trustedProxies: readonly IpNetwork[]
   /** Null: off. */
   readonly rateLimits: RateLimits | null
-  /** A request that could not begin for so long is turned away. Null: all begin at once. */
+  /** Of requests that could not begin for so long, every other is turned away. Null: all begin at once. */
   readonly longestWaitMs: number | null
   readonly lifetimes: Lifetimes
   /** Networks that webhooks may call although they are not public. */

@@ -39,7 +39,7 @@ Settings come from flags, then from the environment:
   WEBHOOK_ALLOWED_NETWORKS       private networks that webhooks may call
   RATE_LIMIT      on             off for a benchmark; RATE_LIMIT_TOKEN, _FAILED, _AUTHORIZE, _READ, _WRITE, _SIGN_IN,
                                  _ADDRESS as count/seconds
-  LONGEST_WAIT_MS 2000           a request that could not begin for so long is turned away; off: all begin at once
+  LONGEST_WAIT_MS 2000           how long requests wait to begin; later every other is turned away; off: none waits
   INSTALL_APPROVAL manual        automatic: installs need no operator
   LIFETIME_CODE, _APP_TOKEN, _ACCESS_TOKEN, _REFRESH_TOKEN, _SESSION, _INSTALL_SESSION_CODE, _EMBEDDED_SESSION in
                                  seconds; they may shorten, not lengthen

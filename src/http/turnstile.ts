@@ -5,7 +5,7 @@ export type Turnstile = {
 }
 
 export type TurnstileOptions = {
-  /** Whoever could not begin for so long is turned away, in milliseconds; null: all begin at once. */
+  /** Of those who could not begin for so long, in milliseconds, every other is turned away; null: all begin at once. */
   readonly longestWaitMs: number | null
   readonly monotonicMs: () => number
 }
@@ -26,7 +26,9 @@ type Waiting = { readonly since: number; readonly resolve: (mayBegin: boolean) =
  * the disk, a commit that it shares) comes to it in a later one. With more requests than can be answered, turns get long
  * and every wait is many of them: callers give up, and the work that was done for them is lost. So a turn that took too
  * long lets the next ones begin only what would have fitted; the rest waits here in the order of its arrival. Waiting is
- * worth more than a refusal at once: refusing costs a good part of an answer, and whoever was refused asks again.
+ * worth more than a refusal at once: refusing costs a good part of an answer, and whoever was refused asks again. So of
+ * those who have waited too long at most every other is turned away: else a crowd that comes back at once would leave time
+ * for nothing but refusals.
  */
 export const createTurnstile = ({ longestWaitMs, monotonicMs }: TurnstileOptions): Turnstile => {
   if (longestWaitMs === null) return { enter: () => true }
@@ -45,9 +47,11 @@ export const createTurnstile = ({ longestWaitMs, monotonicMs }: TurnstileOptions
       last = waiting
     })
   const letIn = (now: number): void => {
+    let turnedAway = 0
     while (first !== null && begun < allowance) {
-      const mayBegin = now - first.since <= longestWaitMs
+      const mayBegin = now - first.since <= longestWaitMs || turnedAway > begun
       if (mayBegin) begun += 1
+      else turnedAway += 1
       first.resolve(mayBegin)
       first = first.next
     }
