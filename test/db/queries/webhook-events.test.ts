@@ -56,6 +56,20 @@ const give = async (to: string): Promise<number> => {
   return position
 }
 
+test('a delivery moves on alone: not that of another event, nor to another endpoint', async () => {
+  const [first, second] = [await tell(noon, 'whk_one_of_two'), await tell(noon, 'whk_one_of_two')]
+  const place = { position: first, endpointId: 'whk_one_of_two', attempts: 0 }
+  const pending = { ...place, state: 'pending', nextAttemptAt: noon } as const
+  await queries.webhookEvents.putDelivery({ ...pending, endpointId: 'whk_other_of_two' })
+  await queries.webhookEvents.moveDelivery(pending, { ...place, state: 'delivered', nextAttemptAt: null })
+  const found = [
+    await queries.webhookEvents.findDelivery(first, 'whk_one_of_two'),
+    await queries.webhookEvents.findDelivery(second, 'whk_one_of_two'),
+    await queries.webhookEvents.findDelivery(first, 'whk_other_of_two'),
+  ]
+  expect(found.map((delivery) => delivery?.state)).toEqual(['delivered', 'pending', 'pending'])
+})
+
 test('what was given up is listed from one position on, and begins anew where it is asked to', async () => {
   const [first = 0, second = 0, third = 0] = [await give('whk_down'), await give('whk_down'), await give('whk_down')]
   const shared = { position: second, endpointId: 'whk_also', attempts: 9, nextAttemptAt: null }
