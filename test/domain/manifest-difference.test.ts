@@ -26,6 +26,13 @@ test('what is new, gone and other is told with its path and its values', () => {
   ])
 })
 
+test('lists are compared from their first place to their last', () => {
+  const [one, two] = [{ host: 'a.example' }, { host: 'b.example' }]
+  expect(differences([one, 1, two], [two, 1, one]).map(({ path }) => path)).toEqual(['[0].host', '[2].host'])
+  expect(differences([], [one])).toEqual([{ kind: 'added', path: '[0]', after: one }])
+  expect(differences([one], [])).toEqual([{ kind: 'removed', path: '[0]', before: one }])
+})
+
 test('a value that changes its type is a change, also between an object, a list, null and nothing', () => {
   for (const [before, after] of [
     [{}, []],
