@@ -43,9 +43,8 @@ export const findVisit = async (door: Door, request: Request): Promise<Visit | n
  */
 export const refuseVisit = async (door: Door, request: Request): Promise<PlatformError> => {
   const token = readCookie(door, request, 'session')
-  if (token === null) return refuse('login_required')
-  const outcome = await outcomeOf(refuseBearer(door, contextOf(request), 'login_required', 'session', token))
-  return outcome.kind === 'done' ? outcome.value : refuse('login_required')
+  if (token !== null) await outcomeOf(refuseBearer(door, contextOf(request), 'login_required', 'session', token))
+  return refuse('login_required')
 }
 
 const requireVisit = async (door: Door, request: Request): Promise<Visit> => {

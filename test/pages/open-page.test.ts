@@ -9,7 +9,7 @@ import { openRoutes } from '../../src/pages/account/installs/open-routes.tsx'
 import { codePath, openPath } from '../../src/pages/account/installs/paths.ts'
 import { ticketBook } from '../../src/pages/ticket-book.ts'
 import { contextFrom, doorOf } from '../http/support/door.ts'
-import { addEmbeddedVersion, installEmbedded } from '../support/embedding.ts'
+import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser } from '../support/world.ts'
@@ -34,7 +34,7 @@ test('the page of an app and the codes that it asks for come out of one share of
       const body = ticket === undefined ? {} : { method: 'POST', body: `ticket=${encodeURIComponent(ticket)}` }
       const request = new Request(`http://localhost${path}`, { headers, ...body })
       rememberContext(request, contextFrom('local'))
-      return (await pages.handle(request)).status
+      return await pages.handle(request)
     }
     return {
       open: async () => await send(openPath(id)),
@@ -42,6 +42,10 @@ test('the page of an app and the codes that it asks for come out of one share of
     }
   }
   const [one, other] = [await visit(), await visit()]
-  expect([await one.open(), await one.ask(), await one.ask(), await one.open()]).toEqual([200, 200, 429, 429])
-  expect(await other.open()).toBe(200)
+  const answers = [await one.open(), await one.ask(), await one.ask(), await one.open()]
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 429, 429])
+  const opened = await other.open()
+  expect(opened.status).toBe(200)
+  const policy = opened.headers.get('content-security-policy')
+  expect(policy).toContain(`frame-src ${embedOrigin(app)}; connect-src 'self';`)
 })

@@ -47,11 +47,9 @@ const stylesheet = async (headers: Readonly<Record<string, string>>) =>
 /** The page after a decision that did not count. */
 const lostDecision = async (code: 'idempotency_key_reused' | 'origin_not_allowed', startAgain: string | null) =>
   await lostDecisionPage(requestWith(), { error: refuse(code), startAgain }).text()
-/** What the form to sign in is held to, on the way to this path. */
-const signInPolicy = async (returnTo: string) => {
-  const path = `/sign-in?return_to=${encodeURIComponent(returnTo)}`
-  return (await signInRoutes(doorOf(platform)).handle(requestWith({}, path))).headers.get('content-security-policy')
-}
+/** The page of the form to sign in, on the way to this path. */
+const signInPage = async (returnTo: string) =>
+  await signInRoutes(doorOf(platform)).handle(requestWith({}, `/sign-in?return_to=${encodeURIComponent(returnTo)}`))
 
 /** What a list of this name is asked for by an address. */
 const asked = (url: string, list = 'apps') => listingOf(list, requestWith({}, url), 'older')
@@ -130,10 +128,26 @@ test('a decision that did not count is told as made before or as never made', as
   expect(await lostDecision('origin_not_allowed', '/oauth/authorize?a=b')).toContain('href="/oauth/authorize?a=b"')
 })
 
-test('the form to sign in may lead to an app only where an app has asked for it', async () => {
-  expect(await signInPolicy('/oauth/authorize?client_id=a')).toContain("form-action 'self' ")
+test('the form to sign in may lead to an app, and says so, only where an app has asked for it', async () => {
+  const forApp = await signInPage('/oauth/authorize?client_id=a')
+  expect(forApp.headers.get('content-security-policy')).toContain("form-action 'self' ")
+  expect(await forApp.text()).toContain('An app asks for access')
   for (const path of ['/account', '/oauth/authorize', '/']) {
-    expect(await signInPolicy(path)).toContain("form-action 'self';")
+    const plain = await signInPage(path)
+    expect(plain.headers.get('content-security-policy')).toContain("form-action 'self';")
+    expect(plain.headers.get('content-security-policy')).not.toContain('frame-src')
+    expect(await plain.text()).not.toContain('An app asks for access')
+  }
+})
+
+test('a page that shows a refusal says when to come back, where that is known', () => {
+  for (const [facts, told] of [
+    [{ retryAfterSeconds: 6.2 }, '7'],
+    [{ retryAfterSeconds: 0 }, '1'],
+    [{}, null],
+  ] as const) {
+    const shown = lostDecisionPage(requestWith(), { error: refuse('rate_limited', facts), startAgain: null })
+    expect(shown.headers.get('retry-after')).toBe(told)
   }
 })
 
