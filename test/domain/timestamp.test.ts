@@ -10,6 +10,8 @@ test('what the platform writes reads back as the same moment', () => {
 test('an offset is counted, a fraction beyond milliseconds is cut off', () => {
   expect(parseTimestamp('2026-01-01T00:30:00+01:00')).toBe(Date.UTC(2025, 11, 31, 23, 30))
   expect(parseTimestamp('2026-01-01t00:00:00.123999z')).toBe(Date.UTC(2026, 0, 1, 0, 0, 0, 123))
+  expect(parseTimestamp('2026-01-01T00:00:00.5Z')).toBe(Date.UTC(2026, 0, 1, 0, 0, 0, 500))
+  expect(parseTimestamp('2026-01-01T00:00:00.000999999Z')).toBe(Date.UTC(2026, 0))
   expect(parseTimestamp('2024-02-29T00:00:00Z')).toBe(Date.UTC(2024, 1, 29))
 })
 
@@ -31,6 +33,8 @@ test('days that do not exist, times without an offset and other forms are refuse
     '2026-01-01T00:60:00Z',
     '2026-01-01T23:59:60Z',
     '2026-01-01T00:00:00+24:00',
+    '2026-01-01T00:00:00.Z',
+    '2026-01-01T00:00:00.0000000000Z',
     '2026-01-01T00:00:00Z ',
     ' 2026-01-01T00:00:00Z',
     'now',
