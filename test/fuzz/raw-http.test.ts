@@ -122,6 +122,17 @@ const begun: Readonly<Record<string, string>> = {
     'POST /api/session HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n100000002\r\n{}',
 }
 
+/** One byte more twice a second, for as long as anybody listens. */
+const sendSlowly = async (bytes: string): Promise<RawConnection> => {
+  const connection = await sendRaw(port, bytes)
+  const { socket } = connection
+  const timer = setInterval(() => {
+    if (connection.isClosed()) clearInterval(timer)
+    else socket.write(' ')
+  }, 500)
+  return connection
+}
+
 describe('connections that', () => {
   test.each(Object.entries(begun))('send %s and break off disturb nobody, and leave nothing', async (_, bytes) => {
     const before = openFiles()
@@ -168,6 +179,29 @@ describe('connections that', () => {
     expect(statuses.filter((status) => status === 200)).toHaveLength(19)
     for (const { socket } of connections) socket.destroy()
   })
+
+  test.if(isLong)(
+    'bring their head or their body a byte now and then are closed without an answer, and others are answered meanwhile',
+    async () => {
+      const before = openFiles()
+      const half = 'POST /api/app-platform/versions HTTP/1.1\r\nHost: a\r\nX-Service-Api-Version: 2026-08\r\n'
+      const rest = `Authorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n`
+      const begins = [`${half}X-A: `, `${half}${rest}{"version":"3.0.0",`]
+      const connections = await Promise.all(
+        Array.from({ length: 40 }, async (_unused, at) => await sendSlowly(begins[at % begins.length] ?? '')),
+      )
+      const open = () => connections.filter((connection) => !connection.isClosed()).length
+      for (let waited = 0; open() > 0 && waited < 400; waited += 1) {
+        await expectBystanderServed()
+        await Bun.sleep(200)
+      }
+      expect(open()).toBe(0)
+      expect(connections.flatMap((connection) => connection.statuses())).toEqual([])
+      for (const { socket } of connections) socket.destroy()
+      await expectNoFilesLeft(before)
+    },
+    patience,
+  )
 
   test(
     `wait for nothing, ${idle} of them, leave the others their answers and give their files back`,
