@@ -11,10 +11,10 @@ export type Knowledge = {
 }
 
 /**
- * Tells the copy (`main`) what has ended in the predecessor (`present`) since the backup was made: a backup must not revive what
- * was revoked. Only ends things; whatever began since then is lost, as a restore means. What has ended and the copy does
- * not know stays in `carried_ends`: a newer backup may know it. It stays until such a one is restored, for nothing that
- * has an ID ever gets too old to come back.
+ * Tells the copy (`main`) what has ended in the predecessor (`present`) since the backup was made: a backup must not revive
+ * what was revoked. Only ends things, a rollback with what it went back to; whatever began since then is lost, as a
+ * restore means. What has ended and the copy does not know stays in `carried_ends`: a newer backup may know it. It stays
+ * until such a one is restored, for nothing that has an ID ever gets too old to come back.
  */
 export const carryOver = (connection: Connection, now: number): Knowledge => {
   const change = (sql: string): number => connection.run(sql, sql.includes('?1') ? [now] : []).changes
@@ -27,7 +27,10 @@ export const carryOver = (connection: Connection, now: number): Knowledge => {
   if (has('carried_ends')) change(`${remember} SELECT kind, target, at, value FROM present.carried_ends`)
   for (const { kind, told } of known) change(`${remember} SELECT '${kind}', * FROM (${told})`)
   const carriedOver = { ...nothing }
-  for (const { counts, done } of ends) for (const sql of done) carriedOver[counts] += change(sql)
+  for (const { first = [], counts, done } of ends) {
+    for (const sql of first) change(sql)
+    for (const sql of done) carriedOver[counts] += change(sql)
+  }
   for (const { kind, of } of [...ends, unread]) change(forget(kind, of))
   return {
     carriedOver,

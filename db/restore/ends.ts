@@ -1,3 +1,5 @@
+import { rolledBack } from './rolled-back.ts'
+
 /** How much of each was over, or taken away, in the predecessor and still in force in the backup. */
 export type CarriedOver = {
   readonly credentials: number
@@ -17,13 +19,16 @@ type Told = {
   /** As `carried_ends` has it, for good. */
   readonly kind: string
   /** The table whose IDs are the targets. What leaves no row when it goes is named by the audit event of its making. */
-  readonly of: 'users' | 'apps' | 'credentials' | 'installs' | 'versions' | 'webhook_endpoints' | 'audit_events'
+  readonly of:
+    'users' | 'apps' | 'credentials' | 'installs' | 'versions' | 'rollbacks' | 'webhook_endpoints' | 'audit_events'
   /** What the predecessor (`present`) says: target, when, what holds instead. `?1` is the moment of the restore. */
   readonly told: string
 }
 /** One way in which something ends and must not come back. */
-type End = Told & {
+export type End = Told & {
   readonly counts: keyof CarriedOver
+  /** What comes before that, and is not counted. */
+  readonly first?: readonly string[]
   /** Ends it in the copy (`main`), by what stands there in `carried_ends`; nothing that was changed after it had ended. */
   readonly done: readonly string[]
 }
@@ -205,7 +210,7 @@ const webhookEnds: readonly End[] = [
   },
 ]
 
-const always: readonly End[] = [...rowEnds, scopesOf('apps', 'app_scopes'), redirectUri]
+const always: readonly End[] = [...rowEnds, rolledBack, scopesOf('apps', 'app_scopes'), redirectUri]
 /** What there was nothing of in a predecessor from before installs had scopes and before there were webhooks. */
 const later: readonly End[] = [scopesOf('installs', 'install_scopes'), ...webhookEnds]
 

@@ -14,9 +14,9 @@ The backup is checked first and is only read. A server must not be running on th
 beside it under a dated name. Every token, code, grant and session that was issued before ends: people sign in and
 consent again, apps ask for new tokens. Secrets that were revoked, apps that were suspended, users that were disabled or
 are operators no longer, passwords that were changed, installs that ended, scopes that were withdrawn, versions that
-were withdrawn or rejected, redirect URIs and webhook endpoints that were taken away since the backup stay so, also over
-several restores in whatever order, if the database that was there can still be read; if not, the answer says so: rotate
-the client secrets then.`
+were withdrawn, rejected or rolled back in production, redirect URIs and webhook endpoints that were taken away since the
+backup stay so, also over several restores in whatever order, if the database that was there can still be read; if not,
+the answer says so: rotate the client secrets then.`
 
 export const addRestoreCommand = (program: Command): void => {
   operatorCommand(program, 'restore <file>', 'Put a backup in the place of the database.')

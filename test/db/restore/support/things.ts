@@ -17,6 +17,7 @@ import { setEndpointStatus } from '../../../../src/operations/webhooks/set-endpo
 import { operator, trace } from '../../../support/operator.ts'
 import { submitVersion } from '../../../support/version.ts'
 import { addApp, addUser, type AppInWorld, installApp, type Login } from '../../../support/world.ts'
+import { makeLiveVersion } from './live-version.ts'
 
 /** Something that is in force until somebody ends it. */
 export type Thing = {
@@ -35,6 +36,7 @@ export const makeThings = async (platform: Platform): Promise<readonly Thing[]> 
   return [
     ...(await makeSecrets(platform, app)),
     ...(await makeVersions(platform, app)),
+    await makeLiveVersion(platform, owner),
     ...(await makeInstalls(platform, app, owner)),
     ...(await makeEndpoints(platform, app)),
     ...(await makePeople(platform)),

@@ -1,0 +1,167 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { dirname, join } from 'node:path'
+import type { Platform } from '../../../src/operations/platform.ts'
+import { restoreAt } from '../../cli/support/restore-at.ts'
+import { openAsOperator } from '../../support/operator.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { moveThrough, submitVersion } from '../../support/version.ts'
+import { addApp, addUser, type AppInWorld } from '../../support/world.ts'
+import { goLive, liveVersion, rollBack } from './support/live-version.ts'
+
+setDefaultTimeout(60_000)
+
+type Place = {
+  readonly file: string
+  readonly app: AppInWorld
+  readonly platform: Platform
+  readonly backUp: (name: string) => Promise<string>
+}
+
+/** An app with these versions, each of which was live, and a database that may be backed up. */
+const placeWith = async (...versions: readonly string[]): Promise<Place> => {
+  const file = join(temporaryFolder(), 'app-platform.db')
+  const platform = await openAsOperator(file)
+  const app = await addApp(platform, await addUser(platform))
+  for (const version of versions) await goLive(platform, app, version)
+  const backUp = async (name: string) => {
+    const backup = join(dirname(file), name)
+    await platform.database.backup(backup)
+    return backup
+  }
+  return { file, app, platform, backUp }
+}
+
+/** What is live after each of these restores, and what was told of versions. */
+const afterRestores = async ({ file, app, platform }: Place, ...backups: readonly string[]) => {
+  await platform.database.close()
+  const live: (readonly [string | null, number | undefined])[] = []
+  for (const backup of backups) {
+    const { carriedOver } = await restoreAt(file, backup)
+    const restored = await openAsOperator(file)
+    live.push([await liveVersion(restored, app), carriedOver?.versions])
+    expect(await restored.database.check()).toEqual([])
+    await restored.database.close()
+  }
+  return live
+}
+
+test('a version that was rolled back since the backup stays out of use, and the ledger tells of it', async () => {
+  const place = await placeWith('1.0.0', '2.0.0')
+  const { app, platform } = place
+  const backup = await place.backUp('copy.db')
+  await rollBack(platform, app, '1.0.0')
+  const ledger = await platform.database.queries.rollbacks.pageOfApp(app.id, '~', 10)
+  expect(await afterRestores(place, backup, backup)).toEqual([
+    ['1.0.0', 1],
+    ['1.0.0', 1],
+  ])
+  const restored = await openAsOperator(place.file)
+  expect(await restored.database.queries.rollbacks.pageOfApp(app.id, '~', 10)).toEqual(ledger)
+  await restored.database.close()
+})
+
+test('of several rollbacks the last one of the app counts', async () => {
+  const place = await placeWith('1.0.0', '2.0.0', '3.0.0')
+  const { app, platform } = place
+  const other = await addApp(platform, await addUser(platform))
+  for (const version of ['1.0.0', '2.0.0']) await goLive(platform, other, version)
+  const backup = await place.backUp('copy.db')
+  for (const version of ['2.0.0', '1.0.0']) await rollBack(platform, app, version)
+  await rollBack(platform, other, '1.0.0')
+  expect(await afterRestores(place, backup)).toEqual([['1.0.0', 2]])
+})
+
+test('a version that has gone live again since is not ended', async () => {
+  const place = await placeWith('1.0.0', '2.0.0')
+  const { app, platform } = place
+  const backup = await place.backUp('copy.db')
+  for (const version of ['1.0.0', '2.0.0']) await rollBack(platform, app, version)
+  expect(await afterRestores(place, backup)).toEqual([['2.0.0', 0]])
+})
+
+test('nor is one that another took the place of without a rollback', async () => {
+  const place = await placeWith('1.0.0', '2.0.0')
+  const backup = await place.backUp('copy.db')
+  await goLive(place.platform, place.app, '3.0.0')
+  expect(await afterRestores(place, backup)).toEqual([['2.0.0', 0]])
+})
+
+test('where nothing that was live in the backup was gone back to, what is live in it stays, or nothing is', async () => {
+  const place = await placeWith()
+  const { app, platform } = place
+  await submitVersion(platform, app, { version: '1.0.0' })
+  await submitVersion(platform, app, { version: '2.0.0' })
+  const nothing = await place.backUp('nothing.db')
+  await moveThrough(platform, app, '1.0.0', 'approve', 'activate')
+  const first = await place.backUp('first.db')
+  await moveThrough(platform, app, '2.0.0', 'approve', 'activate')
+  for (const version of ['1.0.0', '2.0.0']) await rollBack(platform, app, version)
+  expect(await afterRestores(place, nothing, first)).toEqual([
+    [null, 0],
+    ['1.0.0', 0],
+  ])
+})
+
+test('a version that was never live in the backup is what it was there, whatever became of it', async () => {
+  const place = await placeWith('1.0.0', '2.0.0')
+  const { app, platform } = place
+  const { id } = await submitVersion(platform, app, { version: '3.0.0' })
+  const backup = await place.backUp('copy.db')
+  await moveThrough(platform, app, '3.0.0', 'approve', 'activate')
+  await rollBack(platform, app, '1.0.0')
+  expect(await afterRestores(place, backup)).toEqual([['2.0.0', 0]])
+  const restored = await openAsOperator(place.file)
+  expect((await restored.database.queries.versions.byId(app.id, id))?.status).toBe('submitted')
+  await restored.database.close()
+})
+
+test('a version that went live again after a restore is ended by no rollback from before', async () => {
+  const place = await placeWith('1.0.0')
+  const { app, file, platform } = place
+  await submitVersion(platform, app, { version: '2.0.0' })
+  await moveThrough(platform, app, '2.0.0', 'approve')
+  const approved = await place.backUp('approved.db')
+  await moveThrough(platform, app, '2.0.0', 'activate')
+  const live = await place.backUp('live.db')
+  await rollBack(platform, app, '1.0.0')
+  await afterRestores(place, approved)
+  const restored = await openAsOperator(file)
+  await moveThrough(restored, app, '2.0.0', 'activate')
+  const again = join(dirname(file), 'again.db')
+  await restored.database.backup(again)
+  expect(await afterRestores({ ...place, platform: restored }, live, again)).toEqual([
+    ['2.0.0', 0],
+    ['2.0.0', 0],
+  ])
+})
+
+test('a backup from before the version went live does not make a newer one forget that it was rolled back', async () => {
+  const place = await placeWith('1.0.0')
+  const { app, platform } = place
+  const unknown = await place.backUp('unknown.db')
+  await submitVersion(platform, app, { version: '2.0.0' })
+  await moveThrough(platform, app, '2.0.0', 'approve')
+  const approved = await place.backUp('approved.db')
+  await moveThrough(platform, app, '2.0.0', 'activate')
+  const live = await place.backUp('live.db')
+  await rollBack(platform, app, '1.0.0')
+  expect(await afterRestores(place, unknown, approved, live, approved, live)).toEqual([
+    ['1.0.0', 0],
+    ['1.0.0', 0],
+    ['1.0.0', 1],
+    ['1.0.0', 0],
+    ['1.0.0', 1],
+  ])
+})
+
+test('neither is one that was rolled back in development alone', async () => {
+  const place = await placeWith('1.0.0', '2.0.0')
+  const { app, platform } = place
+  await rollBack(platform, app, '1.0.0')
+  await goLive(platform, app, '3.0.0')
+  await rollBack(platform, app, '1.0.0', 'development')
+  const backup = await place.backUp('copy.db')
+  for (const version of ['3.0.0', '1.0.0']) await rollBack(platform, app, version, 'development')
+  await goLive(platform, app, '4.0.0')
+  expect(await afterRestores(place, backup)).toEqual([['3.0.0', 0]])
+})
