@@ -130,12 +130,14 @@ test('ending all others leaves the one that asks, and every session of other use
   expect(await latestEvent()).toEqual(event)
 })
 
+/** The row of a sign-in with a wrong password. */
+const refusedSignIn = async (email: string) => {
+  await signIn(platform, trace, { email, password: 'wrong password' }).catch(() => undefined)
+  return (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })).at(-1)
+}
+
 test('a refused sign-in stands in the trail of its user, where there is one', async () => {
-  const rowFor = async (email: string) => {
-    await signIn(platform, trace, { email, password: 'wrong password' }).catch(() => undefined)
-    return (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })).at(-1)
-  }
   const refused = { action: 'session.create', outcome: 'refused', reason: 'invalid_login' }
-  expect(await rowFor(user.email)).toMatchObject({ ...refused, actorKind: 'user', actorId: user.id })
-  expect(await rowFor('nobody@example.com')).toMatchObject({ ...refused, actorKind: 'anonymous', actorId: null })
+  expect(await refusedSignIn(user.email)).toMatchObject({ ...refused, actorKind: 'user', actorId: user.id })
+  expect(await refusedSignIn('nobody@example.com')).toMatchObject({ ...refused, actorKind: 'anonymous', actorId: null })
 })

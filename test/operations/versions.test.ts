@@ -133,3 +133,38 @@ test('versions are listed newest first, page by page, without their content, of 
   const forged = listVersionSummaries(platform, app.id, null, { limit: 2, cursor: '-1' })
   expect(await refusalOf(forged)).toBe('invalid_request')
 })
+
+test('a version is rejected for a reason that its developer can read, or not at all', async () => {
+  const app = await addApp(platform, owner)
+  await uploadVersion(platform, app, '1.0.0', ['submit'])
+  const reject = async (rejection: Parameters<typeof moveVersion>[3]['rejection']) =>
+    await moveVersion(platform, trace, operator, { slug: app.slug, version: '1.0.0', step: 'reject', rejection })
+  for (const none of [null, { message: '', items: [] }]) {
+    expect(await refusalOf(reject(none))).toBe('invalid_request')
+  }
+  expect(await reject({ message: 'Not yet.', items: [] })).toMatchObject({ status: 'rejected' })
+})
+
+test('the trail tells a version that was created from a draft that was replaced', async () => {
+  const app = await addApp(platform, owner)
+  for (const version of ['1.0.0', '1.0.0', '1.1.0']) await uploadVersion(platform, app, version)
+  const trail = await platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 1_000 })
+  const told = trail.filter(({ action }) => action.startsWith('version.'))
+  expect(told.map(({ action, detail }) => [action, JSON.parse(detail ?? '').revision])).toEqual([
+    ['version.created', 1],
+    ['version.replaced', 2],
+    ['version.created', 1],
+  ])
+})
+
+test('a version asks for no scope that is unknown, or that nobody can have yet', async () => {
+  const caller = await developmentCaller(platform, await addApp(platform, owner))
+  const create = async (...scopes: readonly string[]) => {
+    const upload = { version: '1.0.0', notes: null, manifest: {}, scopes, artifact: null }
+    return await refusalOf(createVersion(platform, trace, caller, upload, null))
+  }
+  expect(await create('no:such')).toBe('invalid_scope')
+  expect(await create('site:read store:read')).toBe('invalid_scope')
+  expect(await create('store.products:read')).toBe('scope_not_available')
+  expect(await create('site:read', 'store:read')).toBe('done')
+})

@@ -66,6 +66,7 @@ export const equivalentInOperations: Readonly<Record<string, string>> = {
     'what no password can be is compared as the empty one, which nobody has',
   'src/operations/users/change-password.ts: always: checkable':
     'what no password can be is refused whatever it was compared with',
+  'src/operations/users/find-user.ts: never: email === null': 'nobody has no address',
   'src/operations/users/change-password.ts: left out: checkable':
     'what no password can be is compared as the empty one, which nobody has',
   'src/operations/users/change-password.ts: left out: oldHash !== null': 'without an old hash nothing has matched',
