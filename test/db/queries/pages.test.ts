@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Queries } from '../../../db/database.ts'
+import type { Platform } from '../../../src/operations/platform.ts'
+import { openAsOperator } from '../../support/operator.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { addSide, type Side } from '../support/two-sides.ts'
+
+// A page begins after the last row of the one before it.
+
+let platform: Platform
+let q: Queries
+let sides: readonly [Side, Side]
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'pages.db'))
+  q = platform.database.queries
+  sides = [await addSide(platform), await addSide(platform)]
+})
+afterAll(async () => await platform.database.close())
+
+test('installs are listed of one app before one of them, or of every app', async () => {
+  const [{ app, install }, other] = sides
+  const page = async (before: string) => (await q.installs.pageOfApp(app.id, before, 10)).map(({ id }) => id)
+  expect([await page('~'), await page(install)]).toEqual([[install], []])
+  expect((await q.installs.list(null)).map((row) => row.install.id)).toEqual([install, other.install])
+})
+
+const after = async (since: number, id: string) =>
+  (await q.versions.queue('review', { since, id }, 10)).map((row) => row.id)
+
+test('what waits for an operator is listed after a place in the queue, also where two came in one millisecond', async () => {
+  const at = Date.UTC(2027, 0)
+  const ids = sides.map(({ draft }) => draft).toSorted()
+  await platform.database.transaction(async (writing) => {
+    for (const id of ids) await writing.versions.move(id, ['draft'], 'submitted', { submittedAt: at }, at)
+  })
+  expect(await after(0, '')).toEqual(ids)
+  expect(await after(at, '')).toEqual(ids)
+  expect(await after(at, ids[0] ?? '')).toEqual(ids.slice(1))
+  expect(await after(at, ids[1] ?? '')).toEqual([])
+  expect(await after(at - 1, '~')).toEqual(ids)
+  expect(await after(at + 1, '')).toEqual([])
+})
