@@ -16,9 +16,10 @@ export interface Store<Q> {
   /**
    * Serializable; resolves once the change would survive a power cut, rejects with what `work` threw (and then nothing
    * of it was kept) or with `unavailable`. `work` awaits nothing but its queries and may be run again: no clock, no
-   * chance, no hashing inside.
+   * chance, no hashing inside. On a full disk all are refused but those that end access, which may use what room was
+   * kept for them.
    */
-  transaction<T>(work: (queries: Q) => Promise<T>): Promise<T>
+  transaction<T>(work: (queries: Q) => Promise<T>, options?: TransactionOptions): Promise<T>
 
   /** Whether a transaction could succeed now, and if not, why, in a sentence for the operator. */
   health(): StoreHealth
@@ -48,6 +49,8 @@ export interface Store<Q> {
   /** Finishes what is queued, then lets go of the file. Later transactions are refused. */
   close(): Promise<void>
 }
+
+export type TransactionOptions = { readonly endsAccess?: boolean }
 
 export type StoreHealth = { readonly writable: boolean; readonly reason: string | null }
 

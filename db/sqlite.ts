@@ -1,7 +1,14 @@
 import { existsSync, statSync } from 'node:fs'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { refuse } from '../src/domain/errors.ts'
-import { DatabaseUnusable, type Store, type StoreFault, type StoreHealth, type StoreStatistics } from './database.ts'
+import {
+  DatabaseUnusable,
+  type Store,
+  type StoreFault,
+  type StoreHealth,
+  type StoreStatistics,
+  type TransactionOptions,
+} from './database.ts'
 import { inspectSchema, migrate, type Migration } from './migrate.ts'
 import { abandon } from './sqlite/abandon.ts'
 import { Acknowledged, assertNothingMissing, readKeptTime } from './sqlite/acknowledged.ts'
@@ -16,6 +23,7 @@ import { assertOneName } from './sqlite/one-name.ts'
 import { patiently } from './sqlite/patiently.ts'
 import { assertPrivate, canonicalPath, companionsOf, createPrivately, syncFolderOf } from './sqlite/private-file.ts'
 import { ReadingConnection } from './sqlite/reading-connection.ts'
+import { Room } from './sqlite/room.ts'
 import { type ServerLock, takeServerLock } from './sqlite/server-lock.ts'
 import { WalSync } from './sqlite/wal-sync.ts'
 import { WritingConnection } from './sqlite/writing-connection.ts'
@@ -37,6 +45,10 @@ export type SqliteOptions<Q> = {
    * kept it from being copied is cut off once it starts over.
    */
   readonly checkpointAfterPages?: number
+  /** How much room is kept on the disk for ending access once it is full; none by default. */
+  readonly reserveBytes?: number
+  /** Called when the disk is full, with a sentence for the operator, and with null when there is room again. */
+  readonly onFull?: (reason: string | null) => void
   /** Called once, when writes have stopped for good. */
   readonly onFault?: (fault: StoreFault) => void
 }
@@ -83,15 +95,15 @@ class SqliteStore<Q> implements Store<Q> {
   readonly #checkpointer: Checkpointer | null
   readonly #timer: ReturnType<typeof setInterval>
   readonly #checkpointAfterPages: number
+  readonly #room: Room
   #writer: WritingConnection<Q>
   #stopped: string | null = null
-  #full = false
 
   constructor(
     private readonly options: SqliteOptions<Q>,
     private readonly lock: ServerLock | null,
   ) {
-    const { file, role, createQueries, checkpointAfterPages = 4_000 } = options
+    const { file, role, createQueries, checkpointAfterPages = 4_000, reserveBytes } = options
     this.#checkpointAfterPages = checkpointAfterPages
     this.#reader = new ReadingConnection(file, createQueries)
     this.queries = this.#reader.queries
@@ -104,6 +116,7 @@ class SqliteStore<Q> implements Store<Q> {
     // Without the names of the -shm and of the lock, others would write beside us under locks of their own.
     const { wal, shm, lock: serverLock } = companionsOf(file)
     this.#guard = new FileGuard([file, wal, shm, ...(role === 'server' ? [serverLock] : [])])
+    this.#room = new Room({ file, reserveBytes, told: (reason) => options.onFull?.(reason) })
     this.#checkpointer = role === 'server' ? this.#openCheckpointer() : null
     this.#queue = new CommitQueue<Q>({
       writer: this.#writer,
@@ -113,19 +126,21 @@ class SqliteStore<Q> implements Store<Q> {
       batchLimit: role === 'server' ? 256 : 1,
       durable: () => this.#durable(),
       settled: () => this.#checkpointer?.committed() ?? null,
-      full: () => (this.#full = true),
+      full: () => this.#room.ranOut(),
       stateUnknown: (cause) => this.#stop(reasonOf(cause), cause),
     })
     this.#timer = setInterval(() => this.#watch(), 500)
     this.#timer.unref()
   }
 
-  transaction<T>(work: (queries: Q) => Promise<T>): Promise<T> {
-    return this.#queue.transaction(work)
+  transaction<T>(work: (queries: Q) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    if (this.#room.reason !== null && options.endsAccess !== true)
+      return Promise.reject(refuse('unavailable', { retryAfterSeconds: 5 }))
+    return this.#queue.transaction(work, options)
   }
 
   health(): StoreHealth {
-    const reason = this.#stopped ?? (this.#full ? 'The disk is full.' : null)
+    const reason = this.#stopped ?? this.#room.reason
     return { writable: reason === null, reason }
   }
 
@@ -221,17 +236,7 @@ class SqliteStore<Q> implements Store<Q> {
     const moved = this.#guard.fault()
     if (moved !== null) return this.#stop(moved, new FileMoved(moved))
     this.#checkpointer?.consider()
-    if (this.#full) void this.#probe()
-  }
-
-  /** A full disk may have room again: writes the first page, which the disk must take before we say so. */
-  async #probe(): Promise<void> {
-    this.#full = await this.#queue
-      .transaction(async () => this.#writer.countUp())
-      .then(
-        () => false,
-        () => true,
-      )
+    void this.#room.look(async () => await this.#queue.transaction(async () => this.#writer.countUp()))
   }
 
   #stop(reason: string, cause: unknown): void {

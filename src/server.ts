@@ -61,6 +61,8 @@ export const startPlatformServer = async (
     createQueries,
     migrations,
     migrate: true,
+    reserveBytes: 2 * 1024 * 1024,
+    onFull: (reason) => (reason === null ? log.info('database.has_room') : log.error('database.full', { reason })),
     onFault: ({ reason, cause }) => log.error('database.stopped', { reason, cause }),
   })
   const clock = await openClock(database)

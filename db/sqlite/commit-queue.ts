@@ -1,6 +1,8 @@
 import { refuse } from '../../src/domain/errors.ts'
+import type { TransactionOptions } from '../database.ts'
 import { faultKind } from './fault.ts'
 import { gather } from './gather.ts'
+import { type Outcome, Turn } from './turn.ts'
 
 /** What the queue needs of a writing connection. */
 export interface Writer<Q> {
@@ -27,8 +29,8 @@ export type CommitQueueOptions<Q> = {
   readonly durable: () => Promise<void>
   /** Called after every answered batch; the next one waits for the promise, if any. */
   readonly settled: () => Promise<void> | null
-  /** The disk was full; the batch was undone and its transactions refused. */
-  readonly full: () => void
+  /** The disk was full; the batch was undone. True when there is room now for those that end access. */
+  readonly full: () => boolean
   /** The state of the file is unknown; nothing was or will be answered as done. */
   readonly stateUnknown: (error: unknown) => void
 }
@@ -37,10 +39,9 @@ type Job<Q> = {
   /** Runs the body and gives the way to answer it once it is durable. */
   readonly run: (queries: Q) => Promise<() => void>
   readonly reject: (error: unknown) => void
+  readonly endsAccess: boolean
   readonly askedAt: number
 }
-
-type Outcome = { kind: 'done'; answer: () => void } | { kind: 'failed'; error: unknown } | { kind: 'overdue' }
 
 const longestQueue = 10_000
 const unavailable = (retryAfterSeconds: number) => refuse('unavailable', { retryAfterSeconds })
@@ -76,7 +77,7 @@ export class CommitQueue<Q> {
     this.#writer = options.writer
   }
 
-  transaction<T>(work: (queries: Q) => Promise<T>): Promise<T> {
+  transaction<T>(work: (queries: Q) => Promise<T>, { endsAccess = false }: TransactionOptions = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#refusal) return reject(this.#refusal())
       if (this.#waiting.length >= longestQueue) return reject(unavailable(1))
@@ -84,7 +85,7 @@ export class CommitQueue<Q> {
         const value = await work(queries)
         return () => resolve(value)
       }
-      this.#waiting.push({ run, reject, askedAt: performance.now() })
+      this.#waiting.push({ run, reject, endsAccess, askedAt: performance.now() })
       this.#wake()
     })
   }
@@ -230,9 +231,18 @@ export class CommitQueue<Q> {
     }
     const kind = faultKind(error)
     if (kind === 'state_unknown') return this.#lose(jobs, error)
-    if (kind === 'full') this.options.full()
-    for (const job of jobs) job.reject(unavailable(kind === 'full' ? 5 : 1))
+    if (kind === 'full') this.#ranOut(jobs)
+    else for (const job of jobs) job.reject(unavailable(1))
     this.#again()
+  }
+
+  /** Those that end access try once more when there is room for them. */
+  #ranOut(jobs: readonly Job<Q>[]): void {
+    const hasRoom = this.options.full()
+    for (const job of jobs) {
+      if (hasRoom && job.endsAccess) this.#waiting.push(job)
+      else job.reject(unavailable(5))
+    }
   }
 
   #lose(jobs: readonly Job<Q>[], error: unknown): void {
@@ -250,25 +260,5 @@ export class CommitQueue<Q> {
       expected,
       () => this.#next(),
     )
-  }
-}
-
-/** One turn of the event loop: whatever has not settled when the next one begins was waiting for the outside world. */
-class Turn {
-  #overdue: (() => void) | null = null
-  readonly #timer = setImmediate(() => this.#overdue?.())
-
-  run(answer: Promise<() => void>): Promise<Outcome> {
-    return new Promise((resolve) => {
-      this.#overdue = () => resolve({ kind: 'overdue' })
-      answer.then(
-        (answer) => resolve({ kind: 'done', answer }),
-        (error: unknown) => resolve({ kind: 'failed', error }),
-      )
-    })
-  }
-
-  end(): void {
-    clearImmediate(this.#timer)
   }
 }

@@ -10,6 +10,7 @@ export const companionsOf = (file: string) => ({
   shm: `${file}-shm`,
   lock: `${file}.lock`,
   acknowledged: `${file}.acknowledged`,
+  reserve: `${file}.reserve`,
 })
 
 /**

@@ -29,13 +29,13 @@ export const actingAs = (
   authority: Authority = {},
 ): Platform => {
   const store = platform.database
-  const transaction: Database['transaction'] = async (work) => {
+  const transaction: Database['transaction'] = async (work, options) => {
     const now = platform.clock.now()
     const stamp = auditStamp(platform, trace, now)
     const outcome = await store.transaction(async (q) => {
       const refusal = await refusalOf(q, stamp, session, authority, now)
       return refusal === null ? { kind: 'done' as const, value: await work(q) } : { kind: 'refused' as const, refusal }
-    })
+    }, options)
     if (outcome.kind === 'refused') throw outcome.refusal
     return outcome.value
   }

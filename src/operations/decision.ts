@@ -1,4 +1,4 @@
-import type { Database, Queries } from '../../db/database.ts'
+import type { Database, Queries, TransactionOptions } from '../../db/database.ts'
 import type { PlatformError } from '../domain/errors.ts'
 
 /**
@@ -14,8 +14,16 @@ export const done = <T>(value: T): Decision<T> => ({ kind: 'done', value })
 export const refused = (error: PlatformError): Decision<never> => ({ kind: 'refused', error })
 
 /** Runs the work in one transaction and gives its value once that is durable; throws the refusal likewise. */
-export const decide = async <T>(database: Database, work: (q: Queries) => Promise<Decision<T>>): Promise<T> => {
-  const decision = await database.transaction(work)
+export const decide = async <T>(
+  database: Database,
+  work: (q: Queries) => Promise<Decision<T>>,
+  options?: TransactionOptions,
+): Promise<T> => {
+  const decision = await database.transaction(work, options)
   if (decision.kind === 'refused') throw decision.error
   return decision.value
 }
+
+/** Likewise for work that ends access: on a full disk, too, as long as there is room that was kept for it. */
+export const decideToEnd = async <T>(database: Database, work: (q: Queries) => Promise<Decision<T>>): Promise<T> =>
+  await decide(database, work, { endsAccess: true })

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { type Answer, call, codeOf } from '../support/call.ts'
+import { call } from '../support/call.ts'
 import { eventually, together } from '../support/crash.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startServer } from '../support/running-server.ts'
@@ -26,19 +26,8 @@ import {
   grantTokens,
   refresh,
   signIn,
-  type World,
 } from '../support/world.ts'
-
-const ready = async ({ server }: World): Promise<Answer> => await call(server.url, 'GET', '~/readyz')
-const issue = async ({ server, app }: World): Promise<Answer> =>
-  await call(server.url, 'POST', '/token', { body: { ...app.development, scope: 'site:read' } })
-const me = async ({ server }: World, token: string): Promise<number> =>
-  (await call(server.url, 'GET', '/me', { token })).status
-
-const expectUnavailable = (answer: Answer) => {
-  expect([answer.status, codeOf(answer)]).toEqual([503, 'unavailable'])
-  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
-}
+import { expectUnavailable, issue, me, ready } from './ask-server.ts'
 
 describe('a file that is lost under the running server', () => {
   const losses: Record<string, (file: string) => void> = {
@@ -185,120 +174,6 @@ describe('files and folders', () => {
     expect(statSync(backup).mode & 0o777).toBe(0o600)
     await server.stop()
   })
-})
-
-/** A small disk of its own, for who may mount one. */
-const mountSmallDisk = (): string | null => {
-  const folder = temporaryFolder()
-  const mounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=3m,mode=700', 'tmpfs', folder], {
-    stderr: 'ignore',
-  })
-  return mounted.exitCode === 0 ? folder : null
-}
-const unmount = (folder: string) => Bun.spawnSync(['umount', '-l', folder], { stderr: 'ignore' })
-const maySmallDisk = (() => {
-  const folder = process.platform === 'linux' && process.getuid?.() === 0 ? mountSmallDisk() : null
-  if (folder !== null) unmount(folder)
-  return folder !== null
-})()
-
-const onSmallDisk = async (work: (folder: string) => Promise<void>) => {
-  const folder = mountSmallDisk()
-  if (folder === null) throw new Error('the disk could not be mounted')
-  try {
-    await work(folder)
-  } finally {
-    unmount(folder)
-  }
-}
-
-describe('a full disk', () => {
-  test.skipIf(!maySmallDisk)(
-    'stops writes and no reads, loses nothing acknowledged, and is over when there is room (needs root, to mount a small disk)',
-    async () => {
-      await onSmallDisk(async (folder) => {
-        const world = await createWorld({ database: join(folder, 'app-platform.db') })
-        const token = await appToken(world.server.url, world.app.development)
-        const grant = await grantTokens(world)
-        const managing = await appToken(world.server.url, world.app.development)
-        const ballast = join(folder, 'ballast')
-        const acknowledged: string[] = [token]
-        const versions: string[] = []
-        writeFileSync(ballast, Buffer.alloc(700_000))
-
-        let refused: Answer | null = null
-        for (let index = 0; refused === null && index < 400; index += 1) {
-          const manifest = { filler: 'x'.repeat(20_000) }
-          const [made, issued] = await Promise.all([
-            call(world.server.url, 'POST', '/versions', {
-              token: managing,
-              body: { version: `1.0.${index}`, manifest },
-            }),
-            issue(world),
-          ])
-          if (made.status === 201) versions.push(made.body.version)
-          if (issued.status === 200) acknowledged.push(issued.body.accessToken)
-          refused = [made, issued].find(({ status }) => status >= 400) ?? null
-        }
-        if (refused === null) throw new Error('the disk never was full')
-        expectUnavailable(refused)
-        expect((await ready(world)).status).toBe(503)
-        expect(await me(world, token)).toBe(200)
-        expect((await call(world.server.url, 'GET', '/oauth/me', { token: grant.accessToken })).status).toBe(200)
-
-        rmSync(ballast)
-        expect(
-          (
-            await eventually(
-              async () => await ready(world),
-              ({ status }) => status === 200,
-            )
-          ).status,
-        ).toBe(200)
-        const after = await issue(world)
-        expect(after.status).toBe(200)
-        acknowledged.push(after.body.accessToken)
-        await world.server.kill()
-        const server = await startServer({ database: world.server.database })
-        const again: World = { ...world, server }
-        expect(new Set(await Promise.all(acknowledged.map(async (each) => await me(again, each))))).toEqual(
-          new Set([200]),
-        )
-        const found = await Promise.all(
-          versions.map(async (version) => await world.platform.database.queries.versions.byName(world.app.id, version)),
-        )
-        expect(found).not.toContain(null)
-        expect(await world.platform.database.check()).toEqual([])
-        await endWorld(again)
-      })
-    },
-  )
-
-  test.skipIf(!maySmallDisk)(
-    'that stays full does not keep the server from stopping, nor the next one from what was acknowledged',
-    async () => {
-      await onSmallDisk(async (folder) => {
-        const world = await createWorld({ database: join(folder, 'app-platform.db') })
-        const token = await appToken(world.server.url, world.app.development)
-        await world.platform.database.close()
-        const ballast = join(folder, 'ballast')
-        writeFileSync(ballast, '')
-        const room = Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}`, 'bs=4096'], { stderr: 'ignore' })
-        expect(room.exitCode).not.toBe(0)
-        const refused = await eventually(
-          async () => await issue(world),
-          ({ status }) => status === 503,
-        )
-        expectUnavailable(refused)
-        await world.server.stop()
-        rmSync(ballast)
-
-        const server = await startServer({ database: world.server.database })
-        expect((await call(server.url, 'GET', '/me', { token })).status).toBe(200)
-        expect(await server.stop()).toBe(0)
-      })
-    },
-  )
 })
 
 describe('a lock that another process holds', () => {

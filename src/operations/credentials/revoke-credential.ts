@@ -1,6 +1,6 @@
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
-import { decide, done, refused } from '../decision.ts'
+import { decideToEnd, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type CredentialRecord, credentialRecord } from './credential-record.ts'
 
@@ -16,7 +16,7 @@ export const revokeCredential = async (
 ): Promise<CredentialRecord> => {
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
-  return await decide(platform.database, async (q) => {
+  return await decideToEnd(platform.database, async (q) => {
     const found = await q.credentials.find(credentialId)
     if (found === null) return refused(badInput('credential', 'There is no such credential.'))
     if (await q.credentials.revoke(credentialId, now)) {

@@ -1,7 +1,7 @@
 import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import { auditEvent, auditStamp, followingStamp } from '../audit/event.ts'
-import { decide, done, refused } from '../decision.ts'
+import { decideToEnd, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { SessionCaller } from '../tokens/authenticate-session.ts'
 
@@ -45,7 +45,7 @@ const revokeSome = async (
   const stamp = auditStamp(platform, trace, now)
   const actor = { kind: 'user', id: caller.user.id } as const
   const clientId = choice.kind === 'one' ? choice.clientId : null
-  return await decide(platform.database, async (q) => {
+  return await decideToEnd(platform.database, async (q) => {
     const ended = await q.grants.revokeOfUser(caller.user.id, clientId, now, { after, limit: atOnce })
     if (ended.length === 0 && clientId !== null && !(await q.grants.wasGranted(caller.user.id, clientId))) {
       return refused(refuse('grant_not_found'))

@@ -1,7 +1,7 @@
 import { refuse } from '../../domain/errors.ts'
 import { type EndingStep, endingStep } from '../../domain/install.ts'
 import { type Actor, auditStamp } from '../audit/event.ts'
-import { decide, done, refused } from '../decision.ts'
+import { decideToEnd, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { takeInstallStep } from './take-install-step.ts'
 
@@ -11,7 +11,7 @@ import { takeInstallStep } from './take-install-step.ts'
  */
 export const endInstall = async (platform: Platform, trace: Trace, actor: Actor, id: string): Promise<EndingStep> => {
   const stamp = auditStamp(platform, trace, platform.clock.now())
-  return await decide(platform.database, async (q) => {
+  return await decideToEnd(platform.database, async (q) => {
     const found = await q.installs.find(id)
     const step = found === null ? null : endingStep(found.install)
     if (step === null) return refused(refuse('version_not_eligible', { message: isOver }))

@@ -4,7 +4,7 @@ import { environmentOfClientId, recordIdOfKey } from '../../domain/identifier.ts
 import { type Actor, type AuditFacts, type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
 import { authenticateClient, type ClientCredentials, presentClient, recordUse } from '../clients/authenticate-client.ts'
 import { refuseClient } from '../clients/refuse-client.ts'
-import { type Decision, decide, done, refused } from '../decision.ts'
+import { type Decision, decideToEnd, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { AppCaller } from '../tokens/authenticate-app-token.ts'
 import type { SessionCaller } from '../tokens/authenticate-session.ts'
@@ -33,7 +33,7 @@ export const revokeByClient = async (
   const now = platform.clock.now()
   const presented = presentClient(credentials)
   const stamp = auditStamp(platform, trace, now)
-  await decide(platform.database, async (q) => {
+  await decideToEnd(platform.database, async (q) => {
     const client = await authenticateClient(q, presented, now)
     if (client === null) return await refuseClient(q, stamp, 'token.revoke', presented)
     await recordUse(q, client, now)
@@ -60,7 +60,7 @@ export const revokeByToken = async (
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   const actor = { kind: 'app', id: caller.clientId } as const
-  await decide(platform.database, async (q) => {
+  await decideToEnd(platform.database, async (q) => {
     if (caller.kind === 'user') {
       const grant = await q.grants.byId(caller.grantId)
       return grant === null ? done(null) : await endGrant(q, stamp, grant, actor, now)
@@ -97,7 +97,7 @@ export const revokeByUser = async (
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   const userId = session.user.id
-  await decide(platform.database, async (q) => {
+  await decideToEnd(platform.database, async (q) => {
     const grant = await q.grants.byId(grantId)
     if (grant === null || grant.userId !== userId) return refused(refuse('grant_not_found', { param: 'grantId' }))
     return await endGrant(q, stamp, grant, { kind: 'user', id: userId }, now)

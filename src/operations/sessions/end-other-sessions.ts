@@ -1,5 +1,5 @@
 import { auditEvent, auditStamp } from '../audit/event.ts'
-import { decide, done } from '../decision.ts'
+import { decideToEnd, done } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { SessionCaller } from '../tokens/authenticate-session.ts'
 
@@ -8,7 +8,7 @@ export const endOtherSessions = async (platform: Platform, trace: Trace, caller:
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   const actor = { kind: 'user', id: caller.user.id } as const
-  return await decide(platform.database, async (q) => {
+  return await decideToEnd(platform.database, async (q) => {
     const ended = await q.sessions.endOthersOfUser(caller.user.id, caller.sessionKey, now)
     const detail = { ended }
     if (ended > 0) await q.audit.insert(auditEvent(stamp, { actor, action: 'sessions.ended', detail }))

@@ -1,6 +1,6 @@
 import { refuse } from '../../domain/errors.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
-import { decide, done, refused } from '../decision.ts'
+import { decideToEnd, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { SessionCaller } from '../tokens/authenticate-session.ts'
 
@@ -17,7 +17,7 @@ export const endSession = async (
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   const actor = { kind: 'user', id: caller.user.id } as const
-  return await decide(platform.database, async (q) => {
+  return await decideToEnd(platform.database, async (q) => {
     const ended = await q.sessions.endOfUser(caller.user.id, key, now)
     if (ended) await q.audit.insert(auditEvent(stamp, { actor, action: 'session.ended', target: key }))
     const isOwn = ended || (await q.sessions.find(key))?.user.id === caller.user.id

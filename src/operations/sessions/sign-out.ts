@@ -1,5 +1,5 @@
 import { auditEvent, auditStamp } from '../audit/event.ts'
-import { decide, done } from '../decision.ts'
+import { decideToEnd, done } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { SessionCaller } from '../tokens/authenticate-session.ts'
 
@@ -7,7 +7,7 @@ import type { SessionCaller } from '../tokens/authenticate-session.ts'
 export const signOut = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<void> => {
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
-  await decide(platform.database, async (q) => {
+  await decideToEnd(platform.database, async (q) => {
     const target = caller.sessionKey
     if (await q.sessions.end(target, now)) {
       const actor = { kind: 'user', id: caller.user.id } as const

@@ -38,7 +38,7 @@ const queueOf = <Q>(writer: Writer<Q>, options: Partial<CommitQueueOptions<Q>> =
     beginning: () => {},
     durable: async () => {},
     settled: () => null,
-    full: () => {},
+    full: () => false,
     stateUnknown: () => {},
     ...options,
   })
@@ -152,11 +152,30 @@ test('no space is told apart: the batch is refused, writing is not stopped', asy
   let failures = 1
   let full = 0
   const { writer } = scripted({ commit: () => void (failures-- > 0 && fails('SQLITE_FULL')()) })
-  const queue = queueOf(writer, { full: () => (full += 1) })
+  const queue = queueOf(writer, { full: () => (full += 1) === 0 })
 
   expect(await outcome(queue.transaction(async () => {}))).toMatchObject(unavailable)
   expect(full).toBe(1)
   expect(await queue.transaction(async () => 'room')).toBe('room')
+})
+
+test('where there is room for ending access, what ends it is tried once more, and nothing else', async () => {
+  let failures = 2
+  const room = [true, false]
+  const { writer } = scripted({ commit: () => void (failures-- > 0 && fails('SQLITE_FULL')()) })
+  const queue = queueOf(writer, { full: () => room.shift() ?? false })
+  const end = async () => await outcome(queue.transaction(async () => 'ended', { endsAccess: true }))
+
+  expect(await Promise.all([outcome(queue.transaction(async () => 'made')), end()])).toEqual([
+    expect.objectContaining(unavailable),
+    expect.objectContaining(unavailable),
+  ])
+  failures = 1
+  room.push(true)
+  expect(await Promise.all([outcome(queue.transaction(async () => 'made')), end()])).toEqual([
+    expect.objectContaining(unavailable),
+    'ended',
+  ])
 })
 
 test.each(['SQLITE_IOERR_WRITE', 'SQLITE_CORRUPT', 'SQLITE_READONLY', 'SQLITE_CANTOPEN'])(

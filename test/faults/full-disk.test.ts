@@ -1,0 +1,174 @@
+import { describe, expect, test } from 'bun:test'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Answer, call } from '../support/call.ts'
+import { eventually } from '../support/crash.ts'
+import { runProgram } from '../support/run-program.ts'
+import { startServer } from '../support/running-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, appToken, createWorld, endWorld, grantTokens, type World } from '../support/world.ts'
+import { expectUnavailable, issue, me, ready } from './ask-server.ts'
+
+/** A small disk of its own, for who may mount one. */
+const mountSmallDisk = (): string | null => {
+  const folder = temporaryFolder()
+  const mounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=6m,mode=700', 'tmpfs', folder], {
+    stderr: 'ignore',
+  })
+  return mounted.exitCode === 0 ? folder : null
+}
+const unmount = (folder: string) => Bun.spawnSync(['umount', '-l', folder], { stderr: 'ignore' })
+const maySmallDisk = (() => {
+  const folder = process.platform === 'linux' && process.getuid?.() === 0 ? mountSmallDisk() : null
+  if (folder !== null) unmount(folder)
+  return folder !== null
+})()
+
+const onSmallDisk = async (work: (folder: string) => Promise<void>) => {
+  const folder = mountSmallDisk()
+  if (folder === null) throw new Error('the disk could not be mounted')
+  try {
+    await work(folder)
+  } finally {
+    unmount(folder)
+  }
+}
+
+describe('a full disk', () => {
+  test.skipIf(!maySmallDisk)(
+    'stops writes and no reads, loses nothing acknowledged, and is over when there is room (needs root, to mount a small disk)',
+    async () => {
+      await onSmallDisk(async (folder) => {
+        const world = await createWorld({ database: join(folder, 'app-platform.db') })
+        const token = await appToken(world.server.url, world.app.development)
+        const grant = await grantTokens(world)
+        const managing = await appToken(world.server.url, world.app.development)
+        const ballast = join(folder, 'ballast')
+        const acknowledged: string[] = [token]
+        const versions: string[] = []
+        writeFileSync(ballast, Buffer.alloc(700_000))
+
+        let refused: Answer | null = null
+        for (let index = 0; refused === null && index < 400; index += 1) {
+          const manifest = { filler: 'x'.repeat(20_000) }
+          const [made, issued] = await Promise.all([
+            call(world.server.url, 'POST', '/versions', {
+              token: managing,
+              body: { version: `1.0.${index}`, manifest },
+            }),
+            issue(world),
+          ])
+          if (made.status === 201) versions.push(made.body.version)
+          if (issued.status === 200) acknowledged.push(issued.body.accessToken)
+          refused = [made, issued].find(({ status }) => status >= 400) ?? null
+        }
+        if (refused === null) throw new Error('the disk never was full')
+        expectUnavailable(refused)
+        expect((await ready(world)).status).toBe(503)
+        expect(await me(world, token)).toBe(200)
+        expect((await call(world.server.url, 'GET', '/oauth/me', { token: grant.accessToken })).status).toBe(200)
+
+        rmSync(ballast)
+        expect(
+          (
+            await eventually(
+              async () => await ready(world),
+              ({ status }) => status === 200,
+            )
+          ).status,
+        ).toBe(200)
+        const after = await issue(world)
+        expect(after.status).toBe(200)
+        acknowledged.push(after.body.accessToken)
+        await world.server.kill()
+        const server = await startServer({ database: world.server.database })
+        const again: World = { ...world, server }
+        expect(new Set(await Promise.all(acknowledged.map(async (each) => await me(again, each))))).toEqual(
+          new Set([200]),
+        )
+        const found = await Promise.all(
+          versions.map(async (version) => await world.platform.database.queries.versions.byName(world.app.id, version)),
+        )
+        expect(found).not.toContain(null)
+        expect(await world.platform.database.check()).toEqual([])
+        await endWorld(again)
+      })
+    },
+  )
+
+  test.skipIf(!maySmallDisk)(
+    'is told in the log, and access can be ended on it: there is room that was kept for it (needs root, to mount a small disk)',
+    async () => {
+      await onSmallDisk(async (folder) => {
+        const world = await createWorld({ database: join(folder, 'app-platform.db') })
+        const { server, app, platform, user } = world
+        const { clientId } = (await addApp(platform, user)).development
+        const [exposed] = await platform.database.queries.credentials.listByClient(clientId)
+        const tokens = await Promise.all(
+          Array.from({ length: 40 }, async () => await appToken(server.url, app.development)),
+        )
+        const ballast = join(folder, 'ballast')
+        writeFileSync(ballast, '')
+        Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}`, 'bs=4096'], { stderr: 'ignore' })
+
+        const half = tokens.length / 2
+        for (const [index, token] of tokens.entries()) {
+          if (index === half)
+            await eventually(
+              async () => await issue(world),
+              ({ status }) => status === 503,
+            )
+          expect((await call(server.url, 'POST', '/oauth/revoke', { token, body: {} })).status).toBe(200)
+        }
+        expectUnavailable(await issue(world))
+        const revoked = await runProgram(['credential', 'revoke', exposed?.id ?? '', '--database', server.database])
+        expect(revoked.code).toBe(0)
+        const lines = server
+          .log()
+          .split('\n')
+          .filter((line) => line.includes('"database.full"'))
+        expect(lines).toHaveLength(1)
+        expect(lines[0]).toContain('is full: make room.')
+        await server.kill()
+
+        const still = await startServer({ database: server.database })
+        expect((await call(still.url, 'GET', '~/readyz')).status).toBe(503)
+        for (const token of tokens) expect((await call(still.url, 'GET', '/me', { token })).status).toBe(401)
+        rmSync(ballast)
+        const { status } = await eventually(
+          async () => await ready({ ...world, server: still }),
+          ({ status }) => status === 200,
+        )
+        expect(status).toBe(200)
+        expect(still.log()).toContain('"database.has_room"')
+        await endWorld({ ...world, server: still })
+      })
+    },
+  )
+
+  test.skipIf(!maySmallDisk)(
+    'that stays full does not keep the server from stopping, nor the next one from what was acknowledged',
+    async () => {
+      await onSmallDisk(async (folder) => {
+        const world = await createWorld({ database: join(folder, 'app-platform.db') })
+        const token = await appToken(world.server.url, world.app.development)
+        await world.platform.database.close()
+        const ballast = join(folder, 'ballast')
+        writeFileSync(ballast, '')
+        const room = Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}`, 'bs=4096'], { stderr: 'ignore' })
+        expect(room.exitCode).not.toBe(0)
+        const refused = await eventually(
+          async () => await issue(world),
+          ({ status }) => status === 503,
+        )
+        expectUnavailable(refused)
+        await world.server.stop()
+        rmSync(ballast)
+
+        const server = await startServer({ database: world.server.database })
+        expect((await call(server.url, 'GET', '/me', { token })).status).toBe(200)
+        expect(await server.stop()).toBe(0)
+      })
+    },
+  )
+})
