@@ -18,11 +18,12 @@ beforeAll(async () => {
 })
 afterAll(async () => await platform.database.close())
 
+const all = async (appId: string | null) => (await q.installs.list(appId)).map((row) => row.install.id)
+
 test('installs are listed of one app before one of them, or of every app', async () => {
   const [{ app, install }, other] = sides
   const page = async (before: string) => (await q.installs.pageOfApp(app.id, before, 10)).map(({ id }) => id)
   expect([await page('~'), await page(install)]).toEqual([[install], []])
-  const all = async (appId: string | null) => (await q.installs.list(appId)).map((row) => row.install.id)
   expect([await all(app.id), await all(null)]).toEqual([[install], [install, other.install]])
 })
 
