@@ -29,6 +29,7 @@ export const equivalentInOperations: Readonly<Record<string, string>> = {
     'an app has a client in both environments from its first transaction on',
   'src/operations/apps/app-overview.ts: never: headId === null': 'no version has no ID',
   'src/operations/apps/inspect-app.ts: never: owner === null': 'an app has an owner: a foreign key of the store',
+  'src/operations/artifacts/open-artifact.ts: >=: held.length > 0': 'an empty file has one empty piece, or none',
   'src/operations/artifacts/open-artifact.ts: left out: chunk.data.length === 0':
     'after an empty piece comes one that is missing, or the file is whole all the same',
   'src/operations/audit/describe-events.ts: left out: appId !== null': 'no app has no ID',
