@@ -40,6 +40,8 @@ export const equivalentInOperations: Readonly<Record<string, string>> = {
   "src/operations/audit/event.ts: always: 'id' in facts.actor": 'what is undefined is stored as null',
   'src/operations/audit/search-events.ts: left out: actorId === null || environmentOfClientId(actorId) !== null':
     'no token was issued by any other actor: the store is spared the question',
+  'src/operations/audit/search-events.ts: >=: a > b': 'of two that are the same either will do',
+  'src/operations/audit/search-events.ts: <=: a < b': 'of two that are the same either will do',
   'src/operations/audit/search-events.ts: never: search.since === null':
     'no moment counts as 1970, before which nothing happened',
   'src/operations/audit/search-events.ts: >=: one > other':
