@@ -88,7 +88,8 @@ test('one version is the head, one is live, and only a rollback in production ch
   const currentOf = async (version: string) =>
     (await findVersion(platform, await ownedApp(platform, owner.id, app.slug), version)).current
   for (const dryRun of [true, false]) {
-    expect((await rollBack('development', dryRun)).distributionChanged).toBe(false)
+    const { rollback, distributionChanged } = await rollBack('development', dryRun)
+    expect([rollback.id === null, distributionChanged]).toEqual([dryRun, false])
   }
   expect(await currentOf('1.0.0')).toEqual({ development: true, production: false })
   expect(await currentOf('2.0.0')).toEqual({ development: false, production: true })
