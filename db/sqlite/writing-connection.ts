@@ -23,6 +23,8 @@ export class WritingConnection<Q> {
   readonly #rollback: () => void
   readonly #rollbackToSavepoint: () => void
   #changes = 0
+  /** What the count will be once the commit under way is made. */
+  #counting: number | null = null
 
   constructor(file: string, synchronous: Synchronous, createQueries: (db: BunSQLiteDatabase) => Q) {
     // Who waits for a lock inside SQLite stops every request; the queue waits outside.
@@ -41,6 +43,8 @@ export class WritingConnection<Q> {
     this.commit = () => {
       this.#countChange()
       commit()
+      this.count = this.#counting ?? this.count
+      this.#counting = null
     }
     this.#readCount = number('PRAGMA user_version')
     this.#totalChanges = number('SELECT total_changes()')
@@ -64,11 +68,12 @@ export class WritingConnection<Q> {
   countUp(): void {
     const count = nextCount(this.#readCount())
     this.connection.run(`PRAGMA user_version = ${count}`)
-    this.count = count
+    this.#counting = count
   }
 
   /** SQLite rolls back by itself on some errors; then there is nothing left to do. */
   rollback(): void {
+    this.#counting = null
     if (this.connection.inTransaction) this.#rollback()
   }
 
