@@ -58,6 +58,10 @@ describe('a list', () => {
     })
   }
 
+  test('has nothing after a page that holds all there is', async () => {
+    for (const list of lists) expect((await pageOf(list, 'limit=45')).body.nextCursor).toBeNull()
+  })
+
   test('gives 20 when nothing is said', async () => {
     for (const list of lists) expect((await pageOf(list, '')).body.data.length).toBe(20)
   })

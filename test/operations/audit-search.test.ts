@@ -79,6 +79,7 @@ test('page by page it is all that audit list tells, newest first, each once, iss
     expect(all.filter(({ action }) => action === issued)).toHaveLength(count)
   }
   for (const limit of [1, 3, 1_000]) expect((await search({}, limit)).events).toEqual(all)
+  expect((await search({}, all.length)).pages).toBe(1)
 })
 
 test('every filter holds for every event, and none that matches is left out', async () => {

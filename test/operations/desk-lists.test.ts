@@ -55,6 +55,10 @@ test('users are found by a part of their name or address, in either case; what s
   }
 })
 
+test('nothing comes after a page that holds everybody', async () => {
+  expect((await searchUsers(platform, '', { limit: people.length, cursor: null })).nextCursor).toBeNull()
+})
+
 test('a list of users has no hash of a password in it', async () => {
   const { data } = await searchUsers(platform, '', { limit: 50, cursor: null })
   expect(JSON.stringify(data)).not.toContain('$2')
