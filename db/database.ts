@@ -17,9 +17,9 @@ export interface Store<Q> {
    * Serializable; resolves once the change would survive a power cut, rejects with what `work` threw (and then nothing
    * of it was kept) or with `unavailable`. `work` awaits nothing but its queries and may be run again: no clock, no
    * chance, no hashing inside. On a full disk all are refused but those that end access, which may use what room was
-   * kept for them.
+   * kept for them; what they found instead is not kept there.
    */
-  transaction<T>(work: (queries: Q) => Promise<T>, options?: TransactionOptions): Promise<T>
+  transaction<T>(work: (queries: Q) => Promise<T>, options?: TransactionOptions<T>): Promise<T>
 
   /** Whether a transaction could succeed now, and if not, why, in a sentence for the operator. */
   health(): StoreHealth
@@ -50,7 +50,10 @@ export interface Store<Q> {
   close(): Promise<void>
 }
 
-export type TransactionOptions = { readonly endsAccess?: boolean }
+export type TransactionOptions<T> = {
+  /** Of a transaction that is there to end access: whether it came to that. */
+  readonly endsAccess?: (value: T) => boolean
+}
 
 export type StoreHealth = { readonly writable: boolean; readonly reason: string | null }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { DatabaseUnusable } from './database.ts'
 import { connectForLooking } from './sqlite/commit-count.ts'
 import { connect, type Connection } from './sqlite/connection.ts'
-import { faultKind } from './sqlite/fault.ts'
+import { faultKind, lacksRoom } from './sqlite/fault.ts'
 import { patiently } from './sqlite/patiently.ts'
 import { partNotAsMade } from './sqlite/schema-as-made.ts'
 
@@ -35,7 +35,7 @@ export const inspectSchema = (file: string, migrations: readonly Migration[]): S
     connection.run('PRAGMA busy_timeout = 1000')
     return schemaState(connection, file, migrations)
   } catch (error) {
-    if (faultKind(error) !== 'state_unknown') throw error
+    if (lacksRoom(error) || faultKind(error) !== 'state_unknown') throw error
     throw new DatabaseUnusable('damaged', `${file} cannot be read as an SQLite database.`, { cause: error })
   }
 }

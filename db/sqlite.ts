@@ -23,7 +23,7 @@ import { assertOneName } from './sqlite/one-name.ts'
 import { patiently } from './sqlite/patiently.ts'
 import { assertPrivate, canonicalPath, companionsOf, createPrivately, syncFolderOf } from './sqlite/private-file.ts'
 import { ReadingConnection } from './sqlite/reading-connection.ts'
-import { Room } from './sqlite/room.ts'
+import { Room, withRoom } from './sqlite/room.ts'
 import { type ServerLock, takeServerLock } from './sqlite/server-lock.ts'
 import { WalSync } from './sqlite/wal-sync.ts'
 import { WritingConnection } from './sqlite/writing-connection.ts'
@@ -67,6 +67,10 @@ export const openSqlite = async <Q>(options: SqliteOptions<Q>): Promise<Store<Q>
   }
   const file = canonicalPath(options.file)
   assertOneName(file)
+  return await withRoom(file, async () => await open(options, file))
+}
+
+const open = async <Q>(options: SqliteOptions<Q>, file: string): Promise<Store<Q>> => {
   const lock = options.role === 'server' ? takeServerLock(file) : null
   try {
     createPrivately(file)
@@ -126,17 +130,25 @@ class SqliteStore<Q> implements Store<Q> {
       batchLimit: role === 'server' ? 256 : 1,
       durable: () => this.#durable(),
       settled: () => this.#checkpointer?.committed() ?? null,
-      full: () => this.#room.ranOut(),
+      full: (endsAccess) => this.#room.ranOut(endsAccess),
       stateUnknown: (cause) => this.#stop(reasonOf(cause), cause),
     })
     this.#timer = setInterval(() => this.#watch(), 500)
     this.#timer.unref()
   }
 
-  transaction<T>(work: (queries: Q) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
-    if (this.#room.reason !== null && options.endsAccess !== true)
-      return Promise.reject(refuse('unavailable', { retryAfterSeconds: 5 }))
-    return this.#queue.transaction(work, options)
+  transaction<T>(work: (queries: Q) => Promise<T>, { endsAccess }: TransactionOptions<T> = {}): Promise<T> {
+    if (endsAccess !== undefined) return this.#queue.transaction(this.#ending(work, endsAccess), { endsAccess: true })
+    return this.#room.reason === null ? this.#queue.transaction(work) : Promise.reject(noRoom())
+  }
+
+  /** The room that is kept for ending access is not for the trace of a refusal: anybody may ask, as often as they like. */
+  #ending<T>(work: (queries: Q) => Promise<T>, endsAccess: (value: T) => boolean) {
+    return async (queries: Q): Promise<T> => {
+      const value = await work(queries)
+      if (this.#room.reason !== null && !endsAccess(value)) throw noRoom()
+      return value
+    }
   }
 
   health(): StoreHealth {
@@ -247,6 +259,8 @@ class SqliteStore<Q> implements Store<Q> {
     this.options.onFault?.({ reason, cause })
   }
 }
+
+const noRoom = () => refuse('unavailable', { retryAfterSeconds: 5 })
 
 const bytesOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 

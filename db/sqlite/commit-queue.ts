@@ -1,5 +1,4 @@
 import { refuse } from '../../src/domain/errors.ts'
-import type { TransactionOptions } from '../database.ts'
 import { faultKind } from './fault.ts'
 import { gather } from './gather.ts'
 import { type Outcome, Turn } from './turn.ts'
@@ -29,8 +28,8 @@ export type CommitQueueOptions<Q> = {
   readonly durable: () => Promise<void>
   /** Called after every answered batch; the next one waits for the promise, if any. */
   readonly settled: () => Promise<void> | null
-  /** The disk was full; the batch was undone. True when there is room now for those that end access. */
-  readonly full: () => boolean
+  /** The disk was full; the batch was undone. True when there is room now for those of it that end access, if any. */
+  readonly full: (endsAccess: boolean) => boolean
   /** The state of the file is unknown; nothing was or will be answered as done. */
   readonly stateUnknown: (error: unknown) => void
 }
@@ -77,7 +76,7 @@ export class CommitQueue<Q> {
     this.#writer = options.writer
   }
 
-  transaction<T>(work: (queries: Q) => Promise<T>, { endsAccess = false }: TransactionOptions = {}): Promise<T> {
+  transaction<T>(work: (queries: Q) => Promise<T>, { endsAccess } = { endsAccess: false }): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#refusal) return reject(this.#refusal())
       if (this.#waiting.length >= longestQueue) return reject(unavailable(1))
@@ -238,7 +237,7 @@ export class CommitQueue<Q> {
 
   /** Those that end access try once more when there is room for them. */
   #ranOut(jobs: readonly Job<Q>[]): void {
-    const hasRoom = this.options.full()
+    const hasRoom = this.options.full(jobs.some(({ endsAccess }) => endsAccess))
     for (const job of jobs) {
       if (hasRoom && job.endsAccess) this.#waiting.push(job)
       else job.reject(unavailable(5))

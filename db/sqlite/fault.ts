@@ -36,3 +36,10 @@ export const faultKind = (error: unknown): FaultKind => {
   if (code.startsWith('SQLITE_FULL')) return 'full'
   return stateUnknown.some((prefix) => code.startsWith(prefix)) ? 'state_unknown' : 'statement'
 }
+
+/** Whether a file could not be opened or made for want of space; nothing was written to it then. */
+export const lacksRoom = (error: unknown): boolean => {
+  if (error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')) return true
+  // The -shm, which a file is not opened without, is the first that finds no room.
+  return faultKind(error) === 'full' || sqliteCode(error) === 'SQLITE_IOERR_SHMSIZE'
+}

@@ -1,5 +1,6 @@
 import { randomFillSync } from 'node:crypto'
-import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { lstatSync, rmSync, writeFileSync } from 'node:fs'
+import { lacksRoom } from './fault.ts'
 import { companionsOf } from './private-file.ts'
 
 export type RoomOptions = {
@@ -30,20 +31,26 @@ export class Room {
       : null
   }
 
-  /** Something did not fit. True when there is room now, for ending access alone. */
-  ranOut(): boolean {
+  /**
+   * Something did not fit. True when there is room now, for ending access alone. Whoever keeps no reserve takes another's
+   * for nothing else.
+   */
+  ranOut(endsAccess = false): boolean {
     if (!this.#isFull) {
       this.#isFull = true
       this.options.told(this.reason)
     }
-    const wasKept = existsSync(this.#reserve)
-    rmSync(this.#reserve, { force: true })
-    return wasKept
+    return (endsAccess || this.options.reserveBytes !== undefined) && giveUpReserve(this.options.file)
   }
 
-  /** Looks whether there is room again, for the reserve and then for a write: the disk must take both before we say so. */
+  /**
+   * Looks whether the reserve is still there, which others may take, and on a full disk whether there is room again: for the
+   * reserve and then for a write, both of which the disk must take before we say so.
+   */
   async look(write: () => Promise<unknown>): Promise<void> {
-    if (!this.#isFull || !this.#keepReserve()) return
+    const isKept = this.#keepReserve()
+    if (!isKept && !this.#isFull) this.ranOut()
+    if (!isKept || !this.#isFull) return
     const fits = await write().then(
       () => true,
       () => false,
@@ -55,19 +62,44 @@ export class Room {
 
   /** False when there is no room for it; what cannot be kept for other reasons is done without. */
   #keepReserve(): boolean {
-    const { reserveBytes } = this.options
-    if (reserveBytes === undefined) return true
-    if (statSync(this.#reserve, { throwIfNoEntry: false })?.size === reserveBytes) return true
+    const { file, reserveBytes } = this.options
+    if (reserveBytes === undefined || bytesKept(this.#reserve) === reserveBytes) return true
     try {
+      // Made anew: a link would lead to another's file, and a pipe would be waited for.
+      rmSync(this.#reserve, { force: true })
       // Of zeros a file system might keep nothing.
-      writeFileSync(this.#reserve, randomFillSync(Buffer.alloc(reserveBytes)), { mode: 0o600 })
+      writeFileSync(this.#reserve, randomFillSync(Buffer.alloc(reserveBytes)), { flag: 'wx', mode: 0o600 })
       return true
     } catch (error) {
-      rmSync(this.#reserve, { force: true })
-      return !isNoRoom(error)
+      giveUpReserve(file)
+      return !lacksRoom(error)
     }
   }
 }
 
-const isNoRoom = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+/**
+ * Opens a database, on a full disk with the room that is kept beside it: without what SQLite makes beside the file no access
+ * could be ended.
+ */
+export const withRoom = async <T>(file: string, open: () => Promise<T>): Promise<T> => {
+  try {
+    return await open()
+  } catch (error) {
+    if (!lacksRoom(error) || !giveUpReserve(file)) throw error
+    return await open()
+  }
+}
+
+/** Makes the room free that is kept beside the database; false where none was kept. */
+const giveUpReserve = (file: string): boolean => {
+  const { reserve } = companionsOf(file)
+  if (bytesKept(reserve) === null) return false
+  rmSync(reserve, { force: true })
+  return true
+}
+
+/** Null for what is no file of its own. */
+const bytesKept = (reserve: string): number | null => {
+  const found = lstatSync(reserve, { throwIfNoEntry: false })
+  return found?.isFile() === true ? found.size : null
+}

@@ -44,6 +44,7 @@ const systemFaults = {
   ENOTDIR: 'A part of the path is a file, not a folder.',
   ENOSPC: 'The disk is full.',
   SQLITE_FULL: 'The disk is full.',
+  SQLITE_IOERR_SHMSIZE: 'The disk is full.',
   EROFS: 'The file system is read-only.',
   EADDRINUSE: 'The port is in use: another program listens there.',
   EADDRNOTAVAIL: 'This machine has no such address to listen on.',

@@ -29,13 +29,18 @@ export const actingAs = (
   authority: Authority = {},
 ): Platform => {
   const store = platform.database
-  const transaction: Database['transaction'] = async (work, options) => {
+  const transaction: Database['transaction'] = async (work, { endsAccess } = {}) => {
     const now = platform.clock.now()
     const stamp = auditStamp(platform, trace, now)
-    const outcome = await store.transaction(async (q) => {
-      const refusal = await refusalOf(q, stamp, session, authority, now)
-      return refusal === null ? { kind: 'done' as const, value: await work(q) } : { kind: 'refused' as const, refusal }
-    }, options)
+    const outcome = await store.transaction(
+      async (q) => {
+        const refusal = await refusalOf(q, stamp, session, authority, now)
+        return refusal === null
+          ? { kind: 'done' as const, value: await work(q) }
+          : { kind: 'refused' as const, refusal }
+      },
+      endsAccess && { endsAccess: (found) => found.kind === 'done' && endsAccess(found.value) },
+    )
     if (outcome.kind === 'refused') throw outcome.refusal
     return outcome.value
   }

@@ -17,13 +17,16 @@ export const refused = (error: PlatformError): Decision<never> => ({ kind: 'refu
 export const decide = async <T>(
   database: Database,
   work: (q: Queries) => Promise<Decision<T>>,
-  options?: TransactionOptions,
+  options?: TransactionOptions<Decision<T>>,
 ): Promise<T> => {
   const decision = await database.transaction(work, options)
   if (decision.kind === 'refused') throw decision.error
   return decision.value
 }
 
-/** Likewise for work that ends access: on a full disk, too, as long as there is room that was kept for it. */
+/**
+ * Likewise for work that ends access: on a full disk, too, as long as there is room that was kept for it. What refuses there
+ * is `unavailable`.
+ */
 export const decideToEnd = async <T>(database: Database, work: (q: Queries) => Promise<Decision<T>>): Promise<T> =>
-  await decide(database, work, { endsAccess: true })
+  await decide(database, work, { endsAccess: ({ kind }) => kind === 'done' })

@@ -17,6 +17,10 @@ const mountSmallDisk = (): string | null => {
   })
   return mounted.exitCode === 0 ? folder : null
 }
+const fillUp = (ballast: string) => {
+  writeFileSync(ballast, '')
+  expect(Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}`, 'bs=4096'], { stderr: 'ignore' }).exitCode).not.toBe(0)
+}
 const unmount = (folder: string) => Bun.spawnSync(['umount', '-l', folder], { stderr: 'ignore' })
 const maySmallDisk = (() => {
   const folder = process.platform === 'linux' && process.getuid?.() === 0 ? mountSmallDisk() : null
@@ -108,16 +112,18 @@ describe('a full disk', () => {
           Array.from({ length: 40 }, async () => await appToken(server.url, app.development)),
         )
         const ballast = join(folder, 'ballast')
-        writeFileSync(ballast, '')
-        Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}`, 'bs=4096'], { stderr: 'ignore' })
+        fillUp(ballast)
 
         const half = tokens.length / 2
+        const revokeAs = async (body: object) => await call(server.url, 'POST', '/oauth/revoke', { body })
+        const stranger = { clientId, clientSecret: 'guessed', token: 'unknown' }
         for (const [index, token] of tokens.entries()) {
           if (index === half)
             await eventually(
               async () => await issue(world),
               ({ status }) => status === 503,
             )
+          if (index >= half) expectUnavailable(await revokeAs(stranger))
           expect((await call(server.url, 'POST', '/oauth/revoke', { token, body: {} })).status).toBe(200)
         }
         expectUnavailable(await issue(world))
@@ -154,9 +160,7 @@ describe('a full disk', () => {
         const token = await appToken(world.server.url, world.app.development)
         await world.platform.database.close()
         const ballast = join(folder, 'ballast')
-        writeFileSync(ballast, '')
-        const room = Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}`, 'bs=4096'], { stderr: 'ignore' })
-        expect(room.exitCode).not.toBe(0)
+        fillUp(ballast)
         const refused = await eventually(
           async () => await issue(world),
           ({ status }) => status === 503,
@@ -168,6 +172,27 @@ describe('a full disk', () => {
         const server = await startServer({ database: world.server.database })
         expect((await call(server.url, 'GET', '/me', { token })).status).toBe(200)
         expect(await server.stop()).toBe(0)
+      })
+    },
+  )
+
+  test.skipIf(!maySmallDisk)(
+    'does not keep a server that was stopped from starting, nor a command from ending access: there is room kept for that, too',
+    async () => {
+      await onSmallDisk(async (folder) => {
+        const world = await createWorld({ database: join(folder, 'app-platform.db') })
+        const { database } = world.server
+        const token = await appToken(world.server.url, world.app.development)
+        await world.platform.database.close()
+        await world.server.stop()
+        fillUp(join(folder, 'ballast'))
+        const disabled = await runProgram(['user', 'disable', world.user.email, '--database', database])
+        expect(disabled).toMatchObject({ code: 0, stderr: '' })
+
+        const server = await startServer({ database })
+        expect((await call(server.url, 'POST', '/oauth/revoke', { token, body: {} })).status).toBe(200)
+        expectUnavailable(await issue({ ...world, server }))
+        await server.kill()
       })
     },
   )

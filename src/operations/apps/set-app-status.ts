@@ -1,6 +1,6 @@
 import type { App } from '../../../db/database.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
-import { decideToEnd, done } from '../decision.ts'
+import { decide, decideToEnd, done } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type AppRecord, appRecord } from './app-record.ts'
 import { findApp } from './find-app.ts'
@@ -18,7 +18,8 @@ export const setAppStatus = async (
 ): Promise<AppRecord> => {
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
-  return await decideToEnd(platform.database, async (q) => {
+  const decided = input.status === 'suspended' ? decideToEnd : decide
+  return await decided(platform.database, async (q) => {
     const app = await findApp(q, input.slug)
     const clients = await q.apps.clientsOf(app.id)
     if (app.status === input.status) return done(appRecord(app, clients))

@@ -1,7 +1,7 @@
 import type { User } from '../../../db/database.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
-import { decideToEnd, done, refused } from '../decision.ts'
+import { decide, decideToEnd, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 /**
@@ -17,7 +17,8 @@ export const setOperator = async (
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   const { userId, isOperator } = input
-  return await decideToEnd(platform.database, async (q) => {
+  const decided = isOperator ? decide : decideToEnd
+  return await decided(platform.database, async (q) => {
     const user = await q.users.byId(userId)
     if (user === null) return refused(badInput('user', 'There is no such user.'))
     if (user.isOperator === isOperator) return done(user)

@@ -1,7 +1,7 @@
 import type { User } from '../../../db/database.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
-import { decideToEnd, done, refused } from '../decision.ts'
+import { decide, decideToEnd, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from './find-user.ts'
 
@@ -18,7 +18,8 @@ export const setUserStatus = async (
 ): Promise<User> => {
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
-  return await decideToEnd(platform.database, async (q) => {
+  const decided = input.status === 'disabled' ? decideToEnd : decide
+  return await decided(platform.database, async (q) => {
     const user = await findUser(q, input.email)
     if (user === null) return refused(badInput('email', 'There is no such user.'))
     if (user.status === input.status) return done(user)
