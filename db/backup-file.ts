@@ -3,6 +3,7 @@ import { DatabaseUnusable } from './database.ts'
 import { inspectSchema, type Migration } from './migrate.ts'
 import { backUp } from './sqlite/backup.ts'
 import { connect } from './sqlite/connection.ts'
+import { assertOneName } from './sqlite/one-name.ts'
 import { canonicalPath } from './sqlite/private-file.ts'
 
 type BackupOptions = {
@@ -14,11 +15,13 @@ type BackupOptions = {
 
 /**
  * Backs a database up without opening it for use, so that one whose schema is behind can be saved before it is migrated.
- * @throws DatabaseUnusable when there is none, it is not ours, or `to` exists and may not be replaced
+ * @throws DatabaseUnusable when there is none, it is not ours, it has several names, each with a WAL that the others do not
+ *   know, or `to` exists and may not be replaced
  */
 export const backupFile = ({ file, to, replace, migrations }: BackupOptions): void => {
   if (!existsSync(file)) throw new DatabaseUnusable('missing', `There is no database at ${file}.`)
   const path = canonicalPath(file)
+  assertOneName(path)
   if (inspectSchema(path, migrations) === 'empty') throw new DatabaseUnusable('missing', `${file} is empty.`)
   const connection = connect(path, { synchronous: 'FULL', busyTimeoutMs: 1_000 })
   try {

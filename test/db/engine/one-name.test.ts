@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { linkSync, rmSync } from 'node:fs'
+import { backupFile } from '../../../db/backup-file.ts'
 import { checkFile } from '../../../db/check-file.ts'
 import { migrateFile } from '../../../db/migrate-file.ts'
 import { restoreSqlite } from '../../../db/restore.ts'
@@ -46,6 +47,19 @@ test('a database with a second name is not replaced by a backup', async () => {
     progress: () => undefined,
   })
   expect(restored).rejects.toMatchObject(linked)
+})
+
+test('nor is one backed up by a name that does not know what was written last under the other', async () => {
+  using folder = temporaryFolder()
+  const other = `${folder.file}.other`
+  const server = await openTiny(folder.file)
+  linkSync(folder.file, other)
+  await server.transaction((notes) => notes.add('in the WAL of the first name'))
+
+  const backUp = () =>
+    backupFile({ file: other, to: `${folder.file}.backup`, replace: false, migrations: tinyMigrations })
+  expect(backUp).toThrow('another name')
+  await server.close()
 })
 
 test('the name that a killed restore left behind stops nobody but who would open it', async () => {
