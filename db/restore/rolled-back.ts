@@ -4,7 +4,7 @@ import type { End } from './ends.ts'
 const lastRollback = `
   SELECT r.id FROM main.rollbacks AS r
   WHERE r.app_id = m.app_id AND r.environment = 'production'
-  ORDER BY r.created_at DESC LIMIT 1`
+  ORDER BY r.id DESC LIMIT 1`
 
 /**
  * A version that was taken out of use by a rollback in production. The row of the ledger goes over, and what it says holds:

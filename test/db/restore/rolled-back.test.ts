@@ -71,6 +71,17 @@ test('of several rollbacks the last one of the app counts', async () => {
   expect(await afterRestores(place, backup)).toEqual([['1.0.0', 2]])
 })
 
+test('the last one is the one that the ledger has last, also where the clock says otherwise', async () => {
+  const place = await placeWith('1.0.0', '2.0.0', '3.0.0')
+  const { app, platform } = place
+  const backup = await place.backUp('copy.db')
+  const at = platform.clock.now()
+  const asOf = (moment: number): Platform => ({ ...platform, clock: { ...platform.clock, now: () => moment } })
+  await rollBack(asOf(at + 1_000), app, '2.0.0') // the machine's clock was ahead, and was put right
+  await rollBack(asOf(at), app, '1.0.0')
+  expect(await afterRestores(place, backup)).toEqual([['1.0.0', 1]])
+})
+
 test('a version that has gone live again since is not ended', async () => {
   const place = await placeWith('1.0.0', '2.0.0')
   const { app, platform } = place
