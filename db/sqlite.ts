@@ -247,7 +247,7 @@ class SqliteStore<Q> implements Store<Q> {
   #watch(): void {
     const moved = this.#guard.fault()
     if (moved !== null) return this.#stop(moved, new FileMoved(moved))
-    this.#checkpointer?.consider()
+    this.#checkpointer?.considerAtRest()
     void this.#room.look(async () => await this.#queue.transaction(async () => this.#writer.countUp()))
   }
 

@@ -37,6 +37,7 @@ export class Checkpointer {
   #worker: Worker | null = null
   #state: 'idle' | 'copying' | 'rest_due' = 'idle'
   #commits = 0
+  #commitsSeen = 0
   #dueAt: number
   #report: (report: CheckpointReport) => void = () => {}
 
@@ -51,15 +52,25 @@ export class Checkpointer {
 
   /** After a commit and before the next one: a promise when that one has to wait. */
   committed(): Promise<void> | null {
-    if (this.#state === 'rest_due') return this.#copy('idle')
     this.#commits += 1
+    if (this.#state === 'rest_due') return this.#copy('idle')
     if (this.#commits % lookEvery === 0) this.consider()
     return null
   }
 
   /** Starts a checkpoint if the WAL has grown long, through whichever process. */
   consider(): void {
-    if (this.#state === 'idle' && this.#isDue()) void this.#copy('rest_due')
+    if (this.#state === 'idle' && this.#isDue(this.#look())) void this.#copy('rest_due')
+  }
+
+  /** From time to time: copies, when nobody writes, also what is left of a long WAL: else it would stay as it is. */
+  considerAtRest(): void {
+    if (this.#state === 'copying') return
+    const progress = this.#look()
+    const isLeft = progress.log >= this.options.afterPages && progress.checkpointed < progress.log
+    const isQuiet = this.#commits === this.#commitsSeen
+    this.#commitsSeen = this.#commits
+    if (isQuiet ? isLeft : this.#state === 'idle' && this.#isDue(progress)) void this.#copy('rest_due')
   }
 
   /** Ends the other thread and lets go of the file. */
@@ -70,8 +81,7 @@ export class Checkpointer {
     this.#connection.close()
   }
 
-  #isDue(): boolean {
-    const { log, checkpointed } = this.#look()
+  #isDue({ log, checkpointed }: Progress): boolean {
     return log >= this.#dueAt && checkpointed < log
   }
 

@@ -48,6 +48,27 @@ test('a reader in another process only delays it: once it is gone, the WAL is as
   await store.close()
 })
 
+test('what a reader kept from being copied is copied once it is gone, also when nobody writes any more', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file, { checkpointAfterPages: 100 })
+  using other = new Database(folder.file)
+  other.run('BEGIN; SELECT * FROM notes')
+  other.query('SELECT * FROM notes').all()
+  for (let round = 0; store.statistics().walBytes < 180 * 4_120; round += 1) await write(store, 1, `${round}-`)
+  await Bun.sleep(100) // the attempt that the reader keeps from its end
+  const before = store.statistics().databaseBytes
+  other.run('COMMIT')
+
+  const after = await eventually(
+    () => store.statistics().databaseBytes,
+    (bytes) => bytes > before,
+  )
+  expect(after).toBeGreaterThan(before)
+  await store.transaction((notes) => notes.add('starts the WAL over'))
+  expect(store.statistics().walBytes).toBeLessThanOrEqual(100 * 4_120)
+  await store.close()
+})
+
 test('what an operator wrote beside an idle server is copied too', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file, { checkpointAfterPages: 50 })
