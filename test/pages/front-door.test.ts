@@ -74,6 +74,11 @@ describe('who asks, and where the answer goes', () => {
     }
   })
 
+  test('a developer who sees that is told what to send instead', async () => {
+    expect((await ask({ client_id: 'nobody' })).text).toContain('Send <code>client_id</code> exactly once')
+    expect((await ask({ redirect_uri: '' })).text).toContain('Send <code>redirect_uri</code> exactly once')
+  })
+
   test('a redirect URI that is missing, empty, repeated, too long or of another client is never answered', async () => {
     const other = await addApp(world.platform, world.user)
     const own = encodeURIComponent(world.app.redirectUri)

@@ -63,6 +63,7 @@ export const equivalent: Readonly<Record<string, string>> = {
   'src/domain/webhook-event.ts: never: detail === null': 'null is JSON for null',
   'src/domain/webhook-delivery.ts: never: retryAfter === null': 'null is read as a date that is none',
   'src/domain/webhook-delivery.ts: left out: since !== null': 'only a ping has no such moment, which is asked before',
+  'src/pages/front-door/ask.tsx: never: start === -1': 'a whole address is the name of no parameter',
   'src/http/admission.ts: never: host !== null && host === lastGoodHost':
     'the host is looked at again, and is good again',
   'src/http/admission.ts: never: rule.mediaTypes.includes(type)': 'the name before the parameters is the same name',
