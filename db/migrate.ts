@@ -46,8 +46,8 @@ export const inspectSchema = (file: string, migrations: readonly Migration[]): S
  * applied.
  */
 export const migrate = async (file: string, migrations: readonly Migration[]): Promise<readonly number[]> => {
-  if (inspectSchema(file, migrations) === 'current') return []
-  const connection = connect(file, { synchronous: 'FULL', busyTimeoutMs: 50 })
+  if ((await patiently(() => inspectSchema(file, migrations))) === 'current') return []
+  const connection = await patiently(() => connect(file, { synchronous: 'FULL', busyTimeoutMs: 50 }))
   try {
     // Off for the whole connection: inside a transaction the pragma does nothing, and rebuilding a table would delete
     // its children.

@@ -55,8 +55,8 @@ export class Connection extends Database {
 export const connect = (file: string, options: { synchronous: Synchronous; busyTimeoutMs: number }): Connection => {
   const connection = new Connection(file, { readwrite: true, create: false, safeIntegers: false })
   try {
+    connection.run(`PRAGMA busy_timeout = ${options.busyTimeoutMs}`) // first: the others may find it locked
     assertSafeVersion(connection)
-    connection.run(`PRAGMA busy_timeout = ${options.busyTimeoutMs}`)
     connection.run(`PRAGMA synchronous = ${options.synchronous}`)
     connection.run('PRAGMA foreign_keys = ON')
     connection.run('PRAGMA trusted_schema = OFF')

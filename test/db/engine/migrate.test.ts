@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrate } from '../../../db/migrate.ts'
 import { createPrivately } from '../../../db/sqlite/private-file.ts'
-import { migrationOf, temporaryFolder } from './support/tiny-store.ts'
+import { migrationOf, temporaryFolder, tinyMigrations } from './support/tiny-store.ts'
 
 const parents = migrationOf(
   1,
@@ -150,6 +150,14 @@ test('of three processes at once each migration is applied by one', async () => 
 
   expect(applied.flat().sort()).toEqual([1, 2, 3])
   expect(rowsOf(folder.file, 'SELECT count(*) FROM numbers')).toEqual([[60_000]])
+})
+
+test('while another process holds the lock of the file, a migration waits', async () => {
+  using folder = fresh()
+  using other = new Database(folder.file)
+  other.run('BEGIN EXCLUSIVE')
+  setTimeout(() => other.run('COMMIT'), 20)
+  expect(await migrate(folder.file, tinyMigrations)).toEqual([1])
 })
 
 test('a kill at any moment leaves the old schema or the new one, and the next start finishes it', async () => {
