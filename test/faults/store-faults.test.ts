@@ -17,16 +17,7 @@ import { eventually, together } from '../support/crash.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import {
-  appToken,
-  authorize,
-  createWorld,
-  endWorld,
-  exchange,
-  grantTokens,
-  refresh,
-  signIn,
-} from '../support/world.ts'
+import { appToken, authorize, createWorld, endWorld, exchange, grantTokens, refresh, signIn } from '../support/world.ts'
 import { expectUnavailable, issue, me, ready } from './ask-server.ts'
 
 describe('a file that is lost under the running server', () => {
