@@ -15,6 +15,14 @@ const write = async (store: TinyStore, rounds: number, prefix = '') => {
   }
 }
 
+/** A reader that keeps what comes after it from being copied, until its COMMIT. */
+const readingElsewhere = (file: string): Database => {
+  const other = new Database(file)
+  other.run('BEGIN; SELECT * FROM notes')
+  other.query('SELECT * FROM notes').all()
+  return other
+}
+
 test('beside a busy writer the WAL starts over instead of growing', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file, { checkpointAfterPages: 100 })
@@ -32,9 +40,7 @@ test('beside a busy writer the WAL starts over instead of growing', async () => 
 test('a reader in another process only delays it: once it is gone, the WAL is as short as before', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file, { checkpointAfterPages: 100 })
-  using other = new Database(folder.file)
-  other.run('BEGIN; SELECT * FROM notes')
-  other.query('SELECT * FROM notes').all()
+  using other = readingElsewhere(folder.file)
 
   await write(store, 100, 'beside-')
   const grown = store.statistics().walBytes
@@ -51,9 +57,7 @@ test('a reader in another process only delays it: once it is gone, the WAL is as
 test('what a reader kept from being copied is copied once it is gone, also when nobody writes any more', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file, { checkpointAfterPages: 100 })
-  using other = new Database(folder.file)
-  other.run('BEGIN; SELECT * FROM notes')
-  other.query('SELECT * FROM notes').all()
+  using other = readingElsewhere(folder.file)
   for (let round = 0; store.statistics().walBytes < 180 * 4_120; round += 1) await write(store, 1, `${round}-`)
   await Bun.sleep(100) // the attempt that the reader keeps from its end
   const before = store.statistics().databaseBytes
