@@ -1,4 +1,15 @@
 import { lifetimeNames, readLifetimes } from './config/lifetimes.ts'
+import {
+  type ListenAddress,
+  type LogLevel,
+  readAuditRetention,
+  readLogLevel,
+  readMetricsListen,
+  readPlatformName,
+  readQuotas,
+  readRequestLog,
+  type RequestLog,
+} from './config/operating.ts'
 import { rateLimitNames, readRateLimits } from './config/rate-limits.ts'
 import {
   type ConfigFlags,
@@ -8,9 +19,11 @@ import {
   settingFinder,
   wholeNumber,
 } from './config/setting.ts'
+import type { AuditRetention } from './domain/audit-retention.ts'
 import { type InstallApprovalRule, installApprovalRules } from './domain/install.ts'
 import { type IpNetwork, parseIpAddress, parseIpNetwork } from './domain/ip-address.ts'
 import type { Lifetimes } from './domain/lifetimes.ts'
+import type { Quotas } from './domain/quotas.ts'
 import type { RateLimits } from './domain/rate-limits.ts'
 
 /** What the server was told to be. */
@@ -30,6 +43,13 @@ export type Config = {
   /** Networks that webhooks may call although they are not public. */
   readonly webhookNetworks: readonly IpNetwork[]
   readonly installApproval: InstallApprovalRule
+  /** What this platform is called on its pages. */
+  readonly platformName: string
+  readonly quotas: Quotas
+  readonly auditRetention: AuditRetention
+  readonly metricsListen: ListenAddress | null
+  readonly logLevel: LogLevel
+  readonly logRequests: RequestLog
   /** Sentences for the operator about what is allowed and probably not meant. */
   readonly warnings: readonly string[]
 }
@@ -65,6 +85,12 @@ export const readConfig = (flags: ConfigFlags, env: Environment = process.env): 
     longestWaitMs: readLongestWait(find('LONGEST_WAIT_MS'), faults),
     lifetimes: readLifetimes(find, faults),
     installApproval: readInstallApproval(find('INSTALL_APPROVAL'), faults),
+    platformName: readPlatformName(find, faults),
+    quotas: readQuotas(find, faults),
+    auditRetention: readAuditRetention(find, faults),
+    metricsListen: readMetricsListen(find, faults),
+    logLevel: readLogLevel(find, faults),
+    logRequests: readRequestLog(find, faults),
     warnings: warningsAbout(publicUrl),
   }
   faults.push(...unknownNames(env))

@@ -181,6 +181,44 @@ describe('settings', () => {
     for (const seconds of ['0', '301', '-1', '1.5']) expect(faultsOf({ LIFETIME_CODE: seconds })).toHaveLength(1)
   })
 
+  test('quotas, retention, the name, metrics and the log are settings', () => {
+    const config = readConfig(
+      {},
+      {
+        QUOTA_ARTIFACT_BYTES: '5000000000',
+        QUOTA_APPS: '3',
+        AUDIT_RETENTION_DAYS: '90',
+        AUDIT_RETENTION_ANONYMOUS_DAYS: '7',
+        PLATFORM_NAME: 'Acme Apps',
+        METRICS_LISTEN: '[::1]:9090',
+        LOG_LEVEL: 'warn',
+        LOG_REQUESTS: 'errors',
+      },
+    )
+    expect(config).toMatchObject({
+      quotas: { artifactBytes: 5_000_000_000, apps: 3 },
+      auditRetention: { days: 90, anonymousDays: 7 },
+      platformName: 'Acme Apps',
+      metricsListen: { host: '::1', port: 9090 },
+      logLevel: 'warn',
+      logRequests: 'errors',
+    })
+  })
+
+  test.each([
+    ['QUOTA_APPS', '0'],
+    ['QUOTA_ARTIFACT_BYTES', '1e9'],
+    ['AUDIT_RETENTION_DAYS', '-1'],
+    ['AUDIT_RETENTION_ANONYMOUS_DAYS', 'never'],
+    ['PLATFORM_NAME', 'a\u202eb'],
+    ['METRICS_LISTEN', '9090'],
+    ['METRICS_LISTEN', 'localhost:9090'],
+    ['LOG_LEVEL', 'trace'],
+    ['LOG_REQUESTS', 'some'],
+  ])('%s=%p is refused', (name, value) => {
+    expect(faultsOf({ [name]: value })).toEqual([expect.stringContaining(name)])
+  })
+
   test('proxies are addresses and networks of both families', () => {
     const { trustedProxies } = readConfig({}, { TRUSTED_PROXIES: '10.0.0.0/8, ::1,192.0.2.1 , fd00::/8' })
     expect(trustedProxies.map(({ prefix }) => prefix)).toEqual([104, 128, 128, 8])

@@ -4,6 +4,7 @@ import pages from './0002_pages.sql' with { type: 'text' }
 import embedded from './0003_embedded.sql' with { type: 'text' }
 import webhooks from './0004_webhooks.sql' with { type: 'text' }
 import carriedEnds from './0005_carried_ends.sql' with { type: 'text' }
+import operating from './0006_operating.sql' with { type: 'text' }
 
 /** Every step of the schema, in order, embedded in the program. Append only: a released step never changes. */
 export const migrations: readonly Migration[] = [
@@ -26,5 +27,11 @@ export const migrations: readonly Migration[] = [
     name: 'carried_ends',
     sql: carriedEnds,
     sha256: 'd02ff3681a0a648badc3f5d99f58901a6b33392ae04d3dadfb0fda2904035ad5',
+  },
+  {
+    id: 6,
+    name: 'operating',
+    sql: operating,
+    sha256: '3edf887b65a270549aea27cffb2f67fdedc687cd72025bf9170f8c5fce27325b',
   },
 ]

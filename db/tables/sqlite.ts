@@ -31,6 +31,7 @@ export const users = sqliteTable('users', {
   passwordHash: text('password_hash').notNull(),
   isOperator: integer('is_operator', { mode: 'boolean' }).notNull(),
   status: text({ enum: userStatuses }).notNull(),
+  passwordSuspendedAt: integer('password_suspended_at'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 })
@@ -46,6 +47,23 @@ export const sessions = sqliteTable('sessions', {
   address: text().notNull(),
   /** What the person would call the browser or program, such as "Firefox on Linux"; null when it did not say. */
   agent: text(),
+  lastUsedAt: integer('last_used_at'),
+})
+
+/** Random keys that stay on the server: 32 bytes each. `restore` and `recover` replace them. */
+export const serverKeys = sqliteTable('server_keys', {
+  name: text().primaryKey(),
+  key: bytes().notNull(),
+  createdAt: integer('created_at').notNull(),
+})
+
+/** Browsers in which a user has signed in before. `failures` counts the wrong passwords that came with their cookie. */
+export const devices = sqliteTable('devices', {
+  id: text().primaryKey(),
+  userId: text('user_id').notNull(),
+  failures: integer().notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
 })
 
 /** Forms that have acted, by the key inside their ticket; each acts once. */
@@ -63,6 +81,7 @@ export const apps = sqliteTable('apps', {
   status: text({ enum: appStatuses }).notNull(),
   scopes: text().notNull(),
   developmentVersionId: text('development_version_id'),
+  deletedAt: integer('deleted_at'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 })
@@ -85,6 +104,7 @@ export const credentials = sqliteTable('credentials', {
   expiresAt: integer('expires_at'),
   revokedAt: integer('revoked_at'),
   lastUsedAt: integer('last_used_at'),
+  suspendedAt: integer('suspended_at'),
 })
 
 /** Registered redirect URIs, compared byte for byte. */
@@ -196,6 +216,8 @@ const embedding = {
 export const installSessionCodes = sqliteTable('install_session_codes', {
   ...embedding,
   spentAt: integer('spent_at'),
+  gaveKey: text('gave_key'),
+  spentFrom: text('spent_from'),
 })
 
 /** What the page in a frame calls with. */
@@ -344,8 +366,8 @@ export const webhookAttempts = sqliteTable('webhook_attempts', {
   answer: text().notNull(),
 })
 
-/** Moments that outlive a restart: the latest believed time, and the last restore. */
+/** Moments that outlive a restart; `db/README.md` lists them. */
 export const watermarks = sqliteTable('watermarks', {
-  name: text({ enum: ['clock', 'restored'] }).primaryKey(),
+  name: text({ enum: ['clock', 'restored', 'recovered', 'moved', 'sealed', 'backed_up'] }).primaryKey(),
   at: integer().notNull(),
 })

@@ -7,6 +7,8 @@ const names = {
   accessToken: 'LIFETIME_ACCESS_TOKEN',
   refreshToken: 'LIFETIME_REFRESH_TOKEN',
   session: 'LIFETIME_SESSION',
+  sessionIdle: 'LIFETIME_SESSION_IDLE',
+  grant: 'LIFETIME_GRANT',
   installSessionCode: 'LIFETIME_INSTALL_SESSION_CODE',
   embeddedSession: 'LIFETIME_EMBEDDED_SESSION',
 } as const satisfies Record<keyof Lifetimes, string>
@@ -31,6 +33,8 @@ export const readLifetimes = (find: Find, faults: Faults): Lifetimes => {
     accessToken: lifetime('accessToken'),
     refreshToken: lifetime('refreshToken'),
     session: lifetime('session'),
+    sessionIdle: lifetime('sessionIdle'),
+    grant: lifetime('grant'),
     installSessionCode: lifetime('installSessionCode'),
     embeddedSession: lifetime('embeddedSession'),
   }

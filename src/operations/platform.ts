@@ -1,6 +1,8 @@
 import type { Database } from '../../db/database.ts'
 import type { InstallApprovalRule } from '../domain/install.ts'
+import type { AuditRetention } from '../domain/audit-retention.ts'
 import type { Lifetimes } from '../domain/lifetimes.ts'
+import type { Quotas } from '../domain/quotas.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Passwords } from '../runtime/passwords.ts'
 import type { Random } from '../runtime/random.ts'
@@ -34,6 +36,10 @@ export type Platform = {
   readonly publicUrl: string
   /** Who decides on a new install. */
   readonly installApproval: InstallApprovalRule
+  /** What this platform is called on its pages. */
+  readonly platformName: string
+  readonly quotas: Quotas
+  readonly auditRetention: AuditRetention
   /** How endpoints of apps are called. */
   readonly webhooks: WebhookSender
   readonly observe: TokenObserver

@@ -110,6 +110,7 @@ const addMembers = async (platform: Platform, app: AppInWorld, count: number): P
       passwordHash: 'none',
       isOperator: false,
       status: 'active',
+      passwordSuspendedAt: null,
       createdAt: now,
       updatedAt: now,
     }

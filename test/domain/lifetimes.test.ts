@@ -8,6 +8,8 @@ test('nothing lives longer than the contract says', () => {
     accessToken: 3_600,
     refreshToken: 2_592_000,
     session: 43_200,
+    sessionIdle: 7_200,
+    grant: 31_536_000,
     installSessionCode: 60,
     embeddedSession: 600,
   })

@@ -186,6 +186,7 @@ describe('a purge', () => {
           endedAt: null,
           address: 'local',
           agent: null,
+          lastUsedAt: null,
         }
         await q.sessions.insert(session)
         await q.formTickets.spend(session.key, then)

@@ -1,7 +1,9 @@
 import { migrations } from '../../db/migrations/index.ts'
 import { createQueries } from '../../db/queries/index.ts'
 import { openSqlite } from '../../db/sqlite.ts'
+import { defaultAuditRetention } from '../../src/domain/audit-retention.ts'
 import { maximumLifetimes } from '../../src/domain/lifetimes.ts'
+import { defaultQuotas } from '../../src/domain/quotas.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { createClock, systemTime } from '../../src/runtime/clock.ts'
 import { createPasswords } from '../../src/runtime/passwords.ts'
@@ -20,6 +22,9 @@ export const openAsOperator = async (file: string): Promise<Platform> => ({
   lifetimes: maximumLifetimes,
   publicUrl: 'http://localhost',
   installApproval: 'manual',
+  platformName: 'App Platform',
+  quotas: defaultQuotas,
+  auditRetention: defaultAuditRetention,
   webhooks: openWebhookSender([]),
   observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },
   running: new Set(),

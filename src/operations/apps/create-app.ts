@@ -57,6 +57,7 @@ export const createApp = async (platform: Platform, trace: Trace, actor: Actor, 
       status: 'active',
       scopes: formatScope(asked.scopes),
       developmentVersionId: null,
+      deletedAt: null,
       createdAt: now,
       updatedAt: now,
     }

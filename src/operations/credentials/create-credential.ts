@@ -80,6 +80,7 @@ export const newCredentialRow = (
   expiresAt: null,
   revokedAt: null,
   lastUsedAt: null,
+  suspendedAt: null,
 })
 
 /** A third live secret is refused, in the transaction that would add it, so that parallel calls cannot pass together. */

@@ -55,6 +55,8 @@ export const issueInstallSessionCode = async (
       createdAt: now,
       expiresAt: now + expiresInSeconds * 1000,
       spentAt: null,
+      gaveKey: null,
+      spentFrom: null,
     })
     const { environment } = install
     const about = { appId: app.id, environment, target: installId }

@@ -20,6 +20,16 @@ export const mintSession = (platform: Platform, trace: Trace, now: number): Mint
   return {
     sessionToken,
     expiresAt,
-    rowFor: (userId, agent) => ({ key, hash, userId, createdAt: now, expiresAt, endedAt: null, address, agent }),
+    rowFor: (userId, agent) => ({
+      key,
+      hash,
+      userId,
+      createdAt: now,
+      expiresAt,
+      endedAt: null,
+      address,
+      agent,
+      lastUsedAt: null,
+    }),
   }
 }

@@ -37,6 +37,7 @@ export const createUser = async (platform: Platform, trace: Trace, actor: Actor,
     passwordHash,
     isOperator: input.isOperator,
     status: 'active',
+    passwordSuspendedAt: null,
     createdAt: now,
     updatedAt: now,
   }
