@@ -63,6 +63,8 @@ export type StoreStatistics = {
   readonly commits: number
   readonly databaseBytes: number
   readonly walBytes: number
+  /** As `health` says. */
+  readonly writable: boolean
 }
 
 /**

@@ -162,6 +162,7 @@ class SqliteStore<Q> implements Store<Q> {
       commits: this.#queue.commits,
       databaseBytes: bytesOf(this.options.file),
       walBytes: bytesOf(companionsOf(this.options.file).wal),
+      writable: this.health().writable,
     }
   }
 

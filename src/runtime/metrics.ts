@@ -7,6 +7,8 @@ export type StoreFigures = {
   readonly commits: number
   readonly databaseBytes: number
   readonly walBytes: number
+  /** Whether it takes writes now. */
+  readonly writable: boolean
 }
 
 export type Metrics = {
@@ -75,6 +77,7 @@ export const createMetrics = (store: () => StoreFigures): Metrics => {
   total(registry, 'database_commits_total', 'Commits made for them.', () => store().commits)
   gauge(registry, 'database_bytes', 'Size of the database file.', () => store().databaseBytes)
   gauge(registry, 'database_wal_bytes', 'Size of the write-ahead log.', () => store().walBytes)
+  gauge(registry, 'database_writable', '1 while the store takes writes, otherwise 0.', () => Number(store().writable))
   gauge(
     registry,
     'purge_lag_seconds',

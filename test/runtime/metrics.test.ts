@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createMetrics } from '../../src/runtime/metrics.ts'
 
 const made = () => {
-  const figures = { transactions: 10, commits: 4, databaseBytes: 8_192, walBytes: 4_096 }
+  const figures = { transactions: 10, commits: 4, databaseBytes: 8_192, walBytes: 4_096, writable: true }
   return { figures, metrics: createMetrics(() => figures) }
 }
 const sample = (text: string, start: string): string | undefined =>
@@ -53,11 +53,13 @@ describe('metrics', () => {
     await metrics.render()
     figures.transactions = 25
     figures.walBytes = 0
+    figures.writable = false
     const text = await metrics.render()
     expect(sample(text, 'database_transactions_total')).toBe('25')
     expect(sample(text, 'database_commits_total')).toBe('4')
     expect(sample(text, 'database_bytes')).toBe('8192')
     expect(sample(text, 'database_wal_bytes')).toBe('0')
+    expect(sample(text, 'database_writable')).toBe('0')
   })
 
   test('tell what the purge did and how far behind it is', async () => {

@@ -18,7 +18,7 @@ User=app-platform
 Group=app-platform
 ${home(deployment).join('\n')}
 UMask=0077
-Restart=on-failure
+Restart=always
 RestartSec=1
 # It ends what runs within 10 s of SIGTERM by itself; a job that hangs and a locked database may take 5 s more each.
 TimeoutStopSec=30

@@ -109,7 +109,7 @@ afterAll(async () => void (await Promise.all(started.splice(0).map(async (stop) 
 export const startTestServer = (options: TestOptions = {}) => {
   const lines: string[] = []
   const log = createLog({ write: (line) => void lines.push(line), flush: () => undefined })
-  const metrics = createMetrics(() => ({ transactions: 0, commits: 0, databaseBytes: 0, walBytes: 0 }))
+  const metrics = createMetrics(() => ({ transactions: 0, commits: 0, databaseBytes: 0, walBytes: 0, writable: true }))
   const limits = options.rateLimits === undefined ? null : options.rateLimits
   const gate = Promise.withResolvers<void>()
   const server = startServer({
