@@ -154,6 +154,7 @@ const call = async (
     path: pathname + search,
     headers: { ...headers, host, 'content-length': String(Buffer.byteLength(body)) },
     agent: false,
+    rejectUnauthorized: true, // said, because NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment turns it off otherwise
     ...(numberOf(new URL(url)) === null ? { servername: hostname } : {}),
     ...(authority === undefined ? {} : { ca: authority }),
   })

@@ -58,6 +58,16 @@ describe('webhook', () => {
     expect(wrong.stderr).toContain('WEBHOOK_ALLOWED_NETWORKS')
   })
 
+  test('ping checks the certificate also where the environment turns that off for other programs', async () => {
+    const { id } = await endpoint()
+    const before = receiver.received.length
+    const careless = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', NODE_TLS_REJECT_UNAUTHORIZED: '0' }
+    const { exitCode, stdout } = await desk.run(['webhook', 'ping', id, '--json'], { env: careless })
+    expect(exitCode).toBe(1)
+    expect(JSON.parse(stdout)).toMatchObject({ delivered: false, error: 'certificate_refused' })
+    expect(receiver.received).toHaveLength(before)
+  })
+
   test('ping tells what came of it, and exits 1 when the receiver does not take it', async () => {
     const { id } = await endpoint()
     receiver.behave(() => 200)
