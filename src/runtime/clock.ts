@@ -9,6 +9,8 @@ export type Clock = {
   purgeBefore(): number
   /** The trusted time, to be kept with the data and handed to the next start as `highWater`. */
   highWater(): number
+  /** The machine's clock as it stands, for telling other machines the time. It decides nothing here: it may jump. */
+  wall(): number
 }
 
 export type TimeSources = {
@@ -77,6 +79,7 @@ export const createClock = (sources: TimeSources, highWater: number | null): Clo
       advance(sources.wall())
       return Math.floor(trusted)
     },
+    wall: () => Math.floor(sources.wall()),
   }
 }
 

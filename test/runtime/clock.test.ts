@@ -130,9 +130,15 @@ describe('the clock', () => {
     expect(clock.purgeBefore()).toBeLessThan(noon + hour)
   })
 
+  test("tells other machines the time of the machine's clock, also while it trusts a later one", () => {
+    const { clock, pass } = machine(noon + hour)
+    pass(minute)
+    expect([clock.now(), clock.wall()]).toEqual([noon + hour + minute, noon + minute])
+  })
+
   test('tells whole milliseconds', () => {
     const { clock, pass } = machine()
     pass(0.7)
-    expect([clock.now(), clock.purgeBefore(), clock.highWater()].every(Number.isInteger)).toBe(true)
+    expect([clock.now(), clock.purgeBefore(), clock.highWater(), clock.wall()].every(Number.isInteger)).toBe(true)
   })
 })

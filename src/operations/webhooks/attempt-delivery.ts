@@ -31,7 +31,7 @@ export const attemptDelivery = async (
   const answer =
     secrets.length === 0
       ? notSent
-      : await platform.webhooks.send({ ...message, headers: signEvent(event, secrets, startedAt) })
+      : await platform.webhooks.send({ ...message, headers: signEvent(event, secrets, platform.clock.wall()) })
   await record(platform, trace, attempt, answer, startedAt)
   return answer
 }
