@@ -1,6 +1,3 @@
 /** While an app is suspended none of its credentials and tokens works; activating gives back what has not expired. */
 export const appStatuses = ['active', 'suspended'] as const
 export type AppStatus = (typeof appStatuses)[number]
-
-/** The apps that one account may have. */
-export const maximumAppsPerOwner = 100

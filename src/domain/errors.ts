@@ -38,6 +38,7 @@ const errorCodes = {
   no_previous_version: [409, 'There is no earlier version to roll back to.'],
   idempotency_in_progress: [409, 'A request with this idempotency key is still running.'],
   too_many_secrets: [409, 'This environment already has two live secrets.'],
+  quota_exceeded: [409, 'The quota of the account or app is used up.'],
   api_version_retired: [410, 'This API version has been retired.'],
   payload_too_large: [413, 'The request body is too large.'],
   unsupported_media_type: [415, 'The body must be application/json.'],

@@ -38,6 +38,7 @@ const promised: Readonly<Record<ErrorCode, number>> = {
   no_previous_version: 409,
   idempotency_in_progress: 409,
   too_many_secrets: 409,
+  quota_exceeded: 409,
   api_version_retired: 410,
   payload_too_large: 413,
   unsupported_media_type: 415,

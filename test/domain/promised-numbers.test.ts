@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { maximumAppsPerOwner } from '../../src/domain/app.ts'
 import { graceHours, lastUsePrecisionMs, maximumLiveSecrets } from '../../src/domain/credential.ts'
 import { retryWindowMs } from '../../src/domain/grant.ts'
 import { passwordFault } from '../../src/domain/password.ts'
+import { defaultQuotas } from '../../src/domain/quotas.ts'
 import { defaultRateLimits } from '../../src/domain/rate-limits.ts'
 import { maximumRedirectUris } from '../../src/domain/redirect-uri.ts'
 import { artifactLimits, manifestLimitBytes } from '../../src/domain/version.ts'
@@ -43,8 +43,12 @@ test('an upload takes 10 MiB, its manifest 256 KiB', () => {
   expect(manifestLimitBytes).toBe(256 * 1024)
 })
 
-test('an account has 100 apps at most, an environment 100 redirect URIs and 10 endpoints', () => {
-  expect([maximumAppsPerOwner, maximumRedirectUris, maximumEndpoints]).toEqual([100, 100, 10])
+test('an account has 100 apps and an app 1 GiB of artifacts unless settings say otherwise', () => {
+  expect(defaultQuotas).toEqual({ apps: 100, artifactBytes: 1024 ** 3 })
+})
+
+test('an environment has at most 100 redirect URIs and 10 endpoints', () => {
+  expect([maximumRedirectUris, maximumEndpoints]).toEqual([100, 10])
 })
 
 test('an event is attempted ten times and kept for thirty days; an endpoint may fail for five', () => {

@@ -139,6 +139,11 @@ const causes: Readonly<Record<ErrorCode, () => Promise<Answer | ErrorCode>>> = {
     await createCredential(world.platform, trace, operator, input)
     return await codeThrown(async () => await createCredential(world.platform, trace, operator, input))
   },
+  // No call of this version makes an app; the console's answers with what this operation refuses.
+  quota_exceeded: async () => {
+    const narrow = { ...world.platform, quotas: { ...world.platform.quotas, apps: 1 } }
+    return await codeThrown(async () => await addApp(narrow, world.user))
+  },
   // No version is retired yet.
   api_version_retired: async () => {
     const versions: readonly ApiVersion[] = [

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { maximumAppsPerOwner } from '../../src/domain/app.ts'
 import { actingAs } from '../../src/operations/acting-as.ts'
 import { appOverview } from '../../src/operations/apps/app-overview.ts'
 import { changeAppScopes } from '../../src/operations/apps/change-app-scopes.ts'
@@ -42,15 +41,14 @@ const newApp = (login: Login, slug: string) => ({ ownerEmail: login.email, name:
 const createWellFormed = async (change: object) =>
   await createApp(platform, trace, operator, { ...newApp(owner, 'well-formed'), ...change })
 
-test('an account has at most 100 apps, and of two creates that race for the last one only one gets it', async () => {
+test('an account has at most as many apps as its quota, and of two creates that race for the last one only one gets it', async () => {
   const full = await addUser(platform)
-  for (let number = 1; number < maximumAppsPerOwner; number += 1) {
-    await createApp(platform, trace, operator, newApp(full, `full-${number}`))
-  }
-  const race = ['last-a', 'last-b'].map((slug) => refusalOf(createApp(platform, trace, operator, newApp(full, slug))))
-  expect((await Promise.all(race)).toSorted()).toEqual(['done', 'invalid_request'])
-  expect(await listOwnApps(platform, full.id)).toHaveLength(maximumAppsPerOwner)
-  expect(await refusalOf(createApp(platform, trace, operator, newApp(stranger, 'still-open')))).toBe('done')
+  const narrow = { ...platform, quotas: { ...platform.quotas, apps: 3 } }
+  for (const slug of ['full-1', 'full-2']) await createApp(narrow, trace, operator, newApp(full, slug))
+  const race = ['last-a', 'last-b'].map((slug) => refusalOf(createApp(narrow, trace, operator, newApp(full, slug))))
+  expect((await Promise.all(race)).toSorted()).toEqual(['done', 'quota_exceeded'])
+  expect(await listOwnApps(platform, full.id)).toHaveLength(3)
+  expect(await refusalOf(createApp(narrow, trace, operator, newApp(stranger, 'still-open')))).toBe('done')
 })
 
 test('only an active user gets an app', async () => {

@@ -1,5 +1,4 @@
 import type { App } from '../../../db/database.ts'
-import { maximumAppsPerOwner } from '../../domain/app.ts'
 import { environments } from '../../domain/environment.ts'
 import { clientId, recordId } from '../../domain/identifier.ts'
 import { nameFault } from '../../domain/name.ts'
@@ -10,6 +9,7 @@ import { badInput } from '../bad-input.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
+import { refusalIfFull } from './app-quota.ts'
 import { type AppRecord, appRecord } from './app-record.ts'
 import { scopeFaults } from './scope-faults.ts'
 
@@ -22,7 +22,7 @@ type NewApp = {
 
 /**
  * Registers an app of an active user, with one client ID per environment and no secret yet.
- * @throws invalid_request, invalid_scope, scope_not_available
+ * @throws invalid_request, quota_exceeded
  */
 export const createApp = async (platform: Platform, trace: Trace, actor: Actor, input: NewApp): Promise<AppRecord> => {
   const fault = nameFault(input.name)
@@ -45,9 +45,8 @@ export const createApp = async (platform: Platform, trace: Trace, actor: Actor, 
   return await decide(platform.database, async (q) => {
     const owner = await findUser(q, input.ownerEmail)
     if (owner === null || owner.status !== 'active') return refused(badInput('owner', 'There is no such active user.'))
-    if ((await q.apps.countOwnedBy(owner.id)) >= maximumAppsPerOwner) {
-      return refused(badInput('owner', `An account has at most ${maximumAppsPerOwner} apps.`))
-    }
+    const overQuota = await refusalIfFull(q, platform.quotas, owner.id)
+    if (overQuota !== null) return refused(overQuota)
     if ((await q.apps.bySlug(input.slug)) !== null) return refused(badInput('slug', 'This slug is taken.'))
     const app: App = {
       id,

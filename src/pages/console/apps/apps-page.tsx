@@ -5,15 +5,18 @@ import type { Visit } from '../../visit.ts'
 import { AppStatusBadge } from '../../components/app-status.tsx'
 import { appPath, newAppPath } from '../paths.ts'
 
-type AppsPageProps = { readonly visit: Visit; readonly apps: readonly OwnAppSummary[] }
+type AppsPageProps = { readonly visit: Visit; readonly apps: readonly OwnAppSummary[]; readonly quota: number }
 
-export const AppsPage = ({ visit, apps }: AppsPageProps) => (
+export const AppsPage = ({ visit, apps, quota }: AppsPageProps) => (
   <Layout title="Your apps" belongsTo="Console" visit={visit} section="console">
     {apps.length === 0 ? <NoApps /> : null}
     <p>
       <a href={newAppPath} class="button">
         Create an app
       </a>
+    </p>
+    <p class="muted">
+      {apps.length} of {quota} apps
     </p>
     <div class="cards">
       {apps.map((app) => (

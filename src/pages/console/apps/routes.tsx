@@ -25,7 +25,8 @@ export const appsRoutes = (door: Door) =>
     .use(forms(door, { lists: ['scopes'] }))
     .get(consolePath, async ({ request }) => {
       const visit = visitOf(request)
-      return page(<AppsPage visit={visit} apps={await listOwnApps(door.platform, visit.session.user.id)} />)
+      const apps = await listOwnApps(door.platform, visit.session.user.id)
+      return page(<AppsPage visit={visit} apps={apps} quota={door.platform.quotas.apps} />)
     })
     .get(newAppPath, async ({ request }) => showForm(request, nothing, null))
     .post(newAppPath, async ({ request, body }) => await create(door, request, body), {
