@@ -1,4 +1,5 @@
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { playAgainst } from './against.ts'
 import { bareFigures } from './bare.ts'
 import { besideNames, besideUploads } from './beside-uploads.ts'
 import { readsBesideWrites } from './beside-writes.ts'
@@ -17,6 +18,7 @@ import {
   uploadLine,
   uploadSummaryOf,
 } from './report.ts'
+import { favourSession } from './processes.ts'
 import { slowDisk } from './slow-disk.ts'
 import { startFigures, startLine } from './start.ts'
 
@@ -28,7 +30,14 @@ const main = async (options: Options): Promise<void> => {
   const found = environment()
   say(`${found.date}  ${found.machine}, ${found.system}, Bun ${found.bun}, ${found.generator}`)
   const pinning = found.pinned ? 'server and load on a core each' : 'nothing pinned'
+  favourSession()
   say(`${connections} connections, ${pinning}, ${options.rounds} rounds of ${options.seconds} s, medians`)
+
+  if (options.against !== null) {
+    const lines = await playAgainst(options.against, folder, options, say)
+    if (options.json) process.stdout.write(`${JSON.stringify({ ...found, options, lines }, null, 2)}\n`)
+    return
+  }
 
   const table = async (title: string, stage: Stage): Promise<readonly Line[]> => {
     if (options.cases.length === 0) return []

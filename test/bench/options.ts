@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
 
-/** In this order: a refresh ends the access token that GET /resources is asked with. */
-export const caseNames = ['me', 'resources', 'token', 'exchange', 'refresh'] as const
+/** In this order: a refresh ends the access token that GET /resources and introspection use. */
+export const caseNames = ['me', 'resources', 'introspect', 'token', 'exchange', 'refresh'] as const
 export type CaseName = (typeof caseNames)[number]
-/** What is measured against ourselves, not against the raw server: other calls beside large uploads. */
+/** Other calls during large uploads, compared with the same calls without them. */
 const besideName = 'upload'
 export const phaseNames = ['start', 'small', 'bare', 'large', 'slow-disk'] as const
 export type PhaseName = (typeof phaseNames)[number]
@@ -12,22 +12,25 @@ export type Options = {
   readonly cases: readonly CaseName[]
   readonly upload: boolean
   readonly phases: readonly PhaseName[]
+  /** The git revision to compare with, interleaved in the same run; null: none. */
+  readonly against: string | null
   /** Length of a round. */
   readonly seconds: number
-  /** Rounds of each kind; raw and ours take turns. */
+  /** Counted rounds of each server; the servers take turns. */
   readonly rounds: number
   /** Live tokens of each kind in the large file. */
   readonly many: number
   readonly json: boolean
 }
 
-export const usage = `bun run bench [--quick] [--only NAME,…] [--at PHASE,…] [--seconds N] [--rounds N] [--json]
+export const usage = `bun run bench [--quick] [--only NAME,…] [--at PHASE,…] [--against REV] [--seconds N] [--rounds N] [--json]
 
-  --quick     about a minute: one short round each, and 50,000 tokens in the place of a million
+  --quick     about a minute: one short round each, and 50,000 tokens instead of a million
   --only      of ${[...caseNames, besideName].join(', ')}
   --at        of ${phaseNames.join(', ')}
+  --against   a git revision: measures it and the working tree in turn, and nothing else (15 rounds of 2 s)
   --seconds   length of a round (3)
-  --rounds    rounds of raw and of ours, taking turns (5)
+  --rounds    counted rounds per server (5); before them, it warms up until two rounds agree within 3 %
   --json      the result as JSON on standard output, the progress on standard error`
 
 /** @throws Error with a sentence about the flag at fault */
@@ -38,6 +41,7 @@ export const readOptions = (argv: readonly string[]): Options | null => {
       quick: { type: 'boolean', default: false },
       only: { type: 'string' },
       at: { type: 'string' },
+      against: { type: 'string' },
       seconds: { type: 'string' },
       rounds: { type: 'string' },
       json: { type: 'boolean', default: false },
@@ -45,13 +49,15 @@ export const readOptions = (argv: readonly string[]): Options | null => {
     },
   })
   if (values.help) return null
+  const against = values.against ?? null
   const only = chosen('--only', values.only, [...caseNames, besideName])
   return {
     cases: caseNames.filter((name) => only.includes(name)),
     upload: only.includes(besideName),
     phases: chosen('--at', values.at, phaseNames),
-    seconds: wholeNumber('--seconds', values.seconds) ?? (values.quick ? 1 : 3),
-    rounds: wholeNumber('--rounds', values.rounds) ?? (values.quick ? 1 : 5),
+    against,
+    seconds: wholeNumber('--seconds', values.seconds) ?? (values.quick ? 1 : against === null ? 3 : 2),
+    rounds: wholeNumber('--rounds', values.rounds) ?? (values.quick ? 1 : against === null ? 5 : 15),
     many: values.quick ? 50_000 : 1_000_000,
     json: values.json,
   }

@@ -1,4 +1,4 @@
-import { existsSync, openSync, readFileSync } from 'node:fs'
+import { existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 
@@ -9,6 +9,18 @@ const taskset = availableParallelism() > 1 ? Bun.which('taskset') : null
 export const isPinned = taskset !== null
 export const pinned = (core: number, command: readonly string[]): string[] =>
   taskset === null ? [...command] : [taskset, '-c', String(core), ...command]
+
+/**
+ * Puts this session before all others, as far as the system allows: with autogroups, `nice` has no effect between
+ * sessions (sched(7)).
+ */
+export const favourSession = (): void => {
+  try {
+    writeFileSync('/proc/self/autogroup', '-20')
+  } catch {
+    // Not Linux, not root, or no autogroups.
+  }
+}
 
 const running = new Set<Bun.Subprocess>()
 process.once('exit', () => {
@@ -83,6 +95,8 @@ const processorSecondsOf = (pid: number): number => {
 }
 
 const program = join(import.meta.dir, '../../src/main.ts')
+/** The command that runs the program of a source tree. */
+export const programIn = (root: string): readonly string[] => [process.execPath, join(root, 'src/main.ts')]
 const plenty = '1000000/1'
 const limits = {
   RATE_LIMIT_TOKEN: plenty,

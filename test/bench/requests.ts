@@ -20,6 +20,23 @@ export const post = (path: string, body: Readonly<Record<string, string>>): stri
   return request('POST', path, ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`], text)
 }
 
+/** Introspection by the client and for the token of two other requests: a refresh and a read (RFC 7662 section 2.1). */
+export const introspection = (refresh: string, read: string): string => {
+  const { clientId, clientSecret } = JSON.parse(refresh.slice(refresh.indexOf('\r\n\r\n')))
+  const token = /Bearer (\S+)/.exec(read)?.[1] ?? ''
+  const body = new URLSearchParams({ client_id: clientId, client_secret: clientSecret, token }).toString()
+  return [
+    'POST /oauth/introspect HTTP/1.1',
+    'Host: localhost',
+    'User-Agent: bench',
+    'Accept: application/json',
+    'Content-Type: application/x-www-form-urlencoded',
+    `Content-Length: ${body.length}`,
+    '',
+    body,
+  ].join('\r\n')
+}
+
 /** Sends one of the texts by fetch, for the answer that the raw server gives to all of them. */
 export const firstAnswer = async (port: number, text: string) => {
   const [head = '', body = ''] = text.split('\r\n\r\n')
