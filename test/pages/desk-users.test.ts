@@ -75,6 +75,7 @@ test.each([
   ['a name that turns the text round', { name: 'a\u202eb' }, 'The name has control characters.'],
   ['an empty name', { name: ' ' }, 'The name is empty.'],
   ['a short password', { password: 'short' }, 'The password has fewer than 8 characters.'],
+  ['a password that everybody uses', { password: 'Password1' }, 'one of the 10,000 most common ones'],
 ])('users are not created with %s, and what was typed stays but the password', async (_, wrong, sentence) => {
   const typed = { ...somebody(), name: 'Kept', password: 'long enough, this', ...wrong }
   const { status, text } = await desk.submit(newUser, newUser, typed)
@@ -146,6 +147,21 @@ test('an operator finds no way to take their own rights away, and a form made fo
     expect([refused.status, refused.text.includes('You cannot take your own rights away')]).toEqual([400, true])
   }
   expect(await queries().users.byId(world.operator.id)).toMatchObject({ status: 'active', isOperator: true })
+})
+
+test('an operator cannot give themselves a new password: the page leads to the one that asks for the current one', async () => {
+  const own = `/desk/users/${world.operator.id}`
+  const before = (await queries().users.byId(world.operator.id))?.passwordHash
+  expect((await desk.get(own)).text).toContain('href="/account/password"')
+  const action = `${own}/password`
+  const tickets = ticketBook(world.platform, desk.cookies.get('session') ?? '')
+  const { status, text } = await desk.post(action, { ticket: tickets.issue(action) })
+  expect([status, text.includes('You cannot reset your own password here')]).toEqual([400, true])
+  expect(shownPassword(text)).toBe('')
+  expect((await queries().users.byId(world.operator.id))?.passwordHash).toBe(before ?? '')
+  const told = { action: 'page.change', outcome: 'refused', reason: 'invalid_request', actorId: world.operator.id }
+  expect(await latestEvent()).toMatchObject(told)
+  expect((await desk.get(own)).status).toBe(200)
 })
 
 test('users are found by a part of their name or address', async () => {

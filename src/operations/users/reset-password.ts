@@ -1,10 +1,22 @@
 import type { User } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
-import { passwordFault } from '../../domain/password.ts'
+import { newPasswordFault } from '../../domain/password.ts'
+import type { Rule } from '../acting-as.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
+
+/**
+ * Whether an operator may give this user a new password on the desk: not their own, which takes the current password, or
+ * a stolen session could be turned into the account.
+ */
+export const isForSomebodyElse =
+  (operatorId: string, userId: string): Rule =>
+  async () =>
+    operatorId === userId ? badInput('user', ownPassword) : null
+
+const ownPassword = 'You cannot reset your own password here: change it under Account, Password.'
 
 /**
  * Gives a user a new password and ends their sessions; what they have allowed to apps stays. Of two at once one wins, so
@@ -18,7 +30,7 @@ export const resetPassword = async (
   actor: Actor,
   input: { readonly userId: string; readonly password: string },
 ): Promise<User> => {
-  const weakness = passwordFault(input.password)
+  const weakness = newPasswordFault(input.password)
   if (weakness !== null) throw badInput('password', weakness)
   const user = await platform.database.queries.users.byId(input.userId)
   if (user === null) throw badInput('user', 'There is no such user.')

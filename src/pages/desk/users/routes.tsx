@@ -5,7 +5,7 @@ import { generatedPassword, generatedPasswordBytes } from '../../../domain/gener
 import type { Door } from '../../../http/door.ts'
 import { createUser } from '../../../operations/users/create-user.ts'
 import { inspectUser } from '../../../operations/users/inspect-user.ts'
-import { resetPassword } from '../../../operations/users/reset-password.ts'
+import { isForSomebodyElse, resetPassword } from '../../../operations/users/reset-password.ts'
 import { searchUsers } from '../../../operations/users/search-users.ts'
 import { formFields, forms } from '../../form.ts'
 import { listingOf, olderPath } from '../../listing.ts'
@@ -129,7 +129,7 @@ const step = async (door: Door, request: Request, id: string, name: UserStep): P
 /** Pressed twice, one wins; its page alone shows a password. */
 const givePassword = async (door: Door, request: Request, id: string): Promise<Response> => {
   await inspectUser(door.platform, id)
-  const { platform, trace, actor } = changeBy(door, request)
+  const { platform, trace, actor } = changeBy(door, request, (operatorId) => isForSomebodyElse(operatorId, id))
   const password = generatedPassword(platform.random.bytes(generatedPasswordBytes))
   const outcome = await outcomeOf(resetPassword(platform, trace, actor, { userId: id, password }))
   if (outcome.kind === 'refused') return await showUser(door, request, id, outcome.error)

@@ -42,7 +42,10 @@ export const UserPage = ({ visit, user, notice, error }: UserPageProps) => (
       </dd>
     </dl>
     {user.id === visit.session.user.id ? (
-      <p class="muted">This is you. Another operator can disable you or take your rights on the desk away.</p>
+      <p class="muted">
+        This is you. Another operator can disable you or take your rights on the desk away. To change your password, go
+        to <a href="/account/password">Account, Password</a>: it asks for the current one.
+      </p>
     ) : (
       <Changes visit={visit} user={user} />
     )}
