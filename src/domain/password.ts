@@ -1,13 +1,27 @@
+import commonPasswords from './common-passwords.txt'
 import { isWellFormedText } from './well-formed.ts'
 
 /** bcrypt reads 72 bytes, stops at NUL, and would drop the rest in silence (contract section 2). */
 const maximumBytes = 72
 const minimumCharacters = 8
 
-/** Why a password cannot be used, as a sentence; null when it can. */
+/** Why a password cannot be checked or stored, as a sentence; null when it can. */
 export const passwordFault = (password: string): string | null => {
   if (Buffer.byteLength(password) > maximumBytes) return 'The password is longer than 72 bytes.'
   if (!isWellFormedText(password)) return 'The password has characters that cannot be used.'
   if (Array.from(password).length < minimumCharacters) return 'The password has fewer than 8 characters.'
   return null
 }
+
+/** One per line, in lower case and NFKC; lines with a hash sign are comments. */
+const common: ReadonlySet<string> = new Set(commonPasswords.split('\n').filter((line) => !line.startsWith('#')))
+
+/**
+ * Why a password cannot be a user's new one, as a sentence; null when it can. Signing in asks `passwordFault` alone, so
+ * that a password which was set before a rule was made still works.
+ */
+export const newPasswordFault = (password: string): string | null =>
+  passwordFault(password) ??
+  (common.has(password.normalize('NFKC').toLowerCase())
+    ? 'The password is one of the 10,000 most common ones, which are guessed first. Choose another.'
+    : null)

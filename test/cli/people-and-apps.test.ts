@@ -60,6 +60,7 @@ describe('user', () => {
   test('a password that cannot be used, a bad address, a bad name and a taken address are refused, and nothing is created', async () => {
     const refused: readonly (readonly [email: string, name: string, stdin: string | Uint8Array])[] = [
       ['new@example.com', 'New', 'short'],
+      ['new@example.com', 'New', 'Sunshine1'],
       ['new@example.com', 'New', ''],
       ['new@example.com', 'New', 'x'.repeat(73)],
       ['new@example.com', 'New', 'x'.repeat(100_000)],

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { passwordFault } from '../../src/domain/password.ts'
+import { newPasswordFault, passwordFault } from '../../src/domain/password.ts'
 
 test('a password has at least 8 characters, as a person counts them', () => {
   expect(passwordFault('1234567')).toMatch(/fewer than 8/)
@@ -25,4 +25,24 @@ test('nothing of the password is repeated', () => {
   for (const password of ['hunter2', 'hunter2\0hunter2', 'hunter2'.repeat(20)]) {
     expect(passwordFault(password)).not.toContain('hunter')
   }
+})
+
+test('a new password is none of the most common ones, in whatever letters they are written', () => {
+  const common = [
+    'password',
+    'PassWord1',
+    '12345678',
+    'iloveyou',
+    'qwertyuiop',
+    'trustno1',
+    '\uff50\uff41\uff53\uff53\uff57\uff4f\uff52\uff44',
+  ]
+  for (const password of common) {
+    expect(newPasswordFault(password)).toMatch(/10,000 most common/)
+    expect(passwordFault(password)).toBeNull() // who has one already can still sign in
+  }
+  for (const password of ['correct horse', 'password of mine', '# Copyright', 'permission']) {
+    expect(newPasswordFault(password)).toBeNull()
+  }
+  expect(newPasswordFault('short')).toMatch(/fewer than 8/)
 })

@@ -76,6 +76,7 @@ test('a new password must be usable, another than the current one, and typed ali
   const attempt = async (password: string, repeated = password) =>
     await refusalOf(changePassword(platform, trace, here.caller, { current, next: password, repeated }))
   expect(await attempt('short')).toBe('invalid_request password')
+  expect(await attempt('Password123')).toBe('invalid_request password')
   expect(await attempt('\u{1F511}'.repeat(19))).toBe('invalid_request password')
   expect(await attempt('nul\0 nul nul')).toBe('invalid_request password')
   expect(await attempt(current)).toBe('invalid_request password')
@@ -209,4 +210,11 @@ test('a password that was replaced while the given one was being checked is not 
   const change = changePassword(replaced, trace, here.caller, { current: user.password, next, repeated: next })
   expect(await refusalOf(change)).toBe('invalid_login current')
   expect(await works((await enter('of somebody quicker')).sessionToken)).toBe(true)
+})
+
+test('a reset refuses a common password and changes nothing', async () => {
+  const before = await storedHash()
+  const reset = resetPassword(platform, trace, operator, { userId: user.id, password: 'baseball' })
+  expect(await refusalOf(reset)).toBe('invalid_request password')
+  expect(await storedHash()).toBe(before)
 })

@@ -24,6 +24,7 @@ test('a user has an address that nobody else has, a name, and a password that ca
   expect(await create({ email: 'no address' })).toBe('email')
   expect(await create({ name: ' ' })).toBe('name')
   expect(await create({ password: 'short' })).toBe('password')
+  expect(await create({ password: 'Iloveyou' })).toBe('password')
   expect(await platform.database.queries.users.count()).toBe(0)
   expect(await create()).toBe('done')
   expect(await create({ email: 'ADA@example.com' })).toBe('email')

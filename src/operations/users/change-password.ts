@@ -1,6 +1,6 @@
 import type { Queries, User } from '../../../db/database.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
-import { passwordFault } from '../../domain/password.ts'
+import { newPasswordFault, passwordFault } from '../../domain/password.ts'
 import { type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { decide, done, refused } from '../decision.ts'
@@ -55,7 +55,7 @@ export const changePassword = async (
 
 /** What can be told from the form alone; whether the current password is right has no part in it. */
 const faultOf = ({ current, next, repeated }: PasswordChange): PlatformError | null => {
-  const weakness = passwordFault(next)
+  const weakness = newPasswordFault(next)
   if (weakness !== null) return badInput('password', weakness)
   if (next === current) return badInput('password', 'The new password is the same as the current one.')
   return next === repeated ? null : badInput('repeated', 'The two new passwords differ.')

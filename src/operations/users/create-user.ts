@@ -2,7 +2,7 @@ import type { User } from '../../../db/database.ts'
 import { normalizeEmail } from '../../domain/email.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { nameFault } from '../../domain/name.ts'
-import { passwordFault } from '../../domain/password.ts'
+import { newPasswordFault } from '../../domain/password.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { decide, done, refused } from '../decision.ts'
@@ -24,7 +24,7 @@ export const createUser = async (platform: Platform, trace: Trace, actor: Actor,
   if (email === null) throw badInput('email', 'The email address is malformed.')
   const fault = nameFault(input.name)
   if (fault !== null) throw badInput('name', fault)
-  const weakness = passwordFault(input.password)
+  const weakness = newPasswordFault(input.password)
   if (weakness !== null) throw badInput('password', weakness)
   const passwordHash = await platform.passwords.hash(input.password)
   const now = platform.clock.now()
