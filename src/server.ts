@@ -16,6 +16,7 @@ import { announceDeprecationsJob } from './jobs/announce-deprecations.ts'
 import { startWebhookWorker } from './jobs/deliver-webhooks.ts'
 import { purgeJob } from './jobs/purge.ts'
 import { startScheduler } from './jobs/scheduler.ts'
+import { createClockWatch } from './operations/clock/clock-fault.ts'
 import { keepingClock, keepTime } from './operations/clock/keep-time.ts'
 import { openClock } from './operations/clock/open-clock.ts'
 import type { Platform } from './operations/platform.ts'
@@ -66,6 +67,10 @@ export const startPlatformServer = async (
     onFault: ({ reason, cause }) => log.error('database.stopped', { reason, cause }),
   })
   const clock = await openClock(database)
+  const watchClock = createClockWatch(clock, (reason) =>
+    reason === null ? log.info('clock.agrees') : log.error('clock.ahead', { reason }),
+  )
+  watchClock()
   const metrics = createMetrics(() => database.statistics())
   const limiter = createRateLimiter({
     limits: config.rateLimits,
@@ -114,7 +119,7 @@ export const startPlatformServer = async (
     turnstile: createTurnstile({ longestWaitMs: config.longestWaitMs, monotonicMs: systemTime.monotonic }),
   })
   const running: Platform = platform ?? { ...parts, publicUrl: server.publicUrl }
-  const jobs = [purgeJob(running, metrics.purged), keepTimeJob(running), announceDeprecationsJob(running)]
+  const jobs = [purgeJob(running, metrics.purged), keepTimeJob(running, watchClock), announceDeprecationsJob(running)]
   const failed = (job: string, cause: unknown) => log.error('job.failed', { job, cause })
   for (const job of [...jobs.map(({ name }) => name), 'webhooks']) metrics.jobDone(job)
   const scheduler = startScheduler(jobs, { chance: Math.random, done: metrics.jobDone, failed })

@@ -25,6 +25,10 @@ export type Metrics = {
   jobDone(job: string): void
   /** How long the oldest row that should be gone has been due. */
   purgeLag(seconds: number): void
+  /** The trusted time minus the machine's. */
+  clockOffset(seconds: number): void
+  /** How long ago the last backup was made; null when none was. */
+  backupAge(seconds: number | null): void
   /** Everything in the Prometheus text format. */
   render(): Promise<string>
   readonly contentType: string
@@ -72,6 +76,7 @@ export const createMetrics = (store: () => StoreFigures): Metrics => {
   const registry = new Registry()
   const requests = createRequestTally()
   let purgeLagSeconds = 0
+  let clockOffsetSeconds = 0
 
   total(registry, 'database_transactions_total', 'Transactions answered.', () => store().transactions)
   total(registry, 'database_commits_total', 'Commits made for them.', () => store().commits)
@@ -84,6 +89,14 @@ export const createMetrics = (store: () => StoreFigures): Metrics => {
     'How long the oldest expired row has waited for the purge.',
     () => purgeLagSeconds,
   )
+  const clockHelp = "The trusted time minus the machine's: above 30 the server is not ready (clock reset)."
+  gauge(registry, 'clock_offset_seconds', clockHelp, () => clockOffsetSeconds)
+  const backupAge = new Gauge({
+    name: 'backup_age_seconds',
+    help: 'Time since the last backup; no sample before the first one.',
+    labelNames: [],
+    registers: [registry],
+  })
   gauge(registry, 'process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss())
   gauge(registry, 'process_heap_bytes', 'Memory in use by JavaScript.', () => process.memoryUsage().heapUsed)
   total(registry, 'process_cpu_seconds_total', 'Processor time, user and system.', () => {
@@ -111,6 +124,10 @@ export const createMetrics = (store: () => StoreFigures): Metrics => {
     purgeLag: (seconds) => {
       purgeLagSeconds = seconds
     },
+    clockOffset: (seconds) => {
+      clockOffsetSeconds = seconds
+    },
+    backupAge: (seconds) => (seconds === null ? backupAge.remove() : backupAge.set(seconds)),
     render: async () => `${requests.render()}${await registry.metrics()}`,
     contentType: registry.contentType,
   }

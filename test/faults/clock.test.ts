@@ -83,9 +83,14 @@ const expectStillEnded = async (world: World, ended: Ended): Promise<void> => {
   await expectStillRevoked(world, ended)
 }
 
-/** New tokens are given and good, whatever the time is said to be. */
-const expectServing = async ({ server, app }: World): Promise<void> => {
-  expect((await call(server.url, 'GET', '~/readyz')).status).toBe(200)
+/** New tokens are given and good, whatever the time is said to be. The server is ready unless the machine's clock was set back. */
+const expectServing = async ({ server, app }: World, setTo = '+0'): Promise<void> => {
+  const isBack = !setTo.startsWith('+')
+  const ready = await call(server.url, 'GET', '~/readyz')
+  expect(ready.status).toBe(isBack ? 503 : 200)
+  if (isBack) expect(ready.body.error.message).toContain('run app-platform clock reset')
+  const offset = /^clock_offset_seconds (\S+)$/m.exec(await (await fetch(`${server.url}/metrics`)).text())?.[1]
+  expect(Number(offset) > 30).toBe(isBack)
   expect(await statusAt(server, '/me', await appToken(server.url, app.production))).toBe(200)
 }
 
@@ -111,12 +116,13 @@ test.skipIf(library === undefined)(
     for (const jump of chosen) {
       clock.set(jump)
       await expectStillEnded(world, ended)
-      await expectServing(world)
+      await expectServing(world, jump)
       if (random(2) === 0) await world.server.kill()
       else expect(await world.server.stop()).toBe(0)
       world = await startAgain(world, env)
       await expectStillEnded(world, ended)
-      await expectServing(world)
+      await expectServing(world, jump)
+      expect(world.server.log().match(/"event":"clock\.ahead"/g)?.length ?? 0).toBe(jump.startsWith('+') ? 0 : 1)
       clock.set('+0')
       await expectStillEnded(world, ended)
       await expectServing(world)
@@ -125,7 +131,7 @@ test.skipIf(library === undefined)(
     clock.set('-1d')
     world = await crash(world, { env })
     await expectStillEnded(world, ended)
-    await expectServing(world)
+    await expectServing(world, '-1d')
     await world.platform.database.close()
     expect(await world.server.stop()).toBe(0)
   },

@@ -48,6 +48,17 @@ describe('metrics', () => {
     expect(sample(text, 'tokens_refused_total{kind="other"}')).toBe('69')
   })
 
+  test('tell how far the clocks are apart, and the age of the last backup once there is one', async () => {
+    const { metrics } = made()
+    metrics.clockOffset(61.5)
+    metrics.backupAge(null)
+    const before = await metrics.render()
+    expect(sample(before, 'clock_offset_seconds')).toBe('61.5')
+    expect(sample(before, 'backup_age_seconds')).toBeUndefined()
+    metrics.backupAge(90)
+    expect(sample(await metrics.render(), 'backup_age_seconds')).toBe('90')
+  })
+
   test('tell the figures of the store as they are when somebody looks', async () => {
     const { metrics, figures } = made()
     await metrics.render()

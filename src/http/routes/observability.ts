@@ -1,6 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { refuse } from '../../domain/errors.ts'
+import { clockFault, clockOffsetMs } from '../../operations/clock/clock-fault.ts'
+import { backupAgeSeconds } from '../../operations/health/backup-age.ts'
 import { purgeLagSeconds } from '../../operations/purge/purge-lag.ts'
 import { plainErrorResponses } from '../contract/errors.ts'
 import type { Door } from '../door.ts'
@@ -27,6 +29,8 @@ export const observabilityRoutes = (door: Door) =>
       async () => {
         const { writable } = door.platform.database.health()
         if (!writable || door.draining()) throw refuse('unavailable', { retryAfterSeconds: 5 })
+        const fault = clockFault(door.platform.clock)
+        if (fault !== null) throw refuse('unavailable', { retryAfterSeconds: 5, message: fault })
         return { status: 'ready' as const }
       },
       {
@@ -34,7 +38,8 @@ export const observabilityRoutes = (door: Door) =>
         detail: plainDetails({
           id: 'isReady',
           summary: 'Does the store take writes?',
-          description: 'Fails while the server starts, while it drains, and when the store has stopped taking writes.',
+          description:
+            'Fails while the server starts, while it drains, when the store has stopped taking writes, and when the time that it trusts is over 30 seconds ahead of the clock of the machine.',
           tag: 'Operations',
           callers: ['none'],
         }),
@@ -44,6 +49,8 @@ export const observabilityRoutes = (door: Door) =>
       '/metrics',
       async ({ set }) => {
         door.metrics.purgeLag(await purgeLagSeconds(door.platform))
+        door.metrics.clockOffset(clockOffsetMs(door.platform.clock) / 1000)
+        door.metrics.backupAge(await backupAgeSeconds(door.platform))
         set.headers['content-type'] = door.metrics.contentType
         return await door.metrics.render()
       },

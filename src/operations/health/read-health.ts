@@ -1,5 +1,6 @@
 import type { LiveCount, StoreHealth, StoreStatistics } from '../../../db/database.ts'
 import type { Platform } from '../platform.ts'
+import { backupAgeSeconds } from './backup-age.ts'
 import { purgeLagSeconds } from '../purge/purge-lag.ts'
 
 /** How the store is, for an operator. */
@@ -11,6 +12,8 @@ export type PlatformHealth = StoreHealth &
     readonly live: { readonly appTokens: LiveCount; readonly sessions: LiveCount; readonly grants: LiveCount }
     /** Epoch milliseconds of the last restore from a backup; null when there was none. */
     readonly restoredAt: number | null
+    /** How long ago the last backup was made; null when none was. */
+    readonly backupAgeSeconds: number | null
   }
 
 /** Rows that a count looks at: some milliseconds, also where there are millions. */
@@ -32,5 +35,6 @@ export const readHealth = async (platform: Platform): Promise<PlatformHealth> =>
       grants: await q.health.liveGrants(now, mostRows),
     },
     restoredAt: await q.watermarks.find('restored'),
+    backupAgeSeconds: await backupAgeSeconds(platform),
   }
 }

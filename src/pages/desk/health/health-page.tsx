@@ -65,6 +65,14 @@ export const HealthPage = ({ visit, health, program }: HealthPageProps) => (
         <dd>{program.bunVersion}</dd>
         <dt>Running for</dt>
         <dd>{durationInWords(program.uptimeSeconds)}</dd>
+        <dt>Last backup</dt>
+        <dd>
+          {health.backupAgeSeconds === null ? (
+            <Badge tone="waiting">None yet</Badge>
+          ) : (
+            `${durationInWords(health.backupAgeSeconds)} ago`
+          )}
+        </dd>
         <dt>Last restore from a backup</dt>
         <dd>{health.restoredAt === null ? 'Never' : <Time at={health.restoredAt} />}</dd>
       </Card>
