@@ -29,8 +29,11 @@ export const repeatableRequest = (
   return { principal, method: request.method, path, key, bodyHash }
 }
 
-/** What tells a retry of an exchange or refresh from reuse: the key and the body as one text; null without a key. */
-export const retryIdentity = (request: Request, body: unknown): string | null => {
+/**
+ * What tells a retry of an exchange or refresh from reuse: the key and the body as one text; null without a key. The
+ * client secret is left out, because a client that rotates its secret may retry with the other live one.
+ */
+export const retryIdentity = (request: Request, body: Readonly<Record<string, unknown>>): string | null => {
   const key = idempotencyKeyOf(request)
-  return key === null ? null : canonicalJson([key, body])
+  return key === null ? null : canonicalJson([key, { ...body, clientSecret: undefined }])
 }
