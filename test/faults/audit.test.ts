@@ -10,6 +10,7 @@ import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { moveVersion } from '../../src/operations/versions/move-version.ts'
 import { type Answer, call, codeOf } from '../support/call.ts'
 import { crash, together } from '../support/crash.ts'
+import { basic, sendForm } from '../flows/support/standard.ts'
 import { operator, trace } from '../support/operator.ts'
 import { runProgram } from '../support/run-program.ts'
 import {
@@ -320,6 +321,25 @@ describe('every refused credential leaves exactly the row that tells it', () => 
       { ...byApp(app), action: 'app_token.issue', target, ...refusedWith('app_inactive') },
     ])
   })
+})
+
+/** Asks for an app token with the right secret and a scope that is refused, at the contract's door and at the standard one. */
+const refusedScopes = async (app: AppInWorld, scope: string): Promise<readonly Answer[]> => [
+  await send('POST', '/token', { ...app.development, scope }),
+  await sendForm(world.server.url, '/oauth/token', { grant_type: 'client_credentials', scope }, basic(app.development)),
+]
+
+test.each([
+  ['no-such-scope', 'invalid_scope'],
+  ['customers:read', 'scope_not_available'],
+  ['profile:read', 'scope_not_allowed'],
+])('an app token with the scope %s, asked for with the right secret, leaves one row: %s', async (scope, reason) => {
+  const target = await credentialOf(await appToken(world.server.url, world.app.development))
+  for (const answer of await refusedScopes(world.app, scope)) {
+    expect(await told(answer)).toEqual([
+      { ...byApp(world.app), action: 'app_token.issue', target, ...refusedWith(reason) },
+    ])
+  }
 })
 
 describe('operators', () => {

@@ -1,5 +1,5 @@
 import type { Queries } from '../../../db/database.ts'
-import { refuse } from '../../domain/errors.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { auditEvent, type AuditStamp } from '../audit/event.ts'
 import { type Decision, refused } from '../decision.ts'
 import type { AuthenticatedClient, PresentedClient } from './authenticate-client.ts'
@@ -17,12 +17,13 @@ export const refuseClient = async (
   return refused(refuse('invalid_client'))
 }
 
-/** The secret was right, but the app is suspended. */
-export const refuseSuspended = async (
+/** The secret was right, but what was asked for is refused. */
+export const refuseKnownClient = async (
   q: Queries,
   stamp: AuditStamp,
   action: string,
   client: AuthenticatedClient,
+  fault: PlatformError,
 ): Promise<Decision<never>> => {
   await q.audit.insert(
     auditEvent(stamp, {
@@ -31,8 +32,8 @@ export const refuseSuspended = async (
       appId: client.appId,
       environment: client.environment,
       target: client.credentialId,
-      refusedWith: 'app_inactive',
+      refusedWith: fault.code,
     }),
   )
-  return refused(refuse('app_inactive'))
+  return refused(fault)
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Grant, Queries, TokenPair } from '../../../db/database.ts'
-import type { PlatformError } from '../../domain/errors.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { decideContinuation, retryWindowMs } from '../../domain/grant.ts'
 import { type RowKey, rowKey } from '../../domain/identifier.ts'
 import type { ParsedSecret } from '../../domain/secret.ts'
@@ -8,7 +8,7 @@ import { isValidAt } from '../../domain/validity.ts'
 import type { UserStatus } from '../../domain/user.ts'
 import { auditStamp } from '../audit/event.ts'
 import { authenticateClient, type ClientCredentials, presentClient, recordUse } from '../clients/authenticate-client.ts'
-import { refuseClient, refuseSuspended } from '../clients/refuse-client.ts'
+import { refuseClient, refuseKnownClient } from '../clients/refuse-client.ts'
 import { type Decision, decide, done } from '../decision.ts'
 import type { Platform, TokenKind, Trace } from '../platform.ts'
 import { type Attempt, endFamily, type IssuedTokens, refuseAttempt, repeatAnswer, tellTokens } from './attempt.ts'
@@ -59,7 +59,9 @@ export const continueGrant = async <Found extends FoundSecret>(
   return await decide(platform.database, async (q): Promise<Decision<IssuedTokens>> => {
     const client = await authenticateClient(q, presentedClient, now)
     if (client === null) return await refuseClient(q, stamp, continuation.action, presentedClient)
-    if (client.appStatus !== 'active') return await refuseSuspended(q, stamp, continuation.action, client)
+    if (client.appStatus !== 'active') {
+      return await refuseKnownClient(q, stamp, continuation.action, client, refuse('app_inactive'))
+    }
     const { secret, action, tokenKind, presented } = continuation
     const attempt: Attempt = { q, stamp, client, now, secret, action, tokenKind }
     const found = presented === null ? null : await continuation.find(q, presented)

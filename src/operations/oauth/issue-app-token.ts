@@ -1,12 +1,12 @@
 import type { Environment } from '../../domain/environment.ts'
-import { refuse } from '../../domain/errors.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { rowKey } from '../../domain/identifier.ts'
 import { formatScope, isSubset, parseScope, parseStoredScope, scopesFor } from '../../domain/scope.ts'
 import { hashSecret, mintSecret } from '../../domain/secret.ts'
 import { auditStamp } from '../audit/event.ts'
 import { authenticateClient, type ClientCredentials, presentClient, recordUse } from '../clients/authenticate-client.ts'
-import { refuseClient, refuseSuspended } from '../clients/refuse-client.ts'
-import { decide, done, refused } from '../decision.ts'
+import { refuseClient, refuseKnownClient } from '../clients/refuse-client.ts'
+import { decide, done } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 type AppTokenRequest = ClientCredentials & {
@@ -43,13 +43,15 @@ export const issueAppToken = async (
   return await decide(platform.database, async (q) => {
     const client = await authenticateClient(q, presented, now)
     if (client === null) return await refuseClient(q, stamp, 'app_token.issue', presented)
-    if (asked?.kind === 'refused') return refused(refuse(asked.code, { param: 'scope' }))
-    if (client.appStatus !== 'active') return await refuseSuspended(q, stamp, 'app_token.issue', client)
+    const refuseWith = async (fault: PlatformError) =>
+      await refuseKnownClient(q, stamp, 'app_token.issue', client, fault)
+    if (asked?.kind === 'refused') return await refuseWith(refuse(asked.code, { param: 'scope' }))
+    if (client.appStatus !== 'active') return await refuseWith(refuse('app_inactive'))
     const registered = parseStoredScope(client.appScopes)
     const possible = scopesFor('app').filter((name) => registered.includes(name))
     const scopes = asked?.scopes ?? possible
     if (scopes.length === 0 || !isSubset(scopes, possible)) {
-      return refused(refuse('scope_not_allowed', { param: 'scope' }))
+      return await refuseWith(refuse('scope_not_allowed', { param: 'scope' }))
     }
     const scope = formatScope(scopes)
     await q.appTokens.insert({
