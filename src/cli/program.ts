@@ -41,8 +41,8 @@ Settings come from flags, then from the environment:
                                  _ADDRESS as count/seconds
   LONGEST_WAIT_MS 2000           how long requests wait to begin; later every other is turned away; off: none waits
   INSTALL_APPROVAL manual        automatic: installs need no operator
-  LIFETIME_CODE, _APP_TOKEN, _ACCESS_TOKEN, _REFRESH_TOKEN, _SESSION, _INSTALL_SESSION_CODE, _EMBEDDED_SESSION in
-                                 seconds; they may shorten, not lengthen
+  LIFETIME_CODE, _APP_TOKEN, _ACCESS_TOKEN, _REFRESH_TOKEN, _SESSION, _SESSION_IDLE, _GRANT, _INSTALL_SESSION_CODE,
+                                 _EMBEDDED_SESSION in seconds; they may shorten, not lengthen
 
 Commands for app developers need no database but a server (--url, APP_PLATFORM_URL) and the development credentials of
 an app: from login, or from APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET, as in a pipeline.`

@@ -35,6 +35,10 @@ type ContinuationDecision =
   /** Not valid for this client, over or revoked; nothing changes. */
   | { readonly kind: 'refused' }
 
+/** When a grant ends however often it is refreshed, in epoch milliseconds: no token of it lives longer. */
+export const grantEndsAt = ({ createdAt }: { readonly createdAt: number }, lifetimeSeconds: number): number =>
+  createdAt + lifetimeSeconds * 1000
+
 /** How long a lost answer can be asked for again, in milliseconds (contract section 3). */
 export const retryWindowMs = 60_000
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Grant, Queries, TokenPair } from '../../../db/database.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
-import { decideContinuation, retryWindowMs } from '../../domain/grant.ts'
+import { decideContinuation, grantEndsAt, retryWindowMs } from '../../domain/grant.ts'
 import { type RowKey, rowKey } from '../../domain/identifier.ts'
 import type { ParsedSecret } from '../../domain/secret.ts'
 import { isValidAt } from '../../domain/validity.ts'
@@ -67,10 +67,11 @@ export const continueGrant = async <Found extends FoundSecret>(
     const found = presented === null ? null : await continuation.find(q, presented)
     if (presented === null || found === null) return await refuseAttempt(attempt, null)
     const { grant } = found
+    const endsAt = grantEndsAt(grant, platform.lifetimes.grant)
     const claim = {
       key: presented.key,
       clientId: client.clientId,
-      expired: !isValidAt(found, now),
+      expired: !isValidAt(found, now) || endsAt - now < shortestLifetimeMs,
       userActive: found.userStatus === 'active',
       fingerprint: next.retry?.fingerprint ?? null,
     }
@@ -86,7 +87,7 @@ export const continueGrant = async <Found extends FoundSecret>(
       case 'continue': {
         const fault = continuation.check(found)
         return fault === null
-          ? await spendAndIssue(attempt, grant, presented.key, continuation.scopes(grant), next)
+          ? await spendAndIssue(attempt, grant, presented.key, continuation.scopes(grant), next, endsAt)
           : await refuseAttempt(attempt, grant, fault)
       }
       default:
@@ -94,6 +95,9 @@ export const continueGrant = async <Found extends FoundSecret>(
     }
   })
 }
+
+/** Tokens that would live for less, because their grant ends, are not issued: answers tell lifetimes in whole seconds. */
+const shortestLifetimeMs = 1_000
 
 /** What follows if the attempt wins, made before the transaction. */
 type Next = {
@@ -126,9 +130,14 @@ const spendAndIssue = async (
   grant: Grant,
   presentedKey: RowKey,
   scopes: string,
-  { pair, accessExpiresAt, refreshExpiresAt, retry }: Next,
+  next: Next,
+  endsAt: number,
 ): Promise<Decision<IssuedTokens>> => {
   const { q, stamp, client, now } = attempt
+  const { pair, retry } = next
+  // Nothing that is issued outlives its grant.
+  const accessExpiresAt = Math.min(next.accessExpiresAt, endsAt)
+  const refreshExpiresAt = Math.min(next.refreshExpiresAt, endsAt)
   const won = await q.grants.advance(grant.id, presentedKey, {
     currentKey: pair.key,
     expiresAt: Math.max(accessExpiresAt, refreshExpiresAt),

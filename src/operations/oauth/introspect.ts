@@ -1,5 +1,6 @@
 import type { Queries } from '../../../db/database.ts'
 import { isAppTokenLive } from '../../domain/app-token.ts'
+import { grantEndsAt } from '../../domain/grant.ts'
 import { isRefreshTokenLive } from '../../domain/refresh-token.ts'
 import { isUserAccessTokenLive } from '../../domain/user-access-token.ts'
 import { auditStamp } from '../audit/event.ts'
@@ -52,15 +53,21 @@ export const introspect = async (
     return await decide(database, async (q) => await refuseClient(q, stamp, 'token.introspect', presented))
   }
   if (isUseUnrecorded(client, now)) await decide(database, async (q) => done(await recordUse(q, client, now)))
-  const token = await find(database.queries, text, client, now)
+  const token = await find(database.queries, text, client, now, platform.lifetimes.grant)
   return { appId: client.appId, token: token?.clientId === client.clientId ? token : null }
 }
 
 /** A live token, whosever it is. The prefix says where to look: one read at most. */
-const find = async (q: Queries, text: string, client: AuthenticatedClient, now: number): Promise<TokenFacts | null> =>
+const find = async (
+  q: Queries,
+  text: string,
+  client: AuthenticatedClient,
+  now: number,
+  grantSeconds: number,
+): Promise<TokenFacts | null> =>
   (await findLiveAppToken(q, text, now)) ??
   (await findLiveAccessToken(q, text, now)) ??
-  (await findLiveRefreshToken(q, text, client, now))
+  (await findLiveRefreshToken(q, text, client, now, grantSeconds))
 
 const findLiveAppToken = async (q: Queries, text: string, now: number): Promise<TokenFacts | null> => {
   const found = await findAppToken(q, text)
@@ -82,11 +89,13 @@ const findLiveRefreshToken = async (
   text: string,
   { appId, appStatus }: AuthenticatedClient,
   now: number,
+  grantSeconds: number,
 ): Promise<TokenFacts | null> => {
   const found = await findRefreshToken(q, text)
   if (found === null || found.row.grant.appId !== appId) return null
   const { pair, grant, userStatus } = found.row
-  const { createdAt, refreshExpiresAt: expiresAt } = pair
+  const { createdAt } = pair
+  const expiresAt = Math.min(pair.refreshExpiresAt, grantEndsAt(grant, grantSeconds))
   const state = { createdAt, expiresAt, grant, appStatus, userStatus }
   if (!isRefreshTokenLive(found.key, state, now)) return null
   const { clientId, userId, scopes } = grant
