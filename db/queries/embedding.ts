@@ -6,6 +6,8 @@ import { oldestKey } from './oldest-key.ts'
 import { reader } from './reader.ts'
 
 export type InstallSessionCode = typeof installSessionCodes.$inferSelect
+/** When a code was spent, the key of the session that it gave, and the address that asked; the last two are null when it gave none. */
+type CodeUse = { readonly spentAt: number; readonly gaveKey: string | null; readonly spentFrom: string | null }
 export type EmbeddedSession = typeof embeddedSessions.$inferSelect
 
 const live = alias(versions, 'live_versions')
@@ -100,12 +102,12 @@ export const embeddingQueries = (db: Connection) => {
     /** The keys of the oldest code and of the oldest session, or null. */
     oldestCodeKey: oldestKey(db, installSessionCodes.key),
     oldestSessionKey: oldestKey(db, embeddedSessions.key),
-    /** Spends the code; true for exactly one of any number of racing calls. */
-    spendCode: async (key: string, now: number) =>
+    /** Spends the code, for a session or for none; true for exactly one of any number of racing calls. */
+    spendCode: async (key: string, spent: CodeUse) =>
       (
         await db
           .update(installSessionCodes)
-          .set({ spentAt: now })
+          .set(spent)
           .where(and(eq(installSessionCodes.key, key), isNull(installSessionCodes.spentAt)))
           .returning({ key: installSessionCodes.key })
       ).length === 1,

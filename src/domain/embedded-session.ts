@@ -58,3 +58,20 @@ export const embeddingFault = (
 /** Whether the embedded session works at this moment (epoch milliseconds). */
 export const isEmbeddedSessionLive = (session: EmbeddedSessionState, nowMs: number): boolean =>
   isValidAt(session, nowMs) && session.endedAt === null && embeddingFault(session, nowMs) === null
+
+/** A spent code, and where and when it is presented again. */
+type RepeatedUse = {
+  readonly code: { readonly origin: string; readonly spentAt: number | null; readonly spentFrom: string | null }
+  readonly origin: string | null
+  readonly address: string
+}
+
+/** A page that sends its code twice, as one that is loaded twice does, sends it so soon. */
+const repeatWindowMs = 2_000
+
+/** Whether a spent code comes from the page that spent it: its origin and address, at once. Anything else has a copy of the code. */
+export const isOwnRepeat = ({ code, origin, address }: RepeatedUse, nowMs: number): boolean =>
+  code.spentAt !== null &&
+  nowMs - code.spentAt <= repeatWindowMs &&
+  origin === code.origin &&
+  address === code.spentFrom

@@ -81,12 +81,14 @@ describe('the exchange', () => {
     expect(trail.filter((action) => action.startsWith('install_session_code.reuse_detected'))).toHaveLength(199)
   })
 
-  test('of a spent code is refused and noted, and the session that it gave goes on', async () => {
+  test('of a spent code elsewhere is refused and noted, and ends the session that it gave', async () => {
     const there = await scene()
     const token = await exchanged(there)
-    expectRefusal(await exchangeInstallCode(url, there), 'invalid_grant')
-    expect(await trailOf(there.install)).toContain('install_session_code.reuse_detected: invalid_grant')
     expect((await me(token, there.origin)).status).toBe(200)
+    const elsewhere = { ...there, origin: (await scene()).origin }
+    expectRefusal(await exchangeInstallCode(url, elsewhere), 'invalid_grant')
+    expect(await trailOf(there.install)).toContain('install_session_code.reuse_detected: invalid_grant')
+    expectRefusal(await me(token, there.origin), 'invalid_token')
     expect((await call(url, 'GET', '~/metrics')).text).toMatch(
       /tokens_reused_total\{kind="install_session_code"\} [1-9]/,
     )

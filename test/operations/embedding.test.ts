@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
@@ -132,6 +132,54 @@ test('whatever comes of a code leaves the row that tells it: issued, refused, ex
   expect(await exchange({})).toMatchObject([
     { ...byApp, action: 'install_session_code.reuse_detected', outcome: 'refused', reason: 'invalid_grant' },
   ])
+})
+
+describe('a spent code that comes back', () => {
+  const here = { ...trace, address: '192.0.2.1' }
+  /** Spends a code at this moment and presents it again so much later; gives what came of it, and whether the session still lives. */
+  const replay = async (
+    afterMs: number,
+    from: Trace = here,
+    change: { origin?: string | null; clientId?: string } = {},
+  ) => {
+    const spentAt = platform.clock.now()
+    const at = (now: number): Platform => ({ ...platform, clock: { ...platform.clock, now: () => now } })
+    const { code } = await issueInstallSessionCode(platform, trace, await sessionOf(platform, user), install)
+    const request = { clientId: app.production.clientId, code, origin: embedOrigin(app) }
+    const { sessionToken } = await exchangeInstallSessionCode(at(spentAt), here, request)
+    const trail = async () => await platform.database.queries.audit.pageOfApp(app.id, null, '~', 1)
+    const refusal = await refusalOf(exchangeInstallSessionCode(at(spentAt + afterMs), from, { ...request, ...change }))
+    const [{ action, detail } = { action: null, detail: null }] = await trail()
+    return {
+      refusal,
+      action,
+      detail,
+      lives: (await authenticateEmbeddedSession(platform, sessionToken)).caller !== null,
+    }
+  }
+  const reuse = { refusal: 'invalid_grant', action: 'install_session_code.reuse_detected' }
+  const harmless = { ...reuse, detail: '{"sessionEnded":false}', lives: true }
+  const ended = { ...reuse, detail: '{"sessionEnded":true}', lives: false }
+
+  test('from the same page within two seconds ends nothing, and gives nothing', async () => {
+    expect(await replay(0)).toEqual(harmless)
+    expect(await replay(2_000)).toEqual(harmless)
+  })
+
+  test('later, from another address, or from another origin or none ends the session it gave', async () => {
+    expect(await replay(2_001)).toEqual(ended)
+    expect(await replay(0, { ...here, address: '192.0.2.2' })).toEqual(ended)
+    for (const origin of ['https://stranger.example', null]) expect(await replay(0, here, { origin })).toEqual(ended)
+  })
+
+  test('ends it also when the code has expired by then', async () => {
+    expect(await replay(599_000)).toEqual(ended)
+  })
+
+  test('under the name of another client changes nothing', async () => {
+    const other = { clientId: app.development.clientId }
+    expect(await replay(599_000, here, other)).toMatchObject({ refusal: 'invalid_grant', lives: true })
+  })
 })
 
 test('a purge that finds more than it may remove leaves the newest', async () => {

@@ -1,5 +1,5 @@
 import type { EmbeddedSession, Queries } from '../../../db/database.ts'
-import { embeddedScopes, embeddingFault } from '../../domain/embedded-session.ts'
+import { embeddedScopes, embeddingFault, isOwnRepeat } from '../../domain/embedded-session.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { type RowKey, rowKey } from '../../domain/identifier.ts'
@@ -7,7 +7,7 @@ import type { ResourceKind } from '../../domain/resource.ts'
 import { formatScope } from '../../domain/scope.ts'
 import { hashSecret, mintSecret, parseSecret, type ParsedSecret } from '../../domain/secret.ts'
 import { isValidAt } from '../../domain/validity.ts'
-import { type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
+import { type AuditFacts, type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
 import { type Decision, decide, done, refused } from '../decision.ts'
 import { claimedTrail } from '../clients/claimed-trail.ts'
 import type { Platform, Trace } from '../platform.ts'
@@ -41,8 +41,9 @@ type Attempt = {
 
 /**
  * Exchanges an install-session code for an embedded session. Everything is checked first and the code is consumed last, in the
- * transaction that issues: of any number of parallel calls one wins. A failed attempt spends nothing.
- * @throws invalid_grant for an unknown, spent or expired code, another client, and a user or session that is over;
+ * transaction that issues: of any number of parallel calls one wins. A failed attempt spends nothing. A spent code that comes
+ * back ends the session it gave, unless the page that spent it has sent it twice.
+ * @throws invalid_grant for an unknown, spent or expired code, another client, and a user or session that has ended;
  *   origin_not_allowed; app_inactive, install_required
  */
 export const exchangeInstallSessionCode = async (
@@ -58,15 +59,16 @@ export const exchangeInstallSessionCode = async (
   const stamp = auditStamp(platform, trace, now)
   let isReplayed = false
   const issued = await decide(platform.database, async (q) => {
-    isReplayed = false
     const attempt = { q, stamp, now, presented, request }
-    const checked = await checkedCode(attempt)
-    if (checked.kind === 'refused') return checked
-    const found = checked.value
-    if (!(await q.embedding.spendCode(found.code.key, now))) {
-      isReplayed = true
-      return await refuseCode(attempt, found, refuse('invalid_grant'), 'install_session_code.reuse_detected')
-    }
+    const found = await findCode(attempt)
+    isReplayed = found !== null && found.code.spentAt !== null
+    if (found === null) return await refuseCode(attempt, null, refuse('invalid_grant'))
+    if (isReplayed) return await refuseReplay(attempt, found)
+    const fault = codeFault(attempt, found)
+    if (fault !== null) return await refuseCode(attempt, found, fault)
+    const use = { spentAt: now, gaveKey: key, spentFrom: trace.address }
+    // Read and spent in one serializable transaction: nobody can have spent it in between.
+    if (!(await q.embedding.spendCode(found.code.key, use))) throw new Error('a code was spent within a transaction')
     const session = sessionOf(found, { key, hash, now, lifetimeMs: platform.lifetimes.embeddedSession * 1000 })
     await q.embedding.insertSession(session)
     return await issueSession(attempt, found, session)
@@ -76,20 +78,32 @@ export const exchangeInstallSessionCode = async (
   return { ...issued, sessionToken }
 }
 
-/** In order; everything but whether the code is spent. */
-const checkedCode = async (attempt: Attempt): Promise<Decision<FoundCode>> => {
-  const { q, presented, request, now } = attempt
+/** The code that was presented, in whatever state it is; null for one that never was, and for another client's. */
+const findCode = async ({ q, presented, request }: Attempt): Promise<FoundCode | null> => {
   const { findCode: find, oldestCodeKey: oldest } = q.embedding
   const rows = { find, oldest, hashOf: ({ code }: FoundCode) => code.hash }
   const found = presented === null ? null : await findBySecret(rows, presented)
-  if (found === null) return await refuseCode(attempt, null, refuse('invalid_grant'))
-  if (found.code.clientId !== request.clientId) return await refuseCode(attempt, null, refuse('invalid_grant'))
-  if (found.code.origin !== request.origin) {
-    return await refuseCode(attempt, found, refuse('origin_not_allowed', { message: wrongOrigin }))
-  }
-  if (!isValidAt(found.code, now)) return await refuseCode(attempt, found, refuse('invalid_grant'))
+  return found?.code.clientId === request.clientId ? found : null
+}
+
+/** Why an unspent code of this client gives no session; in order. */
+const codeFault = ({ request, now }: Attempt, found: FoundCode): PlatformError | null => {
+  if (found.code.origin !== request.origin) return refuse('origin_not_allowed', { message: wrongOrigin })
+  if (!isValidAt(found.code, now)) return refuse('invalid_grant')
   const fault = embeddingFault(found, now)
-  return fault === null ? done(found) : await refuseCode(attempt, found, refuse(fault))
+  return fault === null ? null : refuse(fault)
+}
+
+/** A spent code came back, be it long expired: if somebody else may hold it, they may hold the session, too. */
+const refuseReplay = async (attempt: Attempt, found: FoundCode): Promise<Decision<never>> => {
+  const { q, stamp, now, request } = attempt
+  const { code } = found
+  const isHarmless = isOwnRepeat({ code, origin: request.origin, address: stamp.address }, now)
+  const sessionEnded = !isHarmless && code.gaveKey !== null && (await q.embedding.endSession(code.gaveKey, now))
+  return await refuseCode(attempt, found, refuse('invalid_grant'), {
+    action: 'install_session_code.reuse_detected',
+    detail: { sessionEnded },
+  })
 }
 
 export const wrongOrigin = 'Only pages of the origin that the app was opened with may make this call.'
@@ -139,10 +153,10 @@ const refuseCode = async (
   { q, stamp, request }: Attempt,
   found: FoundCode | null,
   refusal: PlatformError,
-  action = 'embedded_session.issue',
+  event: Pick<AuditFacts, 'action' | 'detail'> = { action: 'embedded_session.issue' },
 ): Promise<Decision<never>> => {
   const trail = found === null ? await claimedTrail(q, request.clientId) : trailOf(found)
-  await q.audit.insert(auditEvent(stamp, { ...trail, action, refusedWith: refusal.code }))
+  await q.audit.insert(auditEvent(stamp, { ...trail, ...event, refusedWith: refusal.code }))
   return refused(refusal)
 }
 

@@ -147,7 +147,9 @@ const ownerOfFrame = async (q: Queries, text: string): Promise<OwnedToken | null
   if (code === null) return null
   const { clientId, installId: target } = code.row.code
   const event = { action: 'install_session_code.revoked', target }
-  return { kind: 'single', clientId, event, end: async (now) => await q.embedding.spendCode(code.key, now) }
+  const end = async (now: number) =>
+    await q.embedding.spendCode(code.key, { spentAt: now, gaveKey: null, spentFrom: null })
+  return { kind: 'single', clientId, event, end }
 }
 
 /** Ends the grant; whatever is left of its family is refused from this transaction on. */

@@ -137,7 +137,11 @@ const steps: readonly Step[] = [
   ],
   [
     'a code for a frame, once',
-    async (q) => expect(await twice(async () => await q.embedding.spendCode(one.code, next()))).toEqual([true, false]),
+    async (q) => {
+      const spend = async () =>
+        await q.embedding.spendCode(one.code, { spentAt: next(), gaveKey: null, spentFrom: null })
+      expect(await twice(spend)).toEqual([true, false])
+    },
     () => [`install_session_codes ${one.code}: spent_at`],
   ],
   ['a retry', async (q) => await q.grants.closeRetry(one.grants[0].id), grant(0, retry)],
