@@ -2,13 +2,13 @@ import { and, asc, eq, isNull, lt, lte } from 'drizzle-orm'
 import { apps, appTokens, clients, credentials } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
 import { oldestKey } from './oldest-key.ts'
-import { reader } from './reader.ts'
+import { reader, writer } from './reader.ts'
 
 export type AppToken = typeof appTokens.$inferSelect
 
 /** App tokens: issued in one insert, checked in one read. */
 export const appTokenQueries = (db: Connection) => {
-  const insert = lazily(() => db.insert(appTokens).values(everyColumn(appTokens)).prepare())
+  const insert = lazily(() => writer(db.insert(appTokens).values(everyColumn(appTokens))))
   const find = lazily(() =>
     reader(
       db
@@ -55,7 +55,7 @@ export const appTokenQueries = (db: Connection) => {
   return {
     /** The key of the oldest row, or null. */
     oldestKey: oldestKey(db, appTokens.key),
-    insert: async (token: AppToken) => void insert().run(token),
+    insert: async (token: AppToken) => void insert()(token),
     /** The token with the credential, client and app it depends on, whatever state they are in; one read. */
     find: async (key: string) => only(find()({ key })),
     /** Ends the token; false when it had already ended. */

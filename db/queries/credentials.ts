@@ -2,7 +2,7 @@ import { and, asc, desc, eq, getTableColumns, gt, isNotNull, isNull, lt, lte, ma
 import { apps, clients, credentials } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
 import { oldestKey } from './oldest-key.ts'
-import { reader } from './reader.ts'
+import { reader, writer } from './reader.ts'
 
 export type Credential = typeof credentials.$inferSelect
 
@@ -29,11 +29,12 @@ export const credentialQueries = (db: Connection) => {
     ),
   )
   const touch = lazily(() =>
-    db
-      .update(credentials)
-      .set({ lastUsedAt: given('now') })
-      .where(eq(credentials.id, given('id')))
-      .prepare(),
+    writer(
+      db
+        .update(credentials)
+        .set({ lastUsedAt: given('now') })
+        .where(eq(credentials.id, given('id'))),
+    ),
   )
 
   return {
@@ -42,7 +43,7 @@ export const credentialQueries = (db: Connection) => {
     find: async (id: string) => only(find()({ id })),
     /** The ID of the oldest credential, or null. */
     oldestId: oldestKey(db, credentials.id),
-    touch: async (id: string, now: number) => void touch().run({ id, now }),
+    touch: async (id: string, now: number) => void touch()({ id, now }),
     listByClient: async (clientId: string): Promise<Credential[]> =>
       await db.select().from(credentials).where(eq(credentials.clientId, clientId)).orderBy(asc(credentials.id)),
     /** The secrets of a client that still work, oldest first. */

@@ -2,7 +2,7 @@ import { and, asc, desc, eq, getTableColumns, gt, inArray, isNull, lte } from 'd
 import { apps, authorizationCodes, grants, tokenPairs, users } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
 import { oldestKey } from './oldest-key.ts'
-import { reader } from './reader.ts'
+import { reader, writer } from './reader.ts'
 
 export type Grant = typeof grants.$inferSelect
 export type AuthorizationCode = typeof authorizationCodes.$inferSelect
@@ -27,9 +27,9 @@ const codeAndGrant = 2
 
 /** Grants with the codes and token pairs that continue them. */
 export const grantQueries = (db: Connection) => {
-  const insert = lazily(() => db.insert(grants).values(everyColumn(grants)).prepare())
-  const insertCode = lazily(() => db.insert(authorizationCodes).values(everyColumn(authorizationCodes)).prepare())
-  const insertPair = lazily(() => db.insert(tokenPairs).values(everyColumn(tokenPairs)).prepare())
+  const insert = lazily(() => writer(db.insert(grants).values(everyColumn(grants))))
+  const insertCode = lazily(() => writer(db.insert(authorizationCodes).values(everyColumn(authorizationCodes))))
+  const insertPair = lazily(() => writer(db.insert(tokenPairs).values(everyColumn(tokenPairs))))
   const byId = lazily(() =>
     db
       .select()
@@ -85,19 +85,19 @@ export const grantQueries = (db: Connection) => {
     ),
   )
   const advance = lazily(() =>
-    db
-      .update(grants)
-      .set({
-        currentKey: given('currentKey'),
-        expiresAt: given('expiresAt'),
-        retryKey: given('retryKey'),
-        retrySalt: given('retrySalt'),
-        retryFingerprint: given('retryFingerprint'),
-        retryUntil: given('retryUntil'),
-      })
-      .where(and(eq(grants.id, given('id')), eq(grants.currentKey, given('presentedKey')), isNull(grants.revokedAt)))
-      .returning({ id: grants.id })
-      .prepare(),
+    writer(
+      db
+        .update(grants)
+        .set({
+          currentKey: given('currentKey'),
+          expiresAt: given('expiresAt'),
+          retryKey: given('retryKey'),
+          retrySalt: given('retrySalt'),
+          retryFingerprint: given('retryFingerprint'),
+          retryUntil: given('retryUntil'),
+        })
+        .where(and(eq(grants.id, given('id')), eq(grants.currentKey, given('presentedKey')), isNull(grants.revokedAt))),
+    ),
   )
   const pairBefore = lazily(() =>
     db
@@ -135,9 +135,9 @@ export const grantQueries = (db: Connection) => {
   const noRetry = { retryKey: null, retrySalt: null, retryFingerprint: null, retryUntil: null } as const
 
   return {
-    insert: async (grant: Grant) => void insert().run(grant),
-    insertCode: async (code: AuthorizationCode) => void insertCode().run(code),
-    insertPair: async (pair: TokenPair) => void insertPair().run(pair),
+    insert: async (grant: Grant) => void insert()(grant),
+    insertCode: async (code: AuthorizationCode) => void insertCode()(code),
+    insertPair: async (pair: TokenPair) => void insertPair()(pair),
     byId: async (id: string) => only(await byId().execute({ id })),
     /** A code, spent or not, with its grant and what the grant depends on; one read. */
     findCode: async (key: string) => only(findCode()({ key })),
@@ -153,7 +153,7 @@ export const grantQueries = (db: Connection) => {
      * and the grant is not revoked. True for exactly one of any number of racing calls.
      */
     advance: async (id: string, presentedKey: string, step: GrantStep) =>
-      advance().values({ id, presentedKey, ...step }).length === 1,
+      advance()({ id, presentedKey, ...step }) === 1,
     /** Ends the grant and with it every code and token of it; false when it had already ended. */
     revoke: async (id: string, now: number) =>
       (

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { asc, eq, getTableColumns, gt, sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { reader } from '../../../db/queries/reader.ts'
+import { reader, writer } from '../../../db/queries/reader.ts'
 
 const shelves = sqliteTable('shelves', { id: text().primaryKey(), isOpen: integer('is_open', { mode: 'boolean' }) })
 const books = sqliteTable('books', {
@@ -19,6 +19,10 @@ const library = () => {
   file.run("INSERT INTO shelves VALUES ('a', 1), ('b', 0), ('c', NULL)")
   file.run("INSERT INTO books VALUES (1, 'a', 'One'), (2, 'b', NULL), (3, 'c', 'Three')")
   return drizzle(file)
+}
+
+const refuse = () => {
+  throw new Error('not now')
 }
 
 const after = sql`+${sql.placeholder('after')}`
@@ -56,4 +60,23 @@ test('nothing found is an empty list, and a value that is missing is a mistake',
 
   expect(read({ after: 9 })).toEqual([])
   expect(() => read({})).toThrow('after')
+})
+
+test('a write gives the number of rows that it changed, maps values as their columns do, and refuses a missing one', () => {
+  const db = library()
+  const add = writer(db.insert(shelves).values({ id: sql.placeholder('id'), isOpen: sql.placeholder('isOpen') }))
+  const rename = writer(db.update(books).set({ title: after }).where(gt(books.id, 1)))
+
+  expect(add({ id: 'd', isOpen: false })).toBe(1)
+  expect(db.select().from(shelves).where(eq(shelves.id, 'd')).all()).toEqual([{ id: 'd', isOpen: false }])
+  expect(rename({ after: null })).toBe(2)
+  expect(() => add({ id: 'e' })).toThrow('isOpen')
+})
+
+test('a write tells the logger of its connection first, which may refuse it', () => {
+  const { $client } = library()
+  const db = drizzle($client, { logger: { logQuery: refuse } })
+
+  expect(() => writer(db.delete(books))({})).toThrow('not now')
+  expect($client.query('SELECT count(*) AS left FROM books').get()).toEqual({ left: 3 })
 })
