@@ -83,7 +83,7 @@ describe('before anybody is asked', () => {
   })
 
   test('every other fault is answered at the verified URI, with state and issuer', async () => {
-    expect(answerIn(await prepare({ scope: 'profile:read nothing' }, null))).toEqual({
+    expect(answerIn(await prepare({ scope: 'profile:read nothing' }))).toEqual({
       error: 'invalid_scope',
       error_description: 'The scope is empty or names a scope that does not exist.',
       state: 'af0ifjsldkj',
@@ -106,11 +106,13 @@ describe('before anybody is asked', () => {
       kind: 'sign_in',
       request: requestWith(),
     })
-    expect(answerIn(await prepare({}, null, '&prompt=none'))).toMatchObject({ error: 'login_required' })
-    expect(answerIn(await prepare({}, session, '&prompt=none'))).toMatchObject({ error: 'consent_required' })
-    expect(answerIn(await prepare({ scope: 'nothing' }, null, '&prompt=none'))).toMatchObject({
-      error: 'invalid_scope',
-    })
+    const told = { kind: 'tell', redirectTo: expect.stringContaining('state=af0ifjsldkj') }
+    const refused = async (error: string, ...asked: Parameters<typeof prepare>) =>
+      expect(await prepare(...asked)).toMatchObject({ ...told, error: { error } })
+    await refused('login_required', {}, null, '&prompt=none')
+    await refused('consent_required', {}, session, '&prompt=none')
+    await refused('invalid_scope', { scope: 'nothing' }, null, '&prompt=none')
+    await refused('invalid_scope', { scope: 'nothing' }, null)
   })
 })
 

@@ -9,7 +9,7 @@ import { sendLines } from '../flows/support/send.ts'
 import { call, codeOf } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
-import { addApp, addUser, createWorld, endWorld, exchangeBody, signIn } from '../support/world.ts'
+import { addApp, addUser, authorize, createWorld, endWorld, exchange, exchangeBody, signIn } from '../support/world.ts'
 import {
   answerOf,
   type Asked,
@@ -54,6 +54,16 @@ const expectTold = (seen: Seen, error: string, state: string | null = 'af0ifjsld
     iss: publicUrl,
   })
   expect(seen.headers.get('cache-control')).toBe('no-store')
+}
+
+/** A page of ours says it, and one link, which names its destination, would tell the app the same. */
+const expectShown = (seen: Seen, error: string, state: string | null = 'af0ifjsldkj'): void => {
+  expect({ status: seen.status, location: seen.location }).toEqual({ status: 400, location: null })
+  expect(seen.text).not.toMatch(/<form|http-equiv/)
+  const [, href = '', words = ''] = /<a href="(https:[^"]+)" class="button">(.*?)<\/a>/.exec(seen.text) ?? []
+  expect(words).toBe(`Continue to <bdi>${new URL(world.app.redirectUri).host}</bdi>`)
+  expect(seen.text.split('https:').length).toBe(2)
+  expectTold({ ...seen, status: 303, text: '', location: href.replaceAll('&amp;', '&') }, error, state)
 }
 
 describe('who asks, and where the answer goes', () => {
@@ -134,16 +144,19 @@ describe('every other fault', () => {
     ['the challenge method plain', { code_challenge_method: 'plain' }, 'invalid_request'],
     ['a request object', { request: 'eyJhbGciOiJub25lIn0.e30.' }, 'request_not_supported'],
     ['a request URI', { request_uri: 'https://app.example/request' }, 'request_uri_not_supported'],
-    ['prompt=none with something else', { prompt: 'none consent' }, 'invalid_request'],
   ]
   for (const [name, change, error] of faults) {
-    test(`${name} is told to the app as ${error}, before anyone has to sign in`, async () => {
-      for (const who of [session, null]) expectTold(await ask(change, '', who), error)
+    test(`${name} is told to the app as ${error}; before anybody has signed in only by a link that names the app’s host`, async () => {
+      for (const who of [null, 'apus_dead']) expectShown(await ask(change, '', who), error)
+      expectTold(await ask(change), error)
     })
   }
 
   test('a missing, empty, repeated, unreadable or too long state is told, and not given back', async () => {
-    for (const state of [null, '', 'x'.repeat(2049)]) expectTold(await ask({ state }), 'invalid_request', null)
+    for (const state of [null, '', 'x'.repeat(2049)]) {
+      expectTold(await ask({ state }), 'invalid_request', null)
+      expectShown(await ask({ state }, '', null), 'invalid_request', null)
+    }
     expectTold(await ask({}, '&state=other'), 'invalid_request', null)
     for (const bytes of ['%FF', 'a%00', '%zz'])
       expectTold(await ask({ state: null }, `&state=${bytes}`), 'invalid_request', null)
@@ -162,31 +175,49 @@ describe('every other fault', () => {
     test(`${name} twice is told, also when the two are equal`, async () => {
       const value = askedBy(world.app)[name] ?? 'query'
       for (const more of [value, '', 'other']) {
-        expectTold(await ask({ [name]: value }, `&${name}=${encodeURIComponent(more)}`, null), 'invalid_request')
+        expectTold(await ask({ [name]: value }, `&${name}=${encodeURIComponent(more)}`), 'invalid_request')
+        expectShown(await ask({ [name]: value }, `&${name}=${encodeURIComponent(more)}`, null), 'invalid_request')
       }
     })
   }
 
   test('a scope that the app has not registered, and a suspended app, are told', async () => {
     const app = await addApp(world.platform, world.user, 'profile:read')
-    expect(answerOf(await look(url, askPath(app), null))).toMatchObject({ error: 'invalid_scope' })
+    expect(answerOf(await look(url, askPath(app), session))).toMatchObject({ error: 'invalid_scope' })
     await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })
-    expect(answerOf(await look(url, askPath(app, { scope: 'profile:read' }), null))).toMatchObject({
+    expect(answerOf(await look(url, askPath(app, { scope: 'profile:read' }), session))).toMatchObject({
       error: 'unauthorized_client',
     })
   })
 
-  test('prompt=none asks nobody', async () => {
-    expectTold(await ask({ prompt: 'none' }, '', null), 'login_required')
-    expectTold(await ask({ prompt: 'none' }, '', 'apus_dead'), 'login_required')
-    expectTold(await ask({ prompt: 'none' }), 'consent_required')
+  test('prompt=none sends nobody on who is not signed in, or has not allowed this app anything', async () => {
+    const stranger = await signIn(url, await addUser(world.platform))
+    const broken = { prompt: 'none', scope: 'nothing' }
+    for (const who of [null, 'apus_dead']) {
+      expectShown(await ask({ prompt: 'none' }, '', who), 'login_required')
+      expectShown(await ask(broken, '', who), 'invalid_scope')
+    }
+    expectShown(await ask({ prompt: 'none' }, '', stranger), 'consent_required')
+    expectShown(await ask(broken, '', stranger), 'invalid_scope')
+    expectShown(await ask({ prompt: 'none consent' }, '', stranger), 'invalid_request')
+  })
+
+  test('prompt=none sends a person on, with errors of every kind, whose access this app has, and no longer once it is taken back', async () => {
+    const user = await addUser(world.platform)
+    const token = await signIn(url, user)
+    const { body } = await exchange(url, world.app, await authorize(url, token, world.app))
+    expectTold(await ask({ prompt: 'none' }, '', token), 'consent_required')
+    expectTold(await ask({ prompt: 'none', scope: 'nothing' }, '', token), 'invalid_scope')
+    expectTold(await ask({ prompt: 'none consent' }, '', token), 'invalid_request')
+    await call(url, 'POST', '/oauth/revoke', { token, body: { grantId: body.grantId } })
+    expectShown(await ask({ prompt: 'none' }, '', token), 'consent_required')
   })
 
   test('is added to the query that the redirect URI has', async () => {
     const app = await addApp(world.platform, world.user)
     const uri = `https://${app.slug}.example/cb?tenant=a%20b&x`
     await addRedirectUri(world.platform, trace, operator, { slug: app.slug, environment: 'development', uri })
-    const { location } = await look(url, askPath(app, { redirect_uri: uri, scope: 'nothing' }))
+    const { location } = await look(url, askPath(app, { redirect_uri: uri, scope: 'nothing' }), session)
     expect(location).toStartWith(`${uri}&error=invalid_scope&`)
   })
 })

@@ -7,6 +7,7 @@ import { page, seeOther } from '../page.ts'
 import { findVisit } from '../visit.ts'
 import { ConsentPage } from './consent-page.tsx'
 import { authorizePath, signInPath } from './paths.ts'
+import { requestErrorPage } from './request-error-page.tsx'
 import { unansweredPage } from './unanswered-page.tsx'
 
 /** The question: an app asks for access, and who is signed in sees to what. Changes nothing. */
@@ -24,6 +25,7 @@ const ask = async (door: Door, request: Request): Promise<Response> => {
   const parameters = readAuthorizationParameters(queryOf(request))
   const step = await prepareConsent(door.platform, visit?.session ?? null, parameters)
   if (step.kind === 'answer') return seeOther(step.redirectTo)
+  if (step.kind === 'tell') return requestErrorPage(request, step)
   if (step.kind === 'sign_in' || visit === null) return seeOther(signInPath(step.request))
   return page(<ConsentPage {...step} visit={visit} lifetimes={door.platform.lifetimes} />, { formTarget: appOrigins })
 }
