@@ -7,6 +7,7 @@ import type { Metrics } from '../runtime/metrics.ts'
 import type { Random } from '../runtime/random.ts'
 import type { RouteTally } from '../runtime/request-tally.ts'
 import { type BodyRule, checkApiVersion, checkBody, checkHost, checkSingleHeaders, jsonBodies } from './admission.ts'
+import { createBurst } from './burst.ts'
 import { createClientAddressReader } from './client-address.ts'
 import { setCrossOriginHeaders } from './cross-origin.ts'
 import { errorResponse, type RefusalPage } from './envelope.ts'
@@ -53,6 +54,7 @@ type BoundRoute = { readonly pattern: string; readonly body: BodyRule; readonly 
 export const createShell = (options: ShellOptions, publicUrl: string, draining: () => boolean): Shell => {
   const { clock, random, log, metrics, limiter, turnstile } = options
   const app = options.createApp(publicUrl)
+  const burst = createBurst()
   const readAddress = createClientAddressReader(options.trustedProxies)
   const secure = publicUrl.startsWith('https:')
   const served = options.apiVersion ?? servedApiVersion
@@ -110,6 +112,7 @@ export const createShell = (options: ShellOptions, publicUrl: string, draining: 
   // In one piece: each function more that waits is 2 % of a short answer.
   return async (request, peer) => {
     const startedAt = performance.now()
+    const turn = burst.turn()
     const path = pathOf(request.url)
     const match = router.find(request.method, path)
     const route = match.kind === 'found' ? match.route : unmatched
@@ -123,7 +126,7 @@ export const createShell = (options: ShellOptions, publicUrl: string, draining: 
       response = failed(cause, context, request)
     }
     if (match.kind === 'method_not_allowed') response.headers.set('allow', match.allow)
-    return finish(request, response, context, path, route.tally)
+    return await burst.leave(finish(request, response, context, path, route.tally), turn)
   }
 }
 
