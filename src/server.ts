@@ -105,6 +105,8 @@ export const startPlatformServer = async (
         metrics,
         draining: () => server.draining(),
         signingIn: new Map(),
+        delayed: new Map(),
+        sleep: Bun.sleep,
       }
       return createApp(door, refusal).use(pages(door))
     },

@@ -13,4 +13,7 @@ export type Door = {
   readonly draining: () => boolean
   /** How many sign-ins of each address are being checked right now. */
   readonly signingIn: Map<string, number>
+  /** How many refusals of grants wait right now, per client and address. */
+  readonly delayed: Map<string, number>
+  readonly sleep: (milliseconds: number) => Promise<void>
 }

@@ -1,6 +1,4 @@
 import { PlatformError, refuse } from '../domain/errors.ts'
-import { isClient } from '../operations/credentials/is-client.ts'
-import type { TokenKind } from '../operations/platform.ts'
 import type { Door } from './door.ts'
 import type { RateLimitPolicy, RateLimitState } from './rate-limit.ts'
 import type { RequestContext } from './request-context.ts'
@@ -10,13 +8,20 @@ import type { RequestContext } from './request-context.ts'
  * @throws rate_limited when nothing is left
  */
 export const takeShare = (door: Door, context: RequestContext, policy: RateLimitPolicy, key: string): void => {
-  const decision = door.limiter.take(policy, key)
+  showShare(context, door.limiter.take(policy, key))
+}
+
+/**
+ * Shows where a share stands on the answer.
+ * @throws rate_limited when nothing is left
+ */
+export const showShare = (context: RequestContext, decision: RateLimitState): void => {
   context.rateLimit = decision
   hold(context, decision)
 }
 
 /** The answer to a refusal tells of the limit that refused. */
-const hold = (context: RequestContext, decision: RateLimitState): void => {
+export const hold = (context: RequestContext, decision: RateLimitState): void => {
   if (decision.allowed) return
   context.rateLimit = decision
   throw refuse('rate_limited', { retryAfterSeconds: decision.resetSeconds })
@@ -28,37 +33,6 @@ const hold = (context: RequestContext, decision: RateLimitState): void => {
  */
 export const takeFailure = (door: Door, context: RequestContext, clientId: string): void => {
   hold(context, door.limiter.take('failed', clientKey(context, clientId)))
-}
-
-/**
- * Runs a call that a client authenticates in its body: within the share of this client at this address, and not at
- * all while too many of its credentials were refused. The address is part of both keys, so that nobody locks an app
- * out by its public client ID.
- * @throws rate_limited, and what the call throws
- */
-export const withClientLimits = async <T>(
-  door: Door,
-  context: RequestContext,
-  clientId: string,
-  kind: TokenKind,
-  call: () => Promise<T>,
-): Promise<T> => {
-  const key = clientKey(context, clientId)
-  takeShare(door, context, 'token', key)
-  hold(context, door.limiter.peek('failed', key))
-  const ofAddress = door.limiter.peek('failed', clientKey(context, ''))
-  if (!ofAddress.allowed && !(await isClient(door.platform, clientId))) hold(context, ofAddress)
-  try {
-    return await call()
-  } catch (error) {
-    if (error instanceof PlatformError && error.status === 401) {
-      door.platform.observe.refused(kind)
-      takeFailure(door, context, clientId)
-      // Made-up client IDs are without number: they count together, and cost no real client at this address anything.
-      if (!(await isClient(door.platform, clientId))) takeFailure(door, context, '')
-    }
-    throw error
-  }
 }
 
 /** Sign-ins of one address that may be checked at the same time: hashing is slow, and the line for it is everybody's. */
@@ -103,12 +77,13 @@ export const withSignInLimit = async <T>(
   }
 }
 
-const leave = (counts: Map<string, number>, key: string): void => {
+/** One fewer under the key; a key that nobody is left under is forgotten. */
+export const leave = (counts: Map<string, number>, key: string): void => {
   const left = (counts.get(key) ?? 1) - 1
   if (left > 0) counts.set(key, left)
   else counts.delete(key)
 }
 
 /** A key of bounded length, whatever came as client ID. */
-const clientKey = (context: RequestContext, clientId: string): string =>
+export const clientKey = (context: RequestContext, clientId: string): string =>
   `${clientId.slice(0, 64)} ${context.addressKey}`

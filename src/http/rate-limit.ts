@@ -19,6 +19,8 @@ export type RateLimiter = {
   take(policy: RateLimitPolicy, key: string): RateLimitState
   /** Whether `take` would be allowed; spends nothing. */
   peek(policy: RateLimitPolicy, key: string): RateLimitState
+  /** Spends one also when none is left, up to a second quota: for what was let through by `peek` and has happened since. */
+  charge(policy: RateLimitPolicy, key: string): RateLimitState
   /** Returns one that was taken. */
   giveBack(policy: RateLimitPolicy, key: string): void
 }
@@ -114,7 +116,7 @@ export const createRateLimiter = (options: {
 }): RateLimiter => {
   const { limits } = options
   if (limits === null) {
-    return { take: unlimited, peek: unlimited, giveBack: () => undefined }
+    return { take: unlimited, peek: unlimited, charge: unlimited, giveBack: () => undefined }
   }
   const startedAt = options.monotonicMs()
   const markOf = createLimitMarks(options.secret)
@@ -137,6 +139,11 @@ export const createRateLimiter = (options: {
       const owed = buckets.read(key, now)
       const allowed = owed + buckets.cost - now <= buckets.quota
       return describe(policy, buckets, allowed ? owed : owed + buckets.cost, now, allowed)
+    },
+    charge: (policy, key) => {
+      const buckets = bucketsOf(policy)
+      const now = unitsNow(buckets)
+      return describe(policy, buckets, buckets.spend(key, now, 2 * buckets.quota), now, true)
     },
     giveBack: (policy, key) => {
       const buckets = bucketsOf(policy)

@@ -58,7 +58,7 @@ describe('the limits are those of the contract', () => {
     expect((await sendForm(url, '/oauth/token', issue, basic(app.production))).status).toBe(200)
   })
 
-  test('refused credentials count, an invalid grant among them, and cut off before the right ones', async () => {
+  test('refused secrets count, an invalid grant does not, and too many cut off the right ones at this address', async () => {
     const world = await limited({ RATE_LIMIT_FAILED: '3/600' })
     const { url } = world.server
     const { development, production } = world.app
@@ -71,6 +71,11 @@ describe('the limits are those of the contract', () => {
       'invalid_client',
     )
     expectError(await sendForm(url, '/oauth/token', refreshForm('x'), basic(development)), 'invalid_grant')
+    expect((await sendForm(url, '/oauth/token', issue, basic(development))).status).toBe(200)
+    expectError(
+      await sendForm(url, '/oauth/token', issue, basic({ ...development, clientSecret: 'x' })),
+      'invalid_client',
+    )
     expectError(await sendForm(url, '/oauth/token', issue, basic(development)), 'temporarily_unavailable', 429)
     expect((await sendForm(url, '/oauth/token', issue, basic(production))).status).toBe(200)
   })

@@ -2,12 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { refuse } from '../../src/domain/errors.ts'
 import type { Door } from '../../src/http/door.ts'
-import { withClientLimits, withSignInLimit } from '../../src/http/limits.ts'
+import { withSignInLimit } from '../../src/http/limits.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { refusalOf } from '../operations/support/owner.ts'
 import { openAsOperator } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addApp, addUser } from '../support/world.ts'
 import { contextFrom, doorOf } from './support/door.ts'
 
 let platform: Platform
@@ -81,26 +80,4 @@ test('an address that guesses at many accounts is refused, and costs none of the
   for (let count = 0; count < 5; count += 1) expect(await signIn(door, 'dan', here, succeed)).toBe('rate_limited')
   expect(door.limiter.peek('sign_in', `dan ${here}`).remaining).toBe(3)
   expect(await signIn(door, 'dan', elsewhere, succeed)).toBe('done')
-})
-
-test('a client has a share of calls at each address, and takes nothing from that of another', async () => {
-  const door = doorOf(platform, { token: { count: 2, seconds: 600 } })
-  const call = async (clientId: string, address: string) =>
-    await refusalOf(withClientLimits(door, contextFrom(address), clientId, 'app_token', succeed))
-  for (const answer of ['done', 'done', 'rate_limited']) expect(await call('one', here)).toBe(answer)
-  expect([await call('other', here), await call('one', elsewhere)]).toEqual(['done', 'done'])
-})
-
-test('only what was refused for its credentials counts against a client', async () => {
-  const door = openDoor()
-  const { development } = await addApp(platform, await addUser(platform))
-  const issue = async (code: 'invalid_scope' | 'invalid_client') =>
-    await refusalOf(
-      withClientLimits(door, contextFrom(here), development.clientId, 'app_token', async () => {
-        await Promise.reject(refuse(code))
-      }),
-    )
-  for (let count = 0; count < 5; count += 1) expect(await issue('invalid_scope')).toBe('invalid_scope')
-  for (let count = 0; count < 2; count += 1) expect(await issue('invalid_client')).toBe('invalid_client')
-  expect(await issue('invalid_scope')).toBe('rate_limited')
 })

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { introspect, type TokenFacts } from '../../operations/oauth/introspect.ts'
 import type { Door } from '../door.ts'
-import { withClientLimits } from '../limits.ts'
+import { withClientLimits } from '../client-limits.ts'
 import { contextOf, traceOf } from '../request-context.ts'
 import { clientOf } from './client-authentication.ts'
 import { needed, readParameters } from './parameters.ts'

@@ -7,7 +7,7 @@ import { issueAppToken } from '../../operations/oauth/issue-app-token.ts'
 import { refreshTokens } from '../../operations/oauth/refresh-tokens.ts'
 import type { Door } from '../door.ts'
 import { retryIdentity } from '../idempotency-key.ts'
-import { withClientLimits } from '../limits.ts'
+import { withClientLimits, withGrantLimits } from '../client-limits.ts'
 import { contextOf, type RequestContext, traceOf } from '../request-context.ts'
 import { clientOf } from './client-authentication.ts'
 import { needed, type Parameters, readParameters } from './parameters.ts'
@@ -67,7 +67,7 @@ const exchange: Grant = async ({ door, context, request, client, parameters }) =
     codeVerifier: needed(parameters, 'code_verifier'),
   }
   const identity = retryIdentity(request, { grant_type: 'authorization_code', ...fields })
-  const issued = await withClientLimits(
+  const issued = await withGrantLimits(
     door,
     context,
     client.clientId,
@@ -84,7 +84,7 @@ const refresh: Grant = async ({ door, context, request, client, parameters }) =>
     scope: parameters('scope'),
   }
   const identity = retryIdentity(request, { grant_type: 'refresh_token', ...fields })
-  const issued = await withClientLimits(
+  const issued = await withGrantLimits(
     door,
     context,
     client.clientId,

@@ -14,6 +14,8 @@ export const doorOf = (platform: Platform, limits: Partial<RateLimits> = {}): Do
   metrics: createMetrics(() => platform.database.statistics()),
   draining: () => false,
   signingIn: new Map(),
+  delayed: new Map(),
+  sleep: async () => await Promise.resolve(),
 })
 
 /** What the shell knows about a request from this address. */

@@ -4,7 +4,7 @@ import { embeddedSessionRequest } from '../../contract/embedded.ts'
 import { openToKnownOrigin, preflight } from '../../cross-origin.ts'
 import type { Door } from '../../door.ts'
 import { jsonBody } from '../../json-body.ts'
-import { withClientLimits } from '../../limits.ts'
+import { withClientLimits } from '../../client-limits.ts'
 import { contextOf, traceOf } from '../../request-context.ts'
 
 const path = '/api/embedded/session'

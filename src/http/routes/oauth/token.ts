@@ -9,7 +9,7 @@ import { tokenRequest, tokenResponse } from '../../contract/oauth.ts'
 import type { Door } from '../../door.ts'
 import { retryIdentity } from '../../idempotency-key.ts'
 import { jsonBody } from '../../json-body.ts'
-import { withClientLimits } from '../../limits.ts'
+import { withGrantLimits } from '../../client-limits.ts'
 import { contextOf, type RequestContext, traceOf } from '../../request-context.ts'
 import { operationDetails } from '../operation-details.ts'
 import { contractPath } from '../paths.ts'
@@ -80,7 +80,7 @@ const exchange: Issue = async (door, context, body, identity) => {
   const redirectUri = needed(body, 'redirectUri')
   const codeVerifier = needed(body, 'codeVerifier')
   const request = { clientId, clientSecret, code, redirectUri, codeVerifier }
-  return await withClientLimits(
+  return await withGrantLimits(
     door,
     context,
     clientId,
@@ -93,7 +93,7 @@ const refresh: Issue = async (door, context, body, identity) => {
   const { clientId, clientSecret } = body
   const refreshToken = needed(body, 'refreshToken')
   const request = { clientId, clientSecret, refreshToken, scope: body.scope ?? null }
-  return await withClientLimits(
+  return await withGrantLimits(
     door,
     context,
     clientId,

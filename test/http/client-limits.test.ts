@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { refuse } from '../../src/domain/errors.ts'
+import { withClientLimits, withGrantLimits } from '../../src/http/client-limits.ts'
+import type { Door } from '../../src/http/door.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { refusalOf } from '../operations/support/owner.ts'
+import { openAsOperator } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser } from '../support/world.ts'
+import { contextFrom, doorOf } from './support/door.ts'
+
+let platform: Platform
+let clientId: string
+let otherId: string
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'client-limits.db'))
+  const user = await addUser(platform)
+  clientId = (await addApp(platform, user)).development.clientId
+  otherId = (await addApp(platform, user)).development.clientId
+})
+afterAll(async () => await platform.database.close())
+
+const [here, elsewhere] = ['203.0.113.9', '198.51.100.7']
+const succeed = async () => await Promise.resolve()
+const failWith = (code: 'invalid_client' | 'invalid_grant' | 'invalid_scope') => async () =>
+  await Promise.reject(refuse(code))
+
+const asClient = async (door: Door, id: string, call: () => Promise<unknown>, address = here) =>
+  await refusalOf(withClientLimits(door, contextFrom(address), id, 'client_secret', call))
+const withGrant = async (door: Door, id: string, call: () => Promise<unknown>, address = here) =>
+  await refusalOf(withGrantLimits(door, contextFrom(address), id, 'authorization_code', call))
+
+test('a client has a share of calls at each address, and takes nothing from that of another', async () => {
+  for (const call of [asClient, withGrant]) {
+    const door = doorOf(platform, { token: { count: 2, seconds: 600 } })
+    for (const answer of ['done', 'done', 'rate_limited']) expect(await call(door, clientId, succeed)).toBe(answer)
+    expect([await call(door, otherId, succeed), await call(door, clientId, succeed, elsewhere)]).toEqual([
+      'done',
+      'done',
+    ])
+  }
+})
+
+test('only a refused secret counts against a client', async () => {
+  const door = doorOf(platform, { failed: { count: 2, seconds: 600 } })
+  for (const code of ['invalid_scope', 'invalid_grant'] as const) {
+    for (let count = 0; count < 5; count += 1) expect(await withGrant(door, clientId, failWith(code))).toBe(code)
+  }
+  for (let count = 0; count < 2; count += 1) {
+    expect(await withGrant(door, clientId, failWith('invalid_client'))).toBe('invalid_client')
+  }
+  expect([await asClient(door, clientId, succeed), await withGrant(door, clientId, succeed)]).toEqual([
+    'rate_limited',
+    'rate_limited',
+  ])
+})
+
+test('grants that were let in together and succeeded are all charged afterwards', async () => {
+  const door = doorOf(platform, { token: { count: 2, seconds: 600 } })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const together = Array.from({ length: 3 }, async () => await withGrant(door, clientId, async () => await promise))
+  resolve()
+  expect(await Promise.all(together)).toEqual(['done', 'done', 'done'])
+  expect(door.limiter.peek('token', `${clientId} ${here}`)).toMatchObject({ allowed: false, resetSeconds: 600 })
+})
+
+/** A door whose delays last until the test ends them. */
+const slowDoor = () => {
+  const lengths: number[] = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const sleep = async (milliseconds: number) => {
+    lengths.push(milliseconds)
+    await promise
+  }
+  return { door: { ...doorOf(platform), sleep }, lengths, end: resolve }
+}
+
+test('refused grants are delayed the longer the more there were, and by a second at most', async () => {
+  const { door, lengths, end } = slowDoor()
+  end()
+  for (let count = 0; count < 130; count += 1) await withGrant(door, clientId, failWith('invalid_grant'))
+  expect(lengths.length).toBe(130 - 70) // the first of the 120 of five minutes are not worth a delay
+  expect(lengths).toEqual(lengths.toSorted((one, other) => one - other))
+  expect([lengths[0], lengths.at(-1)]).toEqual([20, 1_000])
+})
+
+test('nothing else is delayed, not even while refused grants are: a valid code, another refusal, another client', async () => {
+  const { door, lengths, end } = slowDoor()
+  const spent = 119
+  for (let count = 0; count < spent; count += 1) door.limiter.take('failed', `grant ${clientId} ${here}`)
+  const refused = withGrant(door, clientId, failWith('invalid_grant'))
+  expect(await withGrant(door, clientId, succeed)).toBe('done')
+  expect(await asClient(door, clientId, succeed)).toBe('done')
+  expect(await withGrant(door, clientId, failWith('invalid_scope'))).toBe('invalid_scope')
+  expect(await withGrant(door, clientId, failWith('invalid_client'))).toBe('invalid_client')
+  expect(await withGrant(door, otherId, failWith('invalid_grant'))).toBe('invalid_grant')
+  expect(await withGrant(door, clientId, failWith('invalid_grant'), elsewhere)).toBe('invalid_grant')
+  expect(lengths).toEqual([1_000])
+  end()
+  expect(await refused).toBe('invalid_grant')
+})
+
+test('eight refused grants wait for one client at one address, and the next is answered at once', async () => {
+  const { door, lengths, end } = slowDoor()
+  for (let count = 0; count < 120; count += 1) door.limiter.take('failed', `grant ${clientId} ${here}`)
+  const waiting = Array.from({ length: 8 }, async () => await withGrant(door, clientId, failWith('invalid_grant')))
+  for (let count = 0; count < 100; count += 1) {
+    expect(await withGrant(door, clientId, failWith('invalid_grant'))).toBe('invalid_grant')
+  }
+  expect(lengths.length).toBe(8)
+  end()
+  await Promise.all(waiting)
+  expect(door.delayed.size).toBe(0)
+})
+
+test('refused grants wait for 128 clients and addresses at most, and a server that stops waits for none', async () => {
+  const { door, lengths, end } = slowDoor()
+  const addresses = Array.from({ length: 140 }, (_, index) => `192.0.2.${index}`)
+  for (const address of addresses) {
+    for (let count = 0; count < 120; count += 1) door.limiter.take('failed', `grant ${clientId} ${address}`)
+  }
+  const answers = addresses.map(async (address) => await withGrant(door, clientId, failWith('invalid_grant'), address))
+  await Promise.all(answers.slice(128))
+  expect([door.delayed.size, lengths.length]).toEqual([128, 128])
+  const stopping = { ...door, draining: () => true }
+  expect(await withGrant(stopping, otherId, failWith('invalid_grant'))).toBe('invalid_grant')
+  end()
+  await Promise.all(answers)
+})
+
+test('what was refused without a secret, such as the code of a frame, keeps its share and counts against no client', async () => {
+  const door = doorOf(platform, { token: { count: 3, seconds: 600 }, failed: { count: 1, seconds: 600 } })
+  for (const answer of ['invalid_grant', 'invalid_grant', 'invalid_grant', 'rate_limited']) {
+    expect(await asClient(door, clientId, failWith('invalid_grant'))).toBe(answer)
+  }
+  expect(door.limiter.peek('failed', `${clientId} ${here}`).allowed).toBe(true)
+})
