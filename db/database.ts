@@ -86,6 +86,7 @@ export type UnusableKind =
   | 'old_sqlite'
   | 'exists'
   | 'damaged'
+  | 'altered'
   | 'rolled_back'
   | 'unsupported'
   | 'busy'

@@ -4,7 +4,8 @@ import { connectForLooking } from './sqlite/commit-count.ts'
 import { connect, type Connection } from './sqlite/connection.ts'
 import { faultKind, lacksRoom } from './sqlite/fault.ts'
 import { patiently } from './sqlite/patiently.ts'
-import { partNotAsMade } from './sqlite/schema-as-made.ts'
+import { activeObject, differenceFrom, recordOfMigrations } from './sqlite/schema-as-made.ts'
+import type { SchemaObject } from './sqlite/schema-structure.ts'
 
 /** One step of the schema. Append-only: an applied one never changes, which its checksum proves. */
 export type Migration = {
@@ -24,15 +25,17 @@ type Applied = { readonly id: number; readonly name: string; readonly sha256: st
 type SchemaState = 'empty' | 'behind' | 'current'
 
 /**
- * Looks at a file without changing what is in it. Throws `DatabaseUnusable`: 'damaged' when it cannot be read,
- * 'foreign' for another program's file, 'newer' for one that a later version of this program migrated,
- * 'migration_changed' when what was applied is not what we would apply.
+ * Looks at a file without changing what is in it, in one read transaction, because another process may be
+ * migrating it. Throws `DatabaseUnusable`: 'damaged' when it cannot be read or its schema is not as the migrations make it,
+ * 'foreign' for another program's file, 'newer' for one that a later version of this program migrated, 'altered' when others
+ * have added something, 'migration_changed' when what was applied is not what we would apply.
  */
 export const inspectSchema = (file: string, migrations: readonly Migration[]): SchemaState => {
   assertInOrder(migrations)
   try {
     using connection = connectForLooking(file)
     connection.run('PRAGMA busy_timeout = 1000')
+    connection.run('BEGIN')
     return schemaState(connection, file, migrations)
   } catch (error) {
     if (lacksRoom(error) || faultKind(error) !== 'state_unknown') throw error
@@ -54,7 +57,8 @@ export const migrate = async (file: string, migrations: readonly Migration[]): P
     connection.run('PRAGMA foreign_keys = OFF')
     const applied: number[] = []
     for (const migration of migrations) {
-      await patiently(() => connection.run('BEGIN IMMEDIATE'))
+      // Without a WAL, as in a new file, readers elsewhere would otherwise stand in the way of COMMIT.
+      await patiently(() => connection.run('BEGIN EXCLUSIVE'))
       if (inTransaction(connection, () => applyOnce(connection, file, migrations, migration)))
         applied.push(migration.id)
     }
@@ -74,13 +78,7 @@ const applyOnce = (
   schemaState(connection, file, migrations)
   if (appliedTo(connection).some(({ id }) => id === migration.id)) return false
   connection.run(`PRAGMA application_id = ${applicationId}`)
-  connection.run(
-    `CREATE TABLE IF NOT EXISTS schema_migrations (
-      id INTEGER PRIMARY KEY NOT NULL,
-      name TEXT NOT NULL,
-      sha256 TEXT NOT NULL
-    ) STRICT`,
-  )
+  connection.run(recordOfMigrations)
   try {
     connection.run(migration.sql)
   } catch (error) {
@@ -107,11 +105,14 @@ const inTransaction = <T>(connection: Connection, work: () => T): T => {
   }
 }
 
+/** Expects a transaction to be under way. */
 const schemaState = (connection: Connection, file: string, migrations: readonly Migration[]): SchemaState => {
   const id = connection.value('PRAGMA application_id')
   const tables = connection.value('SELECT count(*) FROM sqlite_schema')
   if (id === 0 && tables === 0) return 'empty'
   if (id !== applicationId) throw new DatabaseUnusable('foreign', `${file} is not a database of this program.`)
+  const active = activeObject(connection)
+  if (active !== null) throw foreignObject(active, file)
   const applied = appliedTo(connection)
   for (const [index, { id, name, sha256 }] of applied.entries()) {
     const known = migrations[index]
@@ -125,12 +126,23 @@ const schemaState = (connection: Connection, file: string, migrations: readonly 
       )
     }
   }
-  const wrong = partNotAsMade(connection, migrations.slice(0, applied.length))
-  if (wrong !== null) {
-    const sentence = `${wrong} in ${file} is not as this program made it: the file is damaged, or was changed by hand. Restore a backup.`
+  const difference = differenceFrom(connection, migrations.slice(0, applied.length))
+  if (difference?.kind === 'foreign') throw foreignObject(difference.object, file)
+  if (difference !== null) {
+    const sentence = `${difference.object.name} in ${file} is not as this program made it: the file is damaged, or was changed by hand. Restore a backup.`
     throw new DatabaseUnusable('damaged', sentence)
   }
   return applied.length < migrations.length ? 'behind' : 'current'
+}
+
+const foreignObject = ({ type, name }: SchemaObject, file: string) => {
+  // A name that somebody chose with care could be more than a name in a shell.
+  const command = /^\w+$/.test(name) ? ` with sqlite3 ${file} 'DROP ${type.toUpperCase()} ${name}'` : ''
+  return new DatabaseUnusable(
+    'altered',
+    `The ${type} ${name} in ${file} was not made by this program, which accepts nothing that others have added: ` +
+      `remove it${command}, or restore another backup.`,
+  )
 }
 
 const appliedTo = (connection: Connection): readonly Applied[] => {

@@ -239,3 +239,42 @@ test('a damaged backup is refused in one line', async () => {
   expect(stderr).toMatch(/^error: [^\n]+\.\n$/)
   expect(emailsIn(file)).toEqual(newEmails)
 })
+
+const additions: Record<string, readonly [sql: string, named: string]> = {
+  'a trigger that undoes the ending of sessions': [
+    'CREATE TRIGGER revive BEFORE DELETE ON sessions BEGIN SELECT RAISE(IGNORE); END',
+    'The trigger revive',
+  ],
+  'a trigger that makes an operator': [
+    "CREATE TRIGGER promote AFTER INSERT ON audit_events BEGIN UPDATE users SET is_operator = 1 WHERE email = 'first@example.com'; END",
+    'The trigger promote',
+  ],
+  'a view': ['CREATE VIEW everybody AS SELECT * FROM users', 'The view everybody'],
+  'a table': ['CREATE TABLE notes (text)', 'The table notes'],
+}
+test.each(Object.entries(additions))(
+  'a backup to which others have added %s is refused by name, by every command and by the server',
+  async (_, [sql, named]) => {
+    const { file, backup } = await oldAndNew()
+    const altered = new Database(backup)
+    altered.run(sql)
+    altered.close()
+    const at = (words: readonly string[]) => deskAt(file).run([...words, '--json'])
+    const refused = await Promise.all([
+      at(['restore', backup]),
+      ...[
+        ['check'],
+        ['serve', '--port', '0'],
+        ['migrate'],
+        ['user', 'disable', 'first@example.com'],
+        ['backup', `${backup}.2`],
+      ].map((words) => at([...words, '--database', backup])),
+    ])
+    for (const { exitCode, stdout, stderr } of refused) {
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+      expect(stderr).toMatch(/^error: [^\n]+\n$/)
+      expect(stderr).toContain(`${named} in ${backup} was not made by this program`)
+    }
+    expect(emailsIn(file)).toEqual(newEmails)
+  },
+)

@@ -1,10 +1,12 @@
 import { migrate } from '../../../../db/migrate.ts'
+import { migrateFile } from '../../../../db/migrate-file.ts'
+import { migrations as ofThePlatform } from '../../../../db/migrations/index.ts'
 import { migrationOf } from './tiny-store.ts'
 
-// Applies three migrations that take a while and prints which of them this process applied. Usage: migrate-process.ts
-// FILE
+// Applies three migrations that take a while and prints which of them this process applied; with `platform` it creates
+// the platform's own database as a first start does. Usage: migrate-process.ts FILE [platform]
 
-const [, , file = ''] = process.argv
+const [, , file = '', what] = process.argv
 const more = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
   INSERT INTO numbers SELECT i FROM n;`
 const migrations = [
@@ -12,4 +14,5 @@ const migrations = [
   migrationOf(2, 'more numbers', more),
   migrationOf(3, 'yet more numbers', more),
 ]
-console.log(JSON.stringify(await migrate(file, migrations)))
+const applied = what === 'platform' ? await migrateFile(file, ofThePlatform) : await migrate(file, migrations)
+console.log(JSON.stringify(applied))
