@@ -55,7 +55,17 @@ export type TransactionOptions<T> = {
   readonly endsAccess?: (value: T) => boolean
 }
 
-export type StoreHealth = { readonly writable: boolean; readonly reason: string | null }
+/** What keeps the store from taking writes: `failed` until a restart, `full` until there is room. */
+export type StoreProblem = 'failed' | 'full'
+
+export type StoreHealth =
+  | { readonly writable: true; readonly problem: null; readonly reason: null }
+  | {
+      readonly writable: false
+      readonly problem: StoreProblem
+      /** What is the matter and what to do. */
+      readonly reason: string
+    }
 
 export type StoreStatistics = {
   /** Transactions answered and commits made for them, since the start. */
@@ -65,6 +75,11 @@ export type StoreStatistics = {
   readonly walBytes: number
   /** As `health` says. */
   readonly writable: boolean
+  /** Bytes that this process may still write to the disk of the database; null when the disk does not say. */
+  readonly freeDiskBytes: number | null
+  /** How often a transaction could not begin because another process was writing. */
+  readonly lockWaits: number
+  readonly failedCheckpoints: number
 }
 
 /**

@@ -1,4 +1,5 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, statfsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { refuse } from '../src/domain/errors.ts'
 import {
@@ -47,8 +48,8 @@ export type SqliteOptions<Q> = {
   readonly checkpointAfterPages?: number
   /** How much room is kept on the disk for ending access once it is full; none by default. */
   readonly reserveBytes?: number
-  /** Called when the disk is full, with a sentence for the operator, and with null when there is room again. */
-  readonly onFull?: (reason: string | null) => void
+  /** Called with how long each sync of the write-ahead log took. */
+  readonly onSync?: (milliseconds: number) => void
   /** Called once, when writes have stopped for good. */
   readonly onFault?: (fault: StoreFault) => void
 }
@@ -102,6 +103,7 @@ class SqliteStore<Q> implements Store<Q> {
   readonly #room: Room
   #writer: WritingConnection<Q>
   #stopped: string | null = null
+  #failedCheckpoints = 0
 
   constructor(
     private readonly options: SqliteOptions<Q>,
@@ -116,11 +118,11 @@ class SqliteStore<Q> implements Store<Q> {
     this.#reader.connection.value('SELECT count(*) FROM sqlite_schema')
     this.#acknowledged = new Acknowledged(file, (error) => this.#stop(reasonOf(error), error))
     syncFolderOf(file)
-    this.#walSync = new WalSync(companionsOf(file).wal)
+    this.#walSync = new WalSync(companionsOf(file).wal, options.onSync)
     // Without the names of the -shm and of the lock, others would write beside us under locks of their own.
     const { wal, shm, lock: serverLock } = companionsOf(file)
     this.#guard = new FileGuard([file, wal, shm, ...(role === 'server' ? [serverLock] : [])])
-    this.#room = new Room({ file, reserveBytes, told: (reason) => options.onFull?.(reason) })
+    this.#room = new Room({ file, reserveBytes })
     this.#checkpointer = role === 'server' ? this.#openCheckpointer() : null
     this.#queue = new CommitQueue<Q>({
       writer: this.#writer,
@@ -152,8 +154,10 @@ class SqliteStore<Q> implements Store<Q> {
   }
 
   health(): StoreHealth {
-    const reason = this.#stopped ?? this.#room.reason
-    return { writable: reason === null, reason }
+    if (this.#stopped !== null) return { writable: false, problem: 'failed', reason: this.#stopped }
+    const full = this.#room.reason
+    if (full !== null) return { writable: false, problem: 'full', reason: full }
+    return { writable: true, problem: null, reason: null }
   }
 
   statistics(): StoreStatistics {
@@ -163,6 +167,9 @@ class SqliteStore<Q> implements Store<Q> {
       databaseBytes: bytesOf(this.options.file),
       walBytes: bytesOf(companionsOf(this.options.file).wal),
       writable: this.health().writable,
+      freeDiskBytes: freeBytesBeside(this.options.file),
+      lockWaits: this.#queue.lockWaits,
+      failedCheckpoints: this.#failedCheckpoints,
     }
   }
 
@@ -242,6 +249,7 @@ class SqliteStore<Q> implements Store<Q> {
 
   /** The WAL still has every page: trying again later is all there is to do, unless the disk failed. */
   #checkpointFailed(error: unknown): void {
+    this.#failedCheckpoints += 1
     if (faultKind(error) === 'state_unknown') this.#stop(reasonOf(error), error)
   }
 
@@ -262,6 +270,16 @@ class SqliteStore<Q> implements Store<Q> {
 }
 
 const noRoom = () => refuse('unavailable', { retryAfterSeconds: 5 })
+
+/** What a user without special rights may still use. */
+const freeBytesBeside = (file: string): number | null => {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(file))
+    return bavail * bsize
+  } catch {
+    return null // the folder is gone, or the disk fails
+  }
+}
 
 const bytesOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 

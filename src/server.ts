@@ -16,7 +16,7 @@ import { announceDeprecationsJob } from './jobs/announce-deprecations.ts'
 import { startWebhookWorker } from './jobs/deliver-webhooks.ts'
 import { purgeJob } from './jobs/purge.ts'
 import { startScheduler } from './jobs/scheduler.ts'
-import { createClockWatch } from './operations/clock/clock-fault.ts'
+import { watchConditionsJob } from './jobs/watch-conditions.ts'
 import { keepingClock, keepTime } from './operations/clock/keep-time.ts'
 import { openClock } from './operations/clock/open-clock.ts'
 import type { Platform } from './operations/platform.ts'
@@ -27,6 +27,7 @@ import { createLog } from './runtime/log.ts'
 import { standardErrorWriter } from './runtime/log-writer.ts'
 import { createMetrics } from './runtime/metrics.ts'
 import { createPasswords } from './runtime/passwords.ts'
+import { watchEventLoop } from './runtime/process-figures.ts'
 import { createRandom } from './runtime/random.ts'
 import { openWebhookSender, type WebhookSender } from './runtime/webhook-sender.ts'
 
@@ -56,6 +57,7 @@ export const startPlatformServer = async (
   const random = createRandom()
   const passwords = createPasswords({ cost: 12, parallel: 1 })
   await passwords.load() // where that fails, nobody could sign in
+  const metrics = createMetrics()
   const database = await openSqlite({
     file: config.databasePath,
     role: 'server',
@@ -63,15 +65,10 @@ export const startPlatformServer = async (
     migrations,
     migrate: true,
     reserveBytes: 2 * 1024 * 1024,
-    onFull: (reason) => (reason === null ? log.info('database.has_room') : log.error('database.full', { reason })),
+    onSync: metrics.synced,
     onFault: ({ reason, cause }) => log.error('database.stopped', { reason, cause }),
   })
   const clock = await openClock(database)
-  const watchClock = createClockWatch(clock, (reason) =>
-    reason === null ? log.info('clock.agrees') : log.error('clock.ahead', { reason }),
-  )
-  watchClock()
-  const metrics = createMetrics(() => database.statistics())
   const limiter = createRateLimiter({
     limits: config.rateLimits,
     monotonicMs: systemTime.monotonic,
@@ -121,7 +118,14 @@ export const startPlatformServer = async (
     turnstile: createTurnstile({ longestWaitMs: config.longestWaitMs, monotonicMs: systemTime.monotonic }),
   })
   const running: Platform = platform ?? { ...parts, publicUrl: server.publicUrl }
-  const jobs = [purgeJob(running, metrics.purged), keepTimeJob(running, watchClock), announceDeprecationsJob(running)]
+  const watchConditions = watchConditionsJob(running, log)
+  await watchConditions.run(() => false)
+  const jobs = [
+    purgeJob(running, metrics.purged),
+    keepTimeJob(running),
+    announceDeprecationsJob(running),
+    watchConditions,
+  ]
   const failed = (job: string, cause: unknown) => log.error('job.failed', { job, cause })
   for (const job of [...jobs.map(({ name }) => name), 'webhooks']) metrics.jobDone(job)
   const scheduler = startScheduler(jobs, { chance: Math.random, done: metrics.jobDone, failed })
@@ -129,6 +133,7 @@ export const startPlatformServer = async (
     done: () => metrics.jobDone('webhooks'),
     failed: (cause) => log.error('webhook.failed', { cause }),
   })
+  const endWatching = watchEventLoop(metrics.late, systemTime.monotonic)
   log.info('server.listening', { port: Number(new URL(server.url).port) })
 
   return {
@@ -137,6 +142,7 @@ export const startPlatformServer = async (
     platform: running,
     stop: async () => {
       await server.stop()
+      endWatching()
       await Promise.all([scheduler.stop(), webhookWorker.stop()])
       const { writable } = database.health()
       // Another process may hold the lock: no reason to leave the rest undone.

@@ -1,7 +1,8 @@
 import { and, asc, count, eq, getTableColumns, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Environment } from '../../src/domain/environment.ts'
+import type { DisabledReason } from '../../src/domain/webhook-delivery.ts'
 import { apps, webhookDeliveries, webhookEndpoints, webhookSecrets } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
 
 export type WebhookEndpoint = typeof webhookEndpoints.$inferSelect
 export type WebhookSecret = typeof webhookSecrets.$inferSelect
@@ -19,6 +20,26 @@ export const webhookEndpointQueries = (db: Connection) => {
             AND ${webhookDeliveries.nextAttemptAt} <= ${given('now')})`,
         ),
       )
+      .prepare(),
+  )
+  const countDue = lazily(() => {
+    const due = db
+      .select({ id: webhookEndpoints.id })
+      .from(webhookEndpoints)
+      .innerJoin(webhookDeliveries, eq(webhookDeliveries.endpointId, webhookEndpoints.id))
+      .where(
+        and(eq(webhookEndpoints.status, sql`'enabled'`), sql`${webhookDeliveries.nextAttemptAt} <= ${given('now')}`),
+      )
+      .limit(givenLimit('limit'))
+      .as('due')
+    return db.select({ count: count() }).from(due).prepare()
+  })
+  const countDisabled = lazily(() =>
+    db
+      .select({ reason: webhookEndpoints.reason, count: count() })
+      .from(webhookEndpoints)
+      .where(eq(webhookEndpoints.status, sql`'disabled'`))
+      .groupBy(webhookEndpoints.reason)
       .prepare(),
   )
   const ofPlace = lazily(() =>
@@ -61,6 +82,17 @@ export const webhookEndpointQueries = (db: Connection) => {
       )?.count ?? 0,
     /** The enabled endpoints for which something is due: one look into an index for each that is enabled. */
     due: async (now: number): Promise<readonly string[]> => (await due().execute({ now })).map(({ id }) => id),
+    /** How many deliveries to enabled endpoints are due, up to `limit`. */
+    countDue: async (now: number, limit: number): Promise<number> =>
+      only(await countDue().execute({ now, limit }))?.count ?? 0,
+    /** How many endpoints are disabled, for each reason. */
+    countDisabled: async (): Promise<Record<DisabledReason, number>> => {
+      const counts = { by_hand: 0, gone: 0, failing: 0 }
+      for (const { reason, count: disabled } of await countDisabled().execute()) {
+        if (reason !== null) counts[reason] = disabled
+      }
+      return counts
+    },
     /** False when the endpoint is not there, or is so already. */
     setStatus: async (id: string, change: Pick<WebhookEndpoint, 'status' | 'reason'>, now: number): Promise<boolean> =>
       (

@@ -62,6 +62,8 @@ export class TransactionOverdue extends Error {
 export class CommitQueue<Q> {
   transactions = 0
   commits = 0
+  /** How often another process held the lock when a batch was to begin. */
+  lockWaits = 0
 
   #writer: Writer<Q>
   #waiting: Job<Q>[] = []
@@ -143,6 +145,7 @@ export class CommitQueue<Q> {
     this.#waiting = this.#waiting.filter((job) => job.askedAt >= askedBefore)
     for (const job of expired) job.reject(unavailable(1))
     this.#busyTries += 1
+    this.lockWaits += 1
     setTimeout(() => this.#next(), Math.random() * Math.min(20, 2 * this.#busyTries))
   }
 

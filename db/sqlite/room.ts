@@ -7,8 +7,6 @@ export type RoomOptions = {
   readonly file: string
   /** How much is kept for ending access; none by default. */
   readonly reserveBytes: number | undefined
-  /** Called with a sentence for the operator when the disk is full, and with null when it is no more. */
-  readonly told: (reason: string | null) => void
 }
 
 /**
@@ -36,10 +34,7 @@ export class Room {
    * for nothing else.
    */
   ranOut(endsAccess = false): boolean {
-    if (!this.#isFull) {
-      this.#isFull = true
-      this.options.told(this.reason)
-    }
+    this.#isFull = true
     return (endsAccess || this.options.reserveBytes !== undefined) && giveUpReserve(this.options.file)
   }
 
@@ -57,7 +52,6 @@ export class Room {
     )
     if (!fits) return
     this.#isFull = false
-    this.options.told(null)
   }
 
   /** False when there is no room for it; what cannot be kept for other reasons is done without. */

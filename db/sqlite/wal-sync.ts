@@ -16,13 +16,21 @@ import { closeSync, fdatasync, openSync } from 'node:fs'
 export class WalSync {
   readonly #descriptor: number
 
-  constructor(wal: string) {
+  constructor(
+    wal: string,
+    private readonly took: (milliseconds: number) => void = () => undefined,
+  ) {
     this.#descriptor = openSync(wal, 'r+')
   }
 
   sync(): Promise<void> {
+    const began = performance.now()
     return new Promise((resolve, reject) => {
-      fdatasync(this.#descriptor, (error) => (error ? reject(error) : resolve()))
+      fdatasync(this.#descriptor, (error) => {
+        this.took(performance.now() - began)
+        if (error) reject(error)
+        else resolve()
+      })
     })
   }
 

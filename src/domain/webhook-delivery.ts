@@ -1,6 +1,6 @@
 /** Why an endpoint was disabled. */
 export const disabledReasons = ['by_hand', 'gone', 'failing'] as const
-type DisabledReason = (typeof disabledReasons)[number]
+export type DisabledReason = (typeof disabledReasons)[number]
 export const endpointStatuses = ['enabled', 'disabled'] as const
 
 /** Waiting for its first or next attempt, taken by the receiver, or given up. */

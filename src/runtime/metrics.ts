@@ -1,14 +1,30 @@
 import { Counter, Gauge, Registry } from 'prom-client'
+import { Histogram, histogramText } from './histogram.ts'
+import { type ProcessFigures, readProcessFigures } from './process-figures.ts'
+import { program } from './program.ts'
 import { createRequestTally, type RouteTally } from './request-tally.ts'
 
-/** What the store tells about itself when someone looks. */
-export type StoreFigures = {
+/** What is read when somebody asks for the metrics. Null: nobody could say. */
+export type Figures = {
   readonly transactions: number
   readonly commits: number
+  readonly lockWaits: number
+  readonly failedCheckpoints: number
   readonly databaseBytes: number
   readonly walBytes: number
-  /** Whether it takes writes now. */
+  readonly freeDiskBytes: number | null
   readonly writable: boolean
+  readonly sqliteVersion: string
+  /** Positive when the machine's clock is behind the time that the program trusts. */
+  readonly clockOffsetSeconds: number
+  readonly purgeLagSeconds: number | null
+  /** Null before the first backup. */
+  readonly backupAgeSeconds: number | null
+  readonly dueDeliveries: number | null
+  /** By reason. */
+  readonly disabledEndpoints: Readonly<Record<string, number>>
+  /** Everything that can be wrong, by name, and whether it is. */
+  readonly conditions: Readonly<Record<string, boolean>>
 }
 
 export type Metrics = {
@@ -23,16 +39,97 @@ export type Metrics = {
   purged(kind: string, rows: number): void
   /** A job ended well just now; one that fails or hangs falls behind. */
   jobDone(job: string): void
-  /** How long the oldest row that should be gone has been due. */
-  purgeLag(seconds: number): void
-  /** The trusted time minus the machine's. */
-  clockOffset(seconds: number): void
-  /** How long ago the last backup was made; null when none was. */
-  backupAge(seconds: number | null): void
+  /** How long one sync of the write-ahead log took. */
+  synced(milliseconds: number): void
+  /** By how much the event loop was late. */
+  late(milliseconds: number): void
   /** Everything in the Prometheus text format. */
-  render(): Promise<string>
+  render(figures: Figures): Promise<string>
   readonly contentType: string
 }
+
+type Reading = Figures & ProcessFigures & { readonly openConnections: number | null }
+
+/** Every metric without labels that is read when somebody asks. */
+const readings: readonly (readonly [
+  kind: 'gauge' | 'total',
+  name: string,
+  help: string,
+  read: (reading: Reading) => number | null,
+])[] = [
+  ['total', 'database_transactions_total', 'Transactions answered.', ({ transactions }) => transactions],
+  ['total', 'database_commits_total', 'Commits made for them.', ({ commits }) => commits],
+  [
+    'total',
+    'database_lock_waits_total',
+    'Times that a commit had to wait because another process was writing.',
+    ({ lockWaits }) => lockWaits,
+  ],
+  [
+    'total',
+    'database_checkpoint_failures_total',
+    'Failed attempts to copy the write-ahead log into the database.',
+    ({ failedCheckpoints }) => failedCheckpoints,
+  ],
+  ['gauge', 'database_bytes', 'Size of the database file.', ({ databaseBytes }) => databaseBytes],
+  ['gauge', 'database_wal_bytes', 'Size of the write-ahead log.', ({ walBytes }) => walBytes],
+  [
+    'gauge',
+    'database_free_disk_bytes',
+    'Free space on the disk of the database.',
+    ({ freeDiskBytes }) => freeDiskBytes,
+  ],
+  ['gauge', 'database_writable', '1 while the store takes writes, otherwise 0.', ({ writable }) => Number(writable)],
+  [
+    'gauge',
+    'backup_age_seconds',
+    'Time since the last backup; no sample before the first one.',
+    ({ backupAgeSeconds }) => backupAgeSeconds,
+  ],
+  [
+    'gauge',
+    'clock_offset_seconds',
+    "The trusted time minus the machine's: above 30 the server is not ready (clock reset).",
+    ({ clockOffsetSeconds }) => clockOffsetSeconds,
+  ],
+  [
+    'gauge',
+    'purge_lag_seconds',
+    'How long the oldest expired row has waited for the purge.',
+    ({ purgeLagSeconds }) => purgeLagSeconds,
+  ],
+  [
+    'gauge',
+    'webhook_deliveries_due',
+    'Webhook deliveries whose time has come; counted up to 10000.',
+    ({ dueDeliveries }) => dueDeliveries,
+  ],
+  [
+    'gauge',
+    'open_connections',
+    'Open connections: of clients, and to webhook endpoints.',
+    ({ openConnections }) => openConnections,
+  ],
+  ['gauge', 'process_open_fds', 'Open file descriptors.', ({ openDescriptors }) => openDescriptors],
+  [
+    'gauge',
+    'process_max_fds',
+    'File descriptors that the process may have open.',
+    ({ maximumDescriptors }) => maximumDescriptors,
+  ],
+  ['gauge', 'process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss()],
+  ['gauge', 'process_heap_bytes', 'Memory in use by JavaScript.', () => process.memoryUsage().heapUsed],
+  [
+    'total',
+    'process_cpu_seconds_total',
+    'Processor time, user and system.',
+    () => {
+      const { user, system } = process.cpuUsage()
+      return (user + system) / 1e6
+    },
+  ],
+  ['gauge', 'process_uptime_seconds', 'Time since the start.', () => process.uptime()],
+]
 
 /** Labels are kinds and route patterns, which are few and ours. A kind beyond these is a mistake and counts as `other`. */
 const maximumKinds = 32
@@ -56,61 +153,52 @@ const byKind = (registry: Registry, name: string, help: string) => {
   }
 }
 
-const gauge = (registry: Registry, name: string, help: string, read: () => number): void => {
-  const made: Gauge = new Gauge({ name, help, registers: [registry], collect: () => made.set(read()) })
-}
+/** From a tenth of a millisecond, a fast disk, to a second, which every caller feels. */
+const latencyBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
 
-const total = (registry: Registry, name: string, help: string, read: () => number): void => {
-  const made: Counter = new Counter({
-    name,
-    help,
-    registers: [registry],
-    collect: () => {
-      made.reset()
-      made.inc(read())
-    },
-  })
-}
-
-export const createMetrics = (store: () => StoreFigures): Metrics => {
+/** `listeners`: how many sockets the program listens on, which are no connections. */
+export const createMetrics = (listeners = 1): Metrics => {
   const registry = new Registry()
   const requests = createRequestTally()
-  let purgeLagSeconds = 0
-  let clockOffsetSeconds = 0
+  const syncs = new Histogram(latencyBounds)
+  const lags = new Histogram(latencyBounds)
+  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Gauge<L>({ name, help, labelNames, registers: [registry] })
 
-  total(registry, 'database_transactions_total', 'Transactions answered.', () => store().transactions)
-  total(registry, 'database_commits_total', 'Commits made for them.', () => store().commits)
-  gauge(registry, 'database_bytes', 'Size of the database file.', () => store().databaseBytes)
-  gauge(registry, 'database_wal_bytes', 'Size of the write-ahead log.', () => store().walBytes)
-  gauge(registry, 'database_writable', '1 while the store takes writes, otherwise 0.', () => Number(store().writable))
-  gauge(
-    registry,
-    'purge_lag_seconds',
-    'How long the oldest expired row has waited for the purge.',
-    () => purgeLagSeconds,
+  const tellers = readings.map(([kind, name, help, read]) => {
+    const counter = kind === 'total' ? new Counter({ name, help, registers: [registry] }) : null
+    const made = counter === null ? gauge(name, help) : null
+    return (reading: Reading): void => {
+      const value = read(reading)
+      if (value === null) made?.remove()
+      else made?.set(value)
+      counter?.reset()
+      counter?.inc(value ?? 0)
+    }
+  })
+  const disabled = gauge('webhook_endpoints_disabled', 'Webhook endpoints that are called no more, by reason.', [
+    'reason',
+  ])
+  const condition = gauge('condition', '1 while a person has to do something, otherwise 0, by name.', ['name'])
+  const build = gauge('build_info', 'Always 1: version and commit of the program, and versions of Bun and SQLite.', [
+    'version',
+    'commit',
+    'bun',
+    'sqlite',
+  ])
+  const lastDone = gauge(
+    'job_last_success_timestamp_seconds',
+    'When each of the jobs last ended well; at first, when the program started.',
+    ['job'],
   )
-  const clockHelp = "The trusted time minus the machine's: above 30 the server is not ready (clock reset)."
-  gauge(registry, 'clock_offset_seconds', clockHelp, () => clockOffsetSeconds)
-  const backupAge = new Gauge({
-    name: 'backup_age_seconds',
-    help: 'Time since the last backup; no sample before the first one.',
-    labelNames: [],
-    registers: [registry],
-  })
-  gauge(registry, 'process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss())
-  gauge(registry, 'process_heap_bytes', 'Memory in use by JavaScript.', () => process.memoryUsage().heapUsed)
-  total(registry, 'process_cpu_seconds_total', 'Processor time, user and system.', () => {
-    const { user, system } = process.cpuUsage()
-    return (user + system) / 1e6
-  })
-  gauge(registry, 'process_uptime_seconds', 'Time since the start.', () => process.uptime())
 
-  const lastDone = new Gauge({
-    name: 'job_last_success_timestamp_seconds',
-    help: 'When each of the jobs last ended well; at first, when the program started.',
-    labelNames: ['job'],
-    registers: [registry],
-  })
+  const tell = (reading: Reading): void => {
+    for (const teller of tellers) teller(reading)
+    for (const [reason, count] of Object.entries(reading.disabledEndpoints)) disabled.set({ reason }, count)
+    for (const [name, holds] of Object.entries(reading.conditions)) condition.set({ name }, Number(holds))
+    const { version, commit, bunVersion } = program
+    build.set({ version, commit, bun: bunVersion, sqlite: reading.sqliteVersion }, 1)
+  }
 
   return {
     route: requests.route,
@@ -121,14 +209,19 @@ export const createMetrics = (store: () => StoreFigures): Metrics => {
     },
     purged: byKind(registry, 'purged_rows_total', 'Expired rows deleted, by kind.'),
     jobDone: (job) => lastDone.setToCurrentTime({ job }),
-    purgeLag: (seconds) => {
-      purgeLagSeconds = seconds
+    synced: (milliseconds) => syncs.observe(milliseconds),
+    late: (milliseconds) => lags.observe(milliseconds),
+    render: async (figures) => {
+      const ofProcess = await readProcessFigures()
+      const sockets = ofProcess.openSockets
+      tell({ ...figures, ...ofProcess, openConnections: sockets === null ? null : Math.max(0, sockets - listeners) })
+      const histograms = [
+        ['database_sync_duration_seconds', 'Time that syncing the write-ahead log took.', syncs],
+        ['event_loop_lag_seconds', 'How late the event loop was, measured ten times a second.', lags],
+      ] as const
+      const texts = histograms.map(([name, help, histogram]) => histogramText(name, help, histogram.lines(name)))
+      return [requests.render(), ...texts, await registry.metrics()].join('')
     },
-    clockOffset: (seconds) => {
-      clockOffsetSeconds = seconds
-    },
-    backupAge: (seconds) => (seconds === null ? backupAge.remove() : backupAge.set(seconds)),
-    render: async () => `${requests.render()}${await registry.metrics()}`,
     contentType: registry.contentType,
   }
 }

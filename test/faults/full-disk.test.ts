@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Answer, call } from '../support/call.ts'
 import { eventually } from '../support/crash.ts'
 import { runProgram } from '../support/run-program.ts'
-import { startServer } from '../support/running-server.ts'
+import { type RunningServer, startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, appToken, createWorld, endWorld, grantTokens, type World } from '../support/world.ts'
 import { expectUnavailable, issue, me, ready } from './ask-server.ts'
@@ -21,6 +21,11 @@ const fillUp = (ballast: string) => {
   writeFileSync(ballast, '')
   expect(Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}`, 'bs=4096'], { stderr: 'ignore' }).exitCode).not.toBe(0)
 }
+const linesWith = ({ log }: RunningServer, text: string): readonly string[] =>
+  log()
+    .split('\n')
+    .filter((line) => line.includes(text))
+
 const unmount = (folder: string) => Bun.spawnSync(['umount', '-l', folder], { stderr: 'ignore' })
 const maySmallDisk = (() => {
   const folder = process.platform === 'linux' && process.getuid?.() === 0 ? mountSmallDisk() : null
@@ -129,10 +134,10 @@ describe('a full disk', () => {
         expectUnavailable(await issue(world))
         const revoked = await runProgram(['credential', 'revoke', exposed?.id ?? '', '--database', server.database])
         expect(revoked.code).toBe(0)
-        const lines = server
-          .log()
-          .split('\n')
-          .filter((line) => line.includes('"database.full"'))
+        const lines = await eventually(
+          async () => linesWith(server, '"condition.began","kind":"disk_full"'),
+          ({ length }) => length > 0,
+        )
         expect(lines).toHaveLength(1)
         expect(lines[0]).toContain('is full: make room.')
         await server.kill()
@@ -146,7 +151,11 @@ describe('a full disk', () => {
           ({ status }) => status === 200,
         )
         expect(status).toBe(200)
-        expect(still.log()).toContain('"database.has_room"')
+        const ended = await eventually(
+          async () => linesWith(still, '"condition.ended","kind":"disk_full"'),
+          ({ length }) => length > 0,
+        )
+        expect(ended).toHaveLength(1)
         await endWorld({ ...world, server: still })
       })
     },

@@ -65,7 +65,7 @@ test('a job that fails for good, hangs or waits for a lock stops no other, lets 
   const scheduler = startScheduler(
     [
       { ...purgeJob(platform, (kind, rows) => void purged.set(kind, rows)), periodMs: 10 },
-      { ...keepTimeJob(platform, () => undefined), periodMs: 10 },
+      { ...keepTimeJob(platform), periodMs: 10 },
       { name: 'hanging', periodMs: 10, run: async () => await new Promise<never>(() => undefined) },
     ],
     { chance: () => 0, done: (job) => note(told.done, job), failed: (job) => note(told.failed, job), graceMs: 100 },

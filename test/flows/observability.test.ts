@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { call } from '../support/call.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { appToken, authorize, exchange, exchangeBody, grantTokens, refresh, signIn } from '../support/world.ts'
@@ -38,6 +39,35 @@ describe('whoever watches the server', () => {
     const lines = answer.text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
     for (const line of lines)
       expect(line).toMatch(/^[a-zA-Z_:][a-zA-Z0-9_:]*(?:\{[^{}]*\})? (?:[0-9.e+-]+|NaN|[+-]?Inf)(?: \d+)?$/)
+  })
+
+  test('gets every figure that the README lists, and no other', async () => {
+    const text = await metrics()
+    const served = [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name = '']) => name).toSorted()
+    const readme = await Bun.file(join(import.meta.dir, '../../README.md')).text()
+    const table = /<!-- metrics -->([\s\S]*)<!-- \/metrics -->/.exec(readme)?.[1] ?? ''
+    const listed = table.split('\n').flatMap((row) => row.split('|')[1]?.match(/(?<=`)[a-z_]+/g) ?? [])
+    expect(served).toEqual(listed.toSorted())
+  })
+
+  test('is told about the process, the store and the disk', async () => {
+    await appToken(url, world.app.development)
+    const connection = await Bun.connect({
+      hostname: '127.0.0.1',
+      port: Number(new URL(url).port),
+      socket: { data: () => undefined },
+    })
+    const text = await metrics()
+    connection.end()
+    const value = (name: string) => sumOf(text, name)
+    expect(value('open_connections')).toBeGreaterThanOrEqual(2)
+    expect(value('process_open_fds')).toBeGreaterThan(value('open_connections'))
+    expect(value('process_max_fds')).toBeGreaterThan(value('process_open_fds'))
+    expect(value('database_free_disk_bytes')).toBeGreaterThan(0)
+    expect(value('database_sync_duration_seconds_count')).toBeGreaterThan(0)
+    expect(value('database_writable')).toBe(1)
+    expect(value('condition')).toBe(0)
+    expect(Math.abs(value('clock_offset_seconds'))).toBeLessThan(5)
   })
 
   test('counts tokens issued, refused and reused by kind', async () => {

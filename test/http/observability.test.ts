@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { Database as SqliteDatabase } from 'bun:sqlite'
 import { join } from 'node:path'
+import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { Elysia } from 'elysia'
+import type { Database, StoreHealth } from '../../db/database.ts'
+import { createQueries } from '../../db/queries/index.ts'
 import type { Door } from '../../src/http/door.ts'
 import { errorHandling } from '../../src/http/errors.ts'
 import { rememberContext } from '../../src/http/request-context.ts'
 import { observabilityRoutes } from '../../src/http/routes/observability.ts'
+import { watchConditionsJob } from '../../src/jobs/watch-conditions.ts'
 import type { Platform } from '../../src/operations/platform.ts'
+import { createLog } from '../../src/runtime/log.ts'
 import { openAsOperator } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { contextFrom, doorOf } from './support/door.ts'
@@ -16,12 +22,66 @@ beforeAll(async () => {
 })
 afterAll(async () => await platform.database.close())
 
-const statusOf = async (door: Door, path: string): Promise<number> => {
+const answer = async (door: Door, path: string): Promise<Response> => {
   const app = new Elysia().use(errorHandling(door.log, () => null)).use(observabilityRoutes(door))
   const request = new Request(`http://localhost${path}`)
   rememberContext(request, contextFrom('local'))
-  return (await app.handle(request)).status
+  return await app.handle(request)
 }
+const statusOf = async (door: Door, path: string): Promise<number> => (await answer(door, path)).status
+
+const withHealth = (database: Database, health: StoreHealth, queries = database.queries): Database => ({
+  queries,
+  transaction: async (work) => await database.transaction(work),
+  health: () => health,
+  statistics: () => database.statistics(),
+  keptTime: () => database.keptTime(),
+  keepTime: (at) => database.keepTime(at),
+  check: async () => await database.check(),
+  backup: async (to) => await database.backup(to),
+  close: async () => await database.close(),
+})
+
+test('conditions that need a person end readiness, by their names, and are told in metrics and log once', async () => {
+  const lines: string[] = []
+  const log = createLog({ write: (line) => void lines.push(line), flush: () => undefined })
+  const { clock, database } = platform
+  let aheadMs = 31_000
+  const troubled: Platform = {
+    ...platform,
+    clock: { ...clock, highWater: () => clock.wall() + aheadMs },
+    database: withHealth(database, { writable: false, problem: 'full', reason: 'The disk is full: make room.' }),
+  }
+  const door = doorOf(troubled)
+  const refused = await answer(door, '/readyz')
+  expect(refused.status).toBe(503)
+  expect(await refused.json()).toMatchObject({ error: { details: { conditions: ['disk_full', 'clock_ahead'] } } })
+  const text = await (await answer(door, '/metrics')).text()
+  expect(text).toContain('condition{name="disk_full"} 1')
+  expect(text).toContain('condition{name="clock_ahead"} 1')
+  expect(text).toContain('condition{name="storage_failed"} 0')
+
+  const job = watchConditionsJob(troubled, log)
+  await job.run(() => false)
+  await job.run(() => false)
+  aheadMs = 0
+  await job.run(() => false)
+  expect(lines.map((line) => JSON.parse(line)).map(({ event, kind, reason }) => [event, kind, reason])).toEqual([
+    ['condition.began', 'disk_full', 'The disk is full: make room.'],
+    ['condition.began', 'clock_ahead', expect.stringContaining('31 s behind')],
+    ['condition.ended', 'clock_ahead', undefined],
+  ])
+})
+
+test('a store that has failed and answers nothing is still reported in the metrics', async () => {
+  const health: StoreHealth = { writable: false, problem: 'failed', reason: 'The disk failed.' }
+  const withoutTables = createQueries(drizzle(new SqliteDatabase(':memory:')))
+  const failed = withHealth(platform.database, health, withoutTables)
+  const door = doorOf({ ...platform, database: failed })
+  const text = await (await answer(door, '/metrics')).text()
+  expect(text).toContain('condition{name="storage_failed"} 1')
+  expect(text).not.toMatch(/^purge_lag_seconds /m)
+})
 
 test('a server that has begun to stop is alive, and not ready', async () => {
   const stopping = { ...doorOf(platform), draining: () => true }

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { createMetrics } from '../../src/runtime/metrics.ts'
+import { createMetrics, type Figures, type Metrics } from '../../src/runtime/metrics.ts'
+import { idleFigures } from '../support/figures.ts'
 
-const made = () => {
-  const figures = { transactions: 10, commits: 4, databaseBytes: 8_192, walBytes: 4_096, writable: true }
-  return { figures, metrics: createMetrics(() => figures) }
-}
+const rendered = async (metrics: Metrics, figures: Partial<Figures> = {}) =>
+  await metrics.render({ ...idleFigures, ...figures })
 const sample = (text: string, start: string): string | undefined =>
   text
     .split('\n')
@@ -13,14 +12,14 @@ const sample = (text: string, start: string): string | undefined =>
 
 describe('metrics', () => {
   test('count answers and their time by method, route pattern and status', async () => {
-    const { metrics } = made()
+    const metrics = createMetrics()
     const me = metrics.route('GET', '/me')
     me.answered(200, 0.4)
     me.answered(200, 3)
     me.answered(200, 60_000)
     me.answered(401, 1)
     metrics.route('POST', '/me').answered(200, 1)
-    const text = await metrics.render()
+    const text = await rendered(metrics)
     const labels = 'method="GET",route="/me",status="200"'
     expect(sample(text, `http_requests_total{${labels}}`)).toBe('3')
     expect(sample(text, 'http_requests_total{method="GET",route="/me",status="401"}')).toBe('1')
@@ -34,13 +33,13 @@ describe('metrics', () => {
   })
 
   test('count what happens to secrets by kind, and no kind without end', async () => {
-    const { metrics } = made()
+    const metrics = createMetrics()
     metrics.tokens.issued('app_token')
     metrics.tokens.issued('app_token')
     metrics.tokens.refused('session')
     metrics.tokens.reused('refresh_token')
     for (let kind = 0; kind < 100; kind += 1) metrics.tokens.refused(`kind_${kind}`)
-    const text = await metrics.render()
+    const text = await rendered(metrics)
     expect(sample(text, 'tokens_issued_total{kind="app_token"}')).toBe('2')
     expect(sample(text, 'tokens_refused_total{kind="session"}')).toBe('1')
     expect(sample(text, 'tokens_reused_total{kind="refresh_token"}')).toBe('1')
@@ -49,23 +48,17 @@ describe('metrics', () => {
   })
 
   test('tell how far the clocks are apart, and the age of the last backup once there is one', async () => {
-    const { metrics } = made()
-    metrics.clockOffset(61.5)
-    metrics.backupAge(null)
-    const before = await metrics.render()
+    const metrics = createMetrics()
+    const before = await rendered(metrics, { clockOffsetSeconds: 61.5, backupAgeSeconds: null })
     expect(sample(before, 'clock_offset_seconds')).toBe('61.5')
     expect(sample(before, 'backup_age_seconds')).toBeUndefined()
-    metrics.backupAge(90)
-    expect(sample(await metrics.render(), 'backup_age_seconds')).toBe('90')
+    expect(sample(await rendered(metrics, { backupAgeSeconds: 90 }), 'backup_age_seconds')).toBe('90')
   })
 
   test('tell the figures of the store as they are when somebody looks', async () => {
-    const { metrics, figures } = made()
-    await metrics.render()
-    figures.transactions = 25
-    figures.walBytes = 0
-    figures.writable = false
-    const text = await metrics.render()
+    const metrics = createMetrics()
+    await rendered(metrics, { transactions: 10, commits: 4 })
+    const text = await rendered(metrics, { transactions: 25, commits: 4, walBytes: 0, writable: false })
     expect(sample(text, 'database_transactions_total')).toBe('25')
     expect(sample(text, 'database_commits_total')).toBe('4')
     expect(sample(text, 'database_bytes')).toBe('8192')
@@ -74,19 +67,52 @@ describe('metrics', () => {
   })
 
   test('tell what the purge did and how far behind it is', async () => {
-    const { metrics } = made()
+    const metrics = createMetrics()
     metrics.purged('app_tokens', 500)
     metrics.purged('app_tokens', 20)
-    metrics.purgeLag(90)
-    const text = await metrics.render()
+    const text = await rendered(metrics, { purgeLagSeconds: 90 })
     expect(sample(text, 'purged_rows_total{kind="app_tokens"}')).toBe('520')
     expect(sample(text, 'purge_lag_seconds')).toBe('90')
   })
 
+  test('tell how long syncs took and how late the event loop was, as histograms', async () => {
+    const metrics = createMetrics()
+    metrics.synced(0.2)
+    metrics.synced(700)
+    metrics.late(30)
+    const text = await rendered(metrics)
+    expect(sample(text, 'database_sync_duration_seconds_bucket{le="0.00025"}')).toBe('1')
+    expect(sample(text, 'database_sync_duration_seconds_bucket{le="1"}')).toBe('2')
+    expect(sample(text, 'database_sync_duration_seconds_count')).toBe('2')
+    expect(sample(text, 'event_loop_lag_seconds_bucket{le="0.025"}')).toBe('0')
+    expect(sample(text, 'event_loop_lag_seconds_bucket{le="0.05"}')).toBe('1')
+  })
+
+  test('leave out what nobody knows', async () => {
+    const unknown = { freeDiskBytes: null, purgeLagSeconds: null, dueDeliveries: null }
+    const metrics = createMetrics()
+    await rendered(metrics)
+    const text = await rendered(metrics, unknown)
+    expect(sample(text, 'database_free_disk_bytes')).toBeUndefined()
+    expect(sample(text, 'purge_lag_seconds')).toBeUndefined()
+    expect(sample(text, 'webhook_deliveries_due')).toBeUndefined()
+  })
+
+  test('tell disabled endpoints by reason, conditions by name, and what is running', async () => {
+    const text = await rendered(createMetrics(), {
+      disabledEndpoints: { gone: 2, failing: 0 },
+      conditions: { disk_full: true, storage_failed: false },
+    })
+    expect(sample(text, 'webhook_endpoints_disabled{reason="gone"}')).toBe('2')
+    expect(sample(text, 'condition{name="disk_full"}')).toBe('1')
+    expect(sample(text, 'condition{name="storage_failed"}')).toBe('0')
+    expect(text).toMatch(/^build_info\{version="[^"]+",commit="[^"]+",bun="[^"]+",sqlite="3\.0\.0"\} 1$/m)
+  })
+
   test('are text that Prometheus can read', async () => {
-    const { metrics } = made()
+    const metrics = createMetrics()
     metrics.route('GET', '/a"b\\c\nd').answered(200, 1)
-    const text = await metrics.render()
+    const text = await rendered(metrics)
     const line =
       /^(?:# (?:HELP|TYPE) [a-z_]+ .+|[a-z_]+(?:\{(?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)+\})? (?:\d|NaN|\+Inf).*)?$/
     expect(text.split('\n').filter((each) => !line.test(each))).toEqual([])

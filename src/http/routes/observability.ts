@@ -1,9 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { refuse } from '../../domain/errors.ts'
-import { clockFault, clockOffsetMs } from '../../operations/clock/clock-fault.ts'
-import { backupAgeSeconds } from '../../operations/health/backup-age.ts'
-import { purgeLagSeconds } from '../../operations/purge/purge-lag.ts'
+import { readConditions } from '../../operations/health/conditions.ts'
+import { readFigures } from '../../operations/health/read-figures.ts'
 import { plainErrorResponses } from '../contract/errors.ts'
 import type { Door } from '../door.ts'
 import { plainDetails } from './operation-details.ts'
@@ -27,10 +26,12 @@ export const observabilityRoutes = (door: Door) =>
     .get(
       '/readyz',
       async () => {
-        const { writable } = door.platform.database.health()
-        if (!writable || door.draining()) throw refuse('unavailable', { retryAfterSeconds: 5 })
-        const fault = clockFault(door.platform.clock)
-        if (fault !== null) throw refuse('unavailable', { retryAfterSeconds: 5, message: fault })
+        if (door.draining()) throw refuse('unavailable', { retryAfterSeconds: 5 })
+        const ending = (await readConditions(door.platform)).filter(({ endsReadiness }) => endsReadiness)
+        if (ending.length > 0) {
+          const details = { conditions: ending.map(({ name }) => name) }
+          throw refuse('unavailable', { retryAfterSeconds: 5, details })
+        }
         return { status: 'ready' as const }
       },
       {
@@ -39,7 +40,7 @@ export const observabilityRoutes = (door: Door) =>
           id: 'isReady',
           summary: 'Does the store take writes?',
           description:
-            'Fails while the server starts, while it drains, when the store has stopped taking writes, and when the time that it trusts is over 30 seconds ahead of the clock of the machine.',
+            'Fails while the server starts and drains, when the store takes no writes, and when the clock is wrong. `details.conditions` names what an operator has to mend.',
           tag: 'Operations',
           callers: ['none'],
         }),
@@ -48,11 +49,8 @@ export const observabilityRoutes = (door: Door) =>
     .get(
       '/metrics',
       async ({ set }) => {
-        door.metrics.purgeLag(await purgeLagSeconds(door.platform))
-        door.metrics.clockOffset(clockOffsetMs(door.platform.clock) / 1000)
-        door.metrics.backupAge(await backupAgeSeconds(door.platform))
         set.headers['content-type'] = door.metrics.contentType
-        return await door.metrics.render()
+        return await door.metrics.render(await readFigures(door.platform))
       },
       {
         response: { 200: Type.String({ description: 'Prometheus text format.' }), ...plainErrorResponses() },

@@ -18,13 +18,3 @@ export const clockFault = (clock: Pick<Clock, 'highWater' | 'wall'>): string | n
     'or if it is right, stop the server and run app-platform clock reset.'
   )
 }
-
-/** Tells when the clock begins to be at fault (the sentence) and when it no longer is (null): once for each change. */
-export const createClockWatch = (clock: Pick<Clock, 'highWater' | 'wall'>, tell: (fault: string | null) => void) => {
-  let wasAtFault = false
-  return (): void => {
-    const fault = clockFault(clock)
-    if ((fault !== null) !== wasAtFault) tell(fault)
-    wasAtFault = fault !== null
-  }
-}

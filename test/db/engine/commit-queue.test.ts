@@ -125,12 +125,13 @@ test('a database that stays locked makes transactions wait, and then refuses the
   expect(await outcome(queue.transaction(async () => {}))).toMatchObject(unavailable)
 })
 
-test('a lock that is gone in time costs nobody anything', async () => {
+test('a lock that is gone in time costs nobody anything, and each try that found it is counted', async () => {
   let busy = 3
   const { writer } = scripted({ begin: () => void (busy-- > 0 && fails('SQLITE_BUSY')()) })
   const queue = queueOf(writer)
 
   expect(await queue.transaction(async () => 'done')).toBe('done')
+  expect(queue.lockWaits).toBe(3)
 })
 
 test('a commit that fails refuses its whole batch, and the next batch has its chance', async () => {

@@ -95,8 +95,8 @@ test.skipIf(!traceable)('a full disk refuses what it cannot take, and writing go
   )
 
   expect(refusal).toEqual({ refused: 'unavailable' })
-  expect(full).toEqual({ writable: false, reason: expect.stringContaining('is full: make room.') })
-  expect(recovered).toEqual({ writable: true, reason: null })
+  expect(full).toEqual({ writable: false, problem: 'full', reason: expect.stringContaining('is full: make room.') })
+  expect(recovered).toEqual({ writable: true, problem: null, reason: null })
   expect(await server.ask({ kind: 'faults' })).toBe(0)
   expect(await add('there is room again')).toBe('added')
   await server.kill()
@@ -125,8 +125,9 @@ test.skipIf(!traceable)(
 
     expect(isCopied()).toBe(true)
     expect(answers).toEqual(new Set(['added']))
-    expect(await server.ask({ kind: 'health' })).toEqual({ writable: true, reason: null })
+    expect(await server.ask({ kind: 'health' })).toEqual({ writable: true, problem: null, reason: null })
     expect(await server.ask({ kind: 'faults' })).toBe(0)
+    expect(await server.ask({ kind: 'statistics' })).toMatchObject({ failedCheckpoints: 5 })
     await server.kill()
 
     const store = await openTiny(folder.file)

@@ -78,7 +78,7 @@ test('a broken constraint is told to the transaction that broke it, and to no ot
 
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
   expect(await store.queries.ids()).toEqual(['a', 'b'])
-  expect(store.health()).toEqual({ writable: true, reason: null })
+  expect(store.health()).toEqual({ writable: true, problem: null, reason: null })
   await store.close()
 })
 

@@ -33,7 +33,7 @@ test('a folder in its place stops nobody', async () => {
   mkdirSync(`${folder.file}.reserve`)
   const store = await openTiny(folder.file, { reserveBytes })
   await store.transaction((notes) => notes.add('goes on'))
-  expect(store.health()).toEqual({ writable: true, reason: null })
+  expect(store.health()).toEqual({ writable: true, problem: null, reason: null })
   await store.close()
 })
 
@@ -54,7 +54,7 @@ test('whoever keeps none gives up what another keeps for ending access alone', (
   using folder = temporaryFolder()
   const { file } = folder
   writeFileSync(`${file}.reserve`, 'room')
-  const room = new Room({ file, reserveBytes: undefined, told: () => undefined })
+  const room = new Room({ file, reserveBytes: undefined })
   expect(room.ranOut(false)).toBe(false)
   expect(readFileSync(`${file}.reserve`, 'utf8')).toBe('room')
   expect([room.ranOut(true), room.ranOut(true)]).toEqual([true, false])

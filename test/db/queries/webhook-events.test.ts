@@ -148,3 +148,28 @@ test('what waits for later is never gone through to find what is due', () => {
     expect.stringMatching(/PRIMARY KEY \(position=\? AND endpoint_id=\?\)/),
   ])
 })
+
+const addEndpoint = async (id: string, reason: 'gone' | 'failing' | null): Promise<void> => {
+  const status = reason === null ? ('enabled' as const) : ('disabled' as const)
+  const times = { failingSince: null, createdAt: noon, updatedAt: noon }
+  const place = { appId: 'app', environment: 'development', url: 'https://hooks.example', kinds: 'ping' } as const
+  database.run('PRAGMA foreign_keys = OFF')
+  await queries.webhookEndpoints.insert({ id, ...place, status, reason, ...times })
+}
+
+test('what is due to enabled endpoints is counted up to a limit, by index, and disabled endpoints by reason', async () => {
+  await addEndpoint('whk_counted', null)
+  await addEndpoint('whk_gone', 'gone')
+  await addEndpoint('whk_failing', 'failing')
+  for (const due of [noon, noon, noon, noon + 60]) await tell(due, 'whk_counted')
+  await tell(noon, 'whk_gone')
+  statements.length = 0
+  expect(await queries.webhookEndpoints.countDue(noon, 10)).toBe(3)
+  expect(await queries.webhookEndpoints.countDue(noon, 2)).toBe(2)
+  expect(await queries.webhookEndpoints.countDue(noon + 60, 10)).toBe(4)
+  const plan = database.query<{ detail: string }, [number, number]>(`EXPLAIN QUERY PLAN ${statements[0]}`).all(noon, 10)
+  expect(plan.map(({ detail }) => detail).join('\n')).toContain(
+    'webhook_deliveries_due (endpoint_id=? AND next_attempt_at<?)',
+  )
+  expect(await queries.webhookEndpoints.countDisabled()).toEqual({ by_hand: 0, gone: 1, failing: 1 })
+})

@@ -11,7 +11,7 @@ export const doorOf = (platform: Platform, limits: Partial<RateLimits> = {}): Do
   platform,
   limiter: createRateLimiter({ limits: { ...defaultRateLimits, ...limits }, monotonicMs: () => 0, secret: 'a' }),
   log: createLog({ write: () => undefined, flush: () => undefined }),
-  metrics: createMetrics(() => platform.database.statistics()),
+  metrics: createMetrics(),
   draining: () => false,
   signingIn: new Map(),
   delayed: new Map(),

@@ -16,6 +16,7 @@ import type { Turnstile } from '../../../src/http/turnstile.ts'
 import { createClock, systemTime } from '../../../src/runtime/clock.ts'
 import { createLog, type Log } from '../../../src/runtime/log.ts'
 import { createMetrics } from '../../../src/runtime/metrics.ts'
+import { idleFigures } from '../../support/figures.ts'
 import { createRandom } from '../../../src/runtime/random.ts'
 
 /** An error that the handlers throw must not leave the house: these words appear in none of its answers and lines. */
@@ -109,11 +110,11 @@ afterAll(async () => void (await Promise.all(started.splice(0).map(async (stop) 
 export const startTestServer = (options: TestOptions = {}) => {
   const lines: string[] = []
   const log = createLog({ write: (line) => void lines.push(line), flush: () => undefined })
-  const metrics = createMetrics(() => ({ transactions: 0, commits: 0, databaseBytes: 0, walBytes: 0, writable: true }))
+  const metrics = createMetrics()
   const limits = options.rateLimits === undefined ? null : options.rateLimits
   const gate = Promise.withResolvers<void>()
   const server = startServer({
-    createApp: () => createTestApp(log, gate.promise, metrics.render),
+    createApp: () => createTestApp(log, gate.promise, async () => await metrics.render(idleFigures)),
     host: options.host ?? '127.0.0.1',
     port: 0,
     ...(options.drainMs === undefined ? {} : { drainMs: options.drainMs }),
@@ -143,7 +144,7 @@ export const startTestServer = (options: TestOptions = {}) => {
     open: gate.resolve,
     /** Everything logged so far, a record per line. */
     logged: (): readonly Record<string, unknown>[] => lines.map((line) => JSON.parse(line)),
-    metrics: metrics.render,
+    metrics: async () => await metrics.render(idleFigures),
     call: async (path: string, init: RequestInit = {}) => await fetch(`${server.url}${path}`, init),
   }
 }

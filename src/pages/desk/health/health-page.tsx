@@ -20,11 +20,11 @@ type HealthPageProps = {
 
 export const HealthPage = ({ visit, health, program }: HealthPageProps) => (
   <DeskPage title="Health" visit={visit} tab={deskPaths.health}>
-    {health.writable ? null : (
-      <p class="problem" role="alert">
-        The store takes no writes. {health.reason}
+    {health.conditions.map(({ name, sentence }) => (
+      <p key={name} class="problem" role="alert">
+        {sentence}
       </p>
-    )}
+    ))}
     <div class="cards">
       <Card title="Store">
         <dt>Takes writes</dt>
@@ -33,13 +33,17 @@ export const HealthPage = ({ visit, health, program }: HealthPageProps) => (
         <dd>{bytesInWords(health.databaseBytes)}</dd>
         <dt>Write-ahead log</dt>
         <dd>{bytesInWords(health.walBytes)}</dd>
+        <dt>Free on its disk</dt>
+        <dd>{health.freeDiskBytes === null ? 'Not known' : bytesInWords(health.freeDiskBytes)}</dd>
         <dt>Transactions since the start</dt>
         <dd>{count(health.transactions)}</dd>
         <dt>Transactions per commit</dt>
         <dd>{health.commits === 0 ? 'None yet' : (health.transactions / health.commits).toFixed(2)}</dd>
         <dt>Purge of what has expired</dt>
         <dd>
-          {health.purgeLagSeconds === 0 ? (
+          {health.purgeLagSeconds === null ? (
+            'Not known'
+          ) : health.purgeLagSeconds === 0 ? (
             <Badge tone="good">Up to date</Badge>
           ) : (
             <Badge tone="waiting">{`${durationInWords(health.purgeLagSeconds)} behind`}</Badge>

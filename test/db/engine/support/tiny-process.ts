@@ -5,7 +5,7 @@ import { openTiny } from './tiny-store.ts'
 
 export type Order =
   | { readonly kind: 'add' | 'spend'; readonly id: string }
-  | { readonly kind: 'count' | 'health' | 'faults' | 'close' | 'die' | 'exit' }
+  | { readonly kind: 'count' | 'health' | 'statistics' | 'faults' | 'close' | 'die' | 'exit' }
 
 const [, , file = '', role = '', pages = ''] = process.argv
 let faults = 0
@@ -25,6 +25,8 @@ const obey = async (order: Order): Promise<unknown> => {
       return store.queries.count()
     case 'health':
       return store.health()
+    case 'statistics':
+      return store.statistics()
     case 'faults':
       return faults
     case 'close':

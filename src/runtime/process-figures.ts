@@ -1,0 +1,58 @@
+import { fstatSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+
+/** What the system knows about this process. Null where there is no /proc to ask. */
+export type ProcessFigures = {
+  readonly openDescriptors: number | null
+  readonly maximumDescriptors: number | null
+  readonly openSockets: number | null
+}
+
+/** Descriptors looked at before others have their turn: half a millisecond. */
+const lookedAtOnce = 500
+
+/** Reads what it can beside the event loop, and looks at descriptors in small portions. */
+export const readProcessFigures = async (): Promise<ProcessFigures> => {
+  const descriptors = await readdir('/proc/self/fd').catch(() => null)
+  const limits = await readFile('/proc/self/limits', 'latin1').catch(() => '')
+  const [, maximum] = /^Max open files +(\d+)/m.exec(limits) ?? []
+  return {
+    openDescriptors: descriptors?.length ?? null,
+    maximumDescriptors: maximum === undefined ? null : Number(maximum),
+    openSockets: descriptors === null ? null : await countSockets(descriptors.map(Number)),
+  }
+}
+
+/** Without standard input, output and error, which are sockets where a journal reads them. */
+const countSockets = async (descriptors: readonly number[]): Promise<number> => {
+  let count = 0
+  for (let from = 0; from < descriptors.length; from += lookedAtOnce) {
+    if (from > 0) await new Promise((resolve) => setImmediate(resolve))
+    for (const descriptor of descriptors.slice(from, from + lookedAtOnce)) {
+      if (descriptor > 2 && isSocket(descriptor)) count += 1
+    }
+  }
+  return count
+}
+
+const isSocket = (descriptor: number): boolean => {
+  try {
+    return fstatSync(descriptor).isSocket()
+  } catch {
+    return false // closed since the folder was read
+  }
+}
+
+const lagPeriodMs = 100
+
+/** Tells ten times a second by how many milliseconds the event loop was late. Gives the way to end that. */
+export const watchEventLoop = (late: (milliseconds: number) => void, monotonicMs: () => number): (() => void) => {
+  let expected = monotonicMs() + lagPeriodMs
+  const timer = setInterval(() => {
+    const now = monotonicMs()
+    late(Math.max(0, now - expected))
+    expected = now + lagPeriodMs
+  }, lagPeriodMs)
+  timer.unref()
+  return () => clearInterval(timer)
+}

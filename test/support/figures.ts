@@ -1,0 +1,20 @@
+import type { Figures } from '../../src/runtime/metrics.ts'
+
+/** The figures of a healthy store that has done nothing. */
+export const idleFigures: Figures = {
+  transactions: 0,
+  commits: 0,
+  lockWaits: 0,
+  failedCheckpoints: 0,
+  databaseBytes: 8_192,
+  walBytes: 4_096,
+  freeDiskBytes: 1_000_000,
+  writable: true,
+  sqliteVersion: '3.0.0',
+  clockOffsetSeconds: 0,
+  purgeLagSeconds: 0,
+  backupAgeSeconds: null,
+  dueDeliveries: 0,
+  disabledEndpoints: {},
+  conditions: {},
+}
