@@ -18,6 +18,7 @@ import { purgeJob } from './jobs/purge.ts'
 import { startScheduler } from './jobs/scheduler.ts'
 import { watchConditionsJob } from './jobs/watch-conditions.ts'
 import { keepingClock, keepTime } from './operations/clock/keep-time.ts'
+import { openServerKey } from './operations/server-key.ts'
 import { openClock } from './operations/clock/open-clock.ts'
 import type { Platform } from './operations/platform.ts'
 import { pageBodyRule, pages } from './pages/pages.ts'
@@ -69,6 +70,7 @@ export const startPlatformServer = async (
     onFault: ({ reason, cause }) => log.error('database.stopped', { reason, cause }),
   })
   const clock = await openClock(database)
+  const serverKey = await openServerKey({ database, clock, random })
   const limiter = createRateLimiter({
     limits: config.rateLimits,
     monotonicMs: systemTime.monotonic,
@@ -97,6 +99,7 @@ export const startPlatformServer = async (
       platform = { ...parts, publicUrl }
       const door: Door = {
         platform,
+        serverKey,
         limiter,
         log,
         metrics,

@@ -15,6 +15,7 @@ import { installQueries } from './installs.ts'
 import { redirectUriQueries } from './redirect-uris.ts'
 import { resourceQueries } from './resources.ts'
 import { rollbackQueries } from './rollbacks.ts'
+import { serverKeyQueries } from './server-keys.ts'
 import { sessionQueries } from './sessions.ts'
 import { userQueries } from './users.ts'
 import { versionQueries } from './versions.ts'
@@ -35,6 +36,7 @@ export type { IdempotencyScope } from './idempotency.ts'
 export type { Install } from './installs.ts'
 export type { Resource } from './resources.ts'
 export type { Rollback } from './rollbacks.ts'
+export type { ServerKey } from './server-keys.ts'
 export type { Session } from './sessions.ts'
 export type { SearchWindow, User } from './users.ts'
 export type { QueuePlace, Version, VersionContent, WaitingFor } from './versions.ts'
@@ -60,6 +62,7 @@ export const createQueries = (db: Connection) => ({
   redirectUris: redirectUriQueries(db),
   resources: resourceQueries(db),
   rollbacks: rollbackQueries(db),
+  serverKeys: serverKeyQueries(db),
   sessions: sessionQueries(db),
   users: userQueries(db),
   versions: versionQueries(db),

@@ -6,6 +6,8 @@ import type { RateLimiter } from './rate-limit.ts'
 /** What a route needs to let a request through to an operation. */
 export type Door = {
   readonly platform: Platform
+  /** Signs what browsers are given to bring back: 32 bytes that never leave the server. */
+  readonly serverKey: Uint8Array
   readonly limiter: RateLimiter
   readonly log: Log
   readonly metrics: Metrics

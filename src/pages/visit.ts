@@ -34,7 +34,7 @@ export const findVisit = async (door: Door, request: Request): Promise<Visit | n
   if (session === null) return null
   const context = contextOf(request)
   context.notes.userId = session.user.id
-  return { session, sessionToken, trace: traceOf(context), tickets: ticketBook(door.platform, sessionToken) }
+  return { session, sessionToken, trace: traceOf(context), tickets: ticketBook(door, sessionToken) }
 }
 
 /**

@@ -6,27 +6,29 @@ const now = Date.UTC(2026, 7, 1)
 const key = keyOfUuidTime(now)
 const purpose = { action: '/console', bound: ['a', 'b'] }
 const moment = { now, lifetimeMs: 600_000 }
-const ticket = formTicket('secret', purpose, key)
+const keys = { server: new Uint8Array(32).fill(1), browser: 'secret' }
+const ticket = formTicket(keys, purpose, key)
 
 test('a ticket is read back by who issued it, for what it was issued', () => {
-  expect(readFormTicket('secret', purpose, ticket, moment)).toBe(key)
+  expect(readFormTicket(keys, purpose, ticket, moment)).toBe(key)
 })
 
-test('a ticket of another secret, another action or other facts is none', () => {
-  expect(readFormTicket('other', purpose, ticket, moment)).toBeNull()
-  expect(readFormTicket('secret', { ...purpose, action: '/account' }, ticket, moment)).toBeNull()
+test('a ticket of another browser, another server key, another action or other facts is none', () => {
+  expect(readFormTicket({ ...keys, server: new Uint8Array(32).fill(2) }, purpose, ticket, moment)).toBeNull()
+  expect(readFormTicket({ ...keys, browser: 'other' }, purpose, ticket, moment)).toBeNull()
+  expect(readFormTicket(keys, { ...purpose, action: '/account' }, ticket, moment)).toBeNull()
   for (const bound of [[], ['a'], ['ab'], ['b', 'a'], ['a', 'b', ''], ['a","b']]) {
-    expect(readFormTicket('secret', { ...purpose, bound }, ticket, moment)).toBeNull()
+    expect(readFormTicket(keys, { ...purpose, bound }, ticket, moment)).toBeNull()
   }
 })
 
 test('a ticket with another key, a changed or shortened MAC, or no ticket at all is none', () => {
   const other = keyOfUuidTime(now + 1)
   const altered = [other + ticket.slice(22), ticket.slice(0, -1), `${ticket}A`, `${ticket} `, key, '', 'x'.repeat(65)]
-  for (const text of altered) expect(readFormTicket('secret', purpose, text, moment)).toBeNull()
+  for (const text of altered) expect(readFormTicket(keys, purpose, text, moment)).toBeNull()
 })
 
-const readAfter = (ms: number) => readFormTicket('secret', purpose, ticket, { ...moment, now: now + ms })
+const readAfter = (ms: number) => readFormTicket(keys, purpose, ticket, { ...moment, now: now + ms })
 
 test('a ticket is good until its lifetime is over, and no more than a second before it was issued', () => {
   expect(readAfter(599_999)).toBe(key)

@@ -5,10 +5,13 @@ import { rowKey } from '../../src/domain/identifier.ts'
 import { signIn as signInBeside } from '../../src/operations/sessions/sign-in.ts'
 import { call, codeOf } from '../support/call.ts'
 import { trace } from '../support/operator.ts'
+import { serverKeyIn } from '../support/server-key-in.ts'
+import { startServer } from '../support/running-server.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import {
   addUser,
   authorize,
+  createWorld,
   exchange,
   grantTokens,
   type Login,
@@ -41,8 +44,12 @@ const workingOf = async (all: readonly Tokens[]): Promise<Tokens[]> => {
 }
 const connect = async (by = user) => await grantTokens({ ...world, user: by })
 /** A ticket as the server itself would give it to this browser: people know their own cookie. */
-const ticketFor = ({ platform }: World, of: PlainBrowser, action: string): string =>
-  formTicket(sessionOf(of), { action, bound: [] }, rowKey(platform.random.uuid(platform.clock.now())))
+const ticketFor = ({ platform, server }: World, of: PlainBrowser, action: string): string =>
+  formTicket(
+    { server: serverKeyIn(server.database), browser: sessionOf(of) },
+    { action, bound: [] },
+    rowKey(platform.random.uuid(platform.clock.now())),
+  )
 const eventsOf = async (requestId: string | null): Promise<AuditEvent[]> =>
   (await world.platform.database.queries.audit.list({ appId: null, since: 0, limit: 100_000 })).filter(
     (event) => event.requestId === requestId,
@@ -268,4 +275,29 @@ describe('long lists', () => {
       expect((await browser.get(`/account/sessions?cursor=${cursor}`)).status).toBe(400)
     }
   })
+})
+
+test('a form is still good after a restart, and one made with another key than that of the server never is', async () => {
+  const own = await createWorld()
+  const { database } = own.server
+  const before = await signedInBrowser(own.server.url, own.user)
+  const action = '/account/sessions/end-others'
+  const ticket = ticketFor(own, before, action)
+  const session = { Cookie: `session=${sessionOf(before)}`, 'Sec-Fetch-Site': 'same-origin' }
+  await own.server.stop()
+  const again = await startServer({ database })
+  const send = async (body: string) =>
+    await fetch(`${again.url}${action}`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { ...session, 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ ticket: body }),
+    })
+  const { clock, random } = own.platform
+  const keys = { server: new Uint8Array(32), browser: sessionOf(before) }
+  const forged = formTicket(keys, { action, bound: [] }, rowKey(random.uuid(clock.now())))
+  expect((await send(forged)).status).toBe(403)
+  expect((await send(ticket)).status).toBe(303)
+  await own.platform.database.close()
+  await again.stop()
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { doorOf } from '../http/support/door.ts'
 import { join } from 'node:path'
 import type { Consent } from '../../src/operations/oauth/prepare-consent.ts'
 import type { Platform } from '../../src/operations/platform.ts'
@@ -16,7 +17,7 @@ let visit: Visit
 beforeAll(async () => {
   platform = await openAsOperator(join(temporaryFolder(), 'consent-page.db'))
   const session = await sessionOf(platform, await addUser(platform))
-  visit = { session, sessionToken: '', trace, tickets: ticketBook(platform, 'a') }
+  visit = { session, sessionToken: '', trace, tickets: ticketBook(doorOf(platform), 'a') }
 })
 afterAll(async () => await platform.database.close())
 

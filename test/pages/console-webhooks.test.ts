@@ -8,6 +8,7 @@ import { operator, trace } from '../support/operator.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
 import { addApp, addUser, type AppInWorld, createWorld, endWorld, type World } from '../support/world.ts'
 import { eventually } from '../support/crash.ts'
+import { serverKeyIn } from '../support/server-key-in.ts'
 import { type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
 
 // Webhooks in the console, over plain HTTP, before a real receiver.
@@ -48,7 +49,11 @@ const noticeAfter = async (seen: Seen) => (await owner.get(locationOf(seen), { '
 const ticketFor = (action: string): string => {
   const { random, clock } = world.platform
   const session = stranger.cookies.get('session') ?? ''
-  return formTicket(session, { action, bound: [] }, rowKey(random.uuid(clock.now())))
+  return formTicket(
+    { server: serverKeyIn(world.server.database), browser: session },
+    { action, bound: [] },
+    rowKey(random.uuid(clock.now())),
+  )
 }
 
 describe('an endpoint', () => {

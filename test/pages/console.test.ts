@@ -10,6 +10,7 @@ import { seenField } from '../../src/pages/seen-version.ts'
 import { developmentCaller, uploadVersion } from '../operations/support/owner.ts'
 import { createVersion } from '../../src/operations/versions/create-version.ts'
 import { operator, trace } from '../support/operator.ts'
+import { serverKeyIn } from '../support/server-key-in.ts'
 import { addApp, addUser, type AppInWorld, appToken, createWorld, endWorld, type World } from '../support/world.ts'
 import { hiddenFields, type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
 import { hostileText } from './support/hostile-text.ts'
@@ -49,7 +50,11 @@ const nameless = (text: string) => text.replaceAll(/req_[0-9a-f]{32}/g, 'req_')
 const ticketFor = (action: string): string => {
   const { random, clock } = world.platform
   const session = owner.cookies.get('session') ?? ''
-  return formTicket(session, { action, bound: [] }, rowKey(random.uuid(clock.now())))
+  return formTicket(
+    { server: serverKeyIn(world.server.database), browser: session },
+    { action, bound: [] },
+    rowKey(random.uuid(clock.now())),
+  )
 }
 const secretIn = ({ text }: Seen) => /value="(aps_(?:dev|live)_[^"]+)"/.exec(text)?.[1] ?? ''
 const locationOf = ({ headers }: Seen) => headers.get('location')

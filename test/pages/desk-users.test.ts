@@ -3,6 +3,7 @@ import { setOperator } from '../../src/operations/users/set-operator.ts'
 import { ticketBook } from '../../src/pages/ticket-book.ts'
 import { call } from '../support/call.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
+import { serverKeyIn } from '../support/server-key-in.ts'
 import { addUser, endWorld, grantTokens, signIn } from '../support/world.ts'
 import { addOperator, createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
 import { hiddenFields, type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
@@ -140,7 +141,8 @@ test('an operator finds no way to take their own rights away, and a form made fo
   expect(text).toContain('This is you.')
   expect(text).not.toContain(`action="${own}/`)
   // No page has such a form; its ticket is made as the server would make it.
-  const tickets = ticketBook(world.platform, desk.cookies.get('session') ?? '')
+  const door = { platform: world.platform, serverKey: serverKeyIn(world.server.database) }
+  const tickets = ticketBook(door, desk.cookies.get('session') ?? '')
   for (const step of ['disable', 'withdraw-operator']) {
     const action = `${own}/${step}`
     const refused = await desk.post(action, { ticket: tickets.issue(action) })
@@ -154,7 +156,8 @@ test('an operator cannot give themselves a new password: the page leads to the o
   const before = (await queries().users.byId(world.operator.id))?.passwordHash
   expect((await desk.get(own)).text).toContain('href="/account/password"')
   const action = `${own}/password`
-  const tickets = ticketBook(world.platform, desk.cookies.get('session') ?? '')
+  const door = { platform: world.platform, serverKey: serverKeyIn(world.server.database) }
+  const tickets = ticketBook(door, desk.cookies.get('session') ?? '')
   const { status, text } = await desk.post(action, { ticket: tickets.issue(action) })
   expect([status, text.includes('You cannot reset your own password here')]).toEqual([400, true])
   expect(shownPassword(text)).toBe('')

@@ -8,6 +8,7 @@ import { addRedirectUri, removeRedirectUri } from '../../src/operations/redirect
 import { sendLines } from '../flows/support/send.ts'
 import { call, codeOf } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
+import { serverKeyIn } from '../support/server-key-in.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { addApp, addUser, authorize, createWorld, endWorld, exchange, exchangeBody, signIn } from '../support/world.ts'
 import {
@@ -402,7 +403,11 @@ describe('the decision', () => {
     const { request = '' } = fieldsOf(await ask())
     const issuedAgo = (seconds: number) => {
       const key = keyOfUuidTime(Date.now() - seconds * 1000)
-      return formTicket(session, { action: '/oauth/authorize', bound: [request] }, key)
+      return formTicket(
+        { server: serverKeyIn(world.server.database), browser: session },
+        { action: '/oauth/authorize', bound: [request] },
+        key,
+      )
     }
     for (const seconds of [601, 3_600, 86_400])
       await refused({ ticket: issuedAgo(seconds), request, decision: 'allow' })

@@ -38,7 +38,7 @@ test('the page of an app and the codes that it asks for come out of one share of
     }
     return {
       open: async () => await send(openPath(id)),
-      ask: async () => await send(codePath(id), ticketBook(platform, sessionToken).issue(codePath(id))),
+      ask: async () => await send(codePath(id), ticketBook(door, sessionToken).issue(codePath(id))),
     }
   }
   const [one, other] = [await visit(), await visit()]

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { formTicket } from '../../src/domain/form-ticket.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
 import { staleForm } from '../../src/pages/form.ts'
+import { serverKeyIn } from '../support/server-key-in.ts'
 import { endWorld } from '../support/world.ts'
 import { loginOf } from './support/enter.ts'
 import { countRefusals, fingerprint } from './support/fingerprint.ts'
@@ -140,7 +141,7 @@ const genuineTicket = (browser: PlainBrowser, { action, fields }: PageForm): str
   const { clock, random } = world.platform
   const session = browser.cookies.get('session') ?? ''
   return formTicket(
-    session,
+    { server: serverKeyIn(world.server.database), browser: session },
     { action, bound: bindsScopes.test(action) ? (fields['scopes'] ?? []) : [] },
     rowKey(random.uuid(clock.now())),
   )

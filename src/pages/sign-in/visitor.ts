@@ -16,7 +16,7 @@ export const visitorOf = (door: Door, request: Request): Visitor => {
       ? known
       : door.platform.random.bytes(32).toBase64({ alphabet: 'base64url', omitPadding: true })
   return {
-    tickets: ticketBook(door.platform, secret),
+    tickets: ticketBook(door, secret),
     cookies: [setCookie(door, 'visit', secret, lifetimeSeconds)],
   }
 }

@@ -177,3 +177,18 @@ test('killed at any moment, a restore leaves the old database or the new one', a
   }
   expectSound(file)
 })
+
+test('a restore takes over no key of a server and no known browser, so that the next start makes a new key', async () => {
+  const { file, backup } = await oldAndNew()
+  for (const path of [file, backup]) {
+    const database = new Database(path)
+    database.run("INSERT INTO server_keys SELECT 'browsers', randomblob(32), 1")
+    database.run("INSERT INTO devices SELECT 'dev_1', id, 0, 1, 9e15 FROM users LIMIT 1")
+    database.close()
+  }
+  await restoreAt(file, backup)
+  const after = new Database(file, { readonly: true })
+  const rows = (table: string) => after.query(`SELECT count(*) FROM ${table}`).values()
+  expect([rows('server_keys'), rows('devices')]).toEqual([[[0]], [[0]]])
+  after.close()
+})

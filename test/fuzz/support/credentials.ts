@@ -12,6 +12,7 @@ import {
   openInstall,
 } from '../../support/embedding.ts'
 import { operator, trace } from '../../support/operator.ts'
+import { serverKeyIn } from '../../support/server-key-in.ts'
 import { formsIn, type PageForm } from '../../pages/support/page-forms.ts'
 import { plainBrowser } from '../../pages/support/plain-browser.ts'
 import { siteMap, type Who } from '../../pages/support/site-map.ts'
@@ -119,7 +120,11 @@ export const makeCredentials = async (world: FuzzWorld): Promise<Credentials> =>
     grantId: async () => (await newGrant()).grantId,
   }
   const ticket = (holder: string, action: string, bound: readonly string[]) =>
-    formTicket(holder, { action, bound }, rowKey(platform.random.uuid(platform.clock.now())))
+    formTicket(
+      { server: serverKeyIn(server.database), browser: holder },
+      { action, bound },
+      rowKey(platform.random.uuid(platform.clock.now())),
+    )
   return {
     of: async (name, action, bound) => {
       if (name === 'pageTicket') return ticket(pageSession, action, bound)

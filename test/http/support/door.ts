@@ -9,6 +9,7 @@ import { createMetrics } from '../../../src/runtime/metrics.ts'
 /** A door of the platform with limits whose time stands still. */
 export const doorOf = (platform: Platform, limits: Partial<RateLimits> = {}): Door => ({
   platform,
+  serverKey: new Uint8Array(32),
   limiter: createRateLimiter({ limits: { ...defaultRateLimits, ...limits }, monotonicMs: () => 0, secret: 'a' }),
   log: createLog({ write: () => undefined, flush: () => undefined }),
   metrics: createMetrics(),

@@ -1,0 +1,28 @@
+import { PlatformError } from '../domain/errors.ts'
+import type { Platform } from './platform.ts'
+
+/** Signs the tickets of forms and the cookies of known browsers, each with a word of its own in what is signed. */
+const name = 'browsers'
+
+/**
+ * The key of this server, 32 random bytes; made and kept when there is none yet, which is so after a restore. While the
+ * store takes no writes a key is used that is not kept: what it signs is refused after the next start.
+ */
+export const openServerKey = async ({
+  database,
+  clock,
+  random,
+}: Pick<Platform, 'database' | 'clock' | 'random'>): Promise<Uint8Array> => {
+  const kept = await database.queries.serverKeys.find(name)
+  if (kept !== null) return kept.key
+  const fresh = { name, key: random.bytes(32), createdAt: clock.now() }
+  try {
+    return await database.transaction(async (q) => {
+      await q.serverKeys.insertFirst(fresh)
+      return (await q.serverKeys.find(name))?.key ?? fresh.key
+    })
+  } catch (error) {
+    if (error instanceof PlatformError && error.code === 'unavailable') return fresh.key
+    throw error
+  }
+}

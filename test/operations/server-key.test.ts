@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { refuse } from '../../src/domain/errors.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { openServerKey } from '../../src/operations/server-key.ts'
+import { openAsOperator } from '../support/operator.ts'
+import { serverKeyIn } from '../support/server-key-in.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const file = join(temporaryFolder(), 'server-key.db')
+let platform: Platform
+beforeAll(async () => {
+  platform = await openAsOperator(file)
+})
+afterAll(async () => await platform.database.close())
+
+const failing = (fault: Error): Platform => {
+  const { queries } = platform.database
+  const transaction = async () => await Promise.reject(fault)
+  return { ...platform, database: Object.assign(Object.create(platform.database), { queries, transaction }) }
+}
+
+test('while the store takes no writes the server starts with a key that is not kept; any other fault stops it', async () => {
+  const full = failing(refuse('unavailable'))
+  const [one, two] = [await openServerKey(full), await openServerKey(full)]
+  expect([one.length, Buffer.compare(one, two) === 0]).toEqual([32, false])
+  expect(() => serverKeyIn(file)).toThrow('no key')
+  await expect(openServerKey(failing(new Error('broken')))).rejects.toThrow('broken')
+})
+
+test('the server makes its key once and keeps it: of starts that race all get the same', async () => {
+  const keys = await Promise.all(Array.from({ length: 5 }, async () => await openServerKey(platform)))
+  for (const key of keys) expect(Buffer.from(key)).toEqual(Buffer.from(serverKeyIn(file)))
+  expect(keys[0]).toHaveLength(32)
+})
