@@ -45,3 +45,7 @@ ALTER TABLE watermarks_anew RENAME TO watermarks;
 
 -- Refusals without a known caller are purged earlier than the rest of the audit log.
 CREATE INDEX audit_events_anonymous ON audit_events (id) WHERE actor_kind = 'anonymous';
+
+-- How much an app keeps: its artifacts with their sizes, without reading manifests.
+CREATE INDEX versions_by_app_artifact ON versions (app_id, artifact_sha256, artifact_size_bytes, id)
+  WHERE artifact_sha256 IS NOT NULL;

@@ -32,6 +32,6 @@ export const migrations: readonly Migration[] = [
     id: 6,
     name: 'operating',
     sql: operating,
-    sha256: '3edf887b65a270549aea27cffb2f67fdedc687cd72025bf9170f8c5fce27325b',
+    sha256: '83c3bb28a318905fcbf2f9a028898767c61065cacd8d5cffa7fa439f83ddcc72',
   },
 ]

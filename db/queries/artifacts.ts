@@ -1,6 +1,8 @@
-import { and, eq, inArray, lt, ne, notExists, sql } from 'drizzle-orm'
+import { and, count, eq, inArray, lt, ne, notExists, sql } from 'drizzle-orm'
 import { artifactChunks, artifacts, versions } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+
+const total = sql<number>`coalesce(sum(${artifacts.sizeBytes}), 0)`.mapWith(Number)
 
 /** Uploaded files, once per SHA-256, in pieces. */
 export const artifactQueries = (db: Connection) => {
@@ -34,6 +36,11 @@ export const artifactQueries = (db: Connection) => {
     /** Stores a piece; where it is stored already, only a damaged one is written again. */
     insertChunk: async (piece: typeof artifactChunks.$inferSelect) => void (await insertChunk().execute(piece)),
     chunk: async (sha256: Uint8Array, position: number) => only(await chunk().execute({ sha256, position })),
+    /** All of them, whatever uses them. */
+    totals: async () => {
+      const [found] = await db.select({ files: count(), bytes: total }).from(artifacts)
+      return { files: found?.files ?? 0, bytes: found?.bytes ?? 0 }
+    },
     /** Removes artifacts stored before the time that no version uses. */
     purgeUnused: async (createdBefore: number, limit: number) => {
       const used = db.select({ id: versions.id }).from(versions).where(eq(versions.artifactSha256, artifacts.sha256))

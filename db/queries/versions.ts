@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, gte, inArray, lt, max, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, inArray, isNotNull, lt, max, ne, or, type SQL, sql, sum } from 'drizzle-orm'
 import type { VersionStatus } from '../../src/domain/version.ts'
 import { apps, users, versions } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
@@ -68,12 +68,32 @@ export const versionQueries = (db: Connection) => {
         .limit(1),
     )
 
+  /** Read from the index `versions_by_app_artifact` alone. */
+  const sumOfArtifacts = async (...conditions: (SQL | undefined)[]): Promise<number> => {
+    const used = db
+      .selectDistinct({ sha256: versions.artifactSha256, sizeBytes: versions.artifactSizeBytes })
+      .from(versions)
+      .where(and(isNotNull(versions.artifactSha256), ...conditions))
+      .as('used')
+    return (await db.select({ bytes: sum(used.sizeBytes).mapWith(Number) }).from(used))[0]?.bytes ?? 0
+  }
+
   return {
     insert: async (version: Version) => void (await insert().execute(version)),
     /** Never another app's: the app is part of the question. */
     byId: async (appId: string, id: string) => only(await byId().execute({ appId, id })),
     byName: async (appId: string, version: string) => only(await byName().execute({ appId, version })),
     active: async (appId: string) => only(await active().execute({ appId })),
+    /** Bytes of the artifacts that the app's versions use, each artifact once. */
+    artifactBytes: async (appId: string) => await sumOfArtifacts(eq(versions.appId, appId)),
+    /** The same, if the version (or a new one, for null) used this artifact. */
+    artifactBytesWith: async (appId: string, versionId: string | null, sha256: Uint8Array, sizeBytes: number) =>
+      sizeBytes +
+      (await sumOfArtifacts(
+        eq(versions.appId, appId),
+        ne(versions.artifactSha256, sha256),
+        versionId === null ? undefined : ne(versions.id, versionId),
+      )),
     nextNumber: async (appId: string) =>
       ((
         await db

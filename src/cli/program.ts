@@ -37,6 +37,7 @@ Settings come from flags, then from the environment:
   PUBLIC_URL      --public-url   http://localhost:<port>
   TRUSTED_PROXIES                addresses and networks whose X-Forwarded-For counts
   WEBHOOK_ALLOWED_NETWORKS       private networks that webhooks may call
+  QUOTA_ARTIFACT_BYTES           1073741824; bytes of all artifacts of one app
   RATE_LIMIT      on             off for a benchmark; RATE_LIMIT_TOKEN, _FAILED, _AUTHORIZE, _READ, _WRITE, _SIGN_IN,
                                  _ADDRESS as count/seconds
   LONGEST_WAIT_MS 2000           how long requests wait to begin; later every other is turned away; off: none waits

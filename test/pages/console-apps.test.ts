@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { createWorld, endWorld, type World } from '../support/world.ts'
+import { randomBytes } from 'node:crypto'
+import { call } from '../support/call.ts'
+import { appToken, createWorld, endWorld, type World } from '../support/world.ts'
 import { type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
-// The list of a developer's own apps, and how many an account may have, over plain HTTP.
+// What an account and an app may have, and where the console says so, over plain HTTP.
 
 let world: World
 let owner: PlainBrowser
 beforeAll(async () => {
-  world = await createWorld({ env: { QUOTA_APPS: '2' } })
+  world = await createWorld({ env: { QUOTA_APPS: '2', QUOTA_ARTIFACT_BYTES: '3000' } })
   owner = await signedInBrowser(world.server.url, world.user)
 })
 afterAll(async () => await endWorld(world))
@@ -23,4 +25,25 @@ test('the list says how many apps the account has of its quota, and the form ref
   expect(refused.status).toBe(409)
   expect(refused.text).toContain('An account can have at most 2 apps')
   expect(refused.text).toContain('QUOTA_APPS')
+})
+
+test('the versions of an app say how much of its quota their artifacts take, and an upload beyond it is refused', async () => {
+  const { server, app } = world
+  const page = async () => (await owner.get(`/console/${app.slug}/versions`)).text.replaceAll(/<[^>]*>|\s+/g, ' ')
+  const token = await appToken(server.url, app.development)
+  const upload = async (version: string, bytes: number) => {
+    const artifact = { filename: 'app.zip', contentBase64: randomBytes(bytes).toString('base64') }
+    return await call(server.url, 'POST', '/versions', { token, body: { version, artifact } })
+  }
+  expect(await page()).toContain('The artifacts take 0 bytes of 2.9 KiB.')
+  expect((await upload('1.0.0', 2_048)).status).toBe(201)
+  const refused = await upload('2.0.0', 2_048)
+  expect(refused.status).toBe(409)
+  expect(refused.body.error).toMatchObject({
+    code: 'quota_exceeded',
+    param: 'artifact',
+    details: { maximumBytes: 3_000, usedBytes: 2_048 },
+    message: expect.stringContaining('at most 2.9 KiB, and 2.0 KiB are used'),
+  })
+  expect(await page()).toContain('The artifacts take 2.0 KiB of 2.9 KiB.')
 })

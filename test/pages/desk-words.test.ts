@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readMoment } from '../../src/pages/read-moment.ts'
-import { bytesInWords, durationInWords } from '../../src/pages/desk/health/quantities.ts'
+import { bytesInWords } from '../../src/domain/bytes-in-words.ts'
+import { durationInWords } from '../../src/pages/desk/health/quantities.ts'
 
 test('a stretch of time is told by its two largest parts', () => {
   expect([0, 1, 59, 60, 61, 3_600, 90_061, 86_400, 10 * 86_400 + 59].map(durationInWords)).toEqual([

@@ -174,4 +174,5 @@ test('health tells how the store is, what is alive, and what is running', async 
   expect(text).toMatch(/SQLite\s+3\.\d+\.\d+/)
   expect(text).toMatch(/Running for\s+\d+ \w+/)
   expect(text).toMatch(/Purge of what has expired\s+Up to date/)
+  expect(text).toMatch(/Files\s+\d+\s+Together\s+\d.*\s+Allowed per app\s+1\.0 GiB/)
 })

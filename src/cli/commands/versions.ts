@@ -5,7 +5,7 @@ import { type CreateFlags, createVersion } from '../developer/create-version.ts'
 import { credentialsHelp, developerCommand, type DeveloperFlags } from '../developer/developer-command.ts'
 import { interruptible } from '../developer/interruption.ts'
 import { type RollbackFlags, rollBackVersion } from '../developer/roll-back-version.ts'
-import { sizeText } from '../developer/size-text.ts'
+import { bytesInWords } from '../../domain/bytes-in-words.ts'
 import { standingText } from '../developer/standing.ts'
 import { answer, tableText } from '../output.ts'
 import { openRemote } from '../remote.ts'
@@ -106,4 +106,4 @@ const tableOf = (versions: readonly Version[]): string => {
 const marksOf = ({ current }: Version): string =>
   [...(current.development ? ['development head'] : []), ...(current.production ? ['live'] : [])].join(', ')
 
-const sizeOf = ({ artifact }: Version): string | null => (artifact === null ? null : sizeText(artifact.sizeBytes))
+const sizeOf = ({ artifact }: Version): string | null => (artifact === null ? null : bytesInWords(artifact.sizeBytes))

@@ -10,7 +10,7 @@ import { UsageError } from '../usage-error.ts'
 import type { DeveloperFlags } from './developer-command.ts'
 import { type Manifest, readManifest } from './manifest/read-manifest.ts'
 import { type PreparedArtifact, prepareArtifact } from './package/prepare-artifact.ts'
-import { sizeText } from './size-text.ts'
+import { bytesInWords } from '../../domain/bytes-in-words.ts'
 import { readStanding, standingText } from './standing.ts'
 import { tellOfWaiting } from './waiting-notice.ts'
 
@@ -104,7 +104,7 @@ const textOf = async (
   const packed = files === null ? '' : `, ${files === 1 ? '1 file' : `${files} files`}`
   const standing = await readStanding(client, signal)
   return [
-    `${done}: ${artifact.filename}, ${sizeText(artifact.sizeBytes)}${packed}.`,
+    `${done}: ${artifact.filename}, ${bytesInWords(artifact.sizeBytes)}${packed}.`,
     `SHA-256 ${artifact.sha256}`,
     standingText(standing),
     'A draft changes nothing for users. Submit it for review in the console.',

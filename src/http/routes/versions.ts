@@ -101,6 +101,7 @@ const create = (door: Door) =>
             'scope_not_allowed',
             'scope_not_available',
             'version_locked',
+            'quota_exceeded',
             'idempotency_in_progress',
             'idempotency_key_reused',
           ),

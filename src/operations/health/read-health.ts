@@ -9,6 +9,8 @@ export type PlatformHealth = Omit<Figures, 'conditions'> & {
   /** What a person has to do something about. */
   readonly conditions: readonly Condition[]
   readonly live: { readonly appTokens: LiveCount; readonly sessions: LiveCount; readonly grants: LiveCount }
+  /** The stored files of all apps, those that no version uses any more included, and what one app may keep. */
+  readonly artifacts: { readonly files: number; readonly bytes: number; readonly allowedBytesPerApp: number }
   /** Epoch milliseconds of the last restore from a backup; null when there was none. */
   readonly restoredAt: number | null
 }
@@ -29,6 +31,7 @@ export const readHealth = async (platform: Platform): Promise<PlatformHealth> =>
       sessions: await q.health.liveSessions(now, mostRows),
       grants: await q.health.liveGrants(now, mostRows),
     },
+    artifacts: { ...(await q.artifacts.totals()), allowedBytesPerApp: platform.quotas.artifactBytes },
     restoredAt: await q.watermarks.find('restored'),
   }
 }

@@ -1,8 +1,9 @@
-import type { Queries, VersionContent } from '../../../db/database.ts'
+import type { Queries, Version, VersionContent } from '../../../db/database.ts'
 import { embedUrlFault } from '../../domain/embed-url.ts'
 import type { Environment } from '../../domain/environment.ts'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
+import type { Quotas } from '../../domain/quotas.ts'
 import {
   formatScope,
   isSubset,
@@ -12,8 +13,9 @@ import {
   type ScopeName,
 } from '../../domain/scope.ts'
 import { isSemanticVersion } from '../../domain/semantic-version.ts'
-import { manifestLimitBytes } from '../../domain/version.ts'
+import { manifestLimitBytes, type VersionStatus } from '../../domain/version.ts'
 import type { ReceivedArtifact } from '../artifacts/artifact-intake.ts'
+import { refusalIfOverQuota } from '../artifacts/artifact-quota.ts'
 import { storeArtifact } from '../artifacts/store-artifact.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { type Decision, done, refused } from '../decision.ts'
@@ -43,7 +45,8 @@ type CreatedVersion = { readonly created: boolean; readonly version: VersionReco
  * Creates a draft, or replaces the content of one of the same name. A new version becomes the development head; a
  * replaced one moves nothing. Nothing here submits or activates (spec section 4).
  * @throws invalid_request, invalid_scope, payload_too_large, checksum_mismatch, development_credentials_required,
- *   activation_not_allowed, scope_not_available, scope_not_allowed, version_locked, and what `once` refuses with
+ *   activation_not_allowed, scope_not_available, scope_not_allowed, version_locked, quota_exceeded, and what `once`
+ *   refuses with
  */
 export const createVersion = async (
   platform: Platform,
@@ -60,13 +63,16 @@ export const createVersion = async (
 
   const prepare = async () => {
     if (forbidden !== null || upload.artifact === null) return
+    // Nothing is stored for an upload that will be refused; the transaction decides again.
+    const place = await placeOf(platform.database.queries, platform.quotas, caller.app.id, checked)
+    if (place instanceof PlatformError) return
     await storeArtifact(platform, upload.artifact.content)
   }
   const work = async (q: Queries): Promise<Decision<CreatedVersion>> => {
     const ended = await refusalIfEnded(q, stamp, caller, now)
     if (ended !== null) return refused(ended)
     if (forbidden !== null) return refused(forbidden)
-    const written = await writeDraft(q, caller.app.id, id, checked, now)
+    const written = await writeDraft(q, platform.quotas, caller.app.id, id, checked, now)
     if (written.kind === 'refused') return written
     const { created, version } = written.value
     await q.audit.insert(
@@ -114,21 +120,36 @@ const checkUpload = (upload: VersionUpload, environment: Environment): CheckedUp
   return { version: upload.version, scopes, content, forbidden: permissionFault(upload, asked) }
 }
 
+/** The draft that the upload replaces, null when it makes a new version; or why this app may not upload it. */
+const placeOf = async (
+  q: Queries,
+  quotas: Quotas,
+  appId: string,
+  { version, scopes, content }: CheckedUpload,
+): Promise<Version | PlatformError | null> => {
+  const app = await q.apps.byId(appId)
+  if (app === null) return refuse('invalid_token')
+  if (!isSubset(scopes, parseStoredScope(app.scopes))) return refuse('scope_not_allowed', { param: 'scopes' })
+  const existing = await q.versions.byName(appId, version)
+  if (existing !== null && existing.status !== 'draft') return locked(existing)
+  return (await refusalIfOverQuota(q, quotas, appId, existing, content)) ?? existing
+}
+
 /** Creates the draft under the ID, or replaces the one of this name, if it is a draft still. */
 const writeDraft = async (
   q: Queries,
+  quotas: Quotas,
   appId: string,
   id: string,
-  { version, scopes, content }: CheckedUpload,
+  upload: CheckedUpload,
   now: number,
 ): Promise<Decision<CreatedVersion>> => {
-  const app = await q.apps.byId(appId)
-  if (app === null) return refused(refuse('invalid_token'))
-  if (!isSubset(scopes, parseStoredScope(app.scopes))) return refused(refuse('scope_not_allowed', { param: 'scopes' }))
+  const { version, content } = upload
+  const existing = await placeOf(q, quotas, appId, upload)
+  if (existing instanceof PlatformError) return refused(existing)
   if (content.artifactSha256 !== null && (await q.artifacts.find(content.artifactSha256)) === null) {
-    return refused(refuse('unavailable', { retryAfterSeconds: 1 })) // purged since it was stored: once more, from the start
+    return refused(refuse('unavailable', { retryAfterSeconds: 1 })) // purged, or not stored, since: once more, from the start
   }
-  const existing = await q.versions.byName(appId, version)
   if (existing === null) {
     const number = await q.versions.nextNumber(appId)
     await q.versions.insert({ ...content, ...untouched, id, appId, number, version, createdAt: now, updatedAt: now })
@@ -136,10 +157,13 @@ const writeDraft = async (
     return done({ created: true, version: await readVersionRecord(q, appId, id) })
   }
   if (!(await q.versions.replaceDraft(existing.id, existing.revision + 1, content, now))) {
-    return refused(refuse('version_locked', { details: { status: existing.status } }))
+    return refused(locked(existing))
   }
   return done({ created: false, version: await readVersionRecord(q, appId, existing.id) })
 }
+
+const locked = ({ status }: { readonly status: VersionStatus }): PlatformError =>
+  refuse('version_locked', { details: { status } })
 
 /** A version that nobody has reviewed, changed or used. */
 const untouched = {

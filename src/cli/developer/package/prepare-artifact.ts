@@ -4,7 +4,7 @@ import { artifactLimits } from '../../../domain/version.ts'
 import { CommandFailed } from '../../command-failed.ts'
 import { startProgressBar } from '../../progress-bar.ts'
 import { nameSome } from '../name-some.ts'
-import { sizeText } from '../size-text.ts'
+import { bytesInWords } from '../../../domain/bytes-in-words.ts'
 import { type FoundFile, type FoundFiles, findFiles, ignoreFile } from './find-files.ts'
 import { pack } from './pack.ts'
 import { isSecretName } from './secret-file.ts'
@@ -96,8 +96,8 @@ const refuseUnfit = (folder: string, { files, secrets, linksOut, unpackable, unr
 
 const tooLarge = (files: readonly FoundFile[]): string => {
   const largest = files.toSorted((one, other) => other.sizeBytes - one.sizeBytes).slice(0, 5)
-  const names = largest.map(({ path, sizeBytes }) => `${path} (${sizeText(sizeBytes)})`)
-  return `The archive is larger than ${sizeText(artifactLimits.bytes)}. The largest files are ${names.join(', ')}. List what need not be in it in ${ignoreFile}.`
+  const names = largest.map(({ path, sizeBytes }) => `${path} (${bytesInWords(sizeBytes)})`)
+  return `The archive is larger than ${bytesInWords(artifactLimits.bytes)}. The largest files are ${names.join(', ')}. List what need not be in it in ${ignoreFile}.`
 }
 
 /** The folder's name, as far as it can be part of a file's name. */
@@ -109,7 +109,7 @@ const archiveName = (folder: string): string =>
 const singleFile = (path: string, sizeBytes: number): PreparedArtifact => {
   if (sizeBytes > artifactLimits.bytes) {
     throw new CommandFailed([
-      `${path} is ${sizeText(sizeBytes)}; an artifact has at most ${sizeText(artifactLimits.bytes)}. Make it smaller.`,
+      `${path} is ${bytesInWords(sizeBytes)}; an artifact has at most ${bytesInWords(artifactLimits.bytes)}. Make it smaller.`,
     ])
   }
   const filename = basename(resolve(path))

@@ -4,6 +4,7 @@ import type { PlatformError } from '../../../domain/errors.ts'
 import { type VersionStatus, versionStatuses } from '../../../domain/version.ts'
 import type { Door } from '../../../http/door.ts'
 import { ownsActiveApp } from '../../../operations/apps/owns-active-app.ts'
+import { artifactUse } from '../../../operations/artifacts/artifact-quota.ts'
 import { findVersion } from '../../../operations/versions/find-version.ts'
 import { listRollbacks } from '../../../operations/versions/list-rollbacks.ts'
 import { listVersionSummaries } from '../../../operations/versions/list-version-summaries.ts'
@@ -66,7 +67,10 @@ const showList = async (door: Door, request: Request, slug: string): Promise<Res
   const listing = listingOf('versions', request)
   const { data, nextCursor } = await listVersionSummaries(door.platform, app.id, status, listing)
   const older = olderPath(appPath(slug, 'versions'), 'versions', nextCursor, status === null ? {} : { status })
-  return page(<VersionsPage visit={visit} app={app} versions={data} status={status} older={older} />)
+  const artifacts = await artifactUse(door.platform, app.id)
+  return page(
+    <VersionsPage visit={visit} app={app} versions={data} status={status} older={older} artifacts={artifacts} />,
+  )
 }
 
 /** Empty, as the form sends it for all, and whatever is no status: all. */

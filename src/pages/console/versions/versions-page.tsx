@@ -1,3 +1,4 @@
+import { bytesInWords } from '../../../domain/bytes-in-words.ts'
 import { type VersionStatus, versionStatuses } from '../../../domain/version.ts'
 import type { VersionSummary } from '../../../operations/versions/list-version-summaries.ts'
 import { Table } from '../../components/table.tsx'
@@ -14,13 +15,18 @@ type VersionsPageProps = OwnApp & {
   /** The status that the list is narrowed to; null for all. */
   readonly status: VersionStatus | null
   readonly older: string | null
+  /** What the artifacts of all versions take, and may take. */
+  readonly artifacts: { readonly bytes: number; readonly allowedBytes: number }
 }
 
-export const VersionsPage = ({ visit, app, versions, status, older }: VersionsPageProps) => (
+export const VersionsPage = ({ visit, app, versions, status, older, artifacts }: VersionsPageProps) => (
   <AppPage visit={visit} app={app} tab="versions" title="Versions">
     <p>
       Versions are uploaded with development credentials, by the API or the command line. The{' '}
       <a href={appPath(app.slug, 'rollbacks')}>ledger of rollbacks</a> tells when one took the place of another.
+    </p>
+    <p>
+      The artifacts take {bytesInWords(artifacts.bytes)} of {bytesInWords(artifacts.allowedBytes)}.
     </p>
     <StatusFilter slug={app.slug} status={status} />
     {versions.length === 0 ? (

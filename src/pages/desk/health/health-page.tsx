@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact'
+import { bytesInWords } from '../../../domain/bytes-in-words.ts'
 import type { PlatformHealth } from '../../../operations/health/read-health.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Time } from '../../components/time.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
 import { deskPaths } from '../paths.ts'
-import { bytesInWords, durationInWords } from './quantities.ts'
+import { durationInWords } from './quantities.ts'
 
 type HealthPageProps = {
   readonly visit: Visit
@@ -49,6 +50,14 @@ export const HealthPage = ({ visit, health, program }: HealthPageProps) => (
             <Badge tone="waiting">{`${durationInWords(health.purgeLagSeconds)} behind`}</Badge>
           )}
         </dd>
+      </Card>
+      <Card title="Artifacts">
+        <dt>Files</dt>
+        <dd>{count(health.artifacts.files)}</dd>
+        <dt>Together</dt>
+        <dd>{bytesInWords(health.artifacts.bytes)}</dd>
+        <dt>Allowed per app</dt>
+        <dd>{bytesInWords(health.artifacts.allowedBytesPerApp)}</dd>
       </Card>
       <Card title="Alive now">
         <dt>App tokens</dt>
