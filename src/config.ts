@@ -93,6 +93,10 @@ export const readConfig = (flags: ConfigFlags, env: Environment = process.env): 
     logRequests: readRequestLog(find, faults),
     warnings: warningsAbout(publicUrl),
   }
+  const { port, metricsListen } = config
+  if (metricsListen !== null && metricsListen.port === port && port !== 0) {
+    faults.push('METRICS_LISTEN must name another port than PORT.')
+  }
   faults.push(...unknownNames(env))
   if (faults.length > 0) throw new ConfigError(faults)
   return Object.freeze(config)

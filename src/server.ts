@@ -7,6 +7,7 @@ import type { Door } from './http/door.ts'
 import { bodyRule } from './http/json-body.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
 import type { RefusalPage } from './http/envelope.ts'
+import { startMetricsServer } from './http/metrics-server.ts'
 import { type RunningServer, startServer } from './http/server.ts'
 import { createTurnstile } from './http/turnstile.ts'
 import { standardRefusal } from './http/standard/refusal.ts'
@@ -20,6 +21,7 @@ import { watchConditionsJob } from './jobs/watch-conditions.ts'
 import { keepingClock, keepTime } from './operations/clock/keep-time.ts'
 import { openServerKey } from './operations/server-key.ts'
 import { openClock } from './operations/clock/open-clock.ts'
+import { readFigures } from './operations/health/read-figures.ts'
 import type { Platform } from './operations/platform.ts'
 import { pageBodyRule, pages } from './pages/pages.ts'
 import { refusalPage } from './pages/refusal-page.tsx'
@@ -36,6 +38,8 @@ export type PlatformServer = {
   /** Where it listens. */
   readonly url: string
   readonly publicUrl: string
+  /** Where the metrics are served when they have a port of their own. */
+  readonly metricsUrl: string | null
   readonly platform: Platform
   /** Drains, stops the jobs and closes the store. False when the store had stopped taking writes. */
   stop(): Promise<boolean>
@@ -54,11 +58,11 @@ export const startPlatformServer = async (
   config: Config,
   webhooks: WebhookSender = openWebhookSender(config.webhookNetworks),
 ): Promise<PlatformServer> => {
-  const log = createLog(standardErrorWriter())
+  const log = createLog(standardErrorWriter(), Date.now, { level: config.logLevel, requests: config.logRequests })
   const random = createRandom()
   const passwords = createPasswords({ cost: 12, parallel: 1 })
   await passwords.load() // where that fails, nobody could sign in
-  const metrics = createMetrics()
+  const metrics = createMetrics(config.metricsListen === null ? 1 : 2)
   const database = await openSqlite({
     file: config.databasePath,
     role: 'server',
@@ -92,6 +96,15 @@ export const startPlatformServer = async (
     observe: metrics.tokens,
     running: new Set<string>(),
   }
+  const metricsServer =
+    config.metricsListen === null
+      ? null
+      : startMetricsServer({
+          ...config.metricsListen,
+          contentType: metrics.contentType,
+          render: async () => await metrics.render(await readFigures(parts)),
+          failed: (cause) => log.error('metrics.failed', { cause }),
+        })
   let platform: Platform | null = null
   const server: RunningServer = startServer({
     ...config,
@@ -103,6 +116,7 @@ export const startPlatformServer = async (
         limiter,
         log,
         metrics,
+        servesMetrics: metricsServer === null,
         draining: () => server.draining(),
         signingIn: new Map(),
         delayed: new Map(),
@@ -142,9 +156,11 @@ export const startPlatformServer = async (
   return {
     url: server.url,
     publicUrl: server.publicUrl,
+    metricsUrl: metricsServer === null ? null : `${metricsServer.url}/metrics`,
     platform: running,
     stop: async () => {
       await server.stop()
+      await metricsServer?.stop()
       endWatching()
       await Promise.all([scheduler.stop(), webhookWorker.stop()])
       const { writable } = database.health()

@@ -219,6 +219,13 @@ describe('settings', () => {
     expect(faultsOf({ [name]: value })).toEqual([expect.stringContaining(name)])
   })
 
+  test('metrics have another port than the server, unless both take a free one', () => {
+    expect(faultsOf({ PORT: '9090', METRICS_LISTEN: '127.0.0.1:9090' })).toEqual([
+      'METRICS_LISTEN must name another port than PORT.',
+    ])
+    expect(faultsOf({ PORT: '0', METRICS_LISTEN: '127.0.0.1:0' })).toEqual([])
+  })
+
   test('proxies are addresses and networks of both families', () => {
     const { trustedProxies } = readConfig({}, { TRUSTED_PROXIES: '10.0.0.0/8, ::1,192.0.2.1 , fd00::/8' })
     expect(trustedProxies.map(({ prefix }) => prefix)).toEqual([104, 128, 128, 8])

@@ -2,6 +2,7 @@ import { DatabaseUnusable } from '../../db/database.ts'
 import { AppPlatformError } from '../client/index.ts'
 import { ConfigError } from '../config.ts'
 import { PlatformError } from '../domain/errors.ts'
+import { MetricsPortUnusable } from '../http/metrics-server.ts'
 import { describeCause } from '../runtime/cause.ts'
 import { PasswordsUnusable } from '../runtime/passwords.ts'
 import { CommandFailed } from './command-failed.ts'
@@ -23,6 +24,7 @@ const sentenceOf = (error: unknown): string => {
   if (error instanceof PlatformError) return error.message + stateIn(error)
   if (error instanceof AppPlatformError) return remoteSentence(error)
   if (error instanceof DatabaseUnusable || error instanceof PasswordsUnusable) return error.message
+  if (error instanceof MetricsPortUnusable) return `${error.message} ${sentenceOf(error.cause)}`
   const cause = innermost(error)
   const code = systemCodeOf(cause)
   if (code !== null) return systemFaults[code]

@@ -9,7 +9,7 @@ import { authorizeRoute } from './routes/oauth/authorize.ts'
 import { oauthMeRoute } from './routes/oauth/me.ts'
 import { revokeRoute } from './routes/oauth/revoke.ts'
 import { oauthTokenRoute } from './routes/oauth/token.ts'
-import { observabilityRoutes } from './routes/observability.ts'
+import { metricsRoute, observabilityRoutes } from './routes/observability.ts'
 import { resourcesRoute } from './routes/resources.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { tokenRoute } from './routes/token.ts'
@@ -35,3 +35,4 @@ export const createApp = (door: Door, refusalPage: RefusalPage = () => null) =>
     .use(embeddedSessionRoute(door))
     .use(standardRoutes(door))
     .use(observabilityRoutes(door))
+    .use(door.servesMetrics ? metricsRoute(door) : new Elysia())

@@ -11,6 +11,8 @@ export type Door = {
   readonly limiter: RateLimiter
   readonly log: Log
   readonly metrics: Metrics
+  /** Whether `/metrics` is served beside the API; otherwise it has a port of its own. */
+  readonly servesMetrics: boolean
   /** Whether the server has begun to stop. */
   readonly draining: () => boolean
   /** How many sign-ins of each address are being checked right now. */

@@ -74,7 +74,8 @@ const stopWithin = async (server: Bun.Server<unknown>, milliseconds: number): Pr
   await server.stop(true)
 }
 
-const listeningUrl = (host: string, port: number): string => {
+/** Where a server on this address is reached from this machine. */
+export const listeningUrl = (host: string, port: number): string => {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
 }

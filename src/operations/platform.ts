@@ -47,5 +47,8 @@ export type Platform = {
   readonly running: Set<string>
 }
 
+/** As much of it as those need who only watch. */
+export type Observed = Pick<Platform, 'database' | 'clock'>
+
 /** Where a call came from: what every audit row tells. */
 export type Trace = { readonly requestId: string; readonly address: string }

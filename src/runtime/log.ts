@@ -45,6 +45,16 @@ export type Log = {
 }
 
 type Level = 'info' | 'warn' | 'error'
+
+/** What is logged. There are no lines of level debug yet: it logs what info does. */
+export type LogOptions = {
+  readonly level: 'debug' | Level
+  /** The requests that are logged; `errors` are those answered with 4xx or 5xx. */
+  readonly requests: 'all' | 'errors' | 'none'
+}
+const everything: LogOptions = { level: 'info', requests: 'all' }
+const rank = { debug: 0, info: 1, warn: 2, error: 3 } as const satisfies Record<LogOptions['level'], number>
+
 /** A value as JSON, or null when it is not what the field is for. */
 type Rule = (value: unknown) => string | null
 
@@ -129,15 +139,23 @@ const render = (fields: LogFields): string => {
  * JSON lines, in ASCII. A field whose value is not of its kind is logged as `[withheld]`, so that a mistake shows and
  * nothing leaks.
  */
-export const createLog = (writer: LogWriter, wall: () => number = Date.now): Log => {
+export const createLog = (
+  writer: LogWriter,
+  wall: () => number = Date.now,
+  { level: lowest, requests }: LogOptions = everything,
+): Log => {
   const stamp = createStamp(wall)
+  const isLogged = (level: Level): boolean => rank[level] >= rank[lowest]
+  /** The first status whose answers are logged: one with 5xx is an error, any other is information. */
+  const firstLogged = requests === 'none' ? Infinity : !isLogged('info') ? 500 : requests === 'errors' ? 400 : 0
   const write = (level: Level, event: LogEvent, fields: LogFields) =>
-    writer.write(`{"at":"${stamp()}","level":"${level}","event":"${event}"${render(fields)}}\n`)
+    isLogged(level) && writer.write(`{"at":"${stamp()}","level":"${level}","event":"${event}"${render(fields)}}\n`)
   return {
     // Written out, because it happens with every request: what the shell made needs no rule.
     answered: (method, status, durationMs, { requestId, clientRequestId, address, route, notes }) =>
+      status >= firstLogged &&
       writer.write(
-        `{"at":"${stamp()}","level":"info","event":"http.answered","requestId":"${requestId}"${
+        `{"at":"${stamp()}","level":"${status < 500 ? 'info' : 'error'}","event":"http.answered","requestId":"${requestId}"${
           clientRequestId === null ? '' : `,"clientRequestId":${text(clientRequestId) ?? withheld}`
         },"method":"${method}","route":"${route}","status":${status},"durationUs":${Math.round(durationMs * 1000)},"address":"${address}"${render(notes)}}\n`,
       ),

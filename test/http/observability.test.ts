@@ -8,7 +8,7 @@ import { createQueries } from '../../db/queries/index.ts'
 import type { Door } from '../../src/http/door.ts'
 import { errorHandling } from '../../src/http/errors.ts'
 import { rememberContext } from '../../src/http/request-context.ts'
-import { observabilityRoutes } from '../../src/http/routes/observability.ts'
+import { metricsRoute, observabilityRoutes } from '../../src/http/routes/observability.ts'
 import { watchConditionsJob } from '../../src/jobs/watch-conditions.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { createLog } from '../../src/runtime/log.ts'
@@ -23,7 +23,10 @@ beforeAll(async () => {
 afterAll(async () => await platform.database.close())
 
 const answer = async (door: Door, path: string): Promise<Response> => {
-  const app = new Elysia().use(errorHandling(door.log, () => null)).use(observabilityRoutes(door))
+  const app = new Elysia()
+    .use(errorHandling(door.log, () => null))
+    .use(observabilityRoutes(door))
+    .use(metricsRoute(door))
   const request = new Request(`http://localhost${path}`)
   rememberContext(request, contextFrom('local'))
   return await app.handle(request)

@@ -70,7 +70,7 @@ describe('every answer', () => {
   test.each(calls)('leaves one line in the log: %s %s', async (_, path, init, status) => {
     const response = await server.call(path, init)
     expect(lineOf(response)).toMatchObject({
-      level: 'info',
+      level: status < 500 ? 'info' : 'error',
       status,
       method: init.method ?? 'GET',
       address: '127.0.0.1',

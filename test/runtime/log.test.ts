@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createLog, type LogFields } from '../../src/runtime/log.ts'
+import { createLog, type LogFields, type LogOptions } from '../../src/runtime/log.ts'
 
 const noon = Date.UTC(2026, 7, 1, 12)
 const secret = `apat_${'x'.repeat(71)}`
@@ -85,4 +85,20 @@ describe('a line of the log', () => {
       clientId: '[withheld]',
     })
   })
+})
+
+test('an answer with 5xx is an error, any other is information, and each is logged as its level and its choice say', () => {
+  const request = { requestId, clientRequestId: null, address: 'local', route: '/me', notes: {} }
+  const statuses = (...[level, requests]: [LogOptions['level'], LogOptions['requests']]): readonly number[] => {
+    const written: string[] = []
+    const writer = { write: (line: string) => void written.push(line), flush: () => undefined }
+    const log = createLog(writer, () => noon, { level, requests })
+    for (const status of [200, 302, 400, 429, 500, 503]) log.answered('GET', status, 1, request)
+    return written.map((line) => JSON.parse(line)).map(({ status }) => status)
+  }
+  expect(statuses('info', 'all')).toEqual([200, 302, 400, 429, 500, 503])
+  expect(statuses('info', 'errors')).toEqual([400, 429, 500, 503])
+  expect(statuses('warn', 'all')).toEqual([500, 503])
+  expect(statuses('error', 'errors')).toEqual([500, 503])
+  expect(statuses('debug', 'none')).toEqual([])
 })

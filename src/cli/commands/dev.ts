@@ -8,7 +8,7 @@ import { seedDemo } from '../../operations/demo/seed-demo.ts'
 import { openWebhookSender } from '../../runtime/webhook-sender.ts'
 import { createDemoReceiver, demoReceiverUrl } from '../dev/demo-receiver.ts'
 import { demoText } from '../dev/demo-text.ts'
-import { serveUntil, signalToEnd } from './serve.ts'
+import { metricsText, serveUntil, signalToEnd } from './serve.ts'
 
 type DevFlags = {
   readonly port?: string
@@ -38,7 +38,7 @@ export const addDevCommand = (program: Command): void => {
       const { platform } = server
       const requestId = recordId('req_', platform.random.uuid(platform.clock.now()))
       const demo = await seedDemo(platform, { requestId, address: 'local' }, { kind: 'system' }, demoReceiverUrl)
-      process.stdout.write(demoText(platform.publicUrl, database, demo))
+      process.stdout.write(demoText(platform.publicUrl, database, demo) + metricsText(server))
       if (demo.webhook !== null) receiver.open(demo.webhook.secret)
       await serveUntil(signal, server)
     })

@@ -24,6 +24,10 @@ export const serveUntil = async (signal: Promise<void>, server: PlatformServer):
   process.exit(healthy ? 0 : 1)
 }
 
+/** Where the metrics are, when they have a port of their own. */
+export const metricsText = ({ metricsUrl }: PlatformServer): string =>
+  metricsUrl === null ? '' : `Metrics are at ${metricsUrl}\n`
+
 /** Where clients reach it and, when that is another place, where it listens. */
 const addressText = ({ url, publicUrl }: PlatformServer): string => {
   const isSame = publicUrl === url || publicUrl === url.replace('127.0.0.1', 'localhost')
@@ -44,8 +48,9 @@ export const addServeCommand = (program: Command): void => {
       const config = readConfig(flags)
       const { startPlatformServer } = await import('../../server.ts') // here, for no other command needs it
       const server = await startPlatformServer(config)
-      const told = flags.json === true ? JSON.stringify({ url: server.url }) : addressText(server)
-      process.stdout.write(`${told}\n`)
+      const { url, metricsUrl } = server
+      const json = JSON.stringify(metricsUrl === null ? { url } : { url, metricsUrl })
+      process.stdout.write(flags.json === true ? `${json}\n` : `${addressText(server)}\n${metricsText(server)}`)
       await serveUntil(signal, server)
     })
 }

@@ -46,21 +46,24 @@ export const observabilityRoutes = (door: Door) =>
         }),
       },
     )
-    .get(
-      '/metrics',
-      async ({ set }) => {
-        set.headers['content-type'] = door.metrics.contentType
-        return await door.metrics.render(await readFigures(door.platform))
-      },
-      {
-        response: { 200: Type.String({ description: 'Prometheus text format.' }), ...plainErrorResponses() },
-        detail: plainDetails({
-          id: 'readMetrics',
-          summary: 'Figures for Prometheus',
-          description:
-            'Counts and latencies by route and status, tokens, transactions, purge lag, sizes. Keep it off the open internet.',
-          tag: 'Operations',
-          callers: ['none'],
-        }),
-      },
-    )
+
+/** Figures for a monitor, where they have no port of their own. */
+export const metricsRoute = (door: Door) =>
+  new Elysia().get(
+    '/metrics',
+    async ({ set }) => {
+      set.headers['content-type'] = door.metrics.contentType
+      return await door.metrics.render(await readFigures(door.platform))
+    },
+    {
+      response: { 200: Type.String({ description: 'Prometheus text format.' }), ...plainErrorResponses() },
+      detail: plainDetails({
+        id: 'readMetrics',
+        summary: 'Figures for Prometheus',
+        description:
+          'Counts and latencies by route and status, tokens, transactions, purge lag, sizes. Keep it off the open internet.',
+        tag: 'Operations',
+        callers: ['none'],
+      }),
+    },
+  )

@@ -1,6 +1,6 @@
 import type { StoreProblem } from '../../../db/database.ts'
 import { clockFault } from '../clock/clock-fault.ts'
-import type { Platform } from '../platform.ts'
+import type { Observed } from '../platform.ts'
 
 /** Every state of the server that a person has to end. These names are labels of metrics and fields of the log. */
 export const conditionNames = ['storage_failed', 'disk_full', 'clock_ahead'] as const
@@ -18,17 +18,17 @@ export type Condition = {
  * The conditions that hold now. Readiness, metrics, log and health page all ask here, so that they agree. Must cost little
  * and must not fail, above all when the store has failed.
  */
-export const readConditions = async (platform: Platform): Promise<readonly Condition[]> =>
+export const readConditions = async (platform: Observed): Promise<readonly Condition[]> =>
   [storeCondition(platform), clockCondition(platform)].filter((condition) => condition !== null)
 
 const ofStore = { failed: 'storage_failed', full: 'disk_full' } as const satisfies Record<StoreProblem, ConditionName>
 
-const storeCondition = ({ database }: Platform): Condition | null => {
+const storeCondition = ({ database }: Observed): Condition | null => {
   const { problem, reason } = database.health()
   return problem === null ? null : { name: ofStore[problem], sentence: reason, endsReadiness: true }
 }
 
-const clockCondition = ({ clock }: Platform): Condition | null => {
+const clockCondition = ({ clock }: Observed): Condition | null => {
   const sentence = clockFault(clock)
   return sentence === null ? null : { name: 'clock_ahead', sentence, endsReadiness: true }
 }

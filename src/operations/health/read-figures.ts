@@ -1,6 +1,6 @@
 import type { Figures } from '../../runtime/metrics.ts'
 import { clockOffsetMs } from '../clock/clock-fault.ts'
-import type { Platform } from '../platform.ts'
+import type { Observed } from '../platform.ts'
 import { purgeLagSeconds } from '../purge/purge-lag.ts'
 import { backupAgeSeconds } from './backup-age.ts'
 import { conditionNames, readConditions } from './conditions.ts'
@@ -9,7 +9,7 @@ import { conditionNames, readConditions } from './conditions.ts'
 const mostDeliveries = 10_000
 
 /** Reads the figures that cost little, however large the store is. What a failed store does not say is null. */
-export const readFigures = async (platform: Platform): Promise<Figures> => {
+export const readFigures = async (platform: Observed): Promise<Figures> => {
   const { database, clock } = platform
   const q = database.queries
   const now = clock.now()

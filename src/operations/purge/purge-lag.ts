@@ -1,12 +1,12 @@
 import { uuidTimeOfKey } from '../../domain/identifier.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
-import type { Platform } from '../platform.ts'
+import type { Observed } from '../platform.ts'
 
 /**
  * For how long the oldest app token or session that should be gone has been due, in whole seconds; 0 when the purge
  * has kept up. Two reads of the first key.
  */
-export const purgeLagSeconds = async (platform: Platform): Promise<number> => {
+export const purgeLagSeconds = async (platform: Observed): Promise<number> => {
   const q = platform.database.queries
   const now = platform.clock.purgeBefore()
   const overdue = (key: string | null, lifetimeSeconds: number) =>

@@ -13,6 +13,7 @@ export const doorOf = (platform: Platform, limits: Partial<RateLimits> = {}): Do
   limiter: createRateLimiter({ limits: { ...defaultRateLimits, ...limits }, monotonicMs: () => 0, secret: 'a' }),
   log: createLog({ write: () => undefined, flush: () => undefined }),
   metrics: createMetrics(),
+  servesMetrics: true,
   draining: () => false,
   signingIn: new Map(),
   delayed: new Map(),

@@ -1,0 +1,65 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { startServer } from '../support/running-server.ts'
+import { openDesk } from './support/run.ts'
+
+setDefaultTimeout(30_000)
+
+const metricsUrlOf = (output: string): string => JSON.parse(output.split('\n')[0] ?? '').metricsUrl
+
+test('with METRICS_LISTEN the metrics are on that port alone, and nothing else is there', async () => {
+  const server = await startServer({ env: { METRICS_LISTEN: '127.0.0.1:0' } })
+  const metricsUrl = metricsUrlOf(server.output())
+  const answer = await fetch(metricsUrl)
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, expect.stringMatching(/^text\/plain/)])
+  expect(await answer.text()).toContain('\ndatabase_writable 1\n')
+  expect((await fetch(`${server.url}/metrics`)).status).toBe(404)
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+  for (const path of ['/', '/healthz', '/api/app-platform/me', '/desk/health', '/metrics/']) {
+    expect([path, (await fetch(new URL(path, metricsUrl))).status]).toEqual([path, 404])
+  }
+  expect((await fetch(metricsUrl, { method: 'POST', body: 'x' })).status).toBe(405)
+  expect(await (await fetch(`${server.url}/openapi.json`)).json()).not.toHaveProperty(['paths', '/metrics'])
+  expect(await server.stop()).toBe(0)
+  expect(fetch(metricsUrl)).rejects.toThrow()
+})
+
+test('a METRICS_LISTEN whose port is taken ends the start with one plain line', async () => {
+  const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const desk = await openDesk()
+  const result = await desk.run(['serve', '--port', '0', '--json'], {
+    env: { METRICS_LISTEN: `127.0.0.1:${other.port}` },
+  })
+  await other.stop(true)
+  expect(result).toMatchObject({
+    exitCode: 1,
+    stdout: '',
+    stderr: 'error: The address in METRICS_LISTEN cannot be used. The port is in use: another program listens there.\n',
+  })
+})
+
+/** The events and statuses that a server logs from its start to its end, with a good request, a bad one and a warning. */
+const logged = async (env: Record<string, string>): Promise<readonly string[]> => {
+  const server = await startServer({ env: { PUBLIC_URL: 'http://apps.example.com', ...env } })
+  await fetch(`${server.url}/healthz`)
+  await fetch(`${server.url}/nowhere`)
+  expect(await server.stop()).toBe(0)
+  return server
+    .log()
+    .trim()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+    .map(({ event, status }) => (status === undefined ? event : `${event} ${status}`))
+}
+const warned = ['config.warning']
+const started = [...warned, 'server.listening']
+
+test('LOG_REQUESTS chooses the requests that are logged, and LOG_LEVEL the lowest level', async () => {
+  const both = ['http.answered 200', 'http.answered 404']
+  expect(await logged({})).toEqual([...started, ...both, 'server.stopped'])
+  expect(await logged({ LOG_LEVEL: 'debug', LOG_REQUESTS: 'all' })).toEqual([...started, ...both, 'server.stopped'])
+  expect(await logged({ LOG_REQUESTS: 'errors' })).toEqual([...started, 'http.answered 404', 'server.stopped'])
+  expect(await logged({ LOG_REQUESTS: 'none' })).toEqual([...started, 'server.stopped'])
+  expect(await logged({ LOG_LEVEL: 'warn' })).toEqual(warned)
+  expect(await logged({ LOG_LEVEL: 'error' })).toEqual([])
+})
