@@ -3,6 +3,7 @@ import { DatabaseUnusable } from './database.ts'
 import { inspectSchema, type Migration } from './migrate.ts'
 import { backUp } from './sqlite/backup.ts'
 import { connect } from './sqlite/connection.ts'
+import { assertNotMoved } from './sqlite/moved.ts'
 import { assertOneName } from './sqlite/one-name.ts'
 import { canonicalPath } from './sqlite/private-file.ts'
 
@@ -25,6 +26,7 @@ export const backupFile = ({ file, to, replace, migrations }: BackupOptions): vo
   if (inspectSchema(path, migrations) === 'empty') throw new DatabaseUnusable('missing', `${file} is empty.`)
   const connection = connect(path, { synchronous: 'FULL', busyTimeoutMs: 1_000 })
   try {
+    assertNotMoved(connection, path)
     backUp(connection, to, { replace })
   } finally {
     connection.close()

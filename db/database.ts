@@ -1,4 +1,5 @@
-import type { Queries } from './queries/index.ts'
+import type { Environment } from '../src/domain/environment.ts'
+import type { AuditEvent, Queries } from './queries/index.ts'
 
 export type * from './queries/index.ts'
 
@@ -49,6 +50,18 @@ export interface Store<Q> {
   /** Finishes what is queued, then lets go of the file. Later transactions are refused. */
   close(): Promise<void>
 }
+
+/** An event that a command on a stopped database leaves in the audit. `idAt` is the time in its ID, which gives its place. */
+export type WriteEvent = (
+  moment: { readonly at: number; readonly idAt: number },
+  facts: {
+    readonly action: string
+    readonly target?: string
+    readonly appId?: string
+    readonly environment?: Environment
+    readonly detail?: Readonly<Record<string, unknown>>
+  },
+) => AuditEvent
 
 export type TransactionOptions<T> = {
   /** Of a transaction that is there to end access: whether it came to that. */
@@ -104,6 +117,8 @@ export type UnusableKind =
   | 'altered'
   | 'rolled_back'
   | 'unsupported'
+  | 'moved'
+  | 'sealed'
   | 'busy'
 
 /** The database cannot be used as asked. The message is a whole sentence that an operator can act on. */

@@ -1,4 +1,5 @@
 import { migrate, type Migration } from './migrate.ts'
+import { assertServable } from './sqlite/acknowledged.ts'
 import { assertOneName } from './sqlite/one-name.ts'
 import { assertPrivate, canonicalPath, createPrivately, syncFolderOf } from './sqlite/private-file.ts'
 
@@ -8,6 +9,7 @@ export const migrateFile = async (path: string, migrations: readonly Migration[]
   assertOneName(file)
   createPrivately(file)
   assertPrivate(file)
+  assertServable(file)
   const applied = new Set(await migrate(file, migrations))
   syncFolderOf(file)
   return migrations.filter(({ id }) => applied.has(id)).map(({ name }) => name)

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
-import { type AuditEvent, DatabaseUnusable } from './database.ts'
+import { DatabaseUnusable, type WriteEvent } from './database.ts'
 import { inspectSchema, migrate, type Migration } from './migrate.ts'
 import { createQueries } from './queries/index.ts'
 import type { CarriedOver } from './restore/ends.ts'
@@ -11,9 +11,10 @@ import { readAcknowledged } from './sqlite/acknowledged.ts'
 import { laterCount, nextCount, readCount } from './sqlite/commit-count.ts'
 import { connect, Connection } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
+import { assertNotMoved } from './sqlite/moved.ts'
 import { assertOneName } from './sqlite/one-name.ts'
-import { canonicalPath, createPrivately, syncFolderOf } from './sqlite/private-file.ts'
-import { takeServerLock } from './sqlite/server-lock.ts'
+import { canonicalPath, companionsOf, createPrivately, syncFolderOf } from './sqlite/private-file.ts'
+import { lockAgainstServers } from './sqlite/server-lock.ts'
 
 type RestoreOptions = {
   readonly file: string
@@ -21,8 +22,7 @@ type RestoreOptions = {
   readonly migrations: readonly Migration[]
   /** Epoch milliseconds by the machine's clock; the restore happens then, or later if the data has seen a later time. */
   readonly now: number
-  /** The record of the restore, for the audit. */
-  readonly event: (at: number, facts: RestoreFacts) => AuditEvent
+  readonly event: WriteEvent
   /** Told before each step begins. */
   readonly progress: (step: RestoreStep) => void
 }
@@ -80,6 +80,7 @@ const restoreInto = async (database: string, options: RestoreOptions): Promise<R
       options.progress('keep')
       const keptAs = keepPredecessor(database, held, settled.at)
       options.progress('replace')
+      createPrivately(companionsOf(database).acknowledged) // empty where there was none: nothing was acknowledged there
       syncFile(copy)
       renameSync(copy, database)
       syncFolderOf(database)
@@ -104,6 +105,7 @@ const assertRestorable = ({ backup, file, migrations }: RestoreOptions): void =>
     throw new DatabaseUnusable('foreign', `${backup} is empty: it is no backup.`)
   const connection = new Connection(backup, { readonly: true })
   try {
+    assertNotMoved(connection, backup)
     const verdict = connection.value('PRAGMA integrity_check(1)')
     if (verdict !== 'ok') throw new DatabaseUnusable('damaged', `${backup} is damaged: ${String(verdict)}.`)
   } catch (error) {
@@ -111,15 +113,6 @@ const assertRestorable = ({ backup, file, migrations }: RestoreOptions): void =>
     throw new DatabaseUnusable('damaged', `${backup} is damaged and cannot be read to its end.`, { cause: error })
   } finally {
     connection.close()
-  }
-}
-
-const lockAgainstServers = (database: string) => {
-  try {
-    return takeServerLock(database)
-  } catch (error) {
-    if (!(error instanceof DatabaseUnusable) || error.kind !== 'in_use') throw error
-    throw new DatabaseUnusable('in_use', `A server is running on ${database}: stop it first.`, { cause: error })
   }
 }
 
@@ -158,7 +151,8 @@ const settle = async (connection: Connection, held: Predecessor, database: strin
   const facts: RestoreFacts = { predecessor, ended, carriedOver, kept, unread }
   if (clock > 0) await queries.watermarks.set('clock', clock)
   await queries.watermarks.set('restored', at)
-  await queries.audit.insert(options.event(at, facts))
+  const moment = { at, idAt: at + (await queries.audit.aheadMs()) }
+  await queries.audit.insert(options.event(moment, { action: 'database.restored', detail: facts }))
   // What the predecessor acknowledged is not missing: it was replaced.
   const counted = readCount(connection)
   const count = nextCount(laterCount(counted, readAcknowledged(database) ?? counted))

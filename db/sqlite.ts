@@ -12,7 +12,7 @@ import {
 } from './database.ts'
 import { inspectSchema, migrate, type Migration } from './migrate.ts'
 import { abandon } from './sqlite/abandon.ts'
-import { Acknowledged, assertNothingMissing, readKeptTime } from './sqlite/acknowledged.ts'
+import { Acknowledged, assertServable, readKeptTime } from './sqlite/acknowledged.ts'
 import { backUp } from './sqlite/backup.ts'
 import { findFaults } from './sqlite/check.ts'
 import { Checkpointer } from './sqlite/checkpointer.ts'
@@ -76,7 +76,7 @@ const open = async <Q>(options: SqliteOptions<Q>, file: string): Promise<Store<Q
   try {
     createPrivately(file)
     assertPrivate(file)
-    await patiently(() => assertNothingMissing(file))
+    await patiently(() => assertServable(file))
     if (options.migrate) await migrate(file, options.migrations)
     else if (inspectSchema(file, options.migrations) !== 'current') {
       throw new DatabaseUnusable('outdated', `The schema of ${file} is behind this program: run migrate.`)

@@ -1,7 +1,7 @@
 import { and, desc, eq, gte, lt, type SQL } from 'drizzle-orm'
-import { keyOfUuidTime } from '../../src/domain/identifier.ts'
+import { keyOfUuidTime, uuidTimeOfRecordId } from '../../src/domain/identifier.ts'
 import { appTokens, auditEvents, clients, credentials, grants, tokenPairs } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, lazily } from './connection.ts'
+import { type Connection, everyColumn, lazily, only } from './connection.ts'
 import { issuedEvent, issuer } from './issued-event.ts'
 import { webhookEventQueries } from './webhook-events.ts'
 
@@ -54,6 +54,15 @@ export const auditQueries = (db: Connection) => {
       await insert().execute(event)
       await outbox.tell(event)
     },
+    /**
+     * How far the IDs of events run ahead of their times, in milliseconds. `clock reset` takes back the times and leaves the
+     * IDs; those of later events run ahead as much, so that they sort after the earlier ones. The newest event tells it.
+     */
+    aheadMs: async (): Promise<number> => {
+      const newest = only(await db.select().from(auditEvents).orderBy(desc(auditEvents.id)).limit(1))
+      const ahead = newest === null ? 0 : uuidTimeOfRecordId(newest.id) - newest.at
+      return ahead < leastAheadMs ? 0 : ahead
+    },
     /** The latest events of the filter, oldest first, issued tokens among them. */
     list: async (filter: AuditFilter): Promise<AuditEvent[]> =>
       (await Promise.all([events(filter), issuedAppTokens(filter), issuedTokenPairs(filter)]))
@@ -76,6 +85,9 @@ export const auditQueries = (db: Connection) => {
         .limit(limit),
   }
 }
+
+/** IDs of one millisecond borrow from the next ones when there are very many: that is no lead. */
+const leastAheadMs = 1_000
 
 const ofApp = (appId: string | null, condition: SQL) =>
   and(condition, appId === null ? undefined : eq(clients.appId, appId))

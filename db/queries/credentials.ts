@@ -73,6 +73,15 @@ export const credentialQueries = (db: Connection) => {
       )[0]?.at ?? null,
     setExpiry: async (id: string, expiresAt: number) =>
       void (await db.update(credentials).set({ expiresAt }).where(eq(credentials.id, id))),
+    /** Ends the suspension of a secret; false when it was not suspended. */
+    confirm: async (id: string) =>
+      (
+        await db
+          .update(credentials)
+          .set({ suspendedAt: null })
+          .where(and(eq(credentials.id, id), isNotNull(credentials.suspendedAt)))
+          .returning({ id: credentials.id })
+      ).length === 1,
     /** Ends the secret at once, also one whose grace is over by a clock that may be wrong; false when it was revoked. */
     revoke: async (id: string, now: number) =>
       (

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, gt, or, sql } from 'drizzle-orm'
+import { and, asc, count, eq, gt, isNotNull, or, sql } from 'drizzle-orm'
 import { users } from '../tables/sqlite.ts'
 import { contains } from './contains.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
@@ -70,6 +70,15 @@ export const userQueries = (db: Connection) => {
       void (await db.update(users).set({ isOperator, updatedAt: now }).where(eq(users.id, id))),
     setStatus: async (id: string, status: User['status'], now: number) =>
       void (await db.update(users).set({ status, updatedAt: now }).where(eq(users.id, id))),
+    /** Ends the suspension of a password; false when it was not suspended. */
+    confirmPassword: async (id: string) =>
+      (
+        await db
+          .update(users)
+          .set({ passwordSuspendedAt: null })
+          .where(and(eq(users.id, id), isNotNull(users.passwordSuspendedAt)))
+          .returning({ id: users.id })
+      ).length === 1,
     /** Replaces the hash only while it is the one that was checked; false when the password has changed since. */
     replacePassword: async (id: string, oldHash: string, newHash: string, now: number) =>
       (

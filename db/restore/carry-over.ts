@@ -1,5 +1,5 @@
 import type { Connection } from '../sqlite/connection.ts'
-import { type CarriedOver, ends, endsBeforeWebhooks, unread } from './ends.ts'
+import { type CarriedOver, ends, type Told, unread } from './ends.ts'
 
 /** What the predecessor knew. */
 export type Knowledge = {
@@ -20,11 +20,15 @@ export const carryOver = (connection: Connection, now: number): Knowledge => {
   const change = (sql: string): number => connection.run(sql, sql.includes('?1') ? [now] : []).changes
   const count = (which: string) =>
     Number(connection.value(`SELECT count(*) FROM main.carried_ends WHERE kind ${which}`))
-  const has = (table: string) =>
-    connection.value(`SELECT count(*) FROM present.sqlite_schema WHERE name = '${table}'`) === 1
-  const known = [...(has('webhook_endpoints') ? ends : endsBeforeWebhooks), unread]
+  const has = ({ table, column }: NonNullable<Told['needs']>) =>
+    connection.value(
+      column === undefined
+        ? `SELECT count(*) FROM present.sqlite_schema WHERE name = '${table}'`
+        : `SELECT count(*) FROM pragma_table_info('${table}', 'present') WHERE name = '${column}'`,
+    ) === 1
+  const known = [...ends, unread].filter(({ needs }) => needs === undefined || has(needs))
   const unreadBefore = count(`= '${unread.kind}'`)
-  if (has('carried_ends')) change(`${remember} SELECT kind, target, at, value FROM present.carried_ends`)
+  if (has({ table: 'carried_ends' })) change(`${remember} SELECT kind, target, at, value FROM present.carried_ends`)
   for (const { kind, told } of known) change(`${remember} SELECT '${kind}', * FROM (${told})`)
   const carriedOver = { ...nothing }
   for (const { first = [], counts, done } of ends) {

@@ -15,7 +15,7 @@ export type CarriedOver = {
 }
 
 /** Something that a predecessor can tell. */
-type Told = {
+export type Told = {
   /** As `carried_ends` has it, for good. */
   readonly kind: string
   /** The table whose IDs are the targets. What leaves no row when it goes is named by the audit event of its making. */
@@ -23,6 +23,8 @@ type Told = {
     'users' | 'apps' | 'credentials' | 'installs' | 'versions' | 'rollbacks' | 'webhook_endpoints' | 'audit_events'
   /** What the predecessor (`present`) says: target, when, what holds instead. `?1` is the moment of the restore. */
   readonly told: string
+  /** The table of the predecessor, or the column of its table `of`, without which it cannot be asked: an older one lacks it. */
+  readonly needs?: { readonly table: string; readonly column?: string }
 }
 /** One way in which something ends and must not come back. */
 export type End = Told & {
@@ -210,19 +212,47 @@ const webhookEnds: readonly End[] = [
   },
 ]
 
-const always: readonly End[] = [...rowEnds, rolledBack, scopesOf('apps', 'app_scopes'), redirectUri]
-/** What there was nothing of in a predecessor from before installs had scopes and before there were webhooks. */
-const later: readonly End[] = [scopesOf('installs', 'install_scopes'), ...webhookEnds]
+/** Suspended by a recovery, and not confirmed since. */
+const suspensions: readonly End[] = [
+  {
+    kind: 'credential_suspended',
+    counts: 'credentials',
+    of: 'credentials',
+    needs: { table: 'credentials', column: 'suspended_at' },
+    told: 'SELECT id, suspended_at, NULL FROM present.credentials WHERE suspended_at IS NOT NULL',
+    done: [
+      `UPDATE main.credentials AS m SET suspended_at = c.at FROM main.carried_ends AS c
+      WHERE c.kind = 'credential_suspended' AND c.target = m.id AND m.suspended_at IS NULL`,
+    ],
+  },
+  {
+    kind: 'password_suspended',
+    counts: 'passwords',
+    of: 'users',
+    needs: { table: 'users', column: 'password_suspended_at' },
+    told: 'SELECT id, password_suspended_at, NULL FROM present.users WHERE password_suspended_at IS NOT NULL',
+    done: [
+      `UPDATE main.users AS m SET password_suspended_at = c.at FROM main.carried_ends AS c
+      WHERE c.kind = 'password_suspended' AND c.target = m.id AND m.password_suspended_at IS NULL`,
+    ],
+  },
+]
 
 /** Everything that a restore must not revive, but for what was issued, which ends with every restore. */
-export const ends: readonly End[] = [...always, ...later]
-/** As much of it as a predecessor of before webhooks can be asked. */
-export const endsBeforeWebhooks: readonly End[] = always
+export const ends: readonly End[] = [
+  ...rowEnds,
+  rolledBack,
+  scopesOf('apps', 'app_scopes'),
+  redirectUri,
+  { ...scopesOf('installs', 'install_scopes'), needs: { table: 'installs', column: 'scopes' } },
+  ...webhookEnds.map((end) => ({ ...end, needs: { table: 'webhook_endpoints' } })),
+  ...suspensions,
+]
 
-/** Restores that could not read what they replaced: what had ended there is not known. */
+/** Restores that could not read what they replaced, and recoveries: what had ended there is not known. */
 export const unread: Told = {
   kind: 'unread',
   of: 'audit_events',
   told: `SELECT id, at, NULL FROM present.audit_events
-    WHERE action = 'database.restored' AND detail ->> 'predecessor' <> 'read'`,
+    WHERE action = 'database.recovered' OR action = 'database.restored' AND detail ->> 'predecessor' <> 'read'`,
 }

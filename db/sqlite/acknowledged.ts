@@ -1,11 +1,12 @@
-import { closeSync, fdatasync, openSync, readFileSync, write } from 'node:fs'
+import { closeSync, existsSync, fdatasync, fsyncSync, openSync, readFileSync, write, writeSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { crc32 } from '../../src/domain/crc32.ts'
 import { DatabaseUnusable } from '../database.ts'
 import { connectForLooking, isBehind, readCount } from './commit-count.ts'
 import { type Connection } from './connection.ts'
 import { faultKind } from './fault.ts'
-import { companionsOf, createPrivately } from './private-file.ts'
+import { assertNotMoved } from './moved.ts'
+import { companionsOf, createPrivately, syncFolderOf } from './private-file.ts'
 
 /*
  * A damaged WAL rolls back in silence: SQLite stops at the first frame whose checksum is wrong, which is right for a
@@ -57,24 +58,33 @@ const readText = (path: string): string => {
 
 /** What is missing, in a sentence for the operator, or null. Expects the count that was read before the connection's. */
 export const missingSentence = (connection: Connection, file: string, acknowledged: number | null): string | null => {
-  if (acknowledged === null || !isBehind(readCount(connection), acknowledged)) return null
+  const count = readCount(connection)
   const { wal, acknowledged: counter } = companionsOf(file)
-  return (
-    `${file} has lost changes that were acknowledged, as when ${wal} was damaged or deleted, or the database replaced ` +
-    `by an older one: restore a backup, or delete ${counter} to go on without them.`
-  )
+  if (acknowledged !== null) {
+    if (!isBehind(count, acknowledged)) return null
+    const how = `as when ${wal} was damaged or deleted, or the database replaced by an older one`
+    return `${file} has lost changes that were acknowledged, ${how}: ${remedy}`
+  }
+  // Whoever commits makes the counter first.
+  if (count === 0 || existsSync(counter)) return null
+  return `${counter} is gone, so nobody can tell whether ${file} has lost changes that were acknowledged: ${remedy}`
 }
+
+const remedy =
+  'restore a backup (app-platform restore FILE), or go on without them (app-platform recover --accept-loss); both end ' +
+  'everything that was issued.'
 
 /**
  * Leaves a file that cannot be read at all to whoever reads more of it.
- * @throws DatabaseUnusable ('rolled_back') when acknowledged commits are missing
+ * @throws DatabaseUnusable when the database has moved to another machine or is a copy for that ('moved', 'sealed'), or
+ *   acknowledged commits are missing ('rolled_back')
  */
-export const assertNothingMissing = (file: string): void => {
+export const assertServable = (file: string): void => {
   const acknowledged = readAcknowledged(file)
-  if (acknowledged === null) return
   const connection = connectForLooking(file)
   try {
     connection.run('PRAGMA busy_timeout = 1000')
+    assertNotMoved(connection, file)
     const missing = missingSentence(connection, file, acknowledged)
     if (missing !== null) throw new DatabaseUnusable('rolled_back', missing)
   } catch (error) {
@@ -82,6 +92,21 @@ export const assertNothingMissing = (file: string): void => {
   } finally {
     connection.close()
   }
+}
+
+/** Writes both lines beside a database that no server has open. */
+export const writeAcknowledged = (file: string, { count, time }: { count: number; time: number }): void => {
+  const path = companionsOf(file).acknowledged
+  createPrivately(path)
+  const descriptor = openSync(path, 'r+')
+  try {
+    writeSync(descriptor, textOf(countLine, count), countLine.offset)
+    writeSync(descriptor, textOf(timeLine, time), timeLine.offset)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+  syncFolderOf(file)
 }
 
 /** What is to stand in a line, and what does. */

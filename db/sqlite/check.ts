@@ -6,6 +6,7 @@ import { missingSentence, readAcknowledged } from './acknowledged.ts'
 import type { Connection } from './connection.ts'
 import { faultKind } from './fault.ts'
 import { furtherNames } from './one-name.ts'
+import { movedSentence } from './moved.ts'
 import { companionsOf, exposures } from './private-file.ts'
 
 const writableByOthers = 0o022
@@ -43,8 +44,8 @@ const pageFaults = (connection: Connection): readonly string[] => {
 }
 
 const missingFaults = (connection: Connection, file: string): readonly string[] => {
-  const missing = missingSentence(connection, file, readAcknowledged(file))
-  return missing === null ? [] : [missing]
+  const sentence = movedSentence(connection, file) ?? missingSentence(connection, file, readAcknowledged(file))
+  return sentence === null ? [] : [sentence]
 }
 
 const schemaFaults = (file: string, migrations: readonly Migration[]): readonly string[] => {

@@ -23,3 +23,13 @@ export const takeServerLock = (file: string): ServerLock => {
   }
   return { release: () => connection.close() }
 }
+
+/** The same lock, for a command that no server may run beside. @throws DatabaseUnusable ('in_use') */
+export const lockAgainstServers = (file: string): ServerLock => {
+  try {
+    return takeServerLock(file)
+  } catch (error) {
+    if (!(error instanceof DatabaseUnusable) || error.kind !== 'in_use') throw error
+    throw new DatabaseUnusable('in_use', `A server is running on ${file}: stop it first.`, { cause: error })
+  }
+}

@@ -1,9 +1,10 @@
+import type { WriteEvent } from '../../db/database.ts'
 import { migrations } from '../../db/migrations/index.ts'
 import { createQueries } from '../../db/queries/index.ts'
 import { openSqlite } from '../../db/sqlite.ts'
 import { readConfig } from '../config.ts'
 import { recordId } from '../domain/identifier.ts'
-import type { Actor } from '../operations/audit/event.ts'
+import { type Actor, auditEvent } from '../operations/audit/event.ts'
 import { openClock } from '../operations/clock/open-clock.ts'
 import type { Platform, Trace } from '../operations/platform.ts'
 import { createPasswords } from '../runtime/passwords.ts'
@@ -48,6 +49,17 @@ export const asOperator = async <T>(
   } finally {
     await database.close()
   }
+}
+
+/** Writes the events of a command on a stopped database: all of one request. */
+export const operatorEvents = (): WriteEvent => {
+  const random = createRandom()
+  const requestId = recordId('req_', random.uuid(Date.now()))
+  return ({ at, idAt }, facts) =>
+    auditEvent(
+      { id: recordId('aud_', random.uuid(idAt)), at, requestId, address: 'local' },
+      { actor: operatorActor(), ...facts },
+    )
 }
 
 /** The person at the terminal, by the name of their account on this machine. */

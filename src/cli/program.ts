@@ -14,6 +14,7 @@ import { addLogoutCommand } from './commands/logout.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import { addPrintCommands } from './commands/print.ts'
 import { addPurgeCommand } from './commands/purge.ts'
+import { addRecoverCommand } from './commands/recover.ts'
 import { addRedirectCommands } from './commands/redirect.ts'
 import { addResourceCommands } from './commands/resource.ts'
 import { addRestoreCommand } from './commands/restore.ts'
@@ -71,6 +72,7 @@ const createProgram = (): Command => {
   addCheckCommand(program)
   addBackupCommand(program)
   addRestoreCommand(program)
+  addRecoverCommand(program)
   addPurgeCommand(program)
   addSeedCommand(program)
   program.commandsGroup('People, apps and what they have:')

@@ -1,5 +1,5 @@
 import type { AppStatus } from './app.ts'
-import { isCredentialLive } from './credential.ts'
+import { isUnended } from './credential.ts'
 import { isValidAt } from './validity.ts'
 
 /** What an app token's life depends on: itself, the secret that minted it, and the app (spec section 5, point 6). */
@@ -16,5 +16,6 @@ type AppTokenState = {
 export const isAppTokenLive = (token: AppTokenState, nowMs: number): boolean =>
   isValidAt(token, nowMs) &&
   token.revokedAt === null &&
-  isCredentialLive({ revokedAt: token.credentialRevokedAt, expiresAt: token.credentialExpiresAt }, nowMs) &&
+  // A secret is suspended together with the end of every token, so its suspension need not be read here.
+  isUnended({ revokedAt: token.credentialRevokedAt, expiresAt: token.credentialExpiresAt }, nowMs) &&
   token.appStatus === 'active'

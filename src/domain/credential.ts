@@ -3,8 +3,19 @@ import { clockToleranceMs } from './validity.ts'
 /** One client secret. Ends by revocation at once, or when the grace of a rotation is over (contract section 2). */
 type CredentialState = { readonly revokedAt: number | null; readonly expiresAt: number | null }
 
-/** Whether the secret works at this moment (epoch milliseconds), whatever its app is. */
-export const isCredentialLive = (credential: CredentialState, nowMs: number): boolean =>
+export type CredentialStatus = 'live' | 'ended' | 'suspended'
+
+/** Suspended: it would work, but after an accepted loss it may be one that was revoked, and no operator has confirmed it. */
+export const credentialStatus = (
+  credential: CredentialState & { readonly suspendedAt: number | null },
+  nowMs: number,
+): CredentialStatus => {
+  if (!isUnended(credential, nowMs)) return 'ended'
+  return credential.suspendedAt === null ? 'live' : 'suspended'
+}
+
+/** Whether the secret has not ended at this moment (epoch milliseconds), whatever its app is. */
+export const isUnended = (credential: CredentialState, nowMs: number): boolean =>
   credential.revokedAt === null && (credential.expiresAt === null || isInGrace(credential.expiresAt, nowMs))
 
 /** An end further off than any grace was set under a clock that has since been set back: doubt is a refusal. */

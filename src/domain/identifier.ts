@@ -64,6 +64,9 @@ export const keyOfUuidTime = (epochMs: number): RowKey => {
 export const recordIdOfTime = (prefix: RecordPrefix, epochMs: number): string =>
   recordIdOfKey(prefix, keyOfUuidTime(epochMs))
 
+/** When the row of a record ID was minted, in epoch milliseconds. */
+export const uuidTimeOfRecordId = (id: string): number => Number.parseInt(id.slice(4, 16), 16)
+
 /** When the row of a key was minted, in epoch milliseconds. @throws TypeError when the text is not a key */
 export const uuidTimeOfKey = (key: string): number => Buffer.from(uuidOfKey(key)).readUIntBE(0, 6)
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Grant } from '../../db/database.ts'
-import { isCredentialLive } from '../../src/domain/credential.ts'
+import { isUnended } from '../../src/domain/credential.ts'
 import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { challengeOf } from '../../src/domain/pkce.ts'
 import { listCredentials } from '../../src/operations/credentials/list-credentials.ts'
@@ -76,8 +76,8 @@ test('a grace that was set under a clock that was ahead is no grace', async () =
   await rotateCredential(at(40 * dayMs), trace, operator, { clientId, graceHours: 1 })
   const [rotated] = await listCredentials(platform, app.slug)
   expect(rotated?.status).toBe('ended')
-  expect(isCredentialLive({ revokedAt: null, expiresAt: 168 * 3_600_000 }, 0)).toBe(true)
-  expect(isCredentialLive({ revokedAt: null, expiresAt: 169 * 3_600_000 }, 0)).toBe(false)
+  expect(isUnended({ revokedAt: null, expiresAt: 168 * 3_600_000 }, 0)).toBe(true)
+  expect(isUnended({ revokedAt: null, expiresAt: 169 * 3_600_000 }, 0)).toBe(false)
 })
 
 test('revoking a secret holds whatever the clock says of its grace', async () => {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { graceHours } from '../../domain/credential.ts'
 import type { Environment } from '../../domain/environment.ts'
+import { confirmCredential } from '../../operations/credentials/confirm-credential.ts'
 import { createCredential } from '../../operations/credentials/create-credential.ts'
 import { listCredentials } from '../../operations/credentials/list-credentials.ts'
 import { revokeCredential } from '../../operations/credentials/revoke-credential.ts'
@@ -34,6 +35,13 @@ export const addCredentialCommands = (program: Command): void => {
     'revoke <credentialId>',
     'End a client secret now, and the app tokens it minted with it.',
   ).action(revoke)
+  operatorCommand(group, 'confirm <credentialId>', 'Let a client secret work again that a recovery has suspended.')
+    .addHelpText(
+      'after',
+      '\nThe data may be older than the revocation of that secret: confirm it only when the app still uses it and nobody' +
+        '\nelse has it, and rotate it otherwise.',
+    )
+    .action(confirm)
   operatorCommand(group, 'list <slug>', 'List the credentials of an app, without their secrets.').action(list)
 }
 
@@ -59,6 +67,14 @@ const revoke = async (credentialId: string, flags: CommonFlags): Promise<void> =
   const credential = await asOperator(
     flags,
     async ({ platform, trace, actor }) => await revokeCredential(platform, trace, actor, credentialId),
+  )
+  answerRecord(flags, credential)
+}
+
+const confirm = async (credentialId: string, flags: CommonFlags): Promise<void> => {
+  const credential = await asOperator(
+    flags,
+    async ({ platform, trace, actor }) => await confirmCredential(platform, trace, actor, credentialId),
   )
   answerRecord(flags, credential)
 }

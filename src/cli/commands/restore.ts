@@ -2,10 +2,7 @@ import type { Command } from 'commander'
 import { migrations } from '../../../db/migrations/index.ts'
 import { type Restored, type RestoreFacts, type RestoreStep, restoreSqlite } from '../../../db/restore.ts'
 import { readConfig } from '../../config.ts'
-import { recordId } from '../../domain/identifier.ts'
-import { auditEvent } from '../../operations/audit/event.ts'
-import { createRandom } from '../../runtime/random.ts'
-import { operatorActor } from '../as-operator.ts'
+import { operatorEvents } from '../as-operator.ts'
 import { type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answer, wireRecord } from '../output.ts'
 
@@ -26,13 +23,14 @@ export const addRestoreCommand = (program: Command): void => {
 
 const restore = async (backup: string, flags: CommonFlags): Promise<void> => {
   const { databasePath } = readConfig({ database: flags.database })
-  const random = createRandom()
-  const event = (at: number, facts: RestoreFacts) => {
-    const requestId = recordId('req_', random.uuid(at))
-    const stamp = { id: recordId('aud_', random.uuid(at)), at, requestId, address: 'local' }
-    return auditEvent(stamp, { actor: operatorActor(), action: 'database.restored', detail: facts })
+  const options = {
+    file: databasePath,
+    backup,
+    migrations,
+    now: Date.now(),
+    event: operatorEvents(),
+    progress: showStep,
   }
-  const options = { file: databasePath, backup, migrations, now: Date.now(), event, progress: showStep }
   const restored = await restoreSqlite(options).finally(() => showStep('done')) // an error stands on a line of its own
   const { at: restoredAt, ...facts } = restored
   const advice = adviceAfter(restored)
@@ -83,5 +81,5 @@ const whyUnknown = {
   missing: 'There was no database',
   stranger: 'The database that was there is not the one that was backed up',
   unreadable: 'The database that was there could not be read',
-  read: 'An earlier restore since this backup was made could not read what it replaced',
+  read: 'An earlier restore since this backup was made could not read what it replaced, or a recovery accepted a loss',
 } as const satisfies Record<RestoreFacts['predecessor'], string>

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { User } from '../../../db/database.ts'
 import { generatedPassword, generatedPasswordBytes } from '../../domain/generated-password.ts'
+import { confirmPassword } from '../../operations/users/confirm-password.ts'
 import { createUser } from '../../operations/users/create-user.ts'
 import { listUsers } from '../../operations/users/list-users.ts'
 import { setUserStatus } from '../../operations/users/set-user-status.ts'
@@ -34,6 +35,17 @@ export const addUserCommands = (program: Command): void => {
   operatorCommand(group, 'enable <email>', 'Enable a disabled user: grants that have not expired work again.').action(
     async (email: string, flags: CommonFlags) => await setStatus(email, 'active', flags),
   )
+  operatorCommand(
+    group,
+    'confirm-password <email>',
+    'Let the password of an operator work again that a recovery has suspended.',
+  )
+    .addHelpText(
+      'after',
+      '\nThe data may be older than the last change of that password, and of the rights of that operator: confirm it only' +
+        '\nwhen both are still meant to be.',
+    )
+    .action(confirm)
   operatorCommand(group, 'list', 'List every user.').action(list)
 }
 
@@ -64,6 +76,14 @@ const setStatus = async (email: string, status: User['status'], flags: CommonFla
   answerRecord(flags, userRecord(user))
 }
 
+const confirm = async (email: string, flags: CommonFlags): Promise<void> => {
+  const user = await asOperator(
+    flags,
+    async ({ platform, trace, actor }) => await confirmPassword(platform, trace, actor, email),
+  )
+  answerRecord(flags, userRecord(user))
+}
+
 const list = async (flags: CommonFlags): Promise<void> => {
   const users = await asOperator(flags, async ({ platform }) => await listUsers(platform))
   answerList(flags, users.map(userRecord), {
@@ -71,18 +91,20 @@ const list = async (flags: CommonFlags): Promise<void> => {
     Name: 'name',
     Status: 'status',
     Operator: 'operator',
+    'Password suspended': 'passwordSuspendedAt',
     Created: 'createdAt',
     ID: 'id',
   })
 }
 
 /** A user without the hash of their password. */
-const userRecord = ({ id, email, name, isOperator, status, createdAt, updatedAt }: User) => ({
+const userRecord = ({ id, email, name, isOperator, status, passwordSuspendedAt, createdAt, updatedAt }: User) => ({
   id,
   email,
   name,
   operator: isOperator,
   status,
+  passwordSuspendedAt,
   createdAt,
   updatedAt,
 })

@@ -1,6 +1,6 @@
 import type { Queries } from '../../../db/database.ts'
 import type { AppStatus } from '../../domain/app.ts'
-import { isCredentialLive, lastUsePrecisionMs } from '../../domain/credential.ts'
+import { credentialStatus, lastUsePrecisionMs } from '../../domain/credential.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { environmentOfClientId, recordIdOfKey } from '../../domain/identifier.ts'
 import { hashSecret, parseSecret, type SecretHash } from '../../domain/secret.ts'
@@ -53,7 +53,7 @@ export const authenticateClient = async (
   if (found === null) return null
   const { credential, app, environment } = found
   if (credential.clientId !== presented.clientId) return null
-  if (!isCredentialLive(credential, now)) return null
+  if (credentialStatus(credential, now) !== 'live') return null
   return {
     credentialId: credential.id,
     clientId: credential.clientId,

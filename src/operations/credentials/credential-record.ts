@@ -1,5 +1,5 @@
 import type { Credential } from '../../../db/database.ts'
-import { isCredentialLive } from '../../domain/credential.ts'
+import { type CredentialStatus, credentialStatus } from '../../domain/credential.ts'
 import type { Environment } from '../../domain/environment.ts'
 
 /** A client secret as its owner sees it later: everything but the secret. */
@@ -8,7 +8,7 @@ export type CredentialRecord = {
   readonly clientId: string
   readonly environment: Environment
   readonly label: string | null
-  readonly status: 'live' | 'ended'
+  readonly status: CredentialStatus
   readonly createdAt: number
   readonly expiresAt: number | null
   readonly revokedAt: number | null
@@ -23,7 +23,7 @@ export const credentialRecord = (row: Credential, environment: Environment, now:
   clientId: row.clientId,
   environment,
   label: row.label,
-  status: isCredentialLive(row, now) ? 'live' : 'ended',
+  status: credentialStatus(row, now),
   createdAt: row.createdAt,
   expiresAt: row.expiresAt,
   revokedAt: row.revokedAt,

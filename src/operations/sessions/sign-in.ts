@@ -39,7 +39,7 @@ export const signIn = async (
   return await decide(platform.database, async (q) => {
     const current = await q.users.byId(user?.id ?? nobody)
     const unchanged = current !== null && current.passwordHash === user?.passwordHash && current.status === 'active'
-    if (!matches || !checkable || !unchanged) {
+    if (!matches || !checkable || !unchanged || current.passwordSuspendedAt !== null) {
       const actor = current === null ? ({ kind: 'anonymous' } as const) : ({ kind: 'user', id: current.id } as const)
       await q.audit.insert(auditEvent(stamp, { actor, action: 'session.create', refusedWith: 'invalid_login' }))
       return refused(refuse('invalid_login'))

@@ -4,7 +4,10 @@ import type { Platform } from '../platform.ts'
 import { searchPage } from '../search.ts'
 
 /** A user without the hash of their password. */
-export type UserSummary = Pick<User, 'id' | 'email' | 'name' | 'isOperator' | 'status' | 'createdAt'>
+export type UserSummary = Pick<
+  User,
+  'id' | 'email' | 'name' | 'isOperator' | 'status' | 'passwordSuspendedAt' | 'createdAt'
+>
 
 /** Users whose name or address has this part, by address; all of them for an empty one. */
 export const searchUsers = async (platform: Platform, part: string, page: PageRequest): Promise<Page<UserSummary>> => {
@@ -18,11 +21,20 @@ export const searchUsers = async (platform: Platform, part: string, page: PageRe
 }
 
 /** What operators see of a user. */
-export const userSummary = ({ id, email, name, isOperator, status, createdAt }: User): UserSummary => ({
+export const userSummary = ({
   id,
   email,
   name,
   isOperator,
   status,
+  passwordSuspendedAt,
+  createdAt,
+}: User): UserSummary => ({
+  id,
+  email,
+  name,
+  isOperator,
+  status,
+  passwordSuspendedAt,
   createdAt,
 })

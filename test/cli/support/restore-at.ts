@@ -16,10 +16,7 @@ export const restoreAt = async (
     backup,
     migrations,
     now: Date.now(),
-    event: (at, facts) =>
-      auditEvent(
-        { id: recordId('aud_', createRandom().uuid(at)), at, ...trace },
-        { actor: operator, action: 'database.restored', detail: facts },
-      ),
+    event: ({ at, idAt }, facts) =>
+      auditEvent({ id: recordId('aud_', createRandom().uuid(idAt)), at, ...trace }, { actor: operator, ...facts }),
     progress,
   })

@@ -106,20 +106,23 @@ describe('a store that was killed', () => {
     await putBack()
     losses[loss]?.()
     const before = existsSync(wal) ? readFileSync(wal) : null
-    expect(await openingOf(file)).toContain(`delete ${counter} to go on without them`)
+    expect(await openingOf(file)).toContain('app-platform recover --accept-loss')
     await expect(openTiny(file, { role: 'operator', migrate: false })).rejects.toBeInstanceOf(DatabaseUnusable)
     expect(existsSync(wal) ? readFileSync(wal) : null).toEqual(before)
   })
 
-  test('and lost its WAL is opened once its counter was deleted, and counts on', async () => {
+  test('and whose counter was deleted is not opened, whether it lost changes or not', async () => {
     await putBack()
-    rmSync(wal)
     rmSync(counter)
-    expect(await openingOf(file)).toBe(0)
-    const store = await openTiny(file)
-    await store.transaction((notes) => notes.add('anew'))
-    await store.close()
-    expect(readAcknowledged(file)).toBe(1)
+    expect(await openingOf(file)).toContain(`${counter} is gone`)
+    expect(await openingOf(file)).toContain('app-platform recover --accept-loss')
+    expect(existsSync(counter)).toBe(false)
+  })
+
+  test('and whose counter is empty is opened: a first start that was killed has left it, or a restore', async () => {
+    await putBack()
+    writeFileSync(counter, '')
+    expect(await openingOf(file)).toBe(12)
   })
 
   test('and whose counter cannot be read is opened, for nothing says that something is missing', async () => {

@@ -3,7 +3,7 @@ import { lstatSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync
 import { join } from 'node:path'
 import { openTiny, temporaryFolder } from './support/tiny-store.ts'
 
-test('a backup is one private file with everything that was committed, and opens as a database', async () => {
+test('a backup is one private file with everything that was committed, and once restored opens as a database', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
   await Promise.all(Array.from({ length: 300 }, (_, index) => store.transaction((notes) => notes.add(`n${index}`))))
@@ -15,6 +15,7 @@ test('a backup is one private file with everything that was committed, and opens
 
   expect(readdirSync(join(folder.path, 'backups'))).toEqual(['tiny.db'])
   expect(statSync(copy).mode & 0o777).toBe(0o600)
+  writeFileSync(`${copy}.acknowledged`, '', { mode: 0o600 }) // as a restore does
   const restored = await openTiny(copy)
   expect(await restored.queries.count()).toBe(300)
   expect(await restored.check()).toEqual([])
@@ -83,6 +84,7 @@ test('an operator backs up beside a server that goes on writing', async () => {
   await operator.close()
   await server.close()
 
+  writeFileSync(`${copy}.acknowledged`, '', { mode: 0o600 }) // as a restore does
   const restored = await openTiny(copy)
   expect(await restored.queries.find('before')).not.toBeNull()
   expect(await restored.check()).toEqual([])

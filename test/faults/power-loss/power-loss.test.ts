@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { DatabaseUnusable } from '../../../db/database.ts'
-import { assertNothingMissing } from '../../../db/sqlite/acknowledged.ts'
+import { assertServable } from '../../../db/sqlite/acknowledged.ts'
 import { temporaryFolder } from '../../db/engine/support/tiny-store.ts'
 import { isLong, patience, rounds, seed, seeded } from '../../support/proof.ts'
 import { type DiskEvent, record, straceWorks } from './recording.ts'
@@ -56,7 +56,7 @@ const judge = ({ files, acknowledged }: Aftermath): State => {
 
 const isRefused = (file: string): boolean => {
   try {
-    assertNothingMissing(file)
+    assertServable(file)
     return false
   } catch (error) {
     if (error instanceof DatabaseUnusable) return true

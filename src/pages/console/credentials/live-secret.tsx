@@ -13,7 +13,15 @@ export const LiveSecret = ({ visit, app, secret }: LiveSecretProps) => (
     <h3>
       <bdi>{secret.label ?? 'Secret without a label'}</bdi>
     </h3>
-    <p>{secret.status === 'live' ? <LiveBadge endsAt={secret.expiresAt} /> : <Badge tone="bad">Ended</Badge>}</p>
+    <p>
+      <StatusBadge secret={secret} />
+    </p>
+    {secret.status === 'suspended' ? (
+      <p>
+        Data was lost on this platform, and this secret may be one that had been revoked. It does not work until an
+        operator confirms it: <code>app-platform credential confirm {secret.id}</code>. You can rotate it instead.
+      </p>
+    ) : null}
     <dl>
       <dt>ID</dt>
       <dd>
@@ -38,6 +46,19 @@ export const LiveSecret = ({ visit, app, secret }: LiveSecretProps) => (
     </Form>
   </article>
 )
+
+const StatusBadge = ({ secret }: { readonly secret: CredentialRecord }) => {
+  switch (secret.status) {
+    case 'live':
+      return <LiveBadge endsAt={secret.expiresAt} />
+    case 'suspended':
+      return <Badge tone="bad">Suspended</Badge>
+    case 'ended':
+      return <Badge tone="bad">Ended</Badge>
+    default:
+      return secret.status satisfies never
+  }
+}
 
 const LiveBadge = ({ endsAt }: { readonly endsAt: number | null }) =>
   endsAt === null ? <Badge tone="good">Live</Badge> : <Badge tone="waiting">Live, in its grace</Badge>

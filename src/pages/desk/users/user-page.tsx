@@ -26,6 +26,15 @@ export const UserPage = ({ visit, user, notice, error }: UserPageProps) => (
       <dd>
         <UserMarks user={user} />
       </dd>
+      {user.passwordSuspendedAt === null ? null : (
+        <>
+          <dt>Password</dt>
+          <dd>
+            Suspended since <Time at={user.passwordSuspendedAt} />, because data was lost. An operator confirms it on
+            the command line: <code>app-platform user confirm-password {user.email}</code>
+          </dd>
+        </>
+      )}
       <dt>Created</dt>
       <dd>
         <Time at={user.createdAt} />

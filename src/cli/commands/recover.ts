@@ -1,0 +1,51 @@
+import type { Command } from 'commander'
+import { migrations } from '../../../db/migrations/index.ts'
+import { type Recovered, recoverSqlite } from '../../../db/recover.ts'
+import { readConfig } from '../../config.ts'
+import { operatorEvents } from '../as-operator.ts'
+import { type CommonFlags, operatorCommand } from '../operator-command.ts'
+import { answer, wireRecord } from '../output.ts'
+import { UsageError } from '../usage-error.ts'
+
+type RecoverFlags = CommonFlags & { readonly acceptLoss?: boolean }
+
+const consequences = `
+For a database that has lost changes: the server refuses it, or the whole machine was set back to an earlier snapshot. A
+backup is better if you have a newer one: app-platform restore FILE. A server must not be running.
+
+What was revoked, rotated or demoted in the lost time is in force again, and nobody can tell what it was. Therefore:
+  - Every token, code, grant and session ends. People sign in and consent again, apps ask for new tokens.
+  - Client secrets for production are suspended. Confirm each one that its app still uses:
+      app-platform credential confirm CRD_ID
+    or rotate it: app-platform credential rotate CLIENT_ID --grace-hours 0
+  - Passwords of operators are suspended. Confirm each operator who still is one:
+      app-platform user confirm-password EMAIL
+Then look through users, apps, installs and redirect URIs. Client secrets for development go on working.`
+
+export const addRecoverCommand = (program: Command): void => {
+  operatorCommand(program, 'recover', 'Go on with a database that has lost changes, and end everything issued.')
+    .option('--accept-loss', 'the lost changes will not come back; needed')
+    .addHelpText('after', consequences)
+    .action(recover)
+}
+
+const recover = async (flags: RecoverFlags): Promise<void> => {
+  if (flags.acceptLoss !== true) {
+    throw new UsageError(
+      'recover ends everything that was issued, and the lost changes do not come back: say --accept-loss to do it, or restore a newer backup.',
+    )
+  }
+  const { databasePath } = readConfig({ database: flags.database })
+  const recovered = await recoverSqlite({ file: databasePath, migrations, now: Date.now(), event: operatorEvents() })
+  const { at: recoveredAt, ...facts } = recovered
+  answer(flags, { ...wireRecord({ recoveredAt }), database: databasePath, ...facts }, textOf(databasePath, recovered))
+}
+
+const textOf = (database: string, { ended, suspended }: Recovered): string =>
+  [
+    `Recovered ${database}.`,
+    `Ended: app tokens ${ended.appTokens}, grants ${ended.grants}, sessions ${ended.sessions}, embedded sessions ${ended.embeddedSessions}.`,
+    `Suspended until you confirm them: client secrets for production ${suspended.credentials} (credential list SLUG, ` +
+      `credential confirm CRD_ID), passwords of operators ${suspended.passwords} (user list, user confirm-password EMAIL).`,
+    'What else was revoked, disabled or removed in the lost time is in force again: look through users, apps, installs and redirect URIs.',
+  ].join('\n')
