@@ -58,7 +58,7 @@ export const restoreSqlite = async (options: RestoreOptions): Promise<Restored> 
   assertOneName(database)
   const lock = lockAgainstServers(database)
   try {
-    removeLeftovers(database)
+    removeLeftovers(database, options.backup)
     return await restoreInto(database, options)
   } finally {
     lock.release()
@@ -118,12 +118,16 @@ const assertRestorable = ({ backup, file, migrations }: RestoreOptions): void =>
 
 const unfinished = '.restoring'
 
+/** Where a command may put a copy of a backup that only root can read. A killed one leaves it to the next restore. */
+export const stagedName = (database: string): string => `${resolve(database)}.${crypto.randomUUID()}.staged`
+
 /** Of restores that were killed. Whoever has the lock is the only one who restores. */
-const removeLeftovers = (database: string): void => {
+const removeLeftovers = (database: string, backup: string): void => {
   const folder = dirname(database)
   for (const name of readdirSync(folder)) {
-    const isLeftover = name.startsWith(`${basename(database)}.`) && /\.restoring(?:-journal|-wal|-shm)?$/.test(name)
-    if (isLeftover) rmSync(join(folder, name), { force: true })
+    const isLeftover =
+      name.startsWith(`${basename(database)}.`) && /\.(?:restoring|staged)(?:-journal|-wal|-shm)?$/.test(name)
+    if (isLeftover && !name.startsWith(basename(backup))) rmSync(join(folder, name), { force: true })
   }
 }
 

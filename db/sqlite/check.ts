@@ -16,13 +16,15 @@ export const findFaults = (
   connection: Connection,
   file: string,
   migrations: readonly Migration[],
+  /** A backup has none of the files that stand beside a database. */
+  kind: 'database' | 'backup' = 'database',
 ): readonly string[] => [
   ...[...exposures([file, ...Object.values(companionsOf(file))]), ...furtherNames(file)].map(
     (sentence) => `${sentence}.`,
   ),
   ...folderFaults(dirname(file)),
   ...readable(() => pageFaults(connection)),
-  ...readable(() => missingFaults(connection, file)),
+  ...(kind === 'backup' ? [] : readable(() => missingFaults(connection, file))),
   ...readable(() => orphansOf(connection).map((sentence) => `${sentence}.`)),
   ...schemaFaults(file, migrations),
 ]

@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseUnusable } from '../../db/database.ts'
 import { AppPlatformError } from '../client/index.ts'
 import { ConfigError } from '../config.ts'
 import { PlatformError } from '../domain/errors.ts'
 import { MetricsPortUnusable } from '../http/metrics-server.ts'
 import { describeCause } from '../runtime/cause.ts'
+import { actingUser, ownership } from '../runtime/identity.ts'
 import { PasswordsUnusable } from '../runtime/passwords.ts'
 import { CommandFailed } from './command-failed.ts'
 import { remoteSentence } from './developer/remote-sentence.ts'
@@ -27,9 +30,17 @@ const sentenceOf = (error: unknown): string => {
   if (error instanceof MetricsPortUnusable) return `${error.message} ${sentenceOf(error.cause)}`
   const cause = innermost(error)
   const code = systemCodeOf(cause)
-  if (code !== null) return systemFaults[code]
+  if (code !== null) return systemFaults[code] + whoseIn(cause)
   const { name, code: otherCode, message } = describeCause(cause)
   return `The command failed: ${[name, otherCode, message].filter((part) => part !== undefined).join(': ')}.`
+}
+
+/** Which file a user may not use, whose it is, and who the user is. */
+const whoseIn = (cause: unknown): string => {
+  if (!(cause instanceof Error && 'code' in cause && 'path' in cause && typeof cause.path === 'string')) return ''
+  if (cause.code !== 'EACCES' && cause.code !== 'EPERM') return ''
+  const place = existsSync(cause.path) ? cause.path : dirname(cause.path)
+  return ` ${ownership(place)}, and this command acts as ${actingUser()}: run it as the owner, or give the file to that user with chown.`
 }
 
 /** Which state stood in the way. */

@@ -12,8 +12,8 @@ const shells = { bash: bashIn, zsh: zshIn, fish: fishIn } as const
 
 const expected: readonly (readonly [line: string, offers: readonly string[]])[] = [
   ['cred', ['credential']],
-  ['credential ', ['create', 'list', 'revoke', 'rotate']],
-  ['credential c', ['create']],
+  ['credential ', ['confirm', 'create', 'list', 'revoke', 'rotate']],
+  ['credential c', ['confirm', 'create']],
   ['credential create newsletter --environment ', ['development', 'production']],
   ['credential create newsletter --', ['--database', '--environment', '--help', '--json', '--label']],
   ['completion ', ['bash', 'fish', 'zsh']],

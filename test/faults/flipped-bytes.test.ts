@@ -128,7 +128,8 @@ test('a server that lost what it acknowledged does not start, says in one line w
   expect(checked.code).not.toBe(0)
   expect(checked.stdout + checked.stderr).toContain('has lost changes that were acknowledged')
 
-  rmSync(`${file}.acknowledged`)
+  const recovered = await runProgram(['recover', '--accept-loss', '--database', file])
+  expect(recovered).toMatchObject({ code: 0, stderr: '' })
   const server = await startServer({ database: file })
   expect((await call(server.url, 'GET', '~/readyz')).status).toBe(200)
   expect(await server.stop()).toBe(0)

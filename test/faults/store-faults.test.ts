@@ -249,7 +249,7 @@ test('a backup beside a loaded server is one private, sound file with what was a
   copy.close()
 
   expect(before.map((token) => token.slice(5, 27)).filter((key) => !kept.has(key))).toEqual([])
-  expect((await runProgram(['check', '--database', file])).code).toBe(0)
+  expect((await runProgram(['check', file])).code).toBe(0)
   expect(existsSync(`${file}-wal`)).toBe(false)
   await endWorld(world)
 })

@@ -5,6 +5,7 @@ import { readConfig } from '../../config.ts'
 import { operatorEvents } from '../as-operator.ts'
 import { type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answer, wireRecord } from '../output.ts'
+import { withReadableBackup } from '../readable-backup.ts'
 
 const consequences = `
 The backup is checked first and is only read. A server must not be running on the database. What was there is kept
@@ -25,13 +26,16 @@ const restore = async (backup: string, flags: CommonFlags): Promise<void> => {
   const { databasePath } = readConfig({ database: flags.database })
   const options = {
     file: databasePath,
-    backup,
     migrations,
     now: Date.now(),
     event: operatorEvents(),
     progress: showStep,
   }
-  const restored = await restoreSqlite(options).finally(() => showStep('done')) // an error stands on a line of its own
+  const restored = await withReadableBackup(
+    backup,
+    databasePath,
+    async (readable) => await restoreSqlite({ ...options, backup: readable }),
+  ).finally(() => showStep('done')) // an error stands on a line of its own
   const { at: restoredAt, ...facts } = restored
   const advice = adviceAfter(restored)
   answer(flags, { ...wireRecord({ restoredAt }), ...facts, advice }, [...restoredText(restored), ...advice].join('\n'))

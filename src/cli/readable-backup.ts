@@ -1,0 +1,38 @@
+import { closeSync, openSync, rmSync } from 'node:fs'
+import { stagedName } from '../../db/restore.ts'
+import { actingUser, copyAsRoot, ownership } from '../runtime/identity.ts'
+import { CommandFailed } from './command-failed.ts'
+
+/**
+ * Hands a backup to the work by a name that the acting user may read. What only root may read is copied first, into a
+ * private file beside the database that is removed afterwards.
+ */
+export const withReadableBackup = async <T>(
+  backup: string,
+  database: string,
+  work: (readable: string) => Promise<T>,
+): Promise<T> => {
+  if (mayRead(backup)) return await work(backup)
+  const staged = stagedName(database)
+  try {
+    if (!copyAsRoot(backup, staged)) {
+      throw new CommandFailed([
+        `${actingUser()} may not read the backup: ${ownership(backup)}. Run the command as its owner or as root.`,
+      ])
+    }
+    copyAsRoot(`${backup}-wal`, `${staged}-wal`)
+    return await work(staged)
+  } finally {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(staged + suffix, { force: true })
+  }
+}
+
+/** By opening it: access(2) would ask for the user who started the process. A file that is not there is for the work to tell. */
+const mayRead = (path: string): boolean => {
+  try {
+    closeSync(openSync(path, 'r'))
+    return true
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'EACCES')
+  }
+}

@@ -1,0 +1,98 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { programCommand } from '../support/program.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addUser, deskAt, type Desk, openDesk } from './support/run.ts'
+
+setDefaultTimeout(60_000)
+
+const nobody = 65_534
+const isRoot = process.getuid?.() === 0
+if (!isRoot) console.warn('The tests of commands that root runs are skipped: they need root.')
+
+/** A folder of another user's with a database in it that root has made before, as a mistake or a package does. */
+const foreignDesk = async (): Promise<Desk> => {
+  const own = await openDesk()
+  await addUser(own)
+  for (const name of readdirSync(own.folder)) chownSync(join(own.folder, name), nobody, nobody)
+  chownSync(own.folder, nobody, nobody)
+  return own
+}
+
+const ownersIn = (folder: string): readonly number[] => [
+  ...new Set(readdirSync(folder).map((name) => statSync(join(folder, name)).uid)),
+]
+
+/** What the service would find: the same command, run by the owner of the folder. */
+const runAsNobody = async (desk: Desk, words: readonly string[]) => {
+  const child = Bun.spawn(
+    ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', ...programCommand, ...words],
+    { env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: `file:${desk.file}` }, stdout: 'pipe', stderr: 'pipe' },
+  )
+  const stderr = await new Response(child.stderr).text()
+  return { exitCode: await child.exited, stderr }
+}
+
+test.skipIf(!isRoot)(
+  'what root restores, from a backup that only root may read, belongs to the owner of the folder, whose service opens it',
+  async () => {
+    const desk = await foreignDesk()
+    const vault = temporaryFolder() // root's, 0700
+    chmodSync(vault, 0o700)
+    const backup = join(vault, 'backup.db')
+    const source = await openDesk()
+    await addUser(source)
+    await source.json(['backup', backup])
+    expect(statSync(backup).uid).toBe(0)
+
+    await desk.json(['restore', backup])
+    expect(ownersIn(desk.folder)).toEqual([nobody])
+    expect(statSync(desk.file).mode & 0o777).toBe(0o600)
+    expect(readdirSync(desk.folder).filter((name) => name.includes('.staged'))).toEqual([])
+    expect(await runAsNobody(desk, ['user', 'list'])).toEqual({ exitCode: 0, stderr: '' })
+  },
+)
+
+test.skipIf(!isRoot)('no command that root runs leaves a file of root in the folder of another user', async () => {
+  const desk = await foreignDesk()
+  const commands = [
+    ['user', 'list'],
+    ['migrate'],
+    ['check'],
+    ['purge'],
+    ['backup', join(desk.folder, 'copy.db')],
+    ['recover', '--accept-loss'],
+  ]
+  for (const words of commands) {
+    expect(await desk.run(words)).toMatchObject({ exitCode: 0, stderr: '' })
+    expect([words, ownersIn(desk.folder)]).toEqual([words, [nobody]])
+  }
+})
+
+test.skipIf(!isRoot)(
+  'a link that the owner of the folder has put there leads root to nothing that is not the owner’s',
+  async () => {
+    const desk = await foreignDesk()
+    const vault = temporaryFolder()
+    chmodSync(vault, 0o700)
+    const target = join(vault, 'precious.db')
+    const folder = join(desk.folder, 'linked')
+    mkdirSync(folder, { mode: 0o700 })
+    symlinkSync(target, join(folder, 'app-platform.db'))
+    chownSync(folder, nobody, nobody)
+    const { exitCode } = await deskAt(join(folder, 'app-platform.db')).run(['migrate'])
+    expect(exitCode).toBe(1)
+    expect(existsSync(target)).toBe(false)
+  },
+)
+
+test.skipIf(!isRoot)('a file that may not be read or written is named with its owner and the acting user', async () => {
+  const desk = await foreignDesk()
+  const vault = temporaryFolder()
+  chmodSync(vault, 0o700)
+  const { exitCode, stderr } = await desk.run(['backup', join(vault, 'copy.db')])
+  expect(exitCode).toBe(1)
+  expect(stderr).toContain('acts as nobody')
+  expect(stderr).toContain(vault)
+})
