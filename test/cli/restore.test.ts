@@ -259,6 +259,7 @@ test.each(Object.entries(additions))(
     const altered = new Database(backup)
     altered.run(sql)
     altered.close()
+    writeFileSync(`${backup}.acknowledged`, '', { mode: 0o600 }) // without it no command would look any further
     const at = (words: readonly string[]) => deskAt(file).run([...words, '--json'])
     const refused = await Promise.all([
       at(['restore', backup]),
