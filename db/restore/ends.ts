@@ -175,11 +175,15 @@ const redirectUri: End = {
   ],
 }
 
+/** A predecessor from before webhooks has none of them. */
+const webhookTables = { table: 'webhook_endpoints' } as const
+
 const webhookEnds: readonly End[] = [
   {
     kind: 'webhook_removed',
     counts: 'webhooks',
     of: 'audit_events',
+    needs: webhookTables,
     told: `SELECT e.id, ?1, NULL FROM ${making('webhook.created')}
       WHERE e.target NOT IN (SELECT id FROM present.webhook_endpoints)`,
     done: ['webhook_secrets WHERE endpoint_id', 'webhook_endpoints WHERE id'].map(
@@ -190,6 +194,7 @@ const webhookEnds: readonly End[] = [
     kind: 'webhook_disabled',
     counts: 'webhooks',
     of: 'webhook_endpoints',
+    needs: webhookTables,
     told: "SELECT id, updated_at, reason FROM present.webhook_endpoints WHERE status = 'disabled'",
     done: [
       `UPDATE main.webhook_endpoints AS m SET status = 'disabled', reason = c.value, updated_at = c.at
@@ -201,6 +206,7 @@ const webhookEnds: readonly End[] = [
     kind: 'webhook_secret',
     counts: 'webhooks',
     of: 'audit_events',
+    needs: webhookTables,
     // One that is gone was purged when its grace was over.
     told: `SELECT e.id, coalesce(s.expires_at, ?1), NULL FROM ${making('webhook.created', 'webhook.secret_rotated')}
       LEFT JOIN present.webhook_secrets AS s ON s.endpoint_id = e.target AND s.created_at = e.at
@@ -245,7 +251,7 @@ export const ends: readonly End[] = [
   scopesOf('apps', 'app_scopes'),
   redirectUri,
   { ...scopesOf('installs', 'install_scopes'), needs: { table: 'installs', column: 'scopes' } },
-  ...webhookEnds.map((end) => ({ ...end, needs: { table: 'webhook_endpoints' } })),
+  ...webhookEnds,
   ...suspensions,
 ]
 
