@@ -65,10 +65,21 @@ const cleanOperation = (operation: JsonObject): JsonObject => {
     ...rest,
     ...(parameters === undefined ? {} : { parameters: listIn(operation, 'parameters').map(cleanParameter) }),
     ...(isJsonObject(requestBody)
-      ? { requestBody: { required: true, content: cleanContent(objectIn(requestBody, 'content')) } }
+      ? {
+          requestBody: {
+            required: true,
+            content: mapObject(cleanContent(objectIn(requestBody, 'content')), openMedia),
+          },
+        }
       : {}),
     responses: mapObject(isJsonObject(responses) ? responses : {}, cleanResponse),
   }
+}
+
+/** Elysia closes the schema of a body when it handles its first request; the API ignores unknown fields. */
+const openMedia = (media: JsonObject): JsonObject => {
+  const { additionalProperties: _, ...schema } = objectIn(media, 'schema')
+  return { ...media, schema }
 }
 
 /** A parameter says what it is for itself, not in its schema. */

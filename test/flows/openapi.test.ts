@@ -12,7 +12,17 @@ import {
   openInstall,
 } from '../support/embedding.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
-import { addApp, appToken, authorizeBody, exchangeBody, grantTokens, refreshBody, signIn } from '../support/world.ts'
+import {
+  addApp,
+  appToken,
+  authorizeBody,
+  createWorld,
+  endWorld,
+  exchangeBody,
+  grantTokens,
+  refreshBody,
+  signIn,
+} from '../support/world.ts'
 import { contractRoutes } from './support/contract-routes.ts'
 import { contractPath, send } from './support/send.ts'
 
@@ -57,6 +67,14 @@ describe('the document', () => {
   test('is what was agreed', async () => {
     if (process.env['UPDATE_GOLDEN'] === '1') await Bun.write(golden, `${JSON.stringify(document, null, 2)}\n`)
     expect(document).toEqual(await Bun.file(golden).json())
+  })
+
+  test('is the same on a server that has handled other requests before', async () => {
+    const other = await createWorld()
+    await grantTokens(other)
+    await appToken(other.server.url, other.app.development)
+    expect((await call(other.server.url, 'GET', '~/openapi.json')).body).toEqual(document)
+    await endWorld(other)
   })
 
   test('has every endpoint of the contract and every one beside it', () => {

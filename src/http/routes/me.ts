@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { appOf, requireCaller } from '../bearer.ts'
+import { copyForElysia } from '../contract/copy-for-elysia.ts'
 import { errorResponses } from '../contract/errors.ts'
 import { appIdentity } from '../contract/tokens.ts'
 import type { Door } from '../door.ts'
@@ -26,7 +27,7 @@ export const meRoute = (door: Door) =>
     },
     {
       response: {
-        200: appIdentity,
+        200: copyForElysia(appIdentity),
         ...errorResponses('invalid_token', 'token_type_not_allowed', 'origin_not_allowed'),
       },
       detail: operationDetails({

@@ -3,6 +3,7 @@ import { refuse } from '../../domain/errors.ts'
 import type { ResourceKind } from '../../domain/resource.ts'
 import { listResources, scopeToRead } from '../../operations/resources/list-resources.ts'
 import { requireCaller, userOrPageOf } from '../bearer.ts'
+import { copyForElysia } from '../contract/copy-for-elysia.ts'
 import { errorResponses } from '../contract/errors.ts'
 import { resourceList, resourceListQuery } from '../contract/resources.ts'
 import { preflight } from '../cross-origin.ts'
@@ -38,9 +39,9 @@ export const resourcesRoute = (door: Door) =>
         return { kind, data, nextCursor: wireCursor(kind, page.nextCursor) }
       },
       {
-        query: resourceListQuery,
+        query: copyForElysia(resourceListQuery),
         response: {
-          200: resourceList,
+          200: copyForElysia(resourceList),
           ...errorResponses(
             'invalid_token',
             'token_type_not_allowed',

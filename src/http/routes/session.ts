@@ -4,6 +4,7 @@ import { browserLabel } from '../../domain/browser-label.ts'
 import { refuse } from '../../domain/errors.ts'
 import { signIn } from '../../operations/sessions/sign-in.ts'
 import { signOut } from '../../operations/sessions/sign-out.ts'
+import { copyForElysia } from '../contract/copy-for-elysia.ts'
 import { bodyErrors, plainErrorResponses } from '../contract/errors.ts'
 import { sessionResponse, signInRequest, signInResponse } from '../contract/sessions.ts'
 import type { Door } from '../door.ts'
@@ -38,8 +39,11 @@ const start = (door: Door) =>
       return { sessionToken: signedIn.sessionToken, expiresAt: wireTime(signedIn.expiresAt), user: signedIn.user }
     },
     {
-      body: signInRequest,
-      response: { 200: signInResponse, ...plainErrorResponses(...bodyErrors, 'invalid_login', 'origin_not_allowed') },
+      body: copyForElysia(signInRequest),
+      response: {
+        200: copyForElysia(signInResponse),
+        ...plainErrorResponses(...bodyErrors, 'invalid_login', 'origin_not_allowed'),
+      },
       detail: plainDetails({
         id: 'signIn',
         summary: 'Sign a user in',
@@ -70,7 +74,7 @@ const tell = (door: Door) =>
       }),
       {
         response: {
-          200: sessionResponse,
+          200: copyForElysia(sessionResponse),
           ...plainErrorResponses('login_required', 'token_type_not_allowed', 'origin_not_allowed'),
         },
         detail: plainDetails({

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { issueAppToken } from '../../operations/oauth/issue-app-token.ts'
+import { copyForElysia } from '../contract/copy-for-elysia.ts'
 import { bodyErrors, errorResponses } from '../contract/errors.ts'
 import { appTokenRequest, appTokenResponse } from '../contract/tokens.ts'
 import type { Door } from '../door.ts'
@@ -33,9 +34,9 @@ export const tokenRoute = (door: Door) =>
       }
     },
     {
-      body: appTokenRequest,
+      body: copyForElysia(appTokenRequest),
       response: {
-        200: appTokenResponse,
+        200: copyForElysia(appTokenResponse),
         ...errorResponses(
           ...bodyErrors,
           'invalid_scope',

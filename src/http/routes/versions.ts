@@ -5,6 +5,7 @@ import { createVersion } from '../../operations/versions/create-version.ts'
 import { listVersions } from '../../operations/versions/list-versions.ts'
 import { rollBackVersion } from '../../operations/versions/roll-back-version.ts'
 import { appOf, type BearerCaller, requireCaller } from '../bearer.ts'
+import { copyForElysia } from '../contract/copy-for-elysia.ts'
 import { bodyErrors, errorResponses } from '../contract/errors.ts'
 import {
   rollbackRequest,
@@ -59,8 +60,8 @@ const list = (door: Door) =>
         }
       },
       {
-        query: versionListQuery,
-        response: { 200: versionList, ...errorResponses(...callerErrors) },
+        query: copyForElysia(versionListQuery),
+        response: { 200: copyForElysia(versionList), ...errorResponses(...callerErrors) },
         detail: operationDetails({
           id: 'listVersions',
           summary: "List the calling app's versions",
@@ -88,10 +89,10 @@ const create = (door: Door) =>
         return value.created ? status(201, wireVersion(value.version)) : status(200, wireVersion(value.version))
       },
       {
-        body: versionUpload,
+        body: copyForElysia(versionUpload),
         response: {
-          200: versionRecord,
-          201: versionRecord,
+          200: copyForElysia(versionRecord),
+          201: copyForElysia(versionRecord),
           ...errorResponses(
             ...bodyErrors,
             ...callerErrors,
@@ -139,9 +140,9 @@ const rollBack = (door: Door) =>
         }
       },
       {
-        body: rollbackRequest,
+        body: copyForElysia(rollbackRequest),
         response: {
-          200: rollbackResponse,
+          200: copyForElysia(rollbackResponse),
           ...errorResponses(
             ...bodyErrors,
             ...callerErrors,

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { exchangeInstallSessionCode } from '../../../operations/embedding/exchange-install-session-code.ts'
+import { copyForElysia } from '../../contract/copy-for-elysia.ts'
 import { embeddedSessionRequest } from '../../contract/embedded.ts'
 import { openToKnownOrigin, preflight } from '../../cross-origin.ts'
 import type { Door } from '../../door.ts'
@@ -48,5 +49,5 @@ const exchange = (door: Door) =>
         }
         return Response.json(answer, { headers: { 'cache-control': 'no-store' } })
       },
-      { body: embeddedSessionRequest, detail: { hide: true } },
+      { body: copyForElysia(embeddedSessionRequest), detail: { hide: true } },
     )

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { authorize } from '../../../operations/oauth/authorize.ts'
+import { copyForElysia } from '../../contract/copy-for-elysia.ts'
 import { bodyErrors, errorResponses } from '../../contract/errors.ts'
 import { authorizeRequest, authorizeResponse } from '../../contract/oauth.ts'
 import type { Door } from '../../door.ts'
@@ -37,9 +38,9 @@ export const authorizeRoute = (door: Door) =>
         }
       },
       {
-        body: authorizeRequest,
+        body: copyForElysia(authorizeRequest),
         response: {
-          200: authorizeResponse,
+          200: copyForElysia(authorizeResponse),
           ...errorResponses(
             ...bodyErrors,
             'invalid_redirect_uri',

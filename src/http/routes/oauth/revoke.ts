@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import { refuse } from '../../../domain/errors.ts'
 import { revokeByClient, revokeByToken, revokeByUser } from '../../../operations/oauth/revoke.ts'
 import { type BearerCaller, bearerOf, requireBearer } from '../../bearer.ts'
+import { copyForElysia } from '../../contract/copy-for-elysia.ts'
 import { bodyErrors, errorResponses } from '../../contract/errors.ts'
 import { revokeRequest, revokeResponse } from '../../contract/oauth.ts'
 import type { Door } from '../../door.ts'
@@ -61,9 +62,9 @@ export const revokeRoute = (door: Door) =>
         return { revoked: true as const }
       },
       {
-        body: revokeRequest,
+        body: copyForElysia(revokeRequest),
         response: {
-          200: revokeResponse,
+          200: copyForElysia(revokeResponse),
           ...errorResponses(
             ...bodyErrors,
             'invalid_client',

@@ -4,6 +4,7 @@ import { refuse } from '../../../domain/errors.ts'
 import type { IssuedTokens } from '../../../operations/oauth/attempt.ts'
 import { exchangeCode } from '../../../operations/oauth/exchange-code.ts'
 import { refreshTokens } from '../../../operations/oauth/refresh-tokens.ts'
+import { copyForElysia } from '../../contract/copy-for-elysia.ts'
 import { bodyErrors, errorResponses } from '../../contract/errors.ts'
 import { tokenRequest, tokenResponse } from '../../contract/oauth.ts'
 import type { Door } from '../../door.ts'
@@ -37,9 +38,9 @@ export const oauthTokenRoute = (door: Door) =>
       }
     },
     {
-      body: tokenRequest,
+      body: copyForElysia(tokenRequest),
       response: {
-        200: tokenResponse,
+        200: copyForElysia(tokenResponse),
         ...errorResponses(
           ...bodyErrors,
           'unsupported_grant_type',
