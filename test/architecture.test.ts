@@ -167,6 +167,28 @@ test('no file is called utils, helpers or common', () => {
   expect(sources.filter((file) => /(^|\/)(utils?|helpers?|common|misc)(\.tsx?|\/)/.test(file))).toEqual([])
 })
 
+/** Where the parenthesis opens that closes there. */
+const openingOf = (code: string, close: number): number => {
+  for (let at = close, depth = 0; at >= 0; at -= 1) {
+    if (code[at] === ')') depth += 1
+    if (code[at] === '(') depth -= 1
+    if (depth === 0) return at
+  }
+  return -1
+}
+
+test('a test awaits what it expects of a promise: without, it would pass before the promise is settled', async () => {
+  const faults: string[] = []
+  for (const file of files('test/**/*.ts')) {
+    const code = await text(file)
+    for (const { index } of code.matchAll(/\)\s*\.(rejects|resolves)\b/g)) {
+      const before = code.slice(0, openingOf(code, index))
+      if (/(?<!\b(await|return)\s+)\bexpect$/.test(before)) faults.push(`${file}:${before.split('\n').length}`)
+    }
+  }
+  expect(faults).toEqual([])
+})
+
 test('every module is reached from some test', async () => {
   const reached = new Set<string>()
   const queue = files('test/**/*.test.ts')

@@ -166,7 +166,7 @@ describe('the redirect URI', () => {
     const other = await addApp(world.platform, world.user)
     expectRefusal(await ask({ redirectUri: other.redirectUri }), 'invalid_redirect_uri')
     const input = { slug: other.slug, environment: 'development', uri: app.redirectUri } as const
-    expect(addRedirectUri(world.platform, trace, operator, input)).rejects.toThrow()
+    await expect(addRedirectUri(world.platform, trace, operator, input)).rejects.toThrow()
   })
 
   test('is refused from the moment it is taken away', async () => {

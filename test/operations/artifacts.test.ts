@@ -85,7 +85,7 @@ describe('an artifact', () => {
     await uploadVersion(platform, other, { version: '1.0.0' })
     expect(await purge(48 * hour)).toBe(1)
     expect(stored()).toEqual({ artifacts: 1, artifact_chunks: 1 })
-    expect(openArtifact(platform, sumOf(bytes))).rejects.toMatchObject({ code: 'version_not_found' })
+    await expect(openArtifact(platform, sumOf(bytes))).rejects.toMatchObject({ code: 'version_not_found' })
   })
 
   test('lets others run between its pieces, and is damaged when it is not as long as it was', async () => {
@@ -99,7 +99,7 @@ describe('an artifact', () => {
       expect(ran).toBe(true)
     }
     corrupt('UPDATE artifacts SET size_bytes = size_bytes - 1 WHERE sha256 = ?', sumOf(bytes))
-    expect(readAll(sumOf(bytes))).rejects.toBeInstanceOf(ArtifactDamaged)
+    await expect(readAll(sumOf(bytes))).rejects.toBeInstanceOf(ArtifactDamaged)
   })
 
   test('comes back as it was beside others, and only a damaged one is told to be so', async () => {
@@ -108,7 +108,7 @@ describe('an artifact', () => {
     await upload(files[1], '2.0.0')
     for (const bytes of files) expect((await readAll(sumOf(bytes))).equals(bytes)).toBe(true)
     corrupt('UPDATE artifact_chunks SET data = zeroblob(1) WHERE position = 1 AND sha256 = ?', sumOf(files[0]))
-    expect(readAll(sumOf(files[0]))).rejects.toBeInstanceOf(ArtifactDamaged)
+    await expect(readAll(sumOf(files[0]))).rejects.toBeInstanceOf(ArtifactDamaged)
     expect((await readAll(sumOf(files[1]))).equals(files[1])).toBe(true)
   })
 
@@ -139,7 +139,7 @@ describe('an artifact', () => {
     const bytes = randomBytes(chunk * 2)
     const artifact = receivedArtifact(bytes)
     await storeArtifact(platform, { ...artifact, pieces: artifact.pieces.slice(0, 1) })
-    expect(openArtifact(platform, sumOf(bytes))).rejects.toBeInstanceOf(ArtifactDamaged)
+    await expect(openArtifact(platform, sumOf(bytes))).rejects.toBeInstanceOf(ArtifactDamaged)
     await upload(bytes)
     expect((await readAll(sumOf(bytes))).equals(bytes)).toBe(true)
   })

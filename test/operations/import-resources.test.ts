@@ -102,7 +102,7 @@ test('a line takes 64 KiB at most, and one without an end is not read on to see 
   const refusal = { facts: { param: 'line', message: 'line 2: The line is longer than 64 KiB.' } }
   const ended = [bytes('\n'), longest, bytes('\n')]
   expect(await importText(ended)).toEqual({ created: 1, updated: 0 })
-  expect(importText([bytes('\n'), longest, bytes(' \n')])).rejects.toMatchObject(refusal)
+  await expect(importText([bytes('\n'), longest, bytes(' \n')])).rejects.toMatchObject(refusal)
   let read = 0
   const endless = function* () {
     yield bytes('\n')

@@ -85,7 +85,7 @@ test('a long list comes in pages that hold each session once', async () => {
     cursor = page.nextCursor
   }
   expect(seen).toEqual(all)
-  expect(listSessions(platform, caller, { limit: 2, cursor: "' or 1=1" })).rejects.toMatchObject({
+  await expect(listSessions(platform, caller, { limit: 2, cursor: "' or 1=1" })).rejects.toMatchObject({
     code: 'invalid_request',
   })
 })

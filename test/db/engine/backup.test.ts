@@ -28,7 +28,7 @@ test('a backup replaces an existing file only when told to', async () => {
   const copy = join(folder.path, 'copy.db')
   writeFileSync(copy, 'precious', { mode: 0o644 })
 
-  expect(store.backup(copy)).rejects.toMatchObject({ name: 'DatabaseUnusable', kind: 'exists' })
+  await expect(store.backup(copy)).rejects.toMatchObject({ name: 'DatabaseUnusable', kind: 'exists' })
   await store.backup(copy).catch(() => {})
   expect(await Bun.file(copy).text()).toBe('precious')
 
@@ -62,7 +62,7 @@ test('a backup that fails leaves nothing behind', async () => {
   const target = join(folder.path, 'a-folder')
 
   await store.backup(join(target, 'x.db'))
-  expect(store.backup(target, { replace: true })).rejects.toThrow()
+  await expect(store.backup(target, { replace: true })).rejects.toThrow()
   await store.backup(target, { replace: true }).catch(() => {})
 
   expect(readdirSync(folder.path).filter((name) => name.includes('unfinished'))).toEqual([])

@@ -62,7 +62,7 @@ test('a schema that is behind is told, and refused when nobody asked to migrate'
   const store = await openTiny(folder.file)
   const more = [...tinyMigrations, migrationOf(2, 'more', 'CREATE TABLE more (a TEXT) STRICT')]
 
-  expect(openTiny(folder.file, { role: 'operator', migrate: false, migrations: more })).rejects.toMatchObject({
+  await expect(openTiny(folder.file, { role: 'operator', migrate: false, migrations: more })).rejects.toMatchObject({
     kind: 'outdated',
     message: expect.stringContaining('run migrate'),
   })

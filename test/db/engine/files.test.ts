@@ -30,7 +30,7 @@ test('a database that others may read is refused, with the command that mends it
   await (await openTiny(folder.file)).close()
   chmodSync(folder.file, 0o640)
 
-  expect(openTiny(folder.file)).rejects.toMatchObject({
+  await expect(openTiny(folder.file)).rejects.toMatchObject({
     name: 'DatabaseUnusable',
     kind: 'not_private',
     message: expect.stringContaining(`chmod 600 ${folder.file}`),
@@ -43,11 +43,11 @@ test('a second server on the same file is told so, by whichever name it calls it
   const alias = join(folder.path, 'alias.db')
   symlinkSync(folder.file, alias)
 
-  expect(openTiny(folder.file)).rejects.toMatchObject({
+  await expect(openTiny(folder.file)).rejects.toMatchObject({
     kind: 'in_use',
     message: expect.stringContaining('Another server'),
   })
-  expect(openTiny(alias)).rejects.toMatchObject({ kind: 'in_use' })
+  await expect(openTiny(alias)).rejects.toMatchObject({ kind: 'in_use' })
   await store.transaction((notes) => notes.add('still here'))
 
   await store.close()
@@ -66,7 +66,7 @@ test('a link to nothing is told as one, and nothing is made of it', async () => 
 test('the lock of a server that was killed is free at once', async () => {
   using folder = temporaryFolder()
   const server = await startTiny(folder.file)
-  expect(openTiny(folder.file)).rejects.toMatchObject({ kind: 'in_use' })
+  await expect(openTiny(folder.file)).rejects.toMatchObject({ kind: 'in_use' })
 
   await server.kill()
 
@@ -90,7 +90,7 @@ test('closing leaves one file and its lock, and nothing of the WAL', async () =>
 test('a missing database is only created when asked to', async () => {
   using folder = temporaryFolder()
 
-  expect(openTiny(folder.file, { role: 'operator', migrate: false })).rejects.toMatchObject({ kind: 'missing' })
+  await expect(openTiny(folder.file, { role: 'operator', migrate: false })).rejects.toMatchObject({ kind: 'missing' })
   expect(existsSync(folder.file)).toBe(false)
 })
 
@@ -103,7 +103,7 @@ test('the database of another program is refused and not changed', async () => {
   chmodSync(folder.file, 0o600)
   const before = readFileSync(folder.file)
 
-  expect(openTiny(folder.file)).rejects.toMatchObject({ kind: 'foreign' })
+  await expect(openTiny(folder.file)).rejects.toMatchObject({ kind: 'foreign' })
   expect(readFileSync(folder.file).equals(before)).toBe(true)
 })
 
@@ -111,7 +111,7 @@ test('a file that is no database is refused and not changed', async () => {
   using folder = temporaryFolder()
   writeFileSync(folder.file, 'Dear diary, '.repeat(500), { mode: 0o600 })
 
-  expect(openTiny(folder.file)).rejects.toMatchObject({ kind: 'damaged' })
+  await expect(openTiny(folder.file)).rejects.toMatchObject({ kind: 'damaged' })
   expect(readFileSync(folder.file, 'utf8')).toStartWith('Dear diary')
 })
 
@@ -121,7 +121,7 @@ test('a database of a newer program is refused and not changed', async () => {
   await (await openTiny(folder.file, { migrations: newer })).close()
   const before = readFileSync(folder.file)
 
-  expect(openTiny(folder.file)).rejects.toMatchObject({
+  await expect(openTiny(folder.file)).rejects.toMatchObject({
     kind: 'newer',
     message: expect.stringContaining('newer version'),
   })
@@ -133,5 +133,5 @@ test('a folder in the place of the file is refused with a sentence', async () =>
   using folder = temporaryFolder()
   mkdirSync(folder.file, { mode: 0o700 })
 
-  expect(openTiny(folder.file)).rejects.toMatchObject({ name: 'DatabaseUnusable' })
+  await expect(openTiny(folder.file)).rejects.toMatchObject({ name: 'DatabaseUnusable' })
 })

@@ -57,7 +57,7 @@ test('a lone transaction that throws leaves nothing behind and the next one work
     throw new Error('changed its mind')
   })
 
-  expect(failing).rejects.toThrow('changed its mind')
+  await expect(failing).rejects.toThrow('changed its mind')
   await failing.catch(() => {})
   await store.transaction((notes) => notes.add('kept'))
 
@@ -158,7 +158,7 @@ test('queries kept from a transaction refuse to write after it', async () => {
   const store = await openTiny(folder.file)
   const kept = await store.transaction(async (notes) => ({ notes }))
 
-  expect(kept.notes.add('outside')).rejects.toThrow('outside of its transaction')
+  await expect(kept.notes.add('outside')).rejects.toThrow('outside of its transaction')
   expect(await store.queries.count()).toBe(0)
   await store.close()
 })
@@ -179,7 +179,7 @@ test('plain queries cannot write', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
 
-  expect(store.queries.add('n')).rejects.toMatchObject({ code: 'SQLITE_READONLY' })
+  await expect(store.queries.add('n')).rejects.toMatchObject({ code: 'SQLITE_READONLY' })
   expect(await store.queries.count()).toBe(0)
   expect(store.health().writable).toBe(true)
   await store.close()

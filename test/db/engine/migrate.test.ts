@@ -81,7 +81,7 @@ test('a migration that fails in its middle leaves the old schema', async () => {
   const broken = migrationOf(2, 'broken', 'CREATE TABLE half (a TEXT) STRICT; INSERT INTO nowhere VALUES (1);')
   await migrate(folder.file, [parents])
 
-  expect(migrate(folder.file, [parents, broken])).rejects.toMatchObject({
+  await expect(migrate(folder.file, [parents, broken])).rejects.toMatchObject({
     kind: 'migration_failed',
     message: expect.stringContaining('Migration 2 (broken) failed and was undone'),
   })
@@ -96,7 +96,7 @@ test('a migration that leaves rows without their parents is undone', async () =>
   const orphaning = migrationOf(2, 'orphaning', 'DELETE FROM parents WHERE id = 2')
   await migrate(folder.file, [parents])
 
-  expect(migrate(folder.file, [parents, orphaning])).rejects.toMatchObject({
+  await expect(migrate(folder.file, [parents, orphaning])).rejects.toMatchObject({
     kind: 'migration_failed',
     message: expect.stringContaining('1 row(s) of children refer to missing rows of parents'),
   })
@@ -108,7 +108,7 @@ test('a migration that leaves rows without their parents is undone', async () =>
 test('a migration that ends its own transaction is refused', async () => {
   using folder = fresh()
 
-  expect(
+  await expect(
     migrate(folder.file, [migrationOf(1, 'commits', 'CREATE TABLE a (b TEXT) STRICT; COMMIT;')]),
   ).rejects.toMatchObject({
     kind: 'migration_failed',
@@ -120,14 +120,14 @@ test('a migration that was changed after it was applied is refused', async () =>
   await migrate(folder.file, [parents])
   const changed = migrationOf(1, 'parents', `${parents.sql} -- improved`)
 
-  expect(migrate(folder.file, [changed])).rejects.toMatchObject({ kind: 'migration_changed' })
+  await expect(migrate(folder.file, [changed])).rejects.toMatchObject({ kind: 'migration_changed' })
 })
 
 test('a migration that differs from its own checksum is a mistake of the program', async () => {
   using folder = fresh()
 
-  expect(migrate(folder.file, [{ ...parents, sha256: rebuild.sha256 }])).rejects.toThrow('checksum')
-  expect(migrate(folder.file, [rebuild])).rejects.toThrow('place 1')
+  await expect(migrate(folder.file, [{ ...parents, sha256: rebuild.sha256 }])).rejects.toThrow('checksum')
+  await expect(migrate(folder.file, [rebuild])).rejects.toThrow('place 1')
 })
 
 /** A process that migrates; slow enough to be met in its middle. */

@@ -16,11 +16,12 @@ test('a database with a second name is not opened by either, for a server or a c
   linkSync(folder.file, other)
   await server.transaction((notes) => notes.add('goes on'))
 
-  for (const role of ['server', 'operator'] as const) expect(openTiny(other, { role })).rejects.toMatchObject(linked)
+  for (const role of ['server', 'operator'] as const)
+    await expect(openTiny(other, { role })).rejects.toMatchObject(linked)
   await server.close()
   for (const file of [folder.file, other]) {
-    expect(openTiny(file)).rejects.toMatchObject(linked)
-    expect(migrateFile(file, tinyMigrations)).rejects.toMatchObject(linked)
+    await expect(openTiny(file)).rejects.toMatchObject(linked)
+    await expect(migrateFile(file, tinyMigrations)).rejects.toMatchObject(linked)
   }
   expect(checkFile(folder.file, tinyMigrations)).toEqual([expect.stringContaining('another name')])
 
@@ -46,7 +47,7 @@ test('a database with a second name is not replaced by a backup', async () => {
     },
     progress: () => undefined,
   })
-  expect(restored).rejects.toMatchObject(linked)
+  await expect(restored).rejects.toMatchObject(linked)
 })
 
 test('nor is one backed up by a name that does not know what was written last under the other', async () => {
@@ -69,8 +70,8 @@ test('the name that a killed restore left behind stops nobody but who would open
   linkSync(folder.file, kept)
 
   await (await openTiny(folder.file)).close()
-  expect(openTiny(kept)).rejects.toMatchObject(linked)
+  await expect(openTiny(kept)).rejects.toMatchObject(linked)
 
   linkSync(folder.file, other)
-  expect(openTiny(folder.file)).rejects.toMatchObject(linked)
+  await expect(openTiny(folder.file)).rejects.toMatchObject(linked)
 })
