@@ -9,10 +9,12 @@ import { type ScannedUpload, type UploadedFile, UploadScanner } from './upload-s
 
 /** An upload up to this size never waits for a slot. */
 const smallBytes = 256 * 1024
-/** Of larger ones so many are in memory at a time; each is up to 10 MiB there. */
-const slotCount = 4
+/** How long a large one waits for a slot. */
 const longestWaitMs = 20_000
-/** How long a large upload may take to arrive: nobody keeps a slot by sending a byte now and then. */
+/** How far a sender may fall behind the least rate: so long it may be silent, however fast it was before. */
+const longestLagMs = 10_000
+const leastBytesPerMs = (16 * 1024) / 1_000
+/** How long a large upload may take to arrive, whatever its rate. */
 const longestUploadMs = 300_000
 /** Bytes that are decoded and hashed in one go, about half a millisecond; then everybody else has a turn. */
 const stepBytes = 128 * 1024
@@ -29,7 +31,7 @@ export const uploadedFileOf = (request: Request): UploadedFile | null => files.g
  */
 export const uploadBody = (schema: TSchema) => {
   const check = bodyCheck(schema)
-  const slots = createUploadSlots(slotCount, longestWaitMs)
+  const slots = createUploadSlots(longestWaitMs)
   return new Elysia()
     .onParse({ as: 'scoped' }, () => ({}))
     .onTransform({ as: 'scoped' }, async (context) => {
@@ -54,16 +56,52 @@ const scan = async (request: Request, slots: UploadSlots): Promise<ScannedUpload
 /** The body in small steps with a turn for everybody else between them; what has not been read stays with the sender. */
 async function* stepsOf(request: Request, slots: UploadSlots): AsyncGenerator<Uint8Array> {
   const context = contextOf(request)
+  const { notes, addressKey: address } = context
   const deadline = context.startedAt + longestUploadMs
   let total = 0
-  for await (const chunk of request.body ?? []) {
+  for await (const chunk of fastEnough(request.body)) {
     total += chunk.length
     if (total > context.bodyLimitBytes) throw refuse('payload_too_large')
-    if (total > smallBytes) context.release ??= await slots.take()
+    if (total > smallBytes) context.release ??= await slots.take({ app: notes.appId ?? notes.userId ?? '', address })
     if (performance.now() > deadline) throw refuse('unavailable', { retryAfterSeconds: 1 })
     for (let at = 0; at < chunk.length; at += stepBytes) {
       yield chunk.subarray(at, at + stepBytes)
       await new Promise((resolve) => setImmediate(resolve))
     }
+  }
+}
+
+/**
+ * The body as it arrives, unless it arrives too slowly to keep a slot for. Only the time counts in which we wait for the
+ * sender. An HTTP 408 would be the exact answer; the contract has no such code, and clients take a 408 that they do not know
+ * for a 400 (RFC 9110 section 15). It is no 5xx, because a slow sender must not look like a fault of the server.
+ */
+async function* fastEnough(body: Request['body']): AsyncGenerator<Uint8Array> {
+  if (body === null) return
+  const reader = body.getReader()
+  let allowedLagMs = longestLagMs
+  try {
+    for (;;) {
+      const askedAt = performance.now()
+      const { value, done } = await inTime(reader.read(), allowedLagMs)
+      if (done) return
+      const caughtUpMs = value.length / leastBytesPerMs - (performance.now() - askedAt)
+      allowedLagMs = Math.min(longestLagMs, allowedLagMs + caughtUpMs)
+      yield value
+    }
+  } finally {
+    void reader.cancel().catch(() => undefined) // what has not been read is of no interest
+  }
+}
+
+const tooSlow = 'The body arrived at less than 16 KiB a second.'
+
+const inTime = async <T>(read: Promise<T>, milliseconds: number): Promise<T> => {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(refuse('invalid_request', { message: tooSlow })), milliseconds)
+  try {
+    return await Promise.race([read, late.promise])
+  } finally {
+    clearTimeout(timer)
   }
 }

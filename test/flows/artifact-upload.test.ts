@@ -86,14 +86,17 @@ test('callers who leave in the middle of large uploads leave nothing behind and 
   })
 })
 
-test('while large uploads stand still, small ones and everything else are answered; a large one waits for one of them', async () => {
-  const sockets = await Promise.all(Array.from({ length: 4 }, async () => await begin('4.0.0', 5_000_000)))
+test('while large uploads of an app stand still, small ones and everything else are answered, and a large one of another app; one of this app waits for one of them', async () => {
+  const other = await appToken(world.server.url, (await addApp(world.platform, world.user)).development)
+  const sockets = await Promise.all(Array.from({ length: 8 }, async () => await begin('4.0.0', 5_000_000)))
   // So that they, and not the one below, are the ones that are in memory.
   for (let turn = 0; turn < 20; turn += 1) await send(world.server.url, 'GET', '/me', { token })
   let isDone = false
   const large = post(uploadText('4.1.0', randomBytes(1_000_000))).finally(() => (isDone = true))
   expect((await post(uploadText('4.2.0', randomBytes(100)))).status).toBe(201)
   expect((await send(world.server.url, 'GET', '/me', { token })).status).toBe(200)
+  const ofOther = { token: other, body: uploadText('4.1.0', randomBytes(1_000_000)) }
+  expect((await send(world.server.url, 'POST', '/versions', ofOther)).status).toBe(201)
   expect(isDone).toBe(false)
   for (const socket of sockets) socket.destroy()
   expect((await large).status).toBe(201)

@@ -15,10 +15,12 @@ const openApp = () =>
     .post('/', async ({ body }) => body)
 
 /** An upload of so many bytes that began so long ago: what it is answered, and what lets go of what it holds. */
-const upload = (app: Pick<Elysia, 'handle'>, sizeBytes = 0, milliseconds = 0) => {
-  const request = new Request('http://localhost/', { method: 'POST', body: '{"a":1}'.padEnd(sizeBytes) })
+const upload = (app: Pick<Elysia, 'handle'>, sizeBytes = 0, milliseconds = 0, by = 'somebody') =>
+  uploadOf(app, '{"a":1}'.padEnd(sizeBytes), milliseconds, by)
+const uploadOf = (app: Pick<Elysia, 'handle'>, body: string | ReadableStream, milliseconds = 0, by = 'somebody') => {
+  const request = new Request('http://localhost/', { method: 'POST', body })
   const startedAt = performance.now() - milliseconds
-  const context = { ...contextFrom('local'), bodyLimitBytes: 2 ** 24, startedAt }
+  const context = { ...contextFrom(`address of ${by}`), bodyLimitBytes: 2 ** 24, startedAt, notes: { appId: by } }
   rememberContext(request, context)
   const answer = app.handle(request).then(async (response) => [response.status, JSON.parse(await response.text())])
   return { answer, letGo: () => context.release?.(), holds: () => context.release !== null }
@@ -34,18 +36,54 @@ test('an upload that is still arriving after five minutes is told to come back',
   expect(await upload(app, 0, 300_001).answer).toMatchObject([503, { error: { code: 'unavailable' } }])
 })
 
-test('four uploads of more than 256 KiB are taken at a time; the next one waits, twenty seconds at most', async () => {
+test('two uploads of more than 256 KiB are taken at a time of one app; the next one waits, twenty seconds at most, and one of another app does not', async () => {
   const app = openApp()
   const timers = spyOn(globalThis, 'setTimeout')
-  const four = Array.from({ length: 4 }, () => upload(app, large))
-  for (const { answer } of four) expect(await answer).toEqual(taken)
-  const fifth = upload(app, large)
+  const two = Array.from({ length: 2 }, () => upload(app, large))
+  for (const { answer } of two) expect(await answer).toEqual(taken)
+  timers.mockClear()
+  const third = upload(app, large)
   const beside = upload(app, small)
   expect(await beside.answer).toEqual(taken)
-  expect([beside.holds(), fifth.holds()]).toEqual([false, false])
-  expect(timers.mock.calls.map(([, milliseconds]) => milliseconds)).toEqual([20_000])
-  four[0]?.letGo()
-  expect(await fifth.answer).toEqual(taken)
+  expect([beside.holds(), third.holds()]).toEqual([false, false])
+  const waits = timers.mock.calls.map(([, milliseconds]) => milliseconds)
+  expect(waits.filter((milliseconds = 0) => milliseconds > 10_000)).toEqual([20_000])
+  expect(await upload(app, large, 0, 'another').answer).toEqual(taken)
+  expect(third.holds()).toBe(false)
+  two[0]?.letGo()
+  expect(await third.answer).toEqual(taken)
+})
+
+/** A body that sends this and then nothing, and whether anybody still waits for more. */
+const stalledAfter = (bytes: number) => {
+  let isCancelled = false
+  const stream = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new Uint8Array(bytes).fill(32)),
+    cancel: () => void (isCancelled = true),
+  })
+  return { stream, isCancelled: () => isCancelled }
+}
+
+test('a body that falls ten seconds behind 16 KiB a second is ended with a 400 that says so, and its slot is free again', async () => {
+  const app = openApp()
+  const lags: number[] = []
+  const timers = spyOn(globalThis, 'setTimeout').mockImplementation(((late: () => void, milliseconds: number) => {
+    lags.push(milliseconds)
+    if (lags.length === 2) queueMicrotask(late) // the second wait is for what never comes
+    return 0
+  }) as unknown as typeof setTimeout)
+  const body = stalledAfter(large)
+  const { answer, letGo } = uploadOf(app, body.stream)
+  expect(await answer).toMatchObject([
+    400,
+    { error: { code: 'invalid_request', message: 'The body arrived at less than 16 KiB a second.' } },
+  ])
+  expect(lags).toEqual([10_000, 10_000]) // what came fast before gives no longer silence later
+  expect(body.isCancelled()).toBe(true)
+  timers.mockRestore()
+  letGo()
+  const two = Array.from({ length: 2 }, () => upload(app, large))
+  for (const { answer: next } of two) expect(await next).toEqual(taken)
 })
 
 test('others have a turn after every 128 KiB of an upload', async () => {

@@ -1,39 +1,88 @@
 import { expect, test } from 'bun:test'
-import { createUploadSlots, longestLine } from '../../src/http/upload-slots.ts'
+import { createUploadSlots, lineShares, slotShares, type Uploader } from '../../src/http/upload-slots.ts'
 
-test('so many hold a slot at a time; the next one waits for the first that is handed back, in the order of asking', async () => {
-  const slots = createUploadSlots(2, 10_000)
-  const [first] = [await slots.take(), await slots.take()]
-  const held: string[] = []
-  const third = slots.take().then((release) => (held.push('third'), release))
-  const fourth = slots.take().then((release) => (held.push('fourth'), release))
-  await Bun.sleep(1)
-  expect(held).toEqual([])
-  first()
-  first() // a second time hands nothing back
-  const release = await third
-  await Bun.sleep(1)
-  expect(held).toEqual(['third'])
-  release()
-  await fourth
-  expect(held).toEqual(['third', 'fourth'])
+const codeOf = async (taken: Promise<unknown>): Promise<unknown> => await taken.catch(({ code }) => code)
+/** Another app at another address each time. */
+let counted = 0
+const somebody = (who: Partial<Uploader> = {}): Uploader => {
+  counted += 1
+  return { app: `app ${counted}`, address: `address ${counted}`, ...who }
+}
+
+test('eight uploads hold a slot at a time, two of one app and four of one address; the next waits in turn for one that is handed back', async () => {
+  expect(slotShares).toEqual({ all: 8, app: 2, address: 4 })
+  for (const [who, share] of [
+    [{}, 8],
+    [{ app: 'one' }, 2],
+    [{ address: 'one' }, 4],
+  ] as const) {
+    const slots = createUploadSlots(10_000)
+    const holding = await Promise.all(Array.from({ length: share }, async () => await slots.take(somebody(who))))
+    const began: string[] = []
+    const first = slots.take(somebody(who)).then((handBack) => (began.push('first'), handBack))
+    const second = slots.take(somebody(who)).then((handBack) => (began.push('second'), handBack))
+    await Bun.sleep(1)
+    expect(began).toEqual([])
+    holding[0]?.()
+    holding[0]?.() // a second time hands nothing back
+    const handBack = await first
+    await Bun.sleep(1)
+    expect(began).toEqual(['first'])
+    handBack()
+    await second
+    expect(began).toEqual(['first', 'second'])
+  }
+})
+
+test('an app that has its share, and many more waiting, keeps no other app from a slot, nor does an address', async () => {
+  const slots = createUploadSlots(10_000)
+  const greedy = { app: 'greedy', address: 'crowded' }
+  const handBacks = await Promise.all([slots.take(greedy), slots.take(greedy)])
+  const waiting = Array.from({ length: lineShares.app }, async () => await slots.take(greedy))
+  expect(await slots.take(somebody())).toBeFunction()
+  await slots.take(somebody({ address: 'crowded' }))
+  await slots.take(somebody({ address: 'crowded' }))
+  const sameAddress = slots.take(somebody({ address: 'crowded' }))
+  expect(await slots.take(somebody())).toBeFunction()
+  handBacks.forEach((handBack) => handBack())
+  await Promise.all([waiting[0], waiting[1]])
+  expect(await Promise.race([sameAddress.then(() => 'began'), Bun.sleep(1).then(() => 'waits')])).toBe('waits')
+})
+
+test('one that cannot begin lets those behind it pass', async () => {
+  const slots = createUploadSlots(10_000)
+  const [full] = await Promise.all([slots.take({ app: 'one', address: 'a' }), slots.take({ app: 'one', address: 'b' })])
+  const others = await Promise.all(Array.from({ length: 6 }, async () => await slots.take(somebody())))
+  const third = slots.take({ app: 'one', address: 'c' })
+  const behind = slots.take(somebody())
+  others[0]?.()
+  expect(await behind).toBeFunction()
+  full?.()
+  expect(await third).toBeFunction()
 })
 
 test('whoever waits too long is told to come back, and no slot is lost with them', async () => {
-  const slots = createUploadSlots(1, 5)
-  const release = await slots.take()
-  expect(await slots.take().catch(({ code }) => code)).toBe('unavailable')
-  release()
-  expect(await slots.take()).toBeFunction()
+  const slots = createUploadSlots(5)
+  const who = { app: 'one', address: 'a' }
+  const [handBack] = await Promise.all([slots.take(who), slots.take(who)])
+  expect(await codeOf(slots.take(who))).toBe('unavailable')
+  handBack()
+  expect(await slots.take(who)).toBeFunction()
 })
 
-test('64 wait at most; whoever comes after them is told at once to come back', async () => {
-  const slots = createUploadSlots(1, 10_000)
-  const release = await slots.take()
-  expect(longestLine).toBe(64)
-  const line = Array.from({ length: longestLine }, async () => (await slots.take())())
-  expect(await slots.take().catch(({ code }) => code)).toBe('unavailable')
-  release()
-  await Promise.all(line)
-  expect(await slots.take()).toBeFunction()
+test('64 wait at most, eight of one app and sixteen of one address; whoever comes after them is told at once to come back', async () => {
+  expect(lineShares).toEqual({ all: 64, app: 8, address: 16 })
+  for (const [who, held, share] of [
+    [{}, 8, 64],
+    [{ app: 'one' }, 2, 8],
+    [{ address: 'one' }, 4, 16],
+  ] as const) {
+    const slots = createUploadSlots(10_000)
+    const holding = await Promise.all(Array.from({ length: held }, async () => await slots.take(somebody(who))))
+    const line = Array.from({ length: share }, async () => (await slots.take(somebody(who)))())
+    expect(await codeOf(slots.take(somebody(who)))).toBe('unavailable')
+    holding[0]?.()
+    await Promise.all(line)
+    expect(await slots.take(somebody(who))).toBeFunction()
+  }
 })

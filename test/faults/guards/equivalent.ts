@@ -115,7 +115,6 @@ export const equivalent: Readonly<Record<string, string>> = {
   'src/http/shell.ts: left out: rateLimit === null': 'the shell has asked a limit before',
   'src/http/shell.ts: left out: state === null': 'the shell has asked a limit before',
   'src/http/server.ts: left out: clearTimeout(timer)': 'by the time it goes off nothing is left to end',
-  'src/http/upload-slots.ts: left out: clearTimeout(timer)': 'by the time it goes off nobody waits for it any more',
   'src/http/upload-body.ts: >=: performance.now() > deadline':
     'no upload arrives at that very fraction of a millisecond',
   'src/http/limits.ts: left out: !ofAddress.allowed':
