@@ -68,8 +68,11 @@ export type TransactionOptions<T> = {
   readonly endsAccess?: (value: T) => boolean
 }
 
-/** What keeps the store from taking writes: `failed` until a restart, `full` until there is room. */
-export type StoreProblem = 'failed' | 'full'
+/**
+ * What keeps the store from taking writes: `failed` until a restart, `full` until there is room, `locked` while another
+ * program holds the write lock.
+ */
+export type StoreProblem = 'failed' | 'full' | 'locked'
 
 export type StoreHealth =
   | { readonly writable: true; readonly problem: null; readonly reason: null }
@@ -96,8 +99,8 @@ export type StoreStatistics = {
 }
 
 /**
- * Why writes stopped for good. The process should answer what it can, exit, and recover at its next start. It ends by
- * SIGKILL when it exits, because an orderly end would touch the file again.
+ * Why writes stopped for good. The process should answer what it can for a few seconds, exit, and recover at its next
+ * start. It ends by SIGKILL when it exits, because an orderly end would touch the file again.
  */
 export type StoreFault = { readonly reason: string; readonly cause: unknown }
 

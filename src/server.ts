@@ -43,6 +43,8 @@ export type PlatformServer = {
   readonly platform: Platform
   /** Drains, stops the jobs and closes the store. False when the store had stopped taking writes. */
   stop(): Promise<boolean>
+  /** Resolves when the store has stopped taking writes for good: only a restart recovers it. */
+  readonly faulted: Promise<void>
 }
 
 /** A refusal in the words of whoever asked: a client of the standard format, a person; null for everybody else. */
@@ -59,6 +61,7 @@ export const startPlatformServer = async (
   webhooks: WebhookSender = openWebhookSender(config.webhookNetworks),
 ): Promise<PlatformServer> => {
   const log = createLog(standardErrorWriter(), Date.now, { level: config.logLevel, requests: config.logRequests })
+  const faulted = Promise.withResolvers<void>()
   const random = createRandom()
   const passwords = createPasswords({ cost: 12, parallel: 1 })
   await passwords.load() // where that fails, nobody could sign in
@@ -71,7 +74,11 @@ export const startPlatformServer = async (
     migrate: true,
     reserveBytes: 2 * 1024 * 1024,
     onSync: metrics.synced,
-    onFault: ({ reason, cause }) => log.error('database.stopped', { reason, cause }),
+    onFault: ({ reason, cause }) => {
+      log.error('database.stopped', { reason, cause })
+      log.flush()
+      faulted.resolve()
+    },
   })
   const clock = await openClock(database)
   const serverKey = await openServerKey({ database, clock, random })
@@ -158,13 +165,15 @@ export const startPlatformServer = async (
     publicUrl: server.publicUrl,
     metricsUrl: metricsServer === null ? null : `${metricsServer.url}/metrics`,
     platform: running,
+    faulted: faulted.promise,
     stop: async () => {
       await server.stop()
       await metricsServer?.stop()
       endWatching()
       await Promise.all([scheduler.stop(), webhookWorker.stop()])
-      const { writable } = database.health()
+      const health = database.health()
       // Another process may hold the lock: no reason to leave the rest undone.
+      const writable = health.writable || health.problem === 'locked'
       if (writable) await keepTime(running).catch((cause: unknown) => failed('keep-time', cause))
       await database.close()
       log.info('server.stopped')

@@ -64,6 +64,8 @@ export class CommitQueue<Q> {
   commits = 0
   /** How often another process held the lock when a batch was to begin. */
   lockWaits = 0
+  /** Since when another process holds the write lock, in milliseconds of `performance.now`; null while none is known to. */
+  lockedSince: number | null = null
 
   #writer: Writer<Q>
   #waiting: Job<Q>[] = []
@@ -103,6 +105,23 @@ export class CommitQueue<Q> {
     if (this.#running) await new Promise<void>((resolve) => (this.#idle = resolve))
   }
 
+  /** Looks whether another process holds the write lock, which an idle queue would not notice. */
+  probe(): void {
+    if (this.#running || this.#refusal !== null) return
+    try {
+      this.#writer.begin()
+      this.#writer.rollback()
+      this.lockedSince = null
+    } catch (error) {
+      if (faultKind(error) === 'busy') {
+        this.lockedSince ??= performance.now()
+        return
+      }
+      this.#running = true // until what follows has come to rest
+      this.#batchFailed([], error)
+    }
+  }
+
   get writer(): Writer<Q> {
     return this.#writer
   }
@@ -130,6 +149,7 @@ export class CommitQueue<Q> {
       this.options.beginning()
       this.#writer.begin()
       this.#busyTries = 0
+      this.lockedSince = null
       return true
     } catch (error) {
       if (faultKind(error) === 'busy') this.#retryLater()
@@ -140,6 +160,7 @@ export class CommitQueue<Q> {
 
   /** Another process is writing. Waiting inside SQLite would stop every request, so this waits outside. */
   #retryLater(): void {
+    this.lockedSince ??= performance.now()
     const askedBefore = performance.now() - this.options.longestWaitMs
     const expired = this.#waiting.filter((job) => job.askedAt < askedBefore)
     this.#waiting = this.#waiting.filter((job) => job.askedAt >= askedBefore)

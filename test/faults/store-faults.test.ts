@@ -36,7 +36,7 @@ describe('a file that is lost under the running server', () => {
   }
 
   test.each(Object.keys(losses))(
-    'because it was %s stops all writes and readiness, and no token is ever let through wrongly',
+    'because it was %s stops all writes and readiness, lets no token through wrongly, and ends the server for a restart',
     async (loss) => {
       const world = await createWorld()
       const token = await appToken(world.server.url, world.app.development)
@@ -64,14 +64,16 @@ describe('a file that is lost under the running server', () => {
         body: { ...world.app.development, token: tokens.refreshToken },
       })
       expectUnavailable(revoked)
+      expect(unready.body.error.details).toEqual({ conditions: ['storage_failed'] })
       expect((await call(world.server.url, 'GET', '~/healthz')).status).toBe(200)
+      expect((await call(world.server.url, 'GET', '~/metrics')).text).toContain('database_writable 0')
       expect(await me(world, ended)).toBe(401)
       expect(await me(world, `${token.slice(0, -1)}${token.endsWith('x') ? 'y' : 'x'}`)).toBe(401)
       expect([200, 503]).toContain(await me(world, token))
       expect(acknowledged.size).toBe(0)
 
       await world.platform.database.close().catch(() => {})
-      expect(await world.server.stop()).not.toBe(0)
+      expect(await world.server.ended).toBe(128 + 9)
       expect(world.server.log()).toContain('"event":"database.stopped"')
     },
   )
@@ -184,7 +186,6 @@ describe('a lock that another process holds', () => {
       expect(await me(world, token)).toBe(200)
       expect((await call(world.server.url, 'GET', '/oauth/me', { token: grant.accessToken })).status).toBe(200)
       expect((await call(world.server.url, 'GET', '~/healthz')).status).toBe(200)
-      expect((await ready(world)).status).toBe(200)
     }
     expect(answered).toBe(0)
     await Bun.sleep(1_500)
@@ -212,6 +213,38 @@ describe('a lock that another process holds', () => {
     expectUnavailable(refused)
     expect((await exchange(world.server.url, world.app, code)).status).toBe(200)
     await endWorld(world)
+  }, 30_000)
+
+  test('makes the server unready, says so once, and leaves it ready when it lets go, also when nobody writes', async () => {
+    const world = await createWorld()
+    const holder = new Database(world.server.database, { readwrite: true, create: false })
+    holder.run('BEGIN IMMEDIATE')
+    const unready = await eventually(
+      async () => await ready(world),
+      ({ status }) => status === 503,
+    )
+    expectUnavailable(unready)
+    expect(unready.body.error.details).toEqual({ conditions: ['database_locked'] })
+    expect((await call(world.server.url, 'GET', '~/metrics')).text).toContain('database_writable 0')
+    await Bun.sleep(1_500)
+    holder.run('ROLLBACK')
+    holder.close()
+    const again = await eventually(
+      async () => await ready(world),
+      ({ status }) => status === 200,
+    )
+    expect(again.status).toBe(200)
+    expect((await call(world.server.url, 'GET', '~/metrics')).text).toContain('database_writable 1')
+    await eventually(
+      async () => world.server.log(),
+      (log) => log.includes('"condition.ended"'),
+    )
+    await endWorld(world)
+    const told = [...world.server.log().matchAll(/"event":"(condition\.\w+)","kind":"(\w+)"/g)]
+    expect(told.map(([, event, kind]) => `${event} ${kind}`)).toEqual([
+      'condition.began database_locked',
+      'condition.ended database_locked',
+    ])
   }, 30_000)
 
   test('for reading, such as a long backup, stops nobody', async () => {

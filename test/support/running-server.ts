@@ -21,6 +21,8 @@ export type RunningServer = {
   log(): string
   /** Everything it has printed so far. */
   output(): string
+  /** Resolves with the exit code, also when it ends by itself. */
+  readonly ended: Promise<number>
   /** SIGTERM, and the exit code. */
   stop(): Promise<number>
   /** SIGKILL: no chance to tidy up. */
@@ -70,25 +72,27 @@ export const startServer = async (options: ServerOptions = {}): Promise<RunningS
   const url = await listening.promise
   // Killing a tracer would set its process free.
   const pid = under.length === 0 ? child.pid : childOf(child.pid)
-  const ended = async () => {
+  const end = async () => {
     const code = await child.exited
     running.delete(child)
     await Promise.all([logged, printed])
     return code
   }
+  const ended = end()
   return {
     url: JSON.parse(url).url,
     database,
     pid,
     log: () => log,
     output: () => output,
+    ended,
     stop: async () => {
       signal(pid, 'SIGTERM')
-      return await ended()
+      return await ended
     },
     kill: async () => {
       signal(pid, 'SIGKILL')
-      await ended()
+      await ended
     },
   }
 }

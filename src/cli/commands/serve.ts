@@ -17,10 +17,20 @@ export const signalToEnd = (): Promise<void> =>
     process.once('SIGINT', () => resolve())
   })
 
-/** Runs until the signal, then drains. The exit code is 1 when the store had stopped taking writes. */
+/** For how long a server whose store has failed tells its callers so, before it ends for the supervisor to restart it. */
+const lastAnswersMs = 3_000
+
+/**
+ * Runs until the signal, then drains. The exit code is 1 when the disk was full. A server whose store has failed ends by
+ * itself; see `StoreFault` for how.
+ */
 export const serveUntil = async (signal: Promise<void>, server: PlatformServer): Promise<void> => {
-  await signal
-  const healthy = await server.stop()
+  const failed = server.faulted.then(async () => {
+    await Bun.sleep(lastAnswersMs)
+    return false
+  })
+  const drained = signal.then(async () => await server.stop())
+  const healthy = await Promise.race([drained, failed])
   process.exit(healthy ? 0 : 1)
 }
 

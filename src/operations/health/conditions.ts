@@ -3,7 +3,7 @@ import { clockFault } from '../clock/clock-fault.ts'
 import type { Observed } from '../platform.ts'
 
 /** Every state of the server that a person has to end. These names are labels of metrics and fields of the log. */
-export const conditionNames = ['storage_failed', 'disk_full', 'clock_ahead'] as const
+export const conditionNames = ['storage_failed', 'disk_full', 'database_locked', 'clock_ahead'] as const
 export type ConditionName = (typeof conditionNames)[number]
 
 export type Condition = {
@@ -21,7 +21,10 @@ export type Condition = {
 export const readConditions = async (platform: Observed): Promise<readonly Condition[]> =>
   [storeCondition(platform), clockCondition(platform)].filter((condition) => condition !== null)
 
-const ofStore = { failed: 'storage_failed', full: 'disk_full' } as const satisfies Record<StoreProblem, ConditionName>
+const ofStore = { failed: 'storage_failed', full: 'disk_full', locked: 'database_locked' } as const satisfies Record<
+  StoreProblem,
+  ConditionName
+>
 
 const storeCondition = ({ database }: Observed): Condition | null => {
   const { problem, reason } = database.health()
