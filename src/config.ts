@@ -1,4 +1,4 @@
-import { lifetimeNames, readLifetimes } from './config/lifetimes.ts'
+import { readLifetimes } from './config/lifetimes.ts'
 import {
   type ListenAddress,
   type LogLevel,
@@ -10,15 +10,17 @@ import {
   readRequestLog,
   type RequestLog,
 } from './config/operating.ts'
-import { rateLimitNames, readRateLimits } from './config/rate-limits.ts'
+import { readRateLimits } from './config/rate-limits.ts'
 import {
   type ConfigFlags,
   type Environment,
   type Faults,
+  type Find,
   type Setting,
   settingFinder,
   wholeNumber,
 } from './config/setting.ts'
+import { misspeltSettings, warningsAbout } from './config/warnings.ts'
 import type { AuditRetention } from './domain/audit-retention.ts'
 import { type InstallApprovalRule, installApprovalRules } from './domain/install.ts'
 import { type IpNetwork, parseIpAddress, parseIpNetwork } from './domain/ip-address.ts'
@@ -71,14 +73,17 @@ export class ConfigError extends Error {
  */
 export const readConfig = (flags: ConfigFlags, env: Environment = process.env): Config => {
   const faults: Faults = []
-  const find = settingFinder(flags, env, faults)
-  const host = readHost(find('HOST', '--host', 'host'), faults)
-  const publicUrl = readPublicUrl(find('PUBLIC_URL', '--public-url', 'publicUrl'), faults)
-  const config: Config = {
-    host,
+  const settings: string[] = [] // every name that is looked for, so that no second list has to agree with the first
+  const look = settingFinder(flags, env, faults)
+  const find: Find = (name, ...flag) => {
+    settings.push(name)
+    return look(name, ...flag)
+  }
+  const config: Omit<Config, 'warnings'> = {
+    host: readHost(find('HOST', '--host', 'host'), faults),
+    publicUrl: readPublicUrl(find('PUBLIC_URL', '--public-url', 'publicUrl'), faults),
     port: readPort(find('PORT', '--port', 'port'), faults),
     databasePath: readDatabasePath(find('DATABASE_URL', '--database', 'database'), faults),
-    publicUrl,
     trustedProxies: readNetworks(find('TRUSTED_PROXIES'), faults),
     webhookNetworks: readNetworks(find('WEBHOOK_ALLOWED_NETWORKS'), faults),
     rateLimits: readRateLimits(find, faults),
@@ -91,15 +96,14 @@ export const readConfig = (flags: ConfigFlags, env: Environment = process.env): 
     metricsListen: readMetricsListen(find, faults),
     logLevel: readLogLevel(find, faults),
     logRequests: readRequestLog(find, faults),
-    warnings: warningsAbout(publicUrl),
   }
   const { port, metricsListen } = config
   if (metricsListen !== null && metricsListen.port === port && port !== 0) {
     faults.push('METRICS_LISTEN must name another port than PORT.')
   }
-  faults.push(...unknownNames(env))
   if (faults.length > 0) throw new ConfigError(faults)
-  return Object.freeze(config)
+  const warnings = [...warningsAbout(config), ...misspeltSettings(env, settings)]
+  return Object.freeze({ ...config, warnings })
 }
 
 const readPort = (setting: Setting | null, faults: Faults): number => {
@@ -163,13 +167,6 @@ const readPublicUrl = (setting: Setting | null, faults: Faults): string | null =
   return null
 }
 
-const warningsAbout = (publicUrl: string | null): readonly string[] => {
-  if (publicUrl === null || publicUrl.startsWith('https:')) return []
-  const { hostname } = new URL(publicUrl)
-  const isLoopback = hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname)
-  return isLoopback ? [] : ['PUBLIC_URL is plain HTTP on a host that is not this machine: tokens travel unencrypted.']
-}
-
 const readNetworks = (setting: Setting | null, faults: Faults): readonly IpNetwork[] => {
   if (setting === null) return []
   const networks = setting.text.split(',').map((part) => parseIpNetwork(part.trim()))
@@ -193,12 +190,4 @@ const readInstallApproval = (setting: Setting | null, faults: Faults): InstallAp
   const rule = installApprovalRules.find((name) => name === setting.text)
   if (rule === undefined) faults.push(`${setting.name} must be manual or automatic.`)
   return rule ?? 'manual'
-}
-
-/** A misspelt limit would otherwise silently be its default. */
-const unknownNames = (env: Environment): readonly string[] => {
-  const known = new Set([...rateLimitNames, ...lifetimeNames])
-  return Object.keys(env)
-    .filter((name) => (name.startsWith('RATE_LIMIT') || name.startsWith('LIFETIME_')) && !known.has(name))
-    .map((name) => `${name} is not a setting. Is it misspelt?`)
 }

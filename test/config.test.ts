@@ -13,6 +13,12 @@ const faultsOf = (env: Record<string, string>, flags: Parameters<typeof readConf
   }
 }
 
+/** `_FAILED` after `RATE_LIMIT_TOKEN` stands for `RATE_LIMIT_FAILED`. */
+const wholeName = (first: string, name: string): string => {
+  const common = ['RATE_LIMIT', 'LIFETIME'].find((start) => first.startsWith(start)) ?? ''
+  return name.startsWith('_') ? common + name : name
+}
+
 describe('settings', () => {
   test('without any, the server is private to this machine and limits are on', () => {
     const config = readConfig({}, {})
@@ -83,11 +89,36 @@ describe('settings', () => {
     expect(readConfig({}, { INSTALL_APPROVAL: rule }).installApproval).toBe(rule)
   })
 
-  test('a misspelt limit or lifetime is a fault', () => {
-    expect(faultsOf({ RATE_LIMIT_TOKENS: '1/1', LIFETIME_SESION: '1' })).toEqual([
-      'RATE_LIMIT_TOKENS is not a setting. Is it misspelt?',
-      'LIFETIME_SESION is not a setting. Is it misspelt?',
+  test.each([
+    ['TRUSTED_PROXY', 'TRUSTED_PROXIES'],
+    ['TRUSTED_PROXIE', 'TRUSTED_PROXIES'],
+    ['PUBLIC_URI', 'PUBLIC_URL'],
+    ['PUBLIC_ULR', 'PUBLIC_URL'],
+    ['public_url', 'PUBLIC_URL'],
+    ['DATABASE_URLS', 'DATABASE_URL'],
+    ['RATE_LIMITS', 'RATE_LIMIT'],
+    ['RATE_LIMIT_TOKENS', 'RATE_LIMIT_TOKEN'],
+    ['LIFETIME_SESION', 'LIFETIME_SESSION'],
+    ['QUOTA_APP', 'QUOTA_APPS'],
+    ['METRICS_LISTEN_ON', 'METRICS_LISTEN'],
+    ['LOG_LEVELS', 'LOG_LEVEL'],
+  ])('%s is warned about as a misspelling of %s, and stops nothing', (name, meant) => {
+    expect(readConfig({}, { [name]: 'canary' }).warnings).toEqual([
+      `${name} is not a setting and has no effect. Did you mean ${meant}?`,
     ])
+  })
+
+  test('what begins as our settings do and is near none of them is warned about without a guess', () => {
+    expect(readConfig({}, { RATE_LIMIT_REFRESHES: '1/1' }).warnings).toEqual([
+      'RATE_LIMIT_REFRESHES is not a setting and has no effect. Is it misspelt?',
+    ])
+  })
+
+  test('variables of other programs are not warned about', () => {
+    const others = ['PATH', 'HOSTS', 'PORTS', 'POST', 'HOME', 'LOG_FORMAT', 'LOG_DIR', 'METRICS_PORT', 'WEBHOOK_URL']
+    const more = ['HOSTNAME', 'PUBLIC_KEY', 'DATABASE_PATH', 'PLATFORM', 'PLATFORM_ID', 'QUOTAS', 'APP_PLATFORM_URL']
+    const env = Object.fromEntries([...others, ...more].map((name) => [name, 'x']))
+    expect(readConfig({}, env).warnings).toEqual([])
   })
 
   test.each(['-1', '65536', '3000.0', '0x10', '1e3', ' 80', '٣'])('the port %p is refused', (port) => {
@@ -153,9 +184,48 @@ describe('settings', () => {
 
   test('plain HTTP is warned about unless it stays on this machine', () => {
     expect(readConfig({}, { PUBLIC_URL: 'http://apps.example.com' }).warnings).toHaveLength(1)
-    for (const url of ['http://localhost', 'http://127.0.0.1:80', 'http://[::1]', 'https://apps.example.com']) {
+    for (const url of ['http://localhost', 'http://127.0.0.1:80', 'http://[::1]']) {
       expect(readConfig({}, { PUBLIC_URL: url }).warnings).toEqual([])
     }
+  })
+
+  test('an https URL is warned about when no proxy is trusted that could end TLS', () => {
+    const env = { PUBLIC_URL: 'https://apps.example.com' }
+    expect(readConfig({}, env).warnings).toEqual([expect.stringContaining('TRUSTED_PROXIES is not set')])
+    expect(readConfig({}, { ...env, TRUSTED_PROXIES: '127.0.0.1' }).warnings).toEqual([])
+  })
+
+  test.each(['0.0.0.0/0', '::/0', '127.0.0.1,0.0.0.0/0', '::ffff:0.0.0.0/96'])(
+    'trusting every address as a proxy, as %p does, is warned about',
+    (networks) => {
+      expect(readConfig({}, { TRUSTED_PROXIES: networks }).warnings).toEqual([
+        expect.stringContaining('TRUSTED_PROXIES trusts every address'),
+      ])
+      expect(readConfig({}, { TRUSTED_PROXIES: '10.0.0.0/8,fd00::/8' }).warnings).toEqual([])
+    },
+  )
+
+  test.each(['0.0.0.0', '::', '192.0.2.1', 'apps.internal'])(
+    'the open host %p is warned about when no public URL is set',
+    (host) => {
+      expect(readConfig({ host }, {}).warnings).toEqual([expect.stringContaining('PUBLIC_URL is not set')])
+      expect(readConfig({ host }, { PUBLIC_URL: 'http://localhost:3000' }).warnings).toEqual([])
+      for (const loopback of ['127.0.0.1', '127.9.9.9', '::1', 'localhost']) {
+        expect(readConfig({ host: loopback }, {}).warnings).toEqual([])
+      }
+    },
+  )
+
+  test('the table in the README has a row for every setting, and for nothing else', async () => {
+    const asked = new Set<string>()
+    readConfig({}, new Proxy({}, { get: (_, name) => void asked.add(String(name)) }))
+    const readme = await Bun.file(`${import.meta.dir}/../README.md`).text()
+    const table = /## Settings\n([\s\S]*?)\n## /.exec(readme)?.[1] ?? ''
+    const listed = table.split('\n').flatMap((row) => {
+      const [first = '', ...more] = row.split('|')[1]?.match(/(?<=`)[A-Z_]+(?=`)/g) ?? []
+      return [first, ...more.map((name) => wholeName(first, name))].filter((name) => name !== '')
+    })
+    expect(listed.toSorted()).toEqual([...asked].toSorted())
   })
 
   test('a limit is count/seconds, and the others keep theirs', () => {

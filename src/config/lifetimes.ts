@@ -13,9 +13,6 @@ const names = {
   embeddedSession: 'LIFETIME_EMBEDDED_SESSION',
 } as const satisfies Record<keyof Lifetimes, string>
 
-/** What every setting of a lifetime is called. */
-export const lifetimeNames: readonly string[] = Object.values(names)
-
 /** How long each secret lives, in seconds: as long as may be, or shorter. */
 export const readLifetimes = (find: Find, faults: Faults): Lifetimes => {
   const lifetime = (kind: keyof Lifetimes): number => {

@@ -11,9 +11,6 @@ const names = {
   address: 'RATE_LIMIT_ADDRESS',
 } as const satisfies Readonly<Record<RateLimitPolicy, string>>
 
-/** What every setting of a rate limit is called. */
-export const rateLimitNames: readonly string[] = ['RATE_LIMIT', ...Object.values(names)]
-
 /** The limit of each kind; null when all are off. */
 export const readRateLimits = (find: Find, faults: Faults): RateLimits | null => {
   const limit = (policy: RateLimitPolicy): RateLimit => readRateLimit(find(names[policy]), policy, faults)

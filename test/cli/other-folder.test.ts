@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { copyFileSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const program = join(import.meta.dir, '../../src/main.ts')
@@ -20,3 +21,31 @@ test('the program serves its pages whatever folder it is started in', async () =
   expect(await child.exited).toBe(0)
   expect(await Bun.file(join(folder, 'here.db')).exists()).toBe(true)
 })
+
+const root = join(import.meta.dir, '../..')
+
+test.skipIf(process.env['APP_PLATFORM_PROGRAM'] !== undefined)(
+  'from source, a .env in the folder has no effect: not on the program itself and not on a script that starts it',
+  async () => {
+    const folder = temporaryFolder()
+    copyFileSync(join(root, 'bunfig.toml'), join(folder, 'bunfig.toml'))
+    for (const name of ['src', 'db', 'node_modules']) symlinkSync(join(root, name), join(folder, name))
+    const command = 'bun src/main.ts print systemd'
+    await Bun.write(join(folder, 'package.json'), JSON.stringify({ scripts: { print: command } }))
+    for (const name of ['.env', '.env.local', '.env.development']) await Bun.write(join(folder, name), 'PORT=4711\n')
+    for (const words of [
+      ['src/main.ts', 'print', 'systemd'],
+      ['run', 'print'],
+    ]) {
+      const child = Bun.spawn([process.execPath, ...words], {
+        cwd: folder,
+        env: { PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` },
+        stdout: 'pipe',
+        stderr: 'ignore',
+      })
+      const unit = await new Response(child.stdout).text()
+      expect([await child.exited, unit]).toEqual([0, expect.stringContaining('PORT=3000')])
+      expect(unit).not.toContain('4711')
+    }
+  },
+)

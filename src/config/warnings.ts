@@ -1,0 +1,97 @@
+import { type IpNetwork, isMapped } from '../domain/ip-address.ts'
+import type { Environment } from './setting.ts'
+
+type Warned = {
+  readonly host: string
+  readonly publicUrl: string | null
+  readonly trustedProxies: readonly IpNetwork[]
+}
+
+/** Sentences about settings that are allowed and probably not meant. */
+export const warningsAbout = ({ host, publicUrl, trustedProxies }: Warned): readonly string[] => {
+  const url = publicUrl === null ? null : new URL(publicUrl)
+  const isPlain = url?.protocol === 'http:' && !isLoopback(url.hostname)
+  const isProxied = url?.protocol === 'https:' // for the server itself speaks plain HTTP
+  const warnings: readonly (readonly [applies: boolean, sentence: string])[] = [
+    [isPlain, 'PUBLIC_URL is plain HTTP on a host that is not this machine: tokens travel unencrypted.'],
+    [
+      isProxied && trustedProxies.length === 0,
+      'PUBLIC_URL is https and TRUSTED_PROXIES is not set: all clients share one rate limit. Set it to the address that the proxy connects from.',
+    ],
+    [
+      trustedProxies.some(coversEverything),
+      'TRUSTED_PROXIES trusts every address: clients can choose the address that limits and audit log see. Name the addresses of the proxies.',
+    ],
+    [
+      url === null && !isLoopback(host),
+      'HOST lets other machines in and PUBLIC_URL is not set: links and the issuer name localhost. Set PUBLIC_URL to the origin that clients see.',
+    ],
+  ]
+  return warnings.filter(([applies]) => applies).map(([, sentence]) => sentence)
+}
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)
+
+/** All of IPv4 or all of IPv6. */
+const coversEverything = ({ address, prefix }: IpNetwork): boolean =>
+  prefix === 0 || (prefix === 96 && isMapped(address))
+
+/** Beginnings of names that are ours: no other program is likely to use them. */
+const ownPrefixes = [
+  'AUDIT_RETENTION',
+  'INSTALL_APPROVAL',
+  'LIFETIME_',
+  'LOG_REQUEST',
+  'LONGEST_WAIT',
+  'METRICS_LISTEN',
+  'QUOTA_',
+  'RATE_LIMIT',
+  'TRUSTED_PROX',
+  'WEBHOOK_ALLOWED',
+]
+
+/** Shorter names are within a letter of too many others. */
+const shortestName = 6
+
+/** Farther from a setting than this, it is better not to guess which one was meant. */
+const farthestGuess = 3
+
+/** A sentence for each variable that looks like one of ours and is none. It may be another program's, so it is no fault. */
+export const misspeltSettings = (env: Environment, settings: readonly string[]): readonly string[] =>
+  Object.keys(env)
+    .filter((name) => name.length >= shortestName && !settings.includes(name))
+    .flatMap((name) => {
+      const { setting, distance } = nearestSetting(name.toUpperCase(), settings)
+      const isNear = distance <= 1 && setting.length >= shortestName
+      if (!isNear && !ownPrefixes.some((prefix) => name.startsWith(prefix))) return []
+      const guess = distance <= farthestGuess ? `Did you mean ${setting}?` : 'Is it misspelt?'
+      return [`${name} is not a setting and has no effect. ${guess}`]
+    })
+
+const nearestSetting = (name: string, settings: readonly string[]) =>
+  settings
+    .map((setting) => ({ setting, distance: distanceBetween(singular(name), singular(setting)) }))
+    .reduce((one, other) => (other.distance < one.distance ? other : one))
+
+const singular = (name: string): string => name.replace(/IES$/, 'Y').replace(/S$/, '')
+
+/** Letters to insert, remove, replace, or exchange with their neighbour (optimal string alignment). */
+const distanceBetween = (one: string, other: string): number => {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: other.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= one.length; row += 1) {
+    const current = [row]
+    for (let column = 1; column <= other.length; column += 1) {
+      const replaced = at(last, column - 1) + (one[row - 1] === other[column - 1] ? 0 : 1)
+      const isExchange = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1]
+      const exchanged = isExchange ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY
+      current.push(Math.min(at(last, column) + 1, at(current, column - 1) + 1, replaced, exchanged))
+    }
+    beforeLast = last
+    last = current
+  }
+  return last[other.length] ?? 0
+}
+
+const at = (line: readonly number[], index: number): number => line[index] ?? Number.POSITIVE_INFINITY
