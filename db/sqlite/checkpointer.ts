@@ -5,6 +5,10 @@ import { startThread } from './thread.ts'
 /** Commits between two looks at the length of the WAL. */
 const lookEvery = 16
 
+/** So few pages may be left for the batch that waits; after so many passes it waits all the same. */
+const shortRest = 64
+const passesBeside = 3
+
 type Progress = { readonly log: number; readonly checkpointed: number }
 
 /** A checkpoint failed in the other thread. `code` is SQLite's name of the reason. */
@@ -28,7 +32,7 @@ export type CheckpointerOptions = {
 /**
  * Keeps the WAL short without stopping the event loop: another thread copies committed pages into the database. Beside
  * a busy writer it would never catch up, and the WAL starts over only once all of it was copied; so the last few pages
- * are copied while the next batch of transactions waits, for two syncs. The thread starts with the first checkpoint.
+ * are copied while the next batch of transactions waits, for two short syncs. The thread starts with the first checkpoint.
  */
 export class Checkpointer {
   readonly #connection: Connection
@@ -87,12 +91,19 @@ export class Checkpointer {
 
   async #copy(next: 'rest_due' | 'idle'): Promise<void> {
     this.#state = 'copying'
-    await this.#copyBeside().catch(this.options.failed)
-    const { log, checkpointed } = this.#look()
+    const { log, checkpointed } = await this.#passes(next === 'rest_due' ? passesBeside : 1)
     this.#state = checkpointed < log ? next : 'idle'
     // A rest that another process still reads, such as a backup, is left to grow by as much again before the next
     // attempt.
     this.#dueAt = (checkpointed < log ? log : 0) + this.options.afterPages
+  }
+
+  /** Copies until little is left: each pass leaves what was written during it, which is less and less. */
+  async #passes(left: number): Promise<Progress> {
+    await this.#copyBeside().catch(this.options.failed)
+    const progress = this.#look()
+    const isShort = progress.log - progress.checkpointed <= shortRest
+    return isShort || left === 1 ? progress : await this.#passes(left - 1)
   }
 
   #tried<T>(look: () => T): T | null {
