@@ -6,6 +6,7 @@ import { auditSearchQueries } from './audit-search.ts'
 import { connectedAppQueries } from './connected-apps.ts'
 import type { Connection } from './connection.ts'
 import { credentialQueries } from './credentials.ts'
+import { deviceQueries } from './devices.ts'
 import { embeddingQueries } from './embedding.ts'
 import { formTicketQueries } from './form-tickets.ts'
 import { grantQueries } from './grants.ts'
@@ -29,6 +30,7 @@ export type { App, Client } from './apps.ts'
 export type { AuditEvent, AuditFilter } from './audit.ts'
 export type { AuditFinds, AuditQuestion, AuditStretch } from './audit-search.ts'
 export type { Credential } from './credentials.ts'
+export type { Device } from './devices.ts'
 export type { EmbeddedSession, InstallSessionCode } from './embedding.ts'
 export type { AuthorizationCode, Grant, TokenPair } from './grants.ts'
 export type { LiveCount } from './health.ts'
@@ -53,6 +55,7 @@ export const createQueries = (db: Connection) => ({
   auditSearch: auditSearchQueries(db),
   connectedApps: connectedAppQueries(db),
   credentials: credentialQueries(db),
+  devices: deviceQueries(db),
   embedding: embeddingQueries(db),
   formTickets: formTicketQueries(db),
   grants: grantQueries(db),

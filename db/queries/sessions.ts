@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, lte, ne } from 'drizzle-orm'
-import { sessions, users } from '../tables/sqlite.ts'
+import { devices, sessions, users } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
 import { oldestKey } from './oldest-key.ts'
 
@@ -35,6 +35,9 @@ export const sessionQueries = (db: Connection) => {
       .prepare(),
   )
 
+  /** Whoever ends sessions elsewhere trusts none of the browsers that were used there. */
+  const forgetDevices = async (userId: string) => void (await db.delete(devices).where(eq(devices.userId, userId)))
+
   return {
     /** The key of the oldest row, or null. */
     oldestKey: oldestKey(db, sessions.key),
@@ -50,11 +53,14 @@ export const sessionQueries = (db: Connection) => {
           .where(and(eq(sessions.key, key), isNull(sessions.endedAt)))
           .returning({ key: sessions.key })
       ).length === 1,
-    endAllOfUser: async (userId: string, now: number) =>
-      void (await db
+    /** Ends the user's sessions; their known browsers are known no longer. */
+    endAllOfUser: async (userId: string, now: number) => {
+      await forgetDevices(userId)
+      await db
         .update(sessions)
         .set({ endedAt: now })
-        .where(and(eq(sessions.userId, userId), isNull(sessions.endedAt)))),
+        .where(and(eq(sessions.userId, userId), isNull(sessions.endedAt)))
+    },
     /** Ends one session if it is this user's; false when it is not or had already ended. */
     endOfUser: async (userId: string, key: string, now: number) =>
       (
@@ -64,15 +70,12 @@ export const sessionQueries = (db: Connection) => {
           .where(and(eq(sessions.key, key), eq(sessions.userId, userId), isNull(sessions.endedAt)))
           .returning({ key: sessions.key })
       ).length === 1,
-    /** Ends the user's sessions but the one of the key; gives how many had not ended. */
-    endOthersOfUser: async (userId: string, key: string, now: number) =>
-      (
-        await db
-          .update(sessions)
-          .set({ endedAt: now })
-          .where(and(eq(sessions.userId, userId), ne(sessions.key, key), isNull(sessions.endedAt)))
-          .returning({ key: sessions.key })
-      ).length,
+    /** Ends the user's sessions but the one of the key, and forgets every known browser; gives how many had not ended. */
+    endOthersOfUser: async (userId: string, key: string, now: number) => {
+      await forgetDevices(userId)
+      const others = and(eq(sessions.userId, userId), ne(sessions.key, key), isNull(sessions.endedAt))
+      return (await db.update(sessions).set({ endedAt: now }).where(others).returning({ key: sessions.key })).length
+    },
     /** Sessions of the user that have neither ended nor expired, before the key, newest first. */
     openOfUser: async (
       userId: string,

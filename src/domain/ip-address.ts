@@ -100,3 +100,11 @@ export const limitKeyOf = (address: IpAddress): string =>
   isMapped(address)
     ? formatIpAddress(address)
     : `${formatIpAddress([...address.slice(0, 8), ...Array.from({ length: 8 }, () => 0)])}/64`
+
+/** The network that is likely one customer's: the /24 of an IPv4 address, the /48 of an IPv6 one; other text as it is. */
+export const networkKeyOf = (text: string): string => {
+  const address = parseIpAddress(text)
+  if (address === null) return text
+  const [kept, length] = isMapped(address) ? [15, 24] : [6, 48]
+  return `${formatIpAddress(address.map((byte, index) => (index < kept ? byte : 0)))}/${length}`
+}

@@ -8,8 +8,11 @@ import { contextOf } from './request-context.ts'
 const isSecure = (door: Door): boolean => door.platform.publicUrl.startsWith('https://')
 const cookieName = (door: Door, stem: CookieStem): string => (isSecure(door) ? `__Host-${stem}` : stem)
 
-/** `session` is the signed-in user; `visit` ties the forms to a browser that nobody has signed in with yet. */
-type CookieStem = 'session' | 'visit'
+/**
+ * `session` is the signed-in user; `visit` ties the forms to a browser that nobody has signed in with yet; `device` is a
+ * browser that somebody has signed in with before.
+ */
+type CookieStem = 'session' | 'visit' | 'device'
 
 /** The `Set-Cookie` that signs a browser in; with an empty token and zero seconds, out. */
 export const sessionCookie = (door: Door, token: string, maxAgeSeconds: number): string =>

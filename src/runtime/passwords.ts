@@ -1,4 +1,4 @@
-import { type PlatformError, refuse } from '../domain/errors.ts'
+import { createFairLine, type PlaceInLine } from './fair-line.ts'
 
 /** bcrypt for people's passwords only; machine secrets are long and random and need no slow hash (contract section 2). */
 export type Passwords = {
@@ -11,6 +11,8 @@ export type Passwords = {
   hash(password: string): Promise<string>
   /** Against null, for an unknown user, it takes as long as against a real hash and gives false. */
   matches(password: string, hash: string | null): Promise<boolean>
+  /** The same for a caller from outside, who waits in line; without it, for an operator. */
+  inLineAs(place: PlaceInLine): Passwords
 }
 
 /** Nobody could sign in. The message is a sentence for the operator. */
@@ -32,8 +34,6 @@ const loadBcrypt = async () => {
   }
 }
 
-/** Hashes that may wait in line; at a sixth of a second each, whoever comes after them had better come again. */
-const longestLine = 60
 /** Whoever has waited so long may well have left; hashing for them would keep those waiting who have not. */
 const patienceMs = 5_000
 
@@ -48,54 +48,41 @@ type PasswordOptions = {
   readonly longestWaitMs?: number
 }
 
-type Waiting = {
-  readonly begin: () => void
-  readonly leave: (refusal: PlatformError) => void
-  readonly since: number
-}
-
-/** The first who has not waited too long; those before are told to come again. */
-const nextInLine = (waiting: Waiting[], longestWaitMs: number): Waiting | undefined => {
-  for (;;) {
-    const next = waiting.shift()
-    if (next === undefined || performance.now() - next.since <= longestWaitMs) return next
-    next.leave(refuse('unavailable', { retryAfterSeconds: 10 }))
-  }
-}
-
 /**
  * Bcrypt runs on the thread pool that also syncs the database, so at most `parallel` hashes run at once and the rest
  * wait in line; when the line is long, `unavailable` is thrown.
  */
 export const createPasswords = (options: PasswordOptions): Passwords => {
   const nobody = hashOfNobody(options.cost)
-  const waiting: Waiting[] = []
-  let running = 0
+  const { parallel, longestWaitMs = patienceMs } = options
+  const line = createFairLine({ parallel, longestWaitMs, monotonicMs: () => performance.now() })
 
-  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (waiting.length >= longestLine) throw refuse('unavailable', { retryAfterSeconds: 10 })
-    if (running >= options.parallel)
-      await new Promise<void>((begin, leave) => waiting.push({ begin, leave, since: performance.now() }))
-    else running += 1
-    try {
-      return await work()
-    } finally {
-      const next = nextInLine(waiting, options.longestWaitMs ?? patienceMs)
-      if (next === undefined) running -= 1
-      else next.begin()
+  const forCaller = (place: PlaceInLine | null): Passwords => {
+    const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
+      await line.enter(place)
+      try {
+        return await work()
+      } finally {
+        line.leave(place)
+      }
+    }
+    return {
+      load: async () => void (await loadBcrypt()),
+      hash: async (password) => {
+        const bcrypt = await loadBcrypt()
+        return await inTurn(async () => await bcrypt.hash(password, { cost: options.cost }))
+      },
+      matches: async (password, storedHash) => {
+        const bcrypt = await loadBcrypt()
+        return await inTurn(async () => {
+          const matched = await bcrypt.verify(password, storedHash ?? nobody)
+          const isRight = matched && storedHash !== null
+          if (!isRight && place !== null) line.failed(place) // before the turn ends, or the network would be next again
+          return isRight
+        })
+      },
+      inLineAs: forCaller,
     }
   }
-
-  return {
-    load: async () => void (await loadBcrypt()),
-    hash: async (password) => {
-      const bcrypt = await loadBcrypt()
-      return await inTurn(async () => await bcrypt.hash(password, { cost: options.cost }))
-    },
-    matches: async (password, storedHash) => {
-      const bcrypt = await loadBcrypt()
-      const matched = await inTurn(async () => await bcrypt.verify(password, storedHash ?? nobody))
-      return matched && storedHash !== null
-    },
-  }
+  return forCaller(null)
 }

@@ -74,6 +74,7 @@ test('purge tells what it removed', async () => {
     appTokens: 0,
     sessions: 0,
     grants: 0,
+    devices: 0,
     formTickets: 0,
     installSessionCodes: 0,
     embeddedSessions: 0,

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { assert, ipV4, ipV6, oneof, property, string } from 'fast-check'
-import { formatIpAddress, isWithin, limitKeyOf, parseIpAddress, parseIpNetwork } from '../../src/domain/ip-address.ts'
+import {
+  formatIpAddress,
+  isWithin,
+  limitKeyOf,
+  networkKeyOf,
+  parseIpAddress,
+  parseIpNetwork,
+} from '../../src/domain/ip-address.ts'
 
 const canonical = (text: string): string | null => {
   const address = parseIpAddress(text)
@@ -124,4 +131,11 @@ describe('a limit counts', () => {
     expect(key('2001:db8:1:2:ffff::1')).toBe(key('2001:db8:1:2::1'))
     expect(key('2001:db8:1:3::1')).not.toBe(key('2001:db8:1:2::1'))
   })
+})
+
+test('the network of an address is its /24, or its /48 for IPv6', () => {
+  expect(networkKeyOf('203.0.113.9')).toBe('203.0.113.0/24')
+  expect(networkKeyOf('::ffff:203.0.113.200')).toBe('203.0.113.0/24')
+  expect(networkKeyOf('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1::/48')
+  expect(networkKeyOf('unknown')).toBe('unknown')
 })

@@ -152,6 +152,7 @@ const noneAlive = { app: false, session: false, user: false }
 const nothingRemoved = {
   app_tokens: 0,
   sessions: 0,
+  devices: 0,
   form_tickets: 0,
   install_session_codes: 0,
   embedded_sessions: 0,
@@ -224,6 +225,7 @@ describe('a purge', () => {
     expect(removed).toEqual({
       app_tokens: 1_300 + 120,
       sessions: 700 + 120,
+      devices: 120,
       form_tickets: 700,
       install_session_codes: 0,
       embedded_sessions: 0,

@@ -22,7 +22,7 @@ describe('signing in', () => {
       expiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
       user: { id: world.user.id, name: 'Ada Example', email: world.user.email },
     })
-    const [cookie = '', ...attributes] = (headers.get('set-cookie') ?? '').split('; ')
+    const [cookie = '', ...attributes] = (headers.getSetCookie()[0] ?? '').split('; ')
     expect(cookie).toBe(`session=${body.sessionToken}`)
     expect(attributes.toSorted()).toEqual(['HttpOnly', 'Max-Age=43200', 'Path=/', 'SameSite=Lax'])
     expect(headers.get('cache-control')).toBe('no-store')
@@ -33,7 +33,7 @@ describe('signing in', () => {
     try {
       const body = JSON.stringify({ email: secure.user.email, password: secure.user.password })
       const { headers } = await send(secure.server.url, 'POST', '~/api/session', { body })
-      const [cookie = '', ...attributes] = (headers.get('set-cookie') ?? '').split('; ')
+      const [cookie = '', ...attributes] = (headers.getSetCookie()[0] ?? '').split('; ')
       expect(cookie).toStartWith('__Host-session=apus_')
       expect(attributes.toSorted()).toEqual(['HttpOnly', 'Max-Age=43200', 'Path=/', 'SameSite=Lax', 'Secure'])
       const proof = { Origin: 'https://apps.example' }

@@ -22,7 +22,7 @@ afterEach(async () => await platform.database.close())
 
 const next = 'a much better password'
 const enter = async (password = user.password, agent: string | null = null) => {
-  const { sessionToken } = await signIn(platform, trace, { email: user.email, password }, agent)
+  const { sessionToken } = await signIn(platform, trace, { email: user.email, password }, { agent, device: null })
   const caller = await authenticateSession(platform, sessionToken)
   if (caller === null) throw new Error('not signed in')
   return { sessionToken, caller }

@@ -25,7 +25,7 @@ const at = (offsetMs: number): Platform => ({
 })
 /** Signs in and gives the token with the caller that it stands for. */
 const enter = async (login = user, agent: string | null = null, address = '192.0.2.1') => {
-  const { sessionToken } = await signIn(platform, { ...trace, address }, login, agent)
+  const { sessionToken } = await signIn(platform, { ...trace, address }, login, { agent, device: null })
   const caller = await authenticateSession(platform, sessionToken)
   if (caller === null) throw new Error('not signed in')
   return { sessionToken, caller }

@@ -26,6 +26,7 @@ const purge = async (flags: CommonFlags): Promise<void> => {
     appTokens: removed.app_tokens,
     sessions: removed.sessions,
     grants: removed.grants,
+    devices: removed.devices,
     formTickets: removed.form_tickets,
     installSessionCodes: removed.install_session_codes,
     embeddedSessions: removed.embedded_sessions,

@@ -1,17 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { browserLabel } from '../../domain/browser-label.ts'
 import { refuse } from '../../domain/errors.ts'
-import { signIn } from '../../operations/sessions/sign-in.ts'
 import { signOut } from '../../operations/sessions/sign-out.ts'
 import { copyForElysia } from '../contract/copy-for-elysia.ts'
 import { bodyErrors, plainErrorResponses } from '../contract/errors.ts'
 import { sessionResponse, signInRequest, signInResponse } from '../contract/sessions.ts'
 import type { Door } from '../door.ts'
 import { jsonBody } from '../json-body.ts'
-import { withSignInLimit } from '../limits.ts'
 import { contextOf, traceOf } from '../request-context.ts'
 import { requireSession, sessionCookie } from '../session-cookie.ts'
+import { signInHere } from '../sign-in-limit.ts'
 import { wireTime } from '../wire.ts'
 import { plainDetails } from './operation-details.ts'
 
@@ -24,18 +22,9 @@ const start = (door: Door) =>
   new Elysia().use(jsonBody(signInRequest)).post(
     path,
     async ({ body, request, set }) => {
-      const context = contextOf(request)
       if (isForeign(door, request)) throw refuse('origin_not_allowed')
-      const signedIn = await withSignInLimit(
-        door,
-        context,
-        body.email,
-        async () =>
-          await signIn(door.platform, traceOf(context), body, browserLabel(request.headers.get('user-agent'))),
-      )
-      context.notes.userId = signedIn.user.id
-      door.platform.observe.issued('session')
-      set.headers['set-cookie'] = sessionCookie(door, signedIn.sessionToken, door.platform.lifetimes.session)
+      const signedIn = await signInHere(door, request, body)
+      set.headers['set-cookie'] = signedIn.cookies
       return { sessionToken: signedIn.sessionToken, expiresAt: wireTime(signedIn.expiresAt), user: signedIn.user }
     },
     {

@@ -18,6 +18,7 @@ export const purgeAll = async (
   const removed = {
     app_tokens: 0,
     sessions: 0,
+    devices: 0,
     form_tickets: 0,
     install_session_codes: 0,
     embedded_sessions: 0,

@@ -1,4 +1,5 @@
 import { type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
+import { deviceLifetimeSeconds } from '../../domain/device.ts'
 import { keyOfUuidTime, recordIdOfTime } from '../../domain/identifier.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import { webhookHistoryMs } from '../../domain/webhook-delivery.ts'
@@ -20,6 +21,7 @@ const webhookEventsAtOnce = 25
 export const purgeKinds = [
   'app_tokens',
   'sessions',
+  'devices',
   'form_tickets',
   'install_session_codes',
   'embedded_sessions',
@@ -73,6 +75,8 @@ const removeBatch = async (
       return await purgeAppTokens(q, stamp, keyOfUuidTime(before - maximumLifetimes.appToken * 1000))
     case 'sessions':
       return await q.sessions.purge(oldestSession, purgeBatchRows)
+    case 'devices':
+      return await q.devices.purge(keyOfUuidTime(before - deviceLifetimeSeconds * 1000), purgeBatchRows)
     case 'form_tickets': // a ticket lives no longer than the session that it is bound to
       return await q.formTickets.purge(oldestSession, purgeBatchRows)
     // Both stay as long as a session could be open beside them: a page that comes late is told so in words it can read.

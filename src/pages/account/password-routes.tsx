@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
-import { withSignInLimit } from '../../http/limits.ts'
 import { contextOf } from '../../http/request-context.ts'
 import { sessionCookie } from '../../http/session-cookie.ts'
+import { withSignInLimit } from '../../http/sign-in-limit.ts'
 import { actingAs } from '../../operations/acting-as.ts'
 import { changePassword } from '../../operations/users/change-password.ts'
 import { formFields, forms } from '../form.ts'
@@ -31,14 +31,18 @@ export const passwordRoutes = (door: Door) =>
       async ({ request, body: { current, password, repeated } }) => {
         const visit = visitOf(request)
         const { session, trace } = visit
-        const acting = actingAs(door.platform, trace, session)
         // The current password is guessed here as well as at the door: both count together.
         const outcome = await outcomeOf(
           withSignInLimit(
             door,
             contextOf(request),
-            session.user.email,
-            async () => await changePassword(acting, trace, session, { current, next: password, repeated }),
+            { email: session.user.email, knownAs: async () => session.sessionKey },
+            async (platform) =>
+              await changePassword(actingAs(platform, trace, session), trace, session, {
+                current,
+                next: password,
+                repeated,
+              }),
           ),
         )
         if (outcome.kind === 'refused') {

@@ -1,13 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { browserLabel } from '../../domain/browser-label.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
-import { withSignInLimit } from '../../http/limits.ts'
-import { contextOf, traceOf } from '../../http/request-context.ts'
 import { isFromSameOrigin, readCookie, sessionCookie } from '../../http/session-cookie.ts'
+import { signInHere } from '../../http/sign-in-limit.ts'
 import { authorizationPath } from '../../http/standard/paths.ts'
-import { signIn } from '../../operations/sessions/sign-in.ts'
 import { signOut } from '../../operations/sessions/sign-out.ts'
 import { appOrigins } from '../app-origins.ts'
 import { formFields, forms, readFields, staleForm } from '../form.ts'
@@ -65,8 +62,7 @@ const signInForm = (door: Door) =>
           return again(refuse('origin_not_allowed', { message: staleForm }))
         const outcome = await enter(door, request, { email, password })
         if (outcome.kind === 'refused') return again(outcome.error)
-        const lifetime = door.platform.lifetimes.session
-        return seeOther(returnTo, [sessionCookie(door, outcome.value.sessionToken, lifetime)])
+        return seeOther(returnTo, outcome.value.cookies)
       },
       { body: formFields({ email: Type.String(), password: Type.String(), return_to: Type.String() }) },
     )
@@ -76,22 +72,9 @@ const enter = async (
   request: Request,
   credentials: { readonly email: string; readonly password: string },
 ) => {
-  const context = contextOf(request)
   const before = await findVisit(door, request)
-  const outcome = await outcomeOf(
-    withSignInLimit(
-      door,
-      context,
-      credentials.email,
-      async () =>
-        await signIn(door.platform, traceOf(context), credentials, browserLabel(request.headers.get('user-agent'))),
-    ),
-  )
-  if (outcome.kind === 'done') {
-    context.notes.userId = outcome.value.user.id
-    door.platform.observe.issued('session')
-    if (before !== null) await signOut(door.platform, before.trace, before.session)
-  }
+  const outcome = await outcomeOf(signInHere(door, request, credentials))
+  if (outcome.kind === 'done' && before !== null) await signOut(door.platform, before.trace, before.session)
   return outcome
 }
 

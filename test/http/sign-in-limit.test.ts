@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { refuse } from '../../src/domain/errors.ts'
 import type { Door } from '../../src/http/door.ts'
-import { withSignInLimit } from '../../src/http/limits.ts'
+import { withSignInLimit } from '../../src/http/sign-in-limit.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { refusalOf } from '../operations/support/owner.ts'
 import { openAsOperator } from '../support/operator.ts'
@@ -20,7 +20,7 @@ const openDoor = () => doorOf(platform, { failed: { count: 2, seconds: 600 }, si
 const [here, elsewhere] = ['203.0.113.9', '198.51.100.7']
 
 const signIn = async (door: Door, email: string, address: string, call: () => Promise<unknown>) =>
-  await refusalOf(withSignInLimit(door, contextFrom(address), email, call))
+  await refusalOf(withSignInLimit(door, contextFrom(address), { email, knownAs: async () => null }, call))
 const succeed = async () => await Promise.resolve()
 const failWith = (code: 'invalid_login' | 'unavailable') => async () => await Promise.reject(refuse(code))
 

@@ -1,0 +1,100 @@
+import { browserLabel } from '../domain/browser-label.ts'
+import { deviceCookie, deviceLifetimeSeconds, readDeviceCookie } from '../domain/device.ts'
+import { PlatformError, refuse } from '../domain/errors.ts'
+import type { RowKey } from '../domain/identifier.ts'
+import { networkKeyOf } from '../domain/ip-address.ts'
+import type { Platform } from '../operations/platform.ts'
+import { findKnownDevice } from '../operations/sessions/known-device.ts'
+import { signIn } from '../operations/sessions/sign-in.ts'
+import type { Door } from './door.ts'
+import { hold, leave, takeShare } from './limits.ts'
+import { contextOf, type RequestContext, traceOf } from './request-context.ts'
+import { readCookie, sessionCookie, setCookie } from './session-cookie.ts'
+
+/** Sign-ins of one address that may be checked at the same time: hashing is slow, and the line for it is everybody's. */
+const signInsAtOnce = 4
+
+export type SignInCaller = {
+  readonly email: string
+  /** By what the server knows the caller, asked once the limits let them through; null when it does not. */
+  readonly knownAs: () => Promise<string | null>
+}
+
+/**
+ * Runs a sign-in unless this account at this address, or this address with made-up accounts, has failed too often. The
+ * try is taken before and given back on success, so that parallel guesses cannot pass together; and one address has
+ * few in the line for hashing at a time, so that it cannot fill the line for others. The call gets the platform whose
+ * passwords are checked at this caller's place in that line.
+ * @throws rate_limited, and what the call throws
+ */
+export const withSignInLimit = async <T>(
+  door: Door,
+  context: RequestContext,
+  { email, knownAs }: SignInCaller,
+  call: (platform: Platform) => Promise<T>,
+): Promise<T> => {
+  const account = email.toLowerCase().slice(0, 254)
+  const key = `${account} ${context.addressKey}`
+  const addressKey = `sign-in ${context.addressKey}`
+  hold(context, door.limiter.peek('failed', addressKey)) // first: a try that this refuses costs the account none of its own
+  takeShare(door, context, 'sign_in', key)
+  const waiting = door.signingIn.get(context.addressKey) ?? 0
+  if (waiting >= signInsAtOnce) {
+    door.limiter.giveBack('sign_in', key)
+    throw refuse('rate_limited', { retryAfterSeconds: 1 })
+  }
+  door.signingIn.set(context.addressKey, waiting + 1)
+  try {
+    const { platform } = door
+    const place = { network: networkKeyOf(context.address), account, knownAs: await knownAs() }
+    const result = await call({ ...platform, passwords: platform.passwords.inLineAs(place) })
+    door.limiter.giveBack('sign_in', key)
+    return result
+  } catch (error) {
+    if (error instanceof PlatformError && error.status === 401) {
+      door.platform.observe.refused('session')
+      hold(context, door.limiter.take('failed', addressKey))
+    } else {
+      door.limiter.giveBack('sign_in', key)
+    }
+    throw error
+  } finally {
+    leave(door.signingIn, context.addressKey)
+  }
+}
+
+/**
+ * Signs in the person behind a request, within the limits, and gives the cookies to set. A browser in which this user has
+ * signed in before has a place of its own in the line for hashing; its cookie opens nothing.
+ * @throws rate_limited, unavailable, invalid_login
+ */
+export const signInHere = async (
+  door: Door,
+  request: Request,
+  credentials: { readonly email: string; readonly password: string },
+) => {
+  const context = contextOf(request)
+  const { email } = credentials
+  const agent = browserLabel(request.headers.get('user-agent'))
+  let device: RowKey | null = null
+  const knownAs = async () => (device = await findKnownDevice(door.platform, deviceOf(door, request), email))
+  const signedIn = await withSignInLimit(
+    door,
+    context,
+    { email, knownAs },
+    async (platform) => await signIn(platform, traceOf(context), credentials, { agent, device }),
+  )
+  context.notes.userId = signedIn.user.id
+  door.platform.observe.issued('session')
+  const session = sessionCookie(door, signedIn.sessionToken, door.platform.lifetimes.session)
+  const { newDevice } = signedIn
+  return { ...signedIn, cookies: newDevice === null ? [session] : [session, cookieOf(door, newDevice)] }
+}
+
+const deviceOf = (door: Door, request: Request): RowKey | null => {
+  const cookie = readCookie(door, request, 'device')
+  return cookie === null ? null : readDeviceCookie(door.serverKey, cookie)
+}
+
+const cookieOf = (door: Door, device: RowKey): string =>
+  setCookie(door, 'device', deviceCookie(door.serverKey, device), deviceLifetimeSeconds)

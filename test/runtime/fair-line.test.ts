@@ -1,0 +1,149 @@
+import { expect, test } from 'bun:test'
+import { createFairLine, type FairLine, type PlaceInLine } from '../../src/runtime/fair-line.ts'
+
+type Caller = PlaceInLine & { readonly isRight: boolean }
+
+/** Everything that can happen without time passing has happened. */
+const settled = async () => {
+  for (let ticks = 0; ticks < 5; ticks += 1) await Promise.resolve()
+}
+
+/** A line whose time is counted in turns of 200 ms, and the callers in the order in which they had theirs. */
+const openLine = (longestWaitMs = 5_000) => {
+  let now = 0
+  const line = createFairLine({ parallel: 1, longestWaitMs, monotonicMs: () => now })
+  const served: string[] = []
+  const refused: string[] = []
+  const inTurn: Caller[] = []
+  const wait = async (caller: Caller, name: string): Promise<void> => {
+    try {
+      await line.enter(caller)
+    } catch {
+      refused.push(name)
+      return
+    }
+    served.push(name)
+    inTurn.push(caller)
+  }
+  const come = (caller: Caller, name = caller.account): void => void wait(caller, name)
+  /** Ends the turn that is taken, as a check of a password does. */
+  const pass = async (line: FairLine): Promise<void> => {
+    await settled()
+    const caller = inTurn.shift()
+    now += 200
+    if (caller === undefined) return
+    if (!caller.isRight) line.failed(caller)
+    line.leave(caller)
+    await settled()
+  }
+  return { come, served, refused, turn: async () => await pass(line), wait: (ms: number) => void (now += ms) }
+}
+
+const networkOf = (index: number) => `10.0.${index}.0/24`
+const attacker = (index: number): Caller => ({
+  network: networkOf(index),
+  account: `guessed-${index}`,
+  knownAs: null,
+  isRight: false,
+})
+const stranger = (name: string): Caller => ({ network: `${name}/24`, account: name, knownAs: null, isRight: true })
+const known = (name: string, network: string): Caller => ({ network, account: name, knownAs: name, isRight: true })
+
+test('with 200 networks that guess all the time, callers from other networks and known ones wait four turns at most', async () => {
+  const { come, served, turn } = openLine()
+  const guess = () => {
+    for (let index = 0; index < 200; index += 1) for (let count = 0; count < 4; count += 1) come(attacker(index))
+  }
+  const longest = { stranger: 0, known: 0 }
+  for (let round = 0; round < 40; round += 1) {
+    guess()
+    if (round % 2 === 0) await turn() // also before any network has failed
+    const kind = round % 4 < 2 ? 'stranger' : 'known'
+    const name = `${kind} ${round}`
+    come(kind === 'stranger' ? stranger(name) : known(name, networkOf(round)))
+    let turns = 0
+    while (!served.includes(name) && turns < 50) {
+      guess()
+      await turn()
+      turns += 1
+    }
+    longest[kind] = Math.max(longest[kind], turns)
+  }
+  expect(longest.stranger).toBeLessThanOrEqual(4)
+  expect(longest.known).toBeLessThanOrEqual(4)
+})
+
+test('networks that fail have every eighth turn all the same', async () => {
+  const { come, served, turn } = openLine()
+  come(attacker(1))
+  await turn()
+  for (let count = 0; count < 40; count += 1) {
+    come(stranger(`honest ${count}`))
+    come(known(`known ${count}`, networkOf(2)))
+    if (count % 8 === 0) come(attacker(1), 'failed before')
+    await turn()
+  }
+  expect(served.filter((name) => name === 'failed before').length).toBeGreaterThanOrEqual(4)
+})
+
+test('a network with many callers, and an account that many ask for, have one turn while others have theirs', async () => {
+  for (const crowd of [
+    (index: number): Caller => ({ ...stranger('office'), account: `colleague ${index}` }),
+    (index: number): Caller => ({ ...stranger(`anywhere ${index}`), account: 'wanted' }),
+  ]) {
+    const { come, served, turn } = openLine()
+    come(crowd(0), 'crowd')
+    for (let index = 1; index < 30; index += 1) come(crowd(index), 'crowd')
+    for (const name of ['ada', 'bob', 'cleo']) come(stranger(name))
+    for (let turns = 0; turns < 5; turns += 1) await turn()
+    expect(served.slice(0, 5).toSorted()).toEqual(['ada', 'bob', 'cleo', 'crowd', 'crowd'])
+    for (let turns = 0; turns < 20; turns += 1) await turn()
+    expect(served.length).toBeGreaterThan(20) // and the others of the crowd have theirs after that
+  }
+})
+
+test('a known browser has one turn at a time, and its callers that wait stand with the others once one has failed', async () => {
+  const { come, served, turn } = openLine()
+  come(stranger('first'))
+  const thief = { ...known('thief', networkOf(1)), isRight: false }
+  for (let count = 0; count < 10; count += 1) come(thief)
+  for (const name of ['ada', 'bob', 'cleo']) come(stranger(name))
+  for (let turns = 0; turns < 5; turns += 1) await turn()
+  expect(served.slice(0, 5).toSorted()).toEqual(['ada', 'bob', 'cleo', 'first', 'thief'])
+})
+
+/** Who has the next turns, when the pause comes after a network has failed. */
+const order = async (pauseMs: number) => {
+  const { come, served, turn, wait } = openLine(Number.POSITIVE_INFINITY)
+  for (const caller of [attacker(1), stranger('clean')]) {
+    come(caller)
+    await turn()
+  }
+  wait(pauseMs)
+  come(stranger('first'))
+  come(stranger('clean'))
+  come({ ...attacker(1), isRight: true }, 'failed before')
+  for (let turns = 0; turns < 3; turns += 1) await turn()
+  return served.slice(3)
+}
+
+test('a network that failed stands with the others again after five minutes', async () => {
+  expect(await order(1_000)).toEqual(['clean', 'failed before'])
+  // Its last turn is longer ago than that of the other.
+  expect(await order(301_000)).toEqual(['failed before', 'clean'])
+})
+
+test('a full line turns away who would come last, and who has waited for too long', async () => {
+  const { come, served, refused, turn } = openLine(1_000)
+  come(attacker(0))
+  await turn()
+  for (let index = 0; index < 61; index += 1) come(attacker(0), `guess ${index}`)
+  expect(refused).toEqual([])
+  come(stranger('ada'))
+  await settled()
+  expect(refused).toHaveLength(1)
+  expect(refused[0]).toStartWith('guess')
+  for (let turns = 0; turns < 20; turns += 1) await turn()
+  expect(served).toContain('ada')
+  expect(served.length + refused.length).toBe(1 + 61 + 1)
+})
