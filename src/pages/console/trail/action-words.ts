@@ -20,6 +20,7 @@ export const actionWords: ReadonlyMap<string, string> = new Map([
   ['version.rejected', 'Version rejected'],
   ['version.activated', 'Version went live'],
   ['version.rolled_back', 'Rolled back'],
+  ['version.artifact_downloaded', 'Artifact downloaded'],
   ['install.created', 'Install asked for'],
   ['install.approved', 'Install approved'],
   ['install.rejected', 'Install rejected'],
