@@ -17,7 +17,9 @@ import { announceDeprecationsJob } from './jobs/announce-deprecations.ts'
 import { startWebhookWorker } from './jobs/deliver-webhooks.ts'
 import { purgeJob } from './jobs/purge.ts'
 import { startScheduler } from './jobs/scheduler.ts'
+import { tellAllRefusals, tellRefusalsJob } from './jobs/tell-refusals.ts'
 import { watchConditionsJob } from './jobs/watch-conditions.ts'
+import { createRefusalLog } from './operations/audit/refusal-log.ts'
 import { keepingClock, keepTime } from './operations/clock/keep-time.ts'
 import { openServerKey } from './operations/server-key.ts'
 import { openClock } from './operations/clock/open-clock.ts'
@@ -101,6 +103,7 @@ export const startPlatformServer = async (
     auditRetention: config.auditRetention,
     webhooks,
     observe: metrics.tokens,
+    refusals: createRefusalLog(),
     running: new Set<string>(),
   }
   const metricsServer =
@@ -148,6 +151,7 @@ export const startPlatformServer = async (
     purgeJob(running, metrics.purged),
     keepTimeJob(running),
     announceDeprecationsJob(running),
+    tellRefusalsJob(running),
     watchConditions,
   ]
   const failed = (job: string, cause: unknown) => log.error('job.failed', { job, cause })
@@ -174,6 +178,7 @@ export const startPlatformServer = async (
       const health = database.health()
       // Another process may hold the lock: no reason to leave the rest undone.
       const writable = health.writable || health.problem === 'locked'
+      if (writable) await tellAllRefusals(running).catch((cause: unknown) => failed('tell-refusals', cause))
       if (writable) await keepTime(running).catch((cause: unknown) => failed('keep-time', cause))
       await database.close()
       log.info('server.stopped')

@@ -5,6 +5,7 @@ import { openSqlite } from '../../db/sqlite.ts'
 import { readConfig } from '../config.ts'
 import { recordId } from '../domain/identifier.ts'
 import { type Actor, auditEvent } from '../operations/audit/event.ts'
+import { createRefusalLog } from '../operations/audit/refusal-log.ts'
 import { openClock } from '../operations/clock/open-clock.ts'
 import type { Platform, Trace } from '../operations/platform.ts'
 import { createPasswords } from '../runtime/passwords.ts'
@@ -42,6 +43,7 @@ export const asOperator = async <T>(
       auditRetention: config.auditRetention,
       webhooks: openWebhookSender(config.webhookNetworks),
       observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },
+      refusals: createRefusalLog(),
       running: new Set(),
     }
     const requestId = recordId('req_', platform.random.uuid(platform.clock.now()))

@@ -6,7 +6,7 @@ import { authenticateEmbeddedSession, type EmbeddedCaller } from '../operations/
 import { authenticateSession, type SessionCaller } from '../operations/tokens/authenticate-session.ts'
 import { authenticateUserToken, type UserCaller } from '../operations/tokens/authenticate-user-token.ts'
 import { wrongOrigin } from '../operations/embedding/exchange-install-session-code.ts'
-import { recordRefusal } from '../operations/tokens/record-refusal.ts'
+import { recordRefusal, whatWasPresented } from '../operations/tokens/record-refusal.ts'
 import { openTo } from './cross-origin.ts'
 import type { Door } from './door.ts'
 import { takeFailure, takeShare } from './limits.ts'
@@ -111,7 +111,11 @@ export const userOrPageOf = (caller: BearerCaller): UserCaller | EmbeddedCaller 
   return caller
 }
 
-/** The refusal of a credential in a header or cookie, with its audit row; too many from one address are cut off. */
+/**
+ * The refusal of a credential in a header or cookie, with its audit row. Too many that were never issued, from one
+ * address, are cut off; one that was, or that is so old that it cannot be told, counts nowhere: whoever presents it has
+ * to see the 401 that says to refresh.
+ */
 export const refuseBearer = async (
   door: Door,
   context: RequestContext,
@@ -119,8 +123,9 @@ export const refuseBearer = async (
   kind: TokenKind,
   token: string,
 ): Promise<PlatformError> => {
-  takeFailure(door, context, '')
+  const presented = await whatWasPresented(door.platform, token)
+  if (presented.kind === 'never issued') takeFailure(door, context, '')
   door.platform.observe.refused(kind)
-  await recordRefusal(door.platform, traceOf(context), token, code)
+  await recordRefusal(door.platform, traceOf(context), presented, code)
   return refuse(code)
 }

@@ -7,6 +7,7 @@ import type { Clock } from '../runtime/clock.ts'
 import type { Passwords } from '../runtime/passwords.ts'
 import type { Random } from '../runtime/random.ts'
 import type { WebhookSender } from '../runtime/webhook-sender.ts'
+import type { RefusalLog } from './audit/refusal-log.ts'
 
 /** Counts what happens to secrets, by kind only. */
 type TokenObserver = {
@@ -43,6 +44,8 @@ export type Platform = {
   /** How endpoints of apps are called. */
   readonly webhooks: WebhookSender
   readonly observe: TokenObserver
+  /** Which refusals get an audit row of their own. */
+  readonly refusals: RefusalLog
   /** Idempotent requests that are running right now; a crash forgets them together with their effect. */
   readonly running: Set<string>
 }

@@ -17,7 +17,7 @@ import { authenticateEmbeddedSession } from '../../src/operations/tokens/authent
 import { authenticateSession } from '../../src/operations/tokens/authenticate-session.ts'
 import { authenticateUserToken } from '../../src/operations/tokens/authenticate-user-token.ts'
 import { findBySecret } from '../../src/operations/tokens/find-by-secret.ts'
-import { recordRefusal } from '../../src/operations/tokens/record-refusal.ts'
+import { recordRefusal, whatWasPresented } from '../../src/operations/tokens/record-refusal.ts'
 import { refusalOf, sessionOf } from '../operations/support/owner.ts'
 import { addEmbeddedVersion, embedOrigin, installEmbedded, openInstall } from '../support/embedding.ts'
 import { type Either, forged, freshKey, type Which } from '../support/forged.ts'
@@ -141,7 +141,7 @@ const sameRefusal = async (
 ): Promise<void> => {
   await sameWork(async (watched, which) => {
     await authenticate(watched, tokens[which])
-    await recordRefusal(watched, trace, tokens[which], 'invalid_token')
+    await recordRefusal(watched, trace, await whatWasPresented(watched, tokens[which]), 'invalid_token')
     throw refuse('invalid_token')
   })
 }

@@ -7,7 +7,7 @@ import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
-import { recordRefusal } from '../../src/operations/tokens/record-refusal.ts'
+import { recordRefusal, whatWasPresented } from '../../src/operations/tokens/record-refusal.ts'
 import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -27,7 +27,7 @@ afterAll(async () => await platform.database.close())
 const events = async () => await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })
 /** The row of a bearer that was refused. */
 const rowOf = async (token: string) => {
-  await recordRefusal(platform, trace, token, 'invalid_token')
+  await recordRefusal(platform, trace, await whatWasPresented(platform, token), 'invalid_token')
   return (await events()).at(-1)
 }
 const nobody = { actorKind: 'anonymous', actorId: null, action: 'bearer.check', outcome: 'refused' }
@@ -97,5 +97,5 @@ test('a refused code names its grant in the trail of its own client, and in no o
 test('a refusal stands also where its row cannot be written', async () => {
   const closed = await openAsOperator(join(temporaryFolder(), 'closed.db'))
   await closed.database.close()
-  expect(await recordRefusal(closed, trace, 'nonsense', 'invalid_token')).toBeUndefined()
+  expect(await recordRefusal(closed, trace, { kind: 'never issued' }, 'invalid_token')).toBeUndefined()
 })

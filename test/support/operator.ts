@@ -4,6 +4,7 @@ import { openSqlite } from '../../db/sqlite.ts'
 import { defaultAuditRetention } from '../../src/domain/audit-retention.ts'
 import { maximumLifetimes } from '../../src/domain/lifetimes.ts'
 import { defaultQuotas } from '../../src/domain/quotas.ts'
+import { createRefusalLog } from '../../src/operations/audit/refusal-log.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { createClock, systemTime } from '../../src/runtime/clock.ts'
 import { createPasswords } from '../../src/runtime/passwords.ts'
@@ -27,5 +28,6 @@ export const openAsOperator = async (file: string): Promise<Platform> => ({
   auditRetention: defaultAuditRetention,
   webhooks: openWebhookSender([]),
   observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },
+  refusals: createRefusalLog(),
   running: new Set(),
 })

@@ -8,6 +8,7 @@ import { formatScope } from '../../domain/scope.ts'
 import { hashSecret, mintSecret, parseSecret, type ParsedSecret } from '../../domain/secret.ts'
 import { isValidAt } from '../../domain/validity.ts'
 import { type AuditFacts, type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
+import { type RefusalLog, tellRefusal } from '../audit/refusal-log.ts'
 import { type Decision, decide, done, refused } from '../decision.ts'
 import { claimedTrail } from '../clients/claimed-trail.ts'
 import type { Platform, Trace } from '../platform.ts'
@@ -33,6 +34,7 @@ type IssuedEmbeddedSession = {
 type FoundCode = NonNullable<Awaited<ReturnType<Queries['embedding']['findCode']>>>
 type Attempt = {
   readonly q: Queries
+  readonly refusals: RefusalLog
   readonly stamp: AuditStamp
   readonly now: number
   readonly presented: ParsedSecret | null
@@ -59,7 +61,7 @@ export const exchangeInstallSessionCode = async (
   const stamp = auditStamp(platform, trace, now)
   let isReplayed = false
   const issued = await decide(platform.database, async (q) => {
-    const attempt = { q, stamp, now, presented, request }
+    const attempt = { q, refusals: platform.refusals, stamp, now, presented, request }
     const found = await findCode(attempt)
     isReplayed = found !== null && found.code.spentAt !== null
     if (found === null) return await refuseCode(attempt, null, refuse('invalid_grant'))
@@ -150,13 +152,13 @@ const issueSession = async (
 
 /** A code of another client, or none, is in the trail of the client that was claimed, and names no install. */
 const refuseCode = async (
-  { q, stamp, request }: Attempt,
+  { q, refusals, stamp, request }: Attempt,
   found: FoundCode | null,
   refusal: PlatformError,
   event: Pick<AuditFacts, 'action' | 'detail'> = { action: 'embedded_session.issue' },
 ): Promise<Decision<never>> => {
   const trail = found === null ? await claimedTrail(q, request.clientId) : trailOf(found)
-  await q.audit.insert(auditEvent(stamp, { ...trail, ...event, refusedWith: refusal.code }))
+  await tellRefusal(q, refusals, auditEvent(stamp, { ...trail, ...event, refusedWith: refusal.code }))
   return refused(refusal)
 }
 

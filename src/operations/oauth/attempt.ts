@@ -3,6 +3,7 @@ import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { asRowKey } from '../../domain/identifier.ts'
 import { sameHash } from '../../domain/secret.ts'
 import { type AuditStamp, auditEvent } from '../audit/event.ts'
+import { type RefusalLog, tellRefusal } from '../audit/refusal-log.ts'
 import type { AuthenticatedClient } from '../clients/authenticate-client.ts'
 import { type Decision, done, refused } from '../decision.ts'
 import type { TokenKind } from '../platform.ts'
@@ -11,6 +12,7 @@ import { derivePair, type MintedPair } from './token-pair.ts'
 /** One try of an authenticated client to exchange a code or rotate a refresh token, and the ways it can end. */
 export type Attempt = {
   readonly q: Queries
+  readonly refusals: RefusalLog
   readonly stamp: AuditStamp
   readonly client: AuthenticatedClient
   readonly now: number
@@ -71,9 +73,9 @@ export const refuseAttempt = async (
   grant: Grant | null,
   fault: PlatformError = refuse('invalid_grant'),
 ): Promise<Decision<never>> => {
-  const { q, stamp, action, client } = attempt
+  const { q, refusals, stamp, action, client } = attempt
   if (grant?.clientId === client.clientId && grant.retryKey !== null) await q.grants.closeRetry(grant.id)
-  await q.audit.insert(auditEvent(stamp, { ...about(attempt, grant), action, refusedWith: fault.code }))
+  await tellRefusal(q, refusals, auditEvent(stamp, { ...about(attempt, grant), action, refusedWith: fault.code }))
   return refused(fault)
 }
 

@@ -58,12 +58,12 @@ export const continueGrant = async <Found extends FoundSecret>(
 
   return await decide(platform.database, async (q): Promise<Decision<IssuedTokens>> => {
     const client = await authenticateClient(q, presentedClient, now)
-    if (client === null) return await refuseClient(q, stamp, continuation.action, presentedClient)
+    if (client === null) return await refuseClient(q, platform.refusals, stamp, continuation.action, presentedClient)
     if (client.appStatus !== 'active') {
-      return await refuseKnownClient(q, stamp, continuation.action, client, refuse('app_inactive'))
+      return await refuseKnownClient(q, platform.refusals, stamp, continuation.action, client, refuse('app_inactive'))
     }
     const { secret, action, tokenKind, presented } = continuation
-    const attempt: Attempt = { q, stamp, client, now, secret, action, tokenKind }
+    const attempt: Attempt = { q, refusals: platform.refusals, stamp, client, now, secret, action, tokenKind }
     const found = presented === null ? null : await continuation.find(q, presented)
     if (presented === null || found === null) return await refuseAttempt(attempt, null)
     const { grant } = found

@@ -50,7 +50,10 @@ export const introspect = async (
   const stamp = auditStamp(platform, trace, now)
   const client = await authenticateClient(database.queries, presented, now)
   if (client === null) {
-    return await decide(database, async (q) => await refuseClient(q, stamp, 'token.introspect', presented))
+    return await decide(
+      database,
+      async (q) => await refuseClient(q, platform.refusals, stamp, 'token.introspect', presented),
+    )
   }
   if (isUseUnrecorded(client, now)) await decide(database, async (q) => done(await recordUse(q, client, now)))
   const token = await find(database.queries, text, client, now, platform.lifetimes.grant)

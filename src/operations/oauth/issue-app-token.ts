@@ -42,9 +42,9 @@ export const issueAppToken = async (
 
   return await decide(platform.database, async (q) => {
     const client = await authenticateClient(q, presented, now)
-    if (client === null) return await refuseClient(q, stamp, 'app_token.issue', presented)
+    if (client === null) return await refuseClient(q, platform.refusals, stamp, 'app_token.issue', presented)
     const refuseWith = async (fault: PlatformError) =>
-      await refuseKnownClient(q, stamp, 'app_token.issue', client, fault)
+      await refuseKnownClient(q, platform.refusals, stamp, 'app_token.issue', client, fault)
     if (asked?.kind === 'refused') return await refuseWith(refuse(asked.code, { param: 'scope' }))
     if (client.appStatus !== 'active') return await refuseWith(refuse('app_inactive'))
     const registered = parseStoredScope(client.appScopes)

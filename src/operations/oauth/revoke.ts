@@ -35,7 +35,7 @@ export const revokeByClient = async (
   const stamp = auditStamp(platform, trace, now)
   await decideToEnd(platform.database, async (q) => {
     const client = await authenticateClient(q, presented, now)
-    if (client === null) return await refuseClient(q, stamp, 'token.revoke', presented)
+    if (client === null) return await refuseClient(q, platform.refusals, stamp, 'token.revoke', presented)
     await recordUse(q, client, now)
     const found = await ownerOf(q, token)
     if (found === null) return done(null)

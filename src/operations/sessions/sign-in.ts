@@ -2,6 +2,7 @@ import { refuse } from '../../domain/errors.ts'
 import type { RowKey } from '../../domain/identifier.ts'
 import { passwordFault } from '../../domain/password.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
+import { tellRefusal } from '../audit/refusal-log.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
@@ -54,7 +55,8 @@ export const signIn = async (
     const unchanged = current !== null && current.passwordHash === asked?.passwordHash && current.status === 'active'
     if (!matches || !checkable || !unchanged || current.passwordSuspendedAt !== null) {
       const actor = current === null ? ({ kind: 'anonymous' } as const) : ({ kind: 'user', id: current.id } as const)
-      await q.audit.insert(auditEvent(stamp, { actor, action: 'session.create', refusedWith: 'invalid_login' }))
+      const event = auditEvent(stamp, { actor, action: 'session.create', refusedWith: 'invalid_login' })
+      await tellRefusal(q, platform.refusals, event)
       if (current !== null && device !== null) await countDeviceFailure(q, stamp, current, device)
       return refused(refuse('invalid_login'))
     }

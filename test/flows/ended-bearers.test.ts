@@ -1,0 +1,134 @@
+import { afterEach, expect, test } from 'bun:test'
+import { Database } from 'bun:sqlite'
+import { keyOfUuidTime } from '../../src/domain/identifier.ts'
+import { maximumLifetimes } from '../../src/domain/lifetimes.ts'
+import { mintSecret, type SecretKind } from '../../src/domain/secret.ts'
+import { createRandom } from '../../src/runtime/random.ts'
+import { call } from '../support/call.ts'
+import { forged } from '../support/forged.ts'
+import { appToken, createWorld, endWorld, grantTokens, signIn, type World } from '../support/world.ts'
+import { expectRefusal } from './support/expect-refusal.ts'
+
+const worlds: World[] = []
+/** A world in which one bearer of an address may be refused. */
+const strictWorld = async (): Promise<World> => {
+  const world = await createWorld({ env: { RATE_LIMIT: 'on', RATE_LIMIT_FAILED: '1/600' } })
+  worlds.push(world)
+  return world
+}
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await endWorld(world)
+})
+
+const random = createRandom()
+/** A secret that nobody was issued, with a right checksum, as of so many seconds ago. */
+const madeUp = (kind: SecretKind, secondsAgo: number): string =>
+  mintSecret({ kind, key: keyOfUuidTime(Date.now() - secondsAgo * 1000), random: random.bytes(32) })
+const whoIs = async ({ server }: World, token: string) => await call(server.url, 'GET', '/me', { token })
+
+/** Rows of refused bearers in the file, and how many refusals they tell of. */
+const refusals = (file: string) => {
+  const database = new Database(file, { readonly: true })
+  const rows = database
+    .query<{ detail: string | null }, []>("SELECT detail FROM audit_events WHERE action = 'bearer.check'")
+    .all()
+  database.close()
+  const repeated = rows.map(({ detail }) => Number(JSON.parse(detail ?? '{"repeated":1}').repeated))
+  return { rows: rows.length, told: repeated.reduce((sum, count) => sum + count, 0) }
+}
+
+const bearers = [
+  ['appToken', maximumLifetimes.appToken],
+  ['userAccessToken', maximumLifetimes.accessToken],
+  ['session', maximumLifetimes.session],
+  ['embeddedSession', maximumLifetimes.embeddedSession],
+] as const
+
+test('a bearer older than its kind can live is refused as such however often it comes; a made-up fresh one is cut off', async () => {
+  const world = await strictWorld()
+  for (const [kind, lifetime] of bearers) {
+    const expired = madeUp(kind, lifetime + 2)
+    for (let count = 0; count < 5; count += 1) expectRefusal(await whoIs(world, expired), 'invalid_token')
+  }
+  expectRefusal(await whoIs(world, madeUp('appToken', 0)), 'invalid_token')
+  for (const [kind, lifetime] of bearers) {
+    for (const secondsAgo of [lifetime - 60, 0, -3_600]) {
+      expectRefusal(await whoIs(world, madeUp(kind, secondsAgo)), 'rate_limited')
+    }
+  }
+})
+
+test('what is old and malformed, or old and no bearer, counts', async () => {
+  for (const text of [`${madeUp('appToken', 10_000)}x`, madeUp('appToken', 10_000).replace('apat_', 'apua_')]) {
+    const world = await strictWorld()
+    expectRefusal(await whoIs(world, text), 'invalid_token')
+    expectRefusal(await whoIs(world, text), 'rate_limited')
+  }
+  const world = await strictWorld()
+  expectRefusal(await whoIs(world, madeUp('refreshToken', 10_000_000)), 'invalid_token')
+  expectRefusal(await whoIs(world, madeUp('clientSecretDevelopment', 10_000_000)), 'rate_limited')
+})
+
+test('a bearer that was issued and has ended is refused as such however often it comes', async () => {
+  const world = await strictWorld()
+  const { url } = world.server
+  const token = await appToken(url, world.app.development)
+  const { accessToken } = await grantTokens(world)
+  const session = await signIn(url, world.user)
+  for (const revoked of [token, accessToken]) await call(url, 'POST', '/oauth/revoke', { token: revoked, body: {} })
+  await call(url, 'DELETE', '~/api/session', { token: session })
+  for (let count = 0; count < 5; count += 1) {
+    for (const ended of [token, accessToken, session]) expectRefusal(await whoIs(world, ended), 'invalid_token')
+    const headers = { Cookie: `session=${session}`, 'Sec-Fetch-Site': 'same-origin' }
+    expectRefusal(await call(url, 'GET', '~/api/session', { headers }), 'login_required')
+  }
+})
+
+test('a wrong secret under the key of one that was issued counts', async () => {
+  const world = await strictWorld()
+  const token = await appToken(world.server.url, world.app.development)
+  const wrong = forged('appToken', token).known
+  for (const code of ['invalid_token', 'rate_limited'] as const) expectRefusal(await whoIs(world, wrong), code)
+})
+
+test('too old ones leave no row when they come, and one with their number when the server stops', async () => {
+  const world = await strictWorld()
+  const { server } = world
+  const expired = madeUp('appToken', 10_000)
+  await Promise.all(Array.from({ length: 250 }, async () => await whoIs(world, expired)))
+  expect(refusals(server.database)).toEqual({ rows: 0, told: 0 })
+  await server.stop()
+  expect(refusals(server.database)).toEqual({ rows: 1, told: 250 })
+})
+
+test('of refusals that cost a caller nothing the first hundred of a minute leave rows, and one row tells of the others', async () => {
+  const world = await strictWorld()
+  const { server } = world
+  const token = await appToken(server.url, world.app.development)
+  await call(server.url, 'POST', '/oauth/revoke', { token, body: {} })
+  for (let round = 0; round < 5; round += 1) {
+    await Promise.all(Array.from({ length: 50 }, async () => await whoIs(world, token)))
+  }
+  expect(refusals(server.database)).toEqual({ rows: 100, told: 100 })
+  await server.stop()
+  expect(refusals(server.database)).toEqual({ rows: 101, told: 250 })
+  const events = await world.platform.database.queries.audit.list({ appId: world.app.id, since: 0, limit: 1_000 })
+  const last = events.findLast(({ action }) => action === 'bearer.check')
+  expect(JSON.parse(last?.detail ?? '')).toMatchObject({ repeated: 150, from: expect.any(String) })
+})
+
+test('made-up codes of a client with its secret leave a hundred rows a minute, and one row tells of the others', async () => {
+  const world = await createWorld()
+  worlds.push(world)
+  const { server, app } = world
+  const body = { grantType: 'refresh_token', ...app.development, refreshToken: 'apur_x' }
+  for (let count = 0; count < 130; count += 1) {
+    expectRefusal(await call(server.url, 'POST', '/oauth/token', { body }), 'invalid_grant')
+  }
+  await server.stop()
+  const events = await world.platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 1_000 })
+  const rows = events.filter(({ reason }) => reason === 'invalid_grant')
+  expect(rows.length).toBe(101)
+  expect(rows.at(-1)).toMatchObject({ actorKind: 'app', actorId: app.development.clientId })
+  expect(JSON.parse(rows.at(-1)?.detail ?? '').repeated).toBe(30)
+})
