@@ -12,6 +12,7 @@ import { assertNotMoved } from './sqlite/moved.ts'
 import { assertOneName } from './sqlite/one-name.ts'
 import { canonicalPath } from './sqlite/private-file.ts'
 import { lockAgainstServers } from './sqlite/server-lock.ts'
+import { foreignWalSentence } from './sqlite/wal-owner.ts'
 
 type RecoverOptions = {
   readonly file: string
@@ -77,6 +78,8 @@ export const recoverSqlite = async ({ file, migrations, now, event }: RecoverOpt
 const assertServedHere = (database: string): void => {
   using connection = connectForLooking(database)
   assertNotMoved(connection, database)
+  const mixed = foreignWalSentence(database, connection)
+  if (mixed !== null) throw new DatabaseUnusable('rolled_back', mixed)
 }
 
 const assertWhole = (connection: Connection, database: string): void => {

@@ -1,10 +1,12 @@
 import { existsSync, linkSync, rmSync } from 'node:fs'
 import { DatabaseUnusable } from '../database.ts'
 import { applicationId } from '../migrate.ts'
+import { connectForLooking } from '../sqlite/commit-count.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import { faultKind } from '../sqlite/fault.ts'
 import { keptName } from '../sqlite/one-name.ts'
 import { companionsOf, syncFolderOf } from '../sqlite/private-file.ts'
+import { foreignWalSentence } from '../sqlite/wal-owner.ts'
 import { carryOver, type Knowledge } from './carry-over.ts'
 
 /** What could be learned from the database that is being replaced; a stranger has nothing in common with the backup. */
@@ -18,6 +20,7 @@ export type Predecessor = 'read' | 'stranger' | 'unreadable' | 'missing'
 export const holdPredecessor = (connection: Connection, database: string): Predecessor => {
   if (!existsSync(database)) return 'missing'
   try {
+    if (isUnderForeignWal(database)) return 'unreadable'
     connection.run('ATTACH ? AS present', [database])
     connection.value('PRAGMA present.locking_mode = EXCLUSIVE')
     const isOurs = connection.value('PRAGMA present.application_id') === applicationId
@@ -29,6 +32,12 @@ export const holdPredecessor = (connection: Connection, database: string): Prede
   }
   letGo(connection)
   return 'unreadable'
+}
+
+/** What is read of such a file is a mixture of two. */
+const isUnderForeignWal = (database: string): boolean => {
+  using connection = connectForLooking(database)
+  return foreignWalSentence(database, connection) !== null
 }
 
 const inUse = (database: string, cause?: unknown) =>

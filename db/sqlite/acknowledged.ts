@@ -7,6 +7,7 @@ import { type Connection } from './connection.ts'
 import { faultKind } from './fault.ts'
 import { assertNotMoved } from './moved.ts'
 import { companionsOf, createPrivately, syncFolderOf } from './private-file.ts'
+import { foreignWalSentence } from './wal-owner.ts'
 
 /*
  * A damaged WAL rolls back in silence: SQLite stops at the first frame whose checksum is wrong, which is right for a
@@ -77,7 +78,7 @@ const remedy =
 /**
  * Leaves a file that cannot be read at all to whoever reads more of it.
  * @throws DatabaseUnusable when the database has moved to another machine or is a copy for that ('moved', 'sealed'), or
- *   acknowledged commits are missing ('rolled_back')
+ *   acknowledged commits are missing or it lies under the WAL of another file ('rolled_back')
  */
 export const assertServable = (file: string): void => {
   const acknowledged = readAcknowledged(file)
@@ -85,7 +86,7 @@ export const assertServable = (file: string): void => {
   try {
     connection.run('PRAGMA busy_timeout = 1000')
     assertNotMoved(connection, file)
-    const missing = missingSentence(connection, file, acknowledged)
+    const missing = foreignWalSentence(file, connection) ?? missingSentence(connection, file, acknowledged)
     if (missing !== null) throw new DatabaseUnusable('rolled_back', missing)
   } catch (error) {
     if (faultKind(error) !== 'state_unknown') throw error

@@ -8,6 +8,7 @@ import { faultKind } from './fault.ts'
 import { furtherNames } from './one-name.ts'
 import { movedSentence } from './moved.ts'
 import { companionsOf, exposures } from './private-file.ts'
+import { foreignWalSentence } from './wal-owner.ts'
 
 const writableByOthers = 0o022
 
@@ -46,7 +47,10 @@ const pageFaults = (connection: Connection): readonly string[] => {
 }
 
 const missingFaults = (connection: Connection, file: string): readonly string[] => {
-  const sentence = movedSentence(connection, file) ?? missingSentence(connection, file, readAcknowledged(file))
+  const sentence =
+    movedSentence(connection, file) ??
+    foreignWalSentence(file, connection) ??
+    missingSentence(connection, file, readAcknowledged(file))
   return sentence === null ? [] : [sentence]
 }
 

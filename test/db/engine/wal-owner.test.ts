@@ -1,0 +1,73 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { checkFile } from '../../../db/check-file.ts'
+import { DatabaseUnusable } from '../../../db/database.ts'
+import { startTiny } from './support/start-tiny.ts'
+import { openTiny, temporaryFolder, tinyMigrations } from './support/tiny-store.ts'
+
+/** The notes that are there once the store is open, or the sentence of the refusal. */
+const openingOf = async (file: string): Promise<number | string> => {
+  try {
+    const store = await openTiny(file)
+    const count = await store.queries.count()
+    await store.close()
+    return count
+  } catch (error) {
+    if (error instanceof DatabaseUnusable) return error.message
+    throw error
+  }
+}
+
+describe('the WAL of a server that was killed', () => {
+  const folder = temporaryFolder()
+  const { file } = folder
+  const copy = (name: string) => `${file}.${name}`
+  afterAll(() => folder[Symbol.dispose]())
+
+  /** Files as of several moments: before the WAL, in it, and the state that the kill left. */
+  const prepare = async (): Promise<void> => {
+    if (existsSync(copy('killed'))) return
+    const first = await openTiny(file)
+    await first.transaction((notes) => notes.add('before the copy'))
+    await first.close()
+    copyFileSync(file, copy('older'))
+    const second = await openTiny(file)
+    for (let index = 0; index < 3; index += 1) await second.transaction((notes) => notes.add(`later-${index}`))
+    await second.close()
+    copyFileSync(file, copy('last'))
+    const server = await startTiny(file)
+    for (let index = 0; index < 3; index += 1) await server.ask({ kind: 'add', id: `last-${index}` })
+    const operator = await openTiny(file, { role: 'operator', migrate: false })
+    await operator.backup(copy('backup'))
+    await server.kill()
+    for (const part of ['', '-wal', '.acknowledged']) copyFileSync(file + part, copy(`killed${part}`))
+    await operator.close()
+  }
+
+  const putBack = async (database: string): Promise<void> => {
+    await prepare()
+    rmSync(`${file}-shm`, { force: true })
+    for (const part of ['-wal', '.acknowledged']) copyFileSync(copy(`killed${part}`), file + part)
+    writeFileSync(file, readFileSync(copy(database)), { mode: 0o600 })
+  }
+
+  test('is read with the file that it belongs to, also one that a checkpoint has not reached', async () => {
+    await putBack('killed')
+    expect(await openingOf(file)).toBe(7)
+    await putBack('last')
+    expect(await openingOf(file)).toBe(7)
+  })
+
+  test.each([
+    ['an older file', 'older'],
+    ['a backup that was made while it was written', 'backup'],
+  ])('is not read with %s in its place, by the server, a command or a check, and nothing changes', async (_, name) => {
+    await putBack(name)
+    const sentence = `${file} is not the file that ${file}-wal belongs to`
+    const before = [file, `${file}-wal`].map((path) => readFileSync(path))
+    expect(await openingOf(file)).toContain(sentence)
+    await expect(openTiny(file, { role: 'operator', migrate: false })).rejects.toThrow(sentence)
+    expect(checkFile(file, tinyMigrations).join(' ')).toContain(sentence)
+    expect([file, `${file}-wal`].map((path) => readFileSync(path))).toEqual(before)
+  })
+})
