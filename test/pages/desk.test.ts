@@ -1,7 +1,9 @@
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createInstall } from '../../src/operations/installs/create-install.ts'
 import { setOperator } from '../../src/operations/users/set-operator.ts'
 import { call } from '../support/call.ts'
+import { eventually } from '../support/crash.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
 import { addApp, appToken, endWorld, type Login } from '../support/world.ts'
 import { addOperator, createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
@@ -175,4 +177,19 @@ test('health tells how the store is, what is alive, and what is running', async 
   expect(text).toMatch(/Running for\s+\d+ \w+/)
   expect(text).toMatch(/Purge of what has expired\s+Up to date/)
   expect(text).toMatch(/Files\s+\d+\s+Together\s+\d.*\s+Allowed per app\s+1\.0 GiB/)
+})
+
+const health = async () => textOf((await desk.get('/desk/health')).text)
+
+test('the health page shows every condition that needs a person, with what to do, as long as it holds', async () => {
+  const sentence = 'Another program'
+  expect(await health()).not.toContain(sentence)
+  const other = new Database(world.server.database)
+  other.run('BEGIN IMMEDIATE')
+  const shown = await eventually(health, (text) => text.includes(sentence))
+  other.run('ROLLBACK')
+  other.close()
+  expect(shown).toContain(sentence)
+  expect(shown).toMatch(/Takes writes\s+No/)
+  expect(await eventually(health, (text) => !text.includes(sentence))).not.toContain(sentence)
 })
