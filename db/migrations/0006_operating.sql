@@ -24,6 +24,8 @@ ALTER TABLE sessions ADD COLUMN last_used_at INTEGER;
 -- A deleted app is suspended as well, so that every check of its status refuses it. Its rows are purged 7 days later.
 ALTER TABLE apps ADD COLUMN deleted_at INTEGER;
 CREATE INDEX apps_deleted ON apps (deleted_at) WHERE deleted_at IS NOT NULL;
+-- All grants of one app are ended at once, and removed with it.
+CREATE INDEX grants_by_client ON grants (client_id);
 
 -- After a loss that was accepted: not valid until an operator confirms it.
 ALTER TABLE credentials ADD COLUMN suspended_at INTEGER;

@@ -32,6 +32,6 @@ export const migrations: readonly Migration[] = [
     id: 6,
     name: 'operating',
     sql: operating,
-    sha256: '83c3bb28a318905fcbf2f9a028898767c61065cacd8d5cffa7fa439f83ddcc72',
+    sha256: '86566791293a28efeaa3a462d79b7f3de2fdca5640521cade790552463f9b4e0',
   },
 ]

@@ -1,3 +1,4 @@
+import { accessQueries } from './access.ts'
 import { appTokenQueries } from './app-tokens.ts'
 import { appQueries } from './apps.ts'
 import { artifactQueries } from './artifacts.ts'
@@ -6,6 +7,7 @@ import { auditSearchQueries } from './audit-search.ts'
 import { connectedAppQueries } from './connected-apps.ts'
 import type { Connection } from './connection.ts'
 import { credentialQueries } from './credentials.ts'
+import { deletedAppQueries } from './deleted-apps.ts'
 import { deviceQueries } from './devices.ts'
 import { embeddingQueries } from './embedding.ts'
 import { formTicketQueries } from './form-tickets.ts'
@@ -25,6 +27,7 @@ import { webhookAttemptQueries } from './webhook-attempts.ts'
 import { webhookEndpointQueries } from './webhook-endpoints.ts'
 import { webhookEventQueries } from './webhook-events.ts'
 
+export type { AccessOf, OpenGrant } from './access.ts'
 export type { AppToken } from './app-tokens.ts'
 export type { App, Client } from './apps.ts'
 export type { AuditEvent, AuditFilter } from './audit.ts'
@@ -48,6 +51,7 @@ export type { WebhookDelivery, WebhookEvent } from './webhook-events.ts'
 
 /** Every question and every write of the platform, over one connection. */
 export const createQueries = (db: Connection) => ({
+  access: accessQueries(db),
   appTokens: appTokenQueries(db),
   apps: appQueries(db),
   artifacts: artifactQueries(db),
@@ -55,6 +59,7 @@ export const createQueries = (db: Connection) => ({
   auditSearch: auditSearchQueries(db),
   connectedApps: connectedAppQueries(db),
   credentials: credentialQueries(db),
+  deletedApps: deletedAppQueries(db),
   devices: deviceQueries(db),
   embedding: embeddingQueries(db),
   formTickets: formTicketQueries(db),

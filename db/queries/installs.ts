@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, lt, ne, or, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, isNull, lt, ne, or, sql } from 'drizzle-orm'
 import { apps, installs, resources, users, versions } from '../tables/sqlite.ts'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
@@ -75,10 +75,10 @@ export const installQueries = (db: Connection) => {
       await described()
         .where(appId === null ? undefined : eq(installs.appId, appId))
         .orderBy(asc(installs.id)),
-    /** Undecided installs after the ID, oldest first. */
+    /** Undecided installs of apps that are not deleted, after the ID, oldest first. */
     pending: async (afterId: string, limit: number) =>
       await described()
-        .where(and(isPending, gt(installs.id, afterId)))
+        .where(and(isPending, gt(installs.id, afterId), isNull(apps.deletedAt)))
         .orderBy(asc(installs.id))
         .limit(limit),
     /** Decided installs before the ID, newest first, of one app or of all (null). */
@@ -110,7 +110,7 @@ export const installQueries = (db: Connection) => {
         .orderBy(desc(installs.id))
         .limit(limit),
     /**
-     * Installs of a user before the ID, newest first: the app, who publishes it, the place, and the scopes that the version
+     * Installs of a user before the ID, newest first, without those of deleted apps: the app, who publishes it, the place, and the scopes that the version
      * which opens asks for (null when there is none).
      */
     pageOfUser: async (userId: string, beforeId: string, limit: number) =>
@@ -133,7 +133,7 @@ export const installQueries = (db: Connection) => {
         .innerJoin(publishers, eq(publishers.id, apps.ownerId))
         .leftJoin(live, and(eq(live.appId, apps.id), eq(live.status, sql`'active'`)))
         .leftJoin(heads, eq(heads.id, apps.developmentVersionId))
-        .where(and(eq(installs.userId, userId), lt(installs.id, beforeId)))
+        .where(and(eq(installs.userId, userId), lt(installs.id, beforeId), isNull(apps.deletedAt)))
         .orderBy(desc(installs.id))
         .limit(limit),
     /** How many installs of an app there are in each state. */

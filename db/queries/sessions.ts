@@ -53,13 +53,15 @@ export const sessionQueries = (db: Connection) => {
           .where(and(eq(sessions.key, key), isNull(sessions.endedAt)))
           .returning({ key: sessions.key })
       ).length === 1,
-    /** Ends the user's sessions; their known browsers are known no longer. */
+    /** Ends the user's sessions; their known browsers are known no longer. Gives how many had neither ended nor expired. */
     endAllOfUser: async (userId: string, now: number) => {
       await forgetDevices(userId)
-      await db
+      const ended = await db
         .update(sessions)
         .set({ endedAt: now })
         .where(and(eq(sessions.userId, userId), isNull(sessions.endedAt)))
+        .returning({ expiresAt: sessions.expiresAt })
+      return ended.filter(({ expiresAt }) => expiresAt > now).length
     },
     /** Ends one session if it is this user's; false when it is not or had already ended. */
     endOfUser: async (userId: string, key: string, now: number) =>

@@ -66,6 +66,10 @@ export const userQueries = (db: Connection) => {
         .from(users)
         .where(and(isOperator, eq(users.status, 'active')))
         .limit(limit),
+    rename: async (id: string, name: string, now: number) =>
+      void (await db.update(users).set({ name, updatedAt: now }).where(eq(users.id, id))),
+    setEmail: async (id: string, email: string, now: number) =>
+      void (await db.update(users).set({ email, updatedAt: now }).where(eq(users.id, id))),
     setOperator: async (id: string, isOperator: boolean, now: number) =>
       void (await db.update(users).set({ isOperator, updatedAt: now }).where(eq(users.id, id))),
     setStatus: async (id: string, status: User['status'], now: number) =>

@@ -1,4 +1,21 @@
-import { and, asc, desc, eq, gt, gte, inArray, isNotNull, lt, max, ne, or, type SQL, sql, sum } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  gt,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  max,
+  ne,
+  or,
+  type SQL,
+  sql,
+  sum,
+} from 'drizzle-orm'
 import type { VersionStatus } from '../../src/domain/version.ts'
 import { apps, users, versions } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
@@ -120,7 +137,7 @@ export const versionQueries = (db: Connection) => {
         )
         .orderBy(desc(versions.number))
         .limit(limit),
-    /** What waits for an operator, of every app, longest first; without the manifests, which may be large. */
+    /** What waits for an operator, of every app that is not deleted, longest first; without the manifests, which may be large. */
     queue: async (what: WaitingFor, after: QueuePlace, limit: number) => {
       const { status, since } = waitingFor[what]
       return await db
@@ -140,6 +157,7 @@ export const versionQueries = (db: Connection) => {
         .where(
           and(
             eq(versions.status, status),
+            isNull(apps.deletedAt),
             gte(since, after.since), // where the index begins
             or(gt(since, after.since), gt(versions.id, after.id)),
           ),

@@ -13,9 +13,11 @@ export const webhookEndpointQueries = (db: Connection) => {
     db
       .select({ id: webhookEndpoints.id })
       .from(webhookEndpoints)
+      .innerJoin(apps, eq(apps.id, webhookEndpoints.appId))
       .where(
         and(
           eq(webhookEndpoints.status, sql`'enabled'`),
+          isNull(apps.deletedAt),
           sql`EXISTS (SELECT 1 FROM ${webhookDeliveries} WHERE ${webhookDeliveries.endpointId} = ${webhookEndpoints.id}
             AND ${webhookDeliveries.nextAttemptAt} <= ${given('now')})`,
         ),
@@ -53,14 +55,14 @@ export const webhookEndpointQueries = (db: Connection) => {
 
   return {
     insert: async (endpoint: WebhookEndpoint) => void (await db.insert(webhookEndpoints).values(endpoint)),
-    /** The endpoint with the app that it belongs to. */
+    /** The endpoint with the app that it belongs to; null when that is deleted. */
     find: async (id: string) =>
       only(
         await db
           .select({ endpoint: getTableColumns(webhookEndpoints), slug: apps.slug })
           .from(webhookEndpoints)
           .innerJoin(apps, eq(apps.id, webhookEndpoints.appId))
-          .where(eq(webhookEndpoints.id, id)),
+          .where(and(eq(webhookEndpoints.id, id), isNull(apps.deletedAt))),
       ),
     listOfApp: async (appId: string): Promise<WebhookEndpoint[]> =>
       await db
@@ -80,7 +82,7 @@ export const webhookEndpointQueries = (db: Connection) => {
           .from(webhookEndpoints)
           .where(and(eq(webhookEndpoints.appId, appId), eq(webhookEndpoints.environment, environment))),
       )?.count ?? 0,
-    /** The enabled endpoints for which something is due: one look into an index for each that is enabled. */
+    /** The enabled endpoints of apps that are not deleted for which something is due: one look into an index for each that is enabled. */
     due: async (now: number): Promise<readonly string[]> => (await due().execute({ now })).map(({ id }) => id),
     /** How many deliveries to enabled endpoints are due, up to `limit`. */
     countDue: async (now: number, limit: number): Promise<number> =>

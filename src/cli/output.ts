@@ -15,6 +15,12 @@ export const answerRecord = (flags: CommonFlags, record: Fields): void => {
   answer(flags, wire, recordText(wire))
 }
 
+/** A record, and sentences that say what to do next. */
+export const answerWithAdvice = (flags: CommonFlags, record: Fields, advice: readonly string[]): void => {
+  const wire = wireRecord(record)
+  answer(flags, { ...wire, advice }, [recordText(wire), ...advice].join('\n'))
+}
+
 export const answerList = (flags: CommonFlags, records: readonly Fields[], columns: Columns): void => {
   const data = records.map(wireRecord)
   answer(flags, { data }, data.length === 0 ? 'None.' : tableText(data, columns))

@@ -1,17 +1,16 @@
 import { refuse } from '../domain/errors.ts'
 import { attachment } from '../http/attachment.ts'
 import type { Door } from '../http/door.ts'
-import { contextOf, traceOf } from '../http/request-context.ts'
+import { contextOf } from '../http/request-context.ts'
 import { ArtifactDamaged, openArtifact } from '../operations/artifacts/open-artifact.ts'
-import { type Download, recordDownload } from '../operations/artifacts/record-download.ts'
+import type { VersionRecord } from '../operations/versions/version-record.ts'
 
 /**
- * The file of a version, to be saved. The audit log tells who took it before the first byte is sent. It has been found whole when the answer begins; should it be damaged on its way out, the
+ * The file of a version, to be saved. It has been found whole when the answer begins; should it be damaged on its way out, the
  * connection breaks off before its end, which no client takes for a whole file. Both are logged.
  * @throws route_not_found for a version without a file, internal_error for a damaged one
  */
-export const artifactDownload = async (door: Door, request: Request, download: Download): Promise<Response> => {
-  const { version } = download
+export const artifactDownload = async (door: Door, request: Request, version: VersionRecord): Promise<Response> => {
   if (version.artifact === null) throw refuse('route_not_found')
   const { filename, sha256 } = version.artifact
   const damaged = () =>
@@ -23,7 +22,6 @@ export const artifactDownload = async (door: Door, request: Request, download: D
   })
   const headers = headersOf(filename, sha256, opened.sizeBytes)
   if (isKnown(request, headers.etag)) return new Response(null, { status: 304, headers: { etag: headers.etag } })
-  if (request.method === 'GET') await recordDownload(door.platform, traceOf(contextOf(request)), download)
   return new Response(streamOf(opened.pieces, damaged), { headers })
 }
 

@@ -111,6 +111,7 @@ describe('app', () => {
         development: expect.stringMatching(/^apc_dev_[0-9A-Za-z]{22}$/),
         production: expect.stringMatching(/^apc_live_[0-9A-Za-z]{22}$/),
       },
+      deletedAt: null,
       createdAt: expect.stringMatching(isoTime),
       updatedAt: expect.stringMatching(isoTime),
     })
@@ -306,6 +307,6 @@ describe('install', () => {
 
 test('text for people has the same facts, and no control characters that others wrote', async () => {
   const { stdout } = await desk.run(['app', 'list'])
-  expect(stdout).toMatch(/^SLUG +NAME +STATUS +DEVELOPMENT CLIENT ID +PRODUCTION CLIENT ID +SCOPES\n/)
-  expect(stdout).toMatch(/^newsletter +Newsletter +active +apc_dev_/m)
+  expect(stdout).toMatch(/^SLUG +NAME +STATUS +DELETED +DEVELOPMENT CLIENT ID +PRODUCTION CLIENT ID +SCOPES\n/)
+  expect(stdout).toMatch(/^newsletter +Newsletter +active +- +apc_dev_/m)
 })

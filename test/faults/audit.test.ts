@@ -363,7 +363,7 @@ describe('operators', () => {
       await setAppStatus(platform, trace, operator, { slug, status })
     }
     for (const status of ['disabled', 'disabled', 'active'] as const) {
-      await setUserStatus(platform, trace, operator, { email: user.email, status })
+      await setUserStatus(platform, trace, operator, { email: user.email, status, apps: { kind: 'keep' } })
     }
     const token = await appToken(world.server.url, app.production)
     await send('POST', '/oauth/revoke', {}, token)

@@ -111,7 +111,7 @@ const useNames: readonly Use[] = [...working, 'rollBack']
 const setApp = async ({ app }: Scene, status: 'active' | 'suspended') =>
   await setAppStatus(world.platform, trace, operator, { slug: app.slug, status })
 const setUser = async ({ user }: Scene, status: 'active' | 'disabled') =>
-  await setUserStatus(world.platform, trace, operator, { email: user.email, status })
+  await setUserStatus(world.platform, trace, operator, { email: user.email, status, apps: { kind: 'keep' } })
 const developmentCredential = async ({ app }: Scene) => {
   const all = await listCredentials(world.platform, app.slug)
   return all.find(({ environment }) => environment === 'development')?.id ?? ''

@@ -46,7 +46,7 @@ test('what is alive is counted, and no longer when it has ended or expired', asy
   expect([live.sessions.count, live.appTokens.count]).toEqual([2, 1])
   expect((await readHealth(later(3_600_001))).live.appTokens.count).toBe(0)
   expect((await readHealth(later(12 * 3_600_001))).live.sessions.count).toBe(0)
-  await setUserStatus(platform, trace, operator, { email: user.email, status: 'disabled' })
+  await setUserStatus(platform, trace, operator, { email: user.email, status: 'disabled', apps: { kind: 'keep' } })
   expect((await readHealth(platform)).live.sessions).toEqual({ count: 0, exact: true })
   await setUserStatus(platform, trace, operator, { email: user.email, status: 'active' })
 })

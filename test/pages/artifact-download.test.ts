@@ -102,29 +102,6 @@ describe('the file of a version', () => {
     expect((await ask(owner, path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
   })
 
-  test('leaves an audit row that says who took which file, and none when nothing was handed out', async () => {
-    const bytes = randomBytes(700)
-    const app = await appWithFile(bytes)
-    const sha256 = sumOf(bytes).toString('hex')
-    for (const [browser, path] of [
-      [owner, consolePath(app)],
-      [operator, deskPath(app)],
-    ] as const) {
-      const { headers } = await ask(browser, path)
-      await ask(browser, path, { method: 'HEAD' })
-      await ask(browser, path, { headers: { 'if-none-match': headers.get('etag') ?? '' } })
-    }
-    const { audit, versions } = world.platform.database.queries
-    const target = (await versions.byName(app.id, '1.0.0'))?.id ?? ''
-    const rows = (await audit.pageOfApp(app.id, null, '~', 100)).filter(({ action }) => action.includes('download'))
-    const row = { action: 'version.artifact_downloaded', target, outcome: 'done', address: '127.0.0.1' }
-    expect(rows.toReversed()).toMatchObject([
-      { ...row, actorKind: 'user', actorId: world.user.id },
-      { ...row, actorKind: 'operator', actorId: world.operator.id },
-    ])
-    for (const { detail } of rows) expect(JSON.parse(detail ?? '')).toEqual({ revision: 1, sha256 })
-  })
-
   test('is not there for anybody else, nor where there is none', async () => {
     const app = await appWithFile(Buffer.from('mine'))
     const stranger = await signedInBrowser(world.server.url, await addUser(world.platform))

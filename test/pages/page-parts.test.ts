@@ -206,11 +206,7 @@ test('a file that cannot be read for another reason than damage is not called da
   const withFile = { ...version, artifact: { filename: 'a.zip', sizeBytes: 1, sha256: 'ab'.repeat(32) } }
   const lines: string[] = []
   const door = { ...doorOf(broken), log: { ...doorOf(platform).log, error: (event: string) => void lines.push(event) } }
-  const error = await artifactDownload(door, requestWith(), {
-    app,
-    version: withFile,
-    actor: { kind: 'user', id: 'usr_0' },
-  }).catch((cause: unknown) => cause)
+  const error = await artifactDownload(door, requestWith(), withFile).catch((cause: unknown) => cause)
   expect(error).toBeInstanceOf(Error)
   expect(error).not.toBeInstanceOf(PlatformError)
   expect(lines).toEqual([])

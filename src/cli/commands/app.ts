@@ -1,10 +1,14 @@
 import type { Command } from 'commander'
+import { endAppAccess } from '../../operations/access/end-access.ts'
 import { createApp } from '../../operations/apps/create-app.ts'
+import { deleteApp, undeleteApp } from '../../operations/apps/delete-app.ts'
 import { listApps } from '../../operations/apps/list-apps.ts'
 import { setAppStatus } from '../../operations/apps/set-app-status.ts'
+import { transferApp } from '../../operations/apps/transfer-app.ts'
 import { asOperator } from '../as-operator.ts'
 import { type CommonFlags, operatorCommand } from '../operator-command.ts'
-import { answerList, answerRecord } from '../output.ts'
+import { answerList, answerRecord, answerWithAdvice } from '../output.ts'
+import { adviceAfterTransfer } from './user-status.ts'
 
 type CreateFlags = CommonFlags & {
   readonly owner: string
@@ -32,7 +36,17 @@ export const addAppCommands = (program: Command): void => {
   operatorCommand(group, 'activate <slug>', 'Activate a suspended app: what has not expired works again.').action(
     async (slug: string, flags: CommonFlags) => await setStatus(slug, 'active', flags),
   )
-  operatorCommand(group, 'list', 'List every app.').action(list)
+  operatorCommand(group, 'transfer <slug>', 'Give an app to another user. What was issued stays.')
+    .requiredOption('--to <email>', 'the address of an active user')
+    .action(transfer)
+  operatorCommand(group, 'end-access <slug>', 'End every grant, session and token of an app at once.')
+    .addHelpText('after', '\nClient secrets stay: the app can ask for new tokens, and users have to consent again.')
+    .action(endAccess)
+  operatorCommand(group, 'delete <slug>', 'Delete an app: its access ends at once, and it is removed after 7 days.')
+    .addHelpText('after', '\nUntil then app undelete brings it back. Its slug and redirect URIs stay taken as long.')
+    .action(remove)
+  operatorCommand(group, 'undelete <slug>', 'Bring a deleted app back, suspended, within 7 days.').action(undelete)
+  operatorCommand(group, 'list', 'List every app, deleted ones too.').action(list)
 }
 
 const create = async (flags: CreateFlags): Promise<void> => {
@@ -53,12 +67,50 @@ const setStatus = async (slug: string, status: 'active' | 'suspended', flags: Co
   answerRecord(flags, app)
 }
 
+const transfer = async (slug: string, flags: CommonFlags & { readonly to: string }): Promise<void> => {
+  const app = await asOperator(
+    flags,
+    async ({ platform, trace, actor }) => await transferApp(platform, trace, actor, { slug, email: flags.to }),
+  )
+  answerWithAdvice(flags, app, adviceAfterTransfer)
+}
+
+const endAccess = async (slug: string, flags: CommonFlags): Promise<void> => {
+  const { app, ended } = await asOperator(
+    flags,
+    async ({ platform, trace, actor }) => await endAppAccess(platform, trace, actor, slug),
+  )
+  const advice = [
+    'Client secrets stay. To replace one: app-platform credential rotate CLIENT_ID --grace-hours 0',
+    `To stop the app altogether: app-platform app suspend ${app.slug}`,
+  ]
+  answerWithAdvice(flags, { ...app, ended }, advice)
+}
+
+const remove = async (slug: string, flags: CommonFlags): Promise<void> => {
+  const { app, ended } = await asOperator(
+    flags,
+    async ({ platform, trace, actor }) => await deleteApp(platform, trace, actor, slug),
+  )
+  const advice = [`To bring it back within 7 days: app-platform app undelete ${app.slug}`]
+  answerWithAdvice(flags, { ...app, ended }, advice)
+}
+
+const undelete = async (slug: string, flags: CommonFlags): Promise<void> => {
+  const app = await asOperator(
+    flags,
+    async ({ platform, trace, actor }) => await undeleteApp(platform, trace, actor, slug),
+  )
+  answerWithAdvice(flags, app, [`It is suspended. To activate it: app-platform app activate ${app.slug}`])
+}
+
 const list = async (flags: CommonFlags): Promise<void> => {
   const apps = await asOperator(flags, async ({ platform }) => await listApps(platform))
   answerList(flags, apps, {
     Slug: 'slug',
     Name: 'name',
     Status: 'status',
+    Deleted: 'deletedAt',
     'Development client ID': 'clientIds.development',
     'Production client ID': 'clientIds.production',
     Scopes: 'scopes',

@@ -11,6 +11,8 @@ export type AppRecord = {
   readonly scopes: readonly ScopeName[]
   readonly ownerId: string
   readonly clientIds: Readonly<Record<Environment, string>>
+  /** When it was deleted; null when it is not. */
+  readonly deletedAt: number | null
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -27,6 +29,7 @@ export const appRecord = (app: App, clients: readonly Client[]): AppRecord => ({
   scopes: parseStoredScope(app.scopes),
   ownerId: app.ownerId,
   clientIds: { development: clientIdOf(clients, 'development'), production: clientIdOf(clients, 'production') },
+  deletedAt: app.deletedAt,
   createdAt: app.createdAt,
   updatedAt: app.updatedAt,
 })

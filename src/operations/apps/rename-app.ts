@@ -24,8 +24,9 @@ export const renameApp = async (
     const app = await findApp(q, input.slug)
     const clients = await q.apps.clientsOf(app.id)
     if (app.name === input.name) return done(appRecord(app, clients))
+    const detail = { from: app.name, to: input.name }
     await q.apps.rename(app.id, input.name, now)
-    await q.audit.insert(auditEvent(stamp, { actor, action: 'app.renamed', appId: app.id, target: app.id }))
+    await q.audit.insert(auditEvent(stamp, { actor, action: 'app.renamed', appId: app.id, target: app.id, detail }))
     return done(appRecord({ ...app, name: input.name, updatedAt: now }, clients))
   })
 }

@@ -4,7 +4,7 @@ import type { Platform } from '../platform.ts'
 import { searchPage } from '../search.ts'
 
 /** An app as a list has it. */
-export type AppSummary = Pick<App, 'slug' | 'name' | 'status'> & { readonly ownerEmail: string }
+export type AppSummary = Pick<App, 'slug' | 'name' | 'status' | 'deletedAt'> & { readonly ownerEmail: string }
 
 /** Apps whose name or slug has this part, by slug; all of them for an empty one. */
 export const searchApps = async (platform: Platform, part: string, page: PageRequest): Promise<Page<AppSummary>> =>

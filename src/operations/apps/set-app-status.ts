@@ -1,5 +1,5 @@
-import type { App } from '../../../db/database.ts'
-import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
+import type { App, Queries } from '../../../db/database.ts'
+import { type Actor, type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
 import { decide, decideToEnd, done } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type AppRecord, appRecord } from './app-record.ts'
@@ -8,7 +8,7 @@ import { findApp } from './find-app.ts'
 /**
  * Suspends or activates an app. While it is suspended none of its credentials and tokens works; none is ended, so
  * activating gives back what has not expired.
- * @throws invalid_request for an unknown slug
+ * @throws invalid_request for an unknown slug or a deleted app
  */
 export const setAppStatus = async (
   platform: Platform,
@@ -23,9 +23,19 @@ export const setAppStatus = async (
     const app = await findApp(q, input.slug)
     const clients = await q.apps.clientsOf(app.id)
     if (app.status === input.status) return done(appRecord(app, clients))
-    await q.apps.setStatus(app.id, input.status, now)
-    const action = input.status === 'suspended' ? 'app.suspended' : 'app.activated'
-    await q.audit.insert(auditEvent(stamp, { actor, action, appId: app.id, target: app.id }))
+    if (input.status === 'suspended') await suspendApp(q, stamp, actor, app)
+    else await activate(q, stamp, actor, app)
     return done(appRecord({ ...app, status: input.status, updatedAt: now }, clients))
   })
+}
+
+/** Suspends an active app and leaves the row of that. */
+export const suspendApp = async (q: Queries, stamp: AuditStamp, actor: Actor, app: App): Promise<void> => {
+  await q.apps.setStatus(app.id, 'suspended', stamp.at)
+  await q.audit.insert(auditEvent(stamp, { actor, action: 'app.suspended', appId: app.id, target: app.id }))
+}
+
+const activate = async (q: Queries, stamp: AuditStamp, actor: Actor, app: App): Promise<void> => {
+  await q.apps.setStatus(app.id, 'active', stamp.at)
+  await q.audit.insert(auditEvent(stamp, { actor, action: 'app.activated', appId: app.id, target: app.id }))
 }

@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../../db/database.ts'
-import { findApp } from '../apps/find-app.ts'
+import { findAnyApp } from '../apps/find-app.ts'
 import type { Platform } from '../platform.ts'
 
 type Listing = {
@@ -15,6 +15,6 @@ type Listing = {
  */
 export const listAuditEvents = async (platform: Platform, { slug, since, limit }: Listing): Promise<AuditEvent[]> => {
   const q = platform.database.queries
-  const appId = slug === null ? null : (await findApp(q, slug)).id
+  const appId = slug === null ? null : (await findAnyApp(q, slug)).id
   return await q.audit.list({ appId, since, limit })
 }

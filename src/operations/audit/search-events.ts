@@ -1,7 +1,7 @@
 import type { AuditEvent, AuditFinds, AuditQuestion, AuditStretch, Queries } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
-import { findApp } from '../apps/find-app.ts'
+import { findAnyApp } from '../apps/find-app.ts'
 import { badInput } from '../bad-input.ts'
 import type { Page, PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
@@ -48,7 +48,7 @@ export const searchEvents = async (
 
 const questionOf = async (q: Queries, { app, actor, ...search }: AuditSearch): Promise<AuditQuestion> => ({
   ...search,
-  appId: app === null ? null : (await findApp(q, app)).id,
+  appId: app === null ? null : (await findAnyApp(q, app)).id,
   actorId: actor === null ? null : await actorIdOf(q, actor),
 })
 

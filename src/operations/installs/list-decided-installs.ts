@@ -1,4 +1,4 @@
-import { findApp } from '../apps/find-app.ts'
+import { findAnyApp } from '../apps/find-app.ts'
 import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { type DescribedInstall, describedInstall } from './described-install.ts'
@@ -13,7 +13,7 @@ export const listDecidedInstalls = async (
   { limit, cursor }: PageRequest,
 ): Promise<Page<DescribedInstall>> => {
   const q = platform.database.queries
-  const appId = slug === null ? null : (await findApp(q, slug)).id
+  const appId = slug === null ? null : (await findAnyApp(q, slug)).id
   const rows = await q.installs.decided(appId, cursor ?? beyondEveryId, limit + 1)
   return pageOf(rows.map(describedInstall), limit, ({ id }) => id)
 }

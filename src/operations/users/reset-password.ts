@@ -29,7 +29,7 @@ export const resetPassword = async (
   trace: Trace,
   actor: Actor,
   input: { readonly userId: string; readonly password: string },
-): Promise<User> => {
+): Promise<{ readonly user: User; readonly endedSessions: number }> => {
   const weakness = newPasswordFault(input.password)
   if (weakness !== null) throw badInput('password', weakness)
   const user = await platform.database.queries.users.byId(input.userId)
@@ -41,9 +41,10 @@ export const resetPassword = async (
     if (!(await q.users.replacePassword(user.id, user.passwordHash, passwordHash, now))) {
       return refused(refuse('version_not_eligible', { message: changedSince }))
     }
-    await q.sessions.endAllOfUser(user.id, now)
+    await q.users.confirmPassword(user.id) // one that a recovery has suspended is gone
+    const endedSessions = await q.sessions.endAllOfUser(user.id, now)
     await q.audit.insert(auditEvent(stamp, { actor, action: 'user.password_reset', target: user.id }))
-    return done({ ...user, passwordHash, updatedAt: now })
+    return done({ user: { ...user, passwordHash, passwordSuspendedAt: null, updatedAt: now }, endedSessions })
   })
 }
 

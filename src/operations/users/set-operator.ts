@@ -3,10 +3,11 @@ import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { decide, decideToEnd, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
+import { refusalIfLastOperator } from './leaves-an-operator.ts'
 
 /**
  * Makes a user an operator, or one no longer, from the next request on.
- * @throws invalid_request for an unknown user
+ * @throws invalid_request for an unknown user, and for the last operator
  */
 export const setOperator = async (
   platform: Platform,
@@ -22,6 +23,8 @@ export const setOperator = async (
     const user = await q.users.byId(userId)
     if (user === null) return refused(badInput('user', 'There is no such user.'))
     if (user.isOperator === isOperator) return done(user)
+    const last = isOperator ? null : await refusalIfLastOperator(q, userId)
+    if (last !== null) return refused(last)
     await q.users.setOperator(userId, isOperator, now)
     const action = isOperator ? 'user.operator_granted' : 'user.operator_withdrawn'
     await q.audit.insert(auditEvent(stamp, { actor, action, target: userId }))

@@ -1,32 +1,148 @@
-import type { User } from '../../../db/database.ts'
-import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
+import type { App, Queries, User } from '../../../db/database.ts'
+import { keyOfUuidTime } from '../../domain/identifier.ts'
+import { maximumLifetimes } from '../../domain/lifetimes.ts'
+import { countOf, type EndedAccess } from '../access/end-issued.ts'
+import { suspendApp } from '../apps/set-app-status.ts'
+import { findHeir, transferTo } from '../apps/transfer-app.ts'
+import { type Actor, type AuditStamp, auditEvent, auditStamp, followingStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
-import { decide, decideToEnd, done, refused } from '../decision.ts'
+import { type Decision, decide, decideToEnd, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from './find-user.ts'
 
+/** What happens to the apps of a user who is disabled. */
+export type AppsChoice =
+  { readonly kind: 'suspend' } | { readonly kind: 'keep' } | { readonly kind: 'transfer'; readonly email: string }
+
+type Input =
+  | { readonly email: string; readonly status: 'active' }
+  | { readonly email: string; readonly status: 'disabled'; readonly apps?: AppsChoice }
+
+export type DisabledUser = {
+  readonly user: User
+  readonly ended: Pick<EndedAccess, 'sessions' | 'embeddedSessions'>
+  /** What does not work as long as the user is disabled, or the app suspended. */
+  readonly stopped: Pick<EndedAccess, 'grants' | 'userTokens' | 'appTokens'>
+  /** Slugs. */
+  readonly apps: OwnedApps
+}
+type OwnedApps = {
+  /** Suspended now, by this or before. */
+  readonly suspended: readonly string[]
+  readonly kept: readonly string[]
+  readonly transferred: readonly string[]
+}
+
 /**
  * Disables or enables a user. Disabling ends the user's sessions; grants stop working at once and are not ended, so
- * that enabling gives them back.
- * @throws invalid_request for an unknown address
+ * that enabling gives them back. In the same transaction it decides what happens to the user's apps, which would
+ * otherwise go on without anybody: they are suspended unless the choice is another. Enabling activates no app.
+ * @throws invalid_request for an unknown address, or an app owner who cannot be one; quota_exceeded
  */
 export const setUserStatus = async (
   platform: Platform,
   trace: Trace,
   actor: Actor,
-  input: { readonly email: string; readonly status: User['status'] },
-): Promise<User> => {
+  input: Input,
+): Promise<DisabledUser> => {
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
-  const decided = input.status === 'disabled' ? decideToEnd : decide
-  return await decided(platform.database, async (q) => {
+  if (input.status === 'active')
+    return await decide(platform.database, async (q) => await enable(q, stamp, actor, input))
+  const choice = input.apps ?? { kind: 'suspend' }
+  return await decideToEnd(platform.database, async (q) => {
     const user = await findUser(q, input.email)
     if (user === null) return refused(badInput('email', 'There is no such user.'))
-    if (user.status === input.status) return done(user)
-    await q.users.setStatus(user.id, input.status, now)
-    if (input.status === 'disabled') await q.sessions.endAllOfUser(user.id, now)
-    const action = input.status === 'disabled' ? 'user.disabled' : 'user.enabled'
-    await q.audit.insert(auditEvent(stamp, { actor, action, target: user.id }))
-    return done({ ...user, status: input.status, updatedAt: now })
+    const apps = await q.apps.listOwnedBy(user.id)
+    const heir =
+      choice.kind === 'transfer'
+        ? await findHeir(q, platform.quotas, { email: choice.email, ownerId: user.id, apps: apps.length })
+        : done(null)
+    if (heir.kind === 'refused') return heir
+    const stopped = await countStopped(q, user, choice.kind === 'suspend' ? apps : [], now)
+    const ended = await endSessions(q, user, now)
+    const left = await leaveApps(q, stamp, actor, apps, heir.value, choice.kind)
+    if (user.status === 'disabled') return done({ user, ended, stopped, apps: left })
+    await q.users.setStatus(user.id, 'disabled', now)
+    const detail = { apps: choice.kind, ...countApps(left), ...ended, ...stopped }
+    await q.audit.insert(auditEvent(stamp, { actor, action: 'user.disabled', target: user.id, detail }))
+    return done({ user: { ...user, status: 'disabled', updatedAt: now }, ended, stopped, apps: left })
   })
 }
+
+const enable = async (
+  q: Queries,
+  stamp: AuditStamp,
+  actor: Actor,
+  input: { readonly email: string },
+): Promise<Decision<DisabledUser>> => {
+  const user = await findUser(q, input.email)
+  if (user === null) return refused(badInput('email', 'There is no such user.'))
+  const apps = await q.apps.listOwnedBy(user.id)
+  const slugs = (status: App['status']) => apps.filter((app) => app.status === status).map(({ slug }) => slug)
+  if (user.status !== 'active') {
+    await q.users.setStatus(user.id, 'active', stamp.at)
+    await q.audit.insert(auditEvent(stamp, { actor, action: 'user.enabled', target: user.id }))
+  }
+  return done({
+    user: { ...user, status: 'active', updatedAt: user.status === 'active' ? user.updatedAt : stamp.at },
+    ended: { sessions: 0, embeddedSessions: 0 },
+    stopped: { grants: 0, userTokens: 0, appTokens: 0 },
+    apps: { suspended: slugs('suspended'), kept: slugs('active'), transferred: [] },
+  })
+}
+
+/** Embedded sessions hang on the session of the user that they were opened in. */
+const endSessions = async (q: Queries, { id }: User, now: number): Promise<DisabledUser['ended']> => {
+  const since = keyOfUuidTime(now - maximumLifetimes.embeddedSession * 1000)
+  const embeddedSessions = await q.access.countEmbedded({ kind: 'user', userId: id }, since, now)
+  return { sessions: await q.sessions.endAllOfUser(id, now), embeddedSessions }
+}
+
+/** Grants of a user who is disabled already had stopped before. */
+const countStopped = async (
+  q: Queries,
+  user: User,
+  suspended: readonly App[],
+  now: number,
+): Promise<DisabledUser['stopped']> => {
+  const open = user.status === 'active' ? await q.access.openGrants({ kind: 'user', userId: user.id }, '', 10_000) : []
+  const { grants, userTokens } = countOf(open, now)
+  const since = keyOfUuidTime(now - maximumLifetimes.appToken * 1000)
+  const active = suspended.filter(({ status }) => status === 'active').map(({ id }) => id)
+  const appTokens = active.length === 0 ? 0 : await q.access.countAppTokens(active, since, now)
+  return { grants, userTokens, appTokens }
+}
+
+/** Does with the apps what was chosen. Each app that changes has an audit row of its own. */
+const leaveApps = async (
+  q: Queries,
+  stamp: AuditStamp,
+  actor: Actor,
+  apps: readonly App[],
+  heir: User | null,
+  choice: AppsChoice['kind'],
+): Promise<OwnedApps> => {
+  const left = { suspended: new Array<string>(), kept: new Array<string>(), transferred: new Array<string>() }
+  for (const [index, app] of apps.entries()) {
+    const own = followingStamp(stamp, index + 1)
+    if (choice === 'transfer' && heir !== null) {
+      await transferTo(q, own, actor, app, heir)
+      left.transferred.push(app.slug)
+    } else if (app.status === 'suspended') {
+      left.suspended.push(app.slug)
+    } else if (choice === 'keep') {
+      left.kept.push(app.slug)
+    } else {
+      await suspendApp(q, own, actor, app)
+      left.suspended.push(app.slug)
+    }
+  }
+  return left
+}
+
+const countApps = ({ suspended, kept, transferred }: OwnedApps) => ({
+  suspended: suspended.length,
+  kept: kept.length,
+  transferred: transferred.length,
+})

@@ -8,7 +8,7 @@ import { type VersionRecord, versionRecord } from './version-record.ts'
 
 /** What somebody who decides on a version has to see. */
 export type Review = {
-  readonly app: Pick<App, 'id' | 'slug' | 'name' | 'status'>
+  readonly app: Pick<App, 'slug' | 'name' | 'status'>
   readonly owner: Pick<User, 'id' | 'name' | 'email'>
   readonly version: VersionRecord
   /** What users get now; null when nothing is live, and then there is nothing to compare with. */
@@ -42,7 +42,7 @@ export const readReview = async (platform: Platform, slug: string, name: string)
   const live = liveRow === null ? null : versionRecord(liveRow, app)
   const shownScopes = live?.scopes ?? []
   return {
-    app: { id: app.id, slug: app.slug, name: app.name, status: app.status },
+    app: { slug: app.slug, name: app.name, status: app.status },
     owner: { id: owner.id, name: owner.name, email: owner.email },
     version,
     live,

@@ -45,10 +45,8 @@ export const versionRoutes = (door: Door) =>
       async ({ request, params: { slug, version } }) => await show(door, request, slug, version, null),
     )
     .get('/console/:slug/versions/:version/artifact', async ({ request, params: { slug, version } }) => {
-      const { visit, app } = await ownAppOf(door, request, slug)
-      const found = await findVersion(door.platform, app, version)
-      const actor = { kind: 'user', id: visit.session.user.id } as const
-      return await artifactDownload(door, request, { app, version: found, actor })
+      const { app } = await ownAppOf(door, request, slug)
+      return await artifactDownload(door, request, await findVersion(door.platform, app, version))
     })
     .post(
       '/console/:slug/versions/:version/submit',

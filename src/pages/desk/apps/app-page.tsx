@@ -16,9 +16,14 @@ type AppPageProps = {
 export const AppPage = ({ visit, app, notice }: AppPageProps) => (
   <DeskPage title={app.name} visit={visit} tab={deskPaths.apps} notice={notice}>
     <Facts app={app} />
-    {app.status === 'active' ? <Suspend visit={visit} app={app} /> : <Activate visit={visit} app={app} />}
+    <Change visit={visit} app={app} />
   </DeskPage>
 )
+
+const Change = ({ visit, app }: ChangeProps) => {
+  if (app.deletedAt !== null) return <Deleted slug={app.slug} />
+  return app.status === 'active' ? <Suspend visit={visit} app={app} /> : <Activate visit={visit} app={app} />
+}
 
 const Facts = ({ app }: { readonly app: InspectedApp }) => (
   <dl>
@@ -28,7 +33,7 @@ const Facts = ({ app }: { readonly app: InspectedApp }) => (
     </dd>
     <dt>Status</dt>
     <dd>
-      <AppStatusBadge status={app.status} />
+      <AppStatusBadge status={app.status} deletedAt={app.deletedAt} />
     </dd>
     <dt>Owner</dt>
     <dd>
@@ -100,4 +105,11 @@ const Activate = ({ visit, app }: ChangeProps) => (
       </button>
     </Form>
   </section>
+)
+
+const Deleted = ({ slug }: { readonly slug: string }) => (
+  <p>
+    This app is deleted. Everything of it but the audit log is removed 7 days after that. Until then this brings it
+    back, suspended: <code>app-platform app undelete {slug}</code>
+  </p>
 )

@@ -31,7 +31,7 @@ const emptyWords = (part: string, moreHref: string | null): string => {
 
 const AppTable = ({ apps }: { readonly apps: readonly AppSummary[] }) => (
   <Table label="Apps" columns={['Slug', 'Name', 'Status', 'Owner']}>
-    {apps.map(({ slug, name, status, ownerEmail }) => (
+    {apps.map(({ slug, name, status, deletedAt, ownerEmail }) => (
       <tr key={slug}>
         <td>
           <a href={appPath(slug)}>
@@ -42,7 +42,7 @@ const AppTable = ({ apps }: { readonly apps: readonly AppSummary[] }) => (
           <bdi>{name}</bdi>
         </td>
         <td>
-          <AppStatusBadge status={status} />
+          <AppStatusBadge status={status} deletedAt={deletedAt} />
         </td>
         <td>
           <bdi>{ownerEmail}</bdi>

@@ -55,9 +55,8 @@ const reviewPages = (door: Door) =>
       async ({ request, params }) => await showReview(door, request, params, { draft: emptyDraft, error: null }),
     )
     .get(`${reviewPattern}/artifact`, async ({ request, params }) => {
-      const { app, version } = await readReview(door.platform, params.slug, params.version)
-      const actor = { kind: 'operator', id: visitOf(request).session.user.id } as const
-      return await artifactDownload(door, request, { app, version, actor })
+      const { version } = await readReview(door.platform, params.slug, params.version)
+      return await artifactDownload(door, request, version)
     })
     .get(`${reviewPattern}/manifest`, async ({ request, params }) => {
       const review = await readReview(door.platform, params.slug, params.version)

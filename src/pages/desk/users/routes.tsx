@@ -7,6 +7,7 @@ import { createUser } from '../../../operations/users/create-user.ts'
 import { inspectUser } from '../../../operations/users/inspect-user.ts'
 import { isForSomebodyElse, resetPassword } from '../../../operations/users/reset-password.ts'
 import { searchUsers } from '../../../operations/users/search-users.ts'
+import type { AppsChoice } from '../../../operations/users/set-user-status.ts'
 import { formFields, forms } from '../../form.ts'
 import { listingOf, olderPath } from '../../listing.ts'
 import { noticeOf } from '../../notice.ts'
@@ -17,16 +18,16 @@ import { changeBy, changeOnceBy } from '../operator.ts'
 import { deskPaths, userPath } from '../paths.ts'
 import { queryOf } from '../query.ts'
 import { AlreadyCreatedPage } from './already-created-page.tsx'
+import { DisabledPage } from './disabled-page.tsx'
 import { NewPasswordPage } from './new-password-page.tsx'
 import { NewUserPage, type NewUserValues } from './new-user-page.tsx'
-import { takeUserStep, type UserStep } from './take-user-step.ts'
+import { disableUser, takeUserStep, type UserStep } from './take-user-step.ts'
 import { UserPage } from './user-page.tsx'
 import { UsersPage } from './users-page.tsx'
 
 const notices = {
   created: 'The user is created and can sign in.',
-  disable: 'The user is disabled. Their sessions have ended.',
-  enable: 'The user is enabled and can sign in again.',
+  enable: 'The user is enabled and can sign in again. Apps that are suspended stay suspended.',
   'make-operator': 'The user is an operator now.',
   'withdraw-operator': 'The user is no operator any more.',
 } as const satisfies Record<UserStep | 'created', string>
@@ -37,7 +38,8 @@ const noFields = { body: formFields({}) }
 const nothing: NewUserValues = { email: '', name: '', isOperator: false }
 
 /** People: who they are, whether they can sign in, and who else is an operator. */
-export const userRoutes = (door: Door) => new Elysia().use(userPages(door)).use(creation(door)).use(changes(door))
+export const userRoutes = (door: Door) =>
+  new Elysia().use(userPages(door)).use(creation(door)).use(disabling(door)).use(changes(door))
 
 const userPages = (door: Door) =>
   new Elysia()
@@ -89,15 +91,35 @@ const create = async (door: Door, request: Request, values: NewUserValues, typed
     : showForm(request, values, outcome.error)
 }
 
+const disabling = (door: Door) =>
+  new Elysia()
+    .use(operatorOnly(door))
+    .use(forms(door, { lists: ['apps', 'to'] }))
+    .post(
+      `${userPattern}/disable`,
+      async ({ request, params: { id }, body: { apps, to } }) =>
+        await disable(door, request, id, choiceOf(apps[0] ?? 'suspend', to[0] ?? '')),
+      { body: formFields({ apps: Type.Array(Type.String()), to: Type.Array(Type.String()) }) },
+    )
+
+/** What the form has chosen; anything unknown is the default, which takes most away. */
+const choiceOf = (apps: string, email: string): AppsChoice => {
+  if (apps === 'transfer') return { kind: 'transfer', email }
+  return { kind: apps === 'keep' ? 'keep' : 'suspend' }
+}
+
+/** The answer itself says what ended: it is told only once. */
+const disable = async (door: Door, request: Request, id: string, choice: AppsChoice): Promise<Response> => {
+  const outcome = await outcomeOf(disableUser(door, request, id, choice))
+  return outcome.kind === 'done'
+    ? page(<DisabledPage visit={visitOf(request)} disabled={outcome.value} />)
+    : await showUser(door, request, id, outcome.error)
+}
+
 const changes = (door: Door) =>
   new Elysia()
     .use(operatorOnly(door))
     .use(forms(door))
-    .post(
-      `${userPattern}/disable`,
-      async ({ request, params: { id } }) => await step(door, request, id, 'disable'),
-      noFields,
-    )
     .post(
       `${userPattern}/enable`,
       async ({ request, params: { id } }) => await step(door, request, id, 'enable'),
@@ -134,7 +156,7 @@ const givePassword = async (door: Door, request: Request, id: string): Promise<R
   const outcome = await outcomeOf(resetPassword(platform, trace, actor, { userId: id, password }))
   if (outcome.kind === 'refused') return await showUser(door, request, id, outcome.error)
   const title = 'The user has a new password'
-  return page(<NewPasswordPage visit={visitOf(request)} title={title} user={outcome.value} password={password} />)
+  return page(<NewPasswordPage visit={visitOf(request)} title={title} user={outcome.value.user} password={password} />)
 }
 
 const showUser = async (door: Door, request: Request, id: string, error: PlatformError | null): Promise<Response> => {

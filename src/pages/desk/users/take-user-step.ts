@@ -2,10 +2,10 @@ import type { Door } from '../../../http/door.ts'
 import { inspectUser } from '../../../operations/users/inspect-user.ts'
 import { leavesAnOperator } from '../../../operations/users/leaves-an-operator.ts'
 import { setOperator } from '../../../operations/users/set-operator.ts'
-import { setUserStatus } from '../../../operations/users/set-user-status.ts'
+import { type AppsChoice, type DisabledUser, setUserStatus } from '../../../operations/users/set-user-status.ts'
 import { changeBy } from '../operator.ts'
 
-export type UserStep = 'disable' | 'enable' | 'make-operator' | 'withdraw-operator'
+export type UserStep = 'enable' | 'make-operator' | 'withdraw-operator'
 
 /**
  * What an operator does about somebody's rights. Taking some away must leave an operator.
@@ -16,8 +16,6 @@ export const takeUserStep = async (door: Door, request: Request, id: string, ste
   const giving = changeBy(door, request)
   const taking = changeBy(door, request, (operatorId) => leavesAnOperator(operatorId, id))
   switch (step) {
-    case 'disable':
-      return await setUserStatus(taking.platform, taking.trace, taking.actor, { email, status: 'disabled' })
     case 'enable':
       return await setUserStatus(giving.platform, giving.trace, giving.actor, { email, status: 'active' })
     case 'make-operator':
@@ -27,4 +25,19 @@ export const takeUserStep = async (door: Door, request: Request, id: string, ste
     default:
       return step satisfies never
   }
+}
+
+/**
+ * Disables a user, with the choice of what happens to their apps.
+ * @throws like `takeUserStep`, and for a new owner of the apps who cannot be one
+ */
+export const disableUser = async (
+  door: Door,
+  request: Request,
+  id: string,
+  apps: AppsChoice,
+): Promise<DisabledUser> => {
+  const { email } = await inspectUser(door.platform, id)
+  const { platform, trace, actor } = changeBy(door, request, (operatorId) => leavesAnOperator(operatorId, id))
+  return await setUserStatus(platform, trace, actor, { email, status: 'disabled', apps })
 }

@@ -1,12 +1,14 @@
 import type { ComponentChildren } from 'preact'
 import type { PlatformError } from '../../../domain/errors.ts'
 import type { InspectedUser } from '../../../operations/users/inspect-user.ts'
+import { AppStatusBadge } from '../../components/app-status.tsx'
+import { Field } from '../../components/field.tsx'
 import { Form } from '../../components/form.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { Time } from '../../components/time.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
-import { auditPath, deskPaths, userPath } from '../paths.ts'
+import { appPath, auditPath, deskPaths, userPath } from '../paths.ts'
 import { UserMarks } from './user-marks.tsx'
 
 type UserPageProps = {
@@ -40,7 +42,9 @@ export const UserPage = ({ visit, user, notice, error }: UserPageProps) => (
         <Time at={user.createdAt} />
       </dd>
       <dt>Apps of their own</dt>
-      <dd>{user.apps}</dd>
+      <dd>
+        <Apps apps={user.apps} />
+      </dd>
       <dt>ID</dt>
       <dd>
         <code>{user.id}</code>
@@ -56,23 +60,37 @@ export const UserPage = ({ visit, user, notice, error }: UserPageProps) => (
         to <a href="/account/password">Account, Password</a>: it asks for the current one.
       </p>
     ) : (
-      <Changes visit={visit} user={user} />
+      <Changes visit={visit} user={user} error={error} />
     )}
   </DeskPage>
 )
 
-type ChangesProps = Pick<UserPageProps, 'visit' | 'user'>
+const Apps = ({ apps }: Pick<InspectedUser, 'apps'>) =>
+  apps.length === 0 ? (
+    <>None</>
+  ) : (
+    <>
+      {apps.map(({ slug, status }) => (
+        <div key={slug}>
+          <a href={appPath(slug)}>
+            <code>{slug}</code>
+          </a>{' '}
+          {status === 'active' ? null : <AppStatusBadge status={status} />}
+        </div>
+      ))}
+    </>
+  )
 
-const Changes = ({ visit, user }: ChangesProps) => (
+type ChangesProps = Pick<UserPageProps, 'visit' | 'user' | 'error'>
+
+const Changes = ({ visit, user, error }: ChangesProps) => (
   <div class="cards">
     {user.status === 'active' ? (
-      <Change visit={visit} user={user} step="disable" title="Disable this user" button="Disable" danger>
-        Their sessions end at once, and apps can no longer act for them. Nothing is deleted: enabling them gives back
-        what has not expired.
-      </Change>
+      <Disable visit={visit} user={user} error={error} />
     ) : (
       <Change visit={visit} user={user} step="enable" title="Enable this user" button="Enable">
-        They can sign in again, and what they have allowed to apps works again where it has not expired.
+        They can sign in again, and what they have allowed to apps works again where it has not expired. Their suspended
+        apps stay suspended.
       </Change>
     )}
     <Change visit={visit} user={user} step="password" title="New password" button="Give a new password" danger>
@@ -90,8 +108,8 @@ const Changes = ({ visit, user }: ChangesProps) => (
   </div>
 )
 
-type ChangeProps = ChangesProps & {
-  readonly step: 'disable' | 'enable' | 'password' | 'make-operator' | 'withdraw-operator'
+type ChangeProps = Omit<ChangesProps, 'error'> & {
+  readonly step: 'enable' | 'password' | 'make-operator' | 'withdraw-operator'
   readonly title: string
   readonly button: string
   readonly danger?: boolean
@@ -105,6 +123,48 @@ const Change = ({ visit, user, step, title, button, danger = false, children }: 
     <Form action={userPath(user.id, step)} visit={visit}>
       <button type="submit" class={danger ? 'danger small' : 'outline small'}>
         {button}
+      </button>
+    </Form>
+  </article>
+)
+
+const choices = [
+  { apps: 'suspend', label: 'Suspend their apps', about: 'None of them works until somebody activates it.' },
+  { apps: 'keep', label: 'Keep their apps', about: 'They go on working without an active owner.' },
+  { apps: 'transfer', label: 'Give their apps to', about: 'Another active user owns them from now on.' },
+] as const
+
+/** Their apps are decided on in the same step: nobody else would stop them. */
+const Disable = ({ visit, user, error }: ChangesProps) => (
+  <article>
+    <h2>Disable this user</h2>
+    <p>
+      Their sessions end at once, and apps can no longer act for them. Nothing is deleted: enabling them gives back what
+      has not expired.
+    </p>
+    <Form action={userPath(user.id, 'disable')} visit={visit}>
+      {user.apps.length === 0 ? null : (
+        <fieldset class="scopes">
+          <legend>Apps of their own</legend>
+          {choices.map(({ apps, label, about }) => (
+            <div class="scope" key={apps}>
+              <input
+                type="radio"
+                id={`apps-${apps}`}
+                name="apps"
+                value={apps}
+                checked={apps === 'suspend'}
+                aria-describedby={`about-${apps}`}
+              />
+              <label for={`apps-${apps}`}>{label}</label>
+              <small id={`about-${apps}`}>{about}</small>
+            </div>
+          ))}
+          <Field label="New owner’s email address" name="to" error={error} input={{ type: 'email' }} />
+        </fieldset>
+      )}
+      <button type="submit" class="danger small">
+        Disable
       </button>
     </Form>
   </article>

@@ -1,0 +1,118 @@
+import { and, asc, count, eq, gt, gte, inArray, isNull, type SQL } from 'drizzle-orm'
+import {
+  appTokens,
+  authorizationCodes,
+  clients,
+  credentials,
+  embeddedSessions,
+  grants,
+  installs,
+  installSessionCodes,
+  tokenPairs,
+} from '../tables/sqlite.ts'
+import type { Connection } from './connection.ts'
+
+/** Whose access is meant: all that an app has, or all that was issued for a user. */
+export type AccessOf =
+  { readonly kind: 'app'; readonly appId: string } | { readonly kind: 'user'; readonly userId: string }
+
+/** A grant that has not been revoked, and when its unspent code or its access token expires. */
+export type OpenGrant = {
+  readonly id: string
+  readonly appId: string
+  readonly clientId: string
+  readonly expiresAt: number
+  readonly codeExpiresAt: number | null
+  readonly accessExpiresAt: number | null
+}
+
+/** Everything that was issued for one app or one user, to count it and to end it. */
+export const accessQueries = (db: Connection) => {
+  const clientsOf = (appIds: readonly string[]) =>
+    db
+      .select({ id: clients.id })
+      .from(clients)
+      .where(inArray(clients.appId, [...appIds]))
+  const grantsOf = (of: AccessOf): SQL =>
+    of.kind === 'user' ? eq(grants.userId, of.userId) : inArray(grants.clientId, clientsOf([of.appId]))
+  const installsOf = (of: AccessOf) =>
+    db
+      .select({ id: installs.id })
+      .from(installs)
+      .where(of.kind === 'user' ? eq(installs.userId, of.userId) : eq(installs.appId, of.appId))
+  const openTokensOf = (appIds: readonly string[]) => {
+    const own = inArray(credentials.clientId, clientsOf(appIds))
+    return and(
+      inArray(appTokens.credentialId, db.select({ id: credentials.id }).from(credentials).where(own)),
+      isNull(appTokens.revokedAt),
+    )
+  }
+
+  return {
+    /** The first grants after the ID that have not been revoked, expired or not, in order. */
+    openGrants: async (of: AccessOf, after: string, limit: number): Promise<OpenGrant[]> =>
+      await db
+        .select({
+          id: grants.id,
+          appId: grants.appId,
+          clientId: grants.clientId,
+          expiresAt: grants.expiresAt,
+          codeExpiresAt: authorizationCodes.expiresAt,
+          accessExpiresAt: tokenPairs.accessExpiresAt,
+        })
+        .from(grants)
+        .leftJoin(authorizationCodes, eq(authorizationCodes.key, grants.currentKey))
+        .leftJoin(tokenPairs, eq(tokenPairs.key, grants.currentKey))
+        .where(and(grantsOf(of), isNull(grants.revokedAt), gt(grants.id, after)))
+        .orderBy(asc(grants.id))
+        .limit(limit),
+    /**
+     * How many app tokens of these apps have neither ended nor expired, in one pass over all that were issued since the
+     * key: they have no index by app.
+     */
+    countAppTokens: async (appIds: readonly string[], since: string, now: number) =>
+      (
+        await db
+          .select({ count: count() })
+          .from(appTokens)
+          .where(and(gte(appTokens.key, since), openTokensOf(appIds), gt(appTokens.expiresAt, now)))
+      )[0]?.count ?? 0,
+    /** Ends every app token of an app, in one pass over all. */
+    endAppTokens: async (appId: string, now: number) =>
+      void (await db
+        .update(appTokens)
+        .set({ revokedAt: now })
+        .where(openTokensOf([appId]))),
+    /** How many embedded sessions have neither ended nor expired. `since` is a key before which none can be alive. */
+    countEmbedded: async (of: AccessOf, since: string, now: number) =>
+      (
+        await db
+          .select({ count: count() })
+          .from(embeddedSessions)
+          .where(
+            and(
+              gte(embeddedSessions.key, since),
+              inArray(embeddedSessions.installId, installsOf(of)),
+              isNull(embeddedSessions.endedAt),
+              gt(embeddedSessions.expiresAt, now),
+            ),
+          )
+      )[0]?.count ?? 0,
+    /** Ends embedded sessions and spends the codes for them; gives how many of each had neither ended nor expired. */
+    endEmbedded: async (of: AccessOf, now: number) => {
+      const ended = await db
+        .update(embeddedSessions)
+        .set({ endedAt: now })
+        .where(and(inArray(embeddedSessions.installId, installsOf(of)), isNull(embeddedSessions.endedAt)))
+        .returning({ expiresAt: embeddedSessions.expiresAt })
+      const spent = await db
+        .update(installSessionCodes)
+        .set({ spentAt: now })
+        .where(and(inArray(installSessionCodes.installId, installsOf(of)), isNull(installSessionCodes.spentAt)))
+        .returning({ expiresAt: installSessionCodes.expiresAt })
+      const alive = (rows: readonly { readonly expiresAt: number }[]) =>
+        rows.filter(({ expiresAt }) => expiresAt > now).length
+      return { sessions: alive(ended), codes: alive(spent) }
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import { isUndeletable } from '../../domain/app.ts'
+import { type EndedAccess, endIssued } from '../access/end-issued.ts'
+import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput } from '../bad-input.ts'
+import { decide, decideToEnd, done, refused } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+import { refusalIfFull } from './app-quota.ts'
+import { type AppRecord, appRecord } from './app-record.ts'
+import { findAnyApp } from './find-app.ts'
+
+/**
+ * Deletes an app: from now on it is suspended and hidden, its webhooks stop, and then everything that was issued for it
+ * ends. It can be brought back for 7 days; after that the purge removes it. Deleting it again ends what is left.
+ * @throws invalid_request for an unknown slug
+ */
+export const deleteApp = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  slug: string,
+): Promise<{ readonly app: AppRecord; readonly ended: EndedAccess }> => {
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  const app = await decideToEnd(platform.database, async (q) => {
+    const found = await findAnyApp(q, slug)
+    const clients = await q.apps.clientsOf(found.id)
+    if (found.deletedAt !== null) return done(appRecord(found, clients))
+    await q.apps.setDeleted(found.id, now, now)
+    const detail = { slug: found.slug, status: found.status }
+    await q.audit.insert(auditEvent(stamp, { actor, action: 'app.deleted', appId: found.id, target: found.id, detail }))
+    return done(appRecord({ ...found, status: 'suspended', deletedAt: now, updatedAt: now }, clients))
+  })
+  return { app, ended: await endIssued(platform, trace, actor, { kind: 'app', appId: app.id }) }
+}
+
+/**
+ * Brings a deleted app back, suspended. What had been issued for it has ended for good, also where the deletion was
+ * interrupted before it came to that.
+ * @throws invalid_request for an unknown slug, an app that is not deleted, or was deleted more than 7 days ago;
+ *   quota_exceeded
+ */
+export const undeleteApp = async (platform: Platform, trace: Trace, actor: Actor, slug: string): Promise<AppRecord> => {
+  const { id, deletedAt } = await findAnyApp(platform.database.queries, slug)
+  if (deletedAt !== null) await endIssued(platform, trace, actor, { kind: 'app', appId: id })
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  return await decide(platform.database, async (q) => {
+    const app = await findAnyApp(q, slug)
+    if (app.deletedAt === null) return refused(badInput('app', 'This app is not deleted.'))
+    if (!isUndeletable(app.deletedAt, now)) return refused(badInput('app', tooLate))
+    const overQuota = await refusalIfFull(q, platform.quotas, app.ownerId)
+    if (overQuota !== null) return refused(overQuota)
+    await q.apps.setDeleted(app.id, null, now)
+    await q.audit.insert(auditEvent(stamp, { actor, action: 'app.undeleted', appId: app.id, target: app.id }))
+    return done(appRecord({ ...app, deletedAt: null, updatedAt: now }, await q.apps.clientsOf(app.id)))
+  })
+}
+
+const tooLate = 'This app was deleted more than 7 days ago and cannot be brought back.'

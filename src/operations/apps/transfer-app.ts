@@ -1,0 +1,52 @@
+import type { App, Queries, User } from '../../../db/database.ts'
+import type { Quotas } from '../../domain/quotas.ts'
+import { type Actor, type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput } from '../bad-input.ts'
+import { type Decision, decide, done, refused } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+import { findUser } from '../users/find-user.ts'
+import { type AppRecord, appRecord } from './app-record.ts'
+import { refusalIfFull } from './app-quota.ts'
+import { findApp } from './find-app.ts'
+
+/**
+ * Gives an app to another active user. Nothing that was issued changes: the previous owner may still know its secrets.
+ * @throws invalid_request for an unknown slug or address, a disabled user, or a deleted app; quota_exceeded
+ */
+export const transferApp = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  input: { readonly slug: string; readonly email: string },
+): Promise<AppRecord> => {
+  const stamp = auditStamp(platform, trace, platform.clock.now())
+  return await decide(platform.database, async (q) => {
+    const app = await findApp(q, input.slug)
+    const clients = await q.apps.clientsOf(app.id)
+    const heir = await findHeir(q, platform.quotas, { email: input.email, ownerId: app.ownerId, apps: 1 })
+    if (heir.kind === 'refused') return heir
+    return done(appRecord(await transferTo(q, stamp, actor, app, heir.value), clients))
+  })
+}
+
+/** The active user of this address, who is not the owner and can take so many more apps, or the refusal. */
+export const findHeir = async (
+  q: Queries,
+  quotas: Quotas,
+  { email, ownerId, apps }: { readonly email: string; readonly ownerId: string; readonly apps: number },
+): Promise<Decision<User>> => {
+  const heir = await findUser(q, email)
+  if (heir === null || heir.status !== 'active' || heir.id === ownerId) {
+    return refused(badInput('to', 'The new owner must be another user, and active.'))
+  }
+  const overQuota = await refusalIfFull(q, quotas, heir.id, apps)
+  return overQuota === null ? done(heir) : refused(overQuota)
+}
+
+/** Moves the app and leaves the row of that; the rest of the transaction has checked that it may. */
+export const transferTo = async (q: Queries, stamp: AuditStamp, actor: Actor, app: App, heir: User): Promise<App> => {
+  await q.apps.setOwner(app.id, heir.id, stamp.at)
+  const detail = { from: app.ownerId, to: heir.id }
+  await q.audit.insert(auditEvent(stamp, { actor, action: 'app.transferred', appId: app.id, target: app.id, detail }))
+  return { ...app, ownerId: heir.id, updatedAt: stamp.at }
+}

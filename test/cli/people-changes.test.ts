@@ -1,0 +1,143 @@
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { addApp, addUser, type Desk, openDesk, password } from './support/run.ts'
+
+setDefaultTimeout(30_000)
+
+let desk: Desk
+beforeAll(async () => {
+  desk = await openDesk()
+  await addUser(desk)
+})
+
+const refusedWith = async (words: readonly string[], exitCode: 1 | 2, options = {}): Promise<string> => {
+  const { stdout, stderr, ...found } = await desk.run([...words, '--json'], options)
+  expect({ words, exitCode: found.exitCode, stdout }).toEqual({ words, exitCode, stdout: '' })
+  return stderr
+}
+const fresh = async (stem: string) => {
+  const email = `${stem}@example.com`
+  const user = await addUser(desk, email)
+  return { ...user, email }
+}
+const statusOf = async (slug: string) => {
+  const { data } = await desk.json(['app', 'list'])
+  return data.find((app: { slug: string }) => app.slug === slug)?.status
+}
+
+test('user disable suspends the apps of the user, says so, and names the command that activates one', async () => {
+  const { email } = await fresh('owner')
+  await desk.json(['app', 'create', '--owner', email, '--name', 'One', '--slug', 'one', '--scopes', 'site:read'])
+  const answer = await desk.json(['user', 'disable', email])
+  expect(answer).toMatchObject({
+    status: 'disabled',
+    ended: { sessions: 0, embeddedSessions: 0 },
+    stopped: { grants: 0, userTokens: 0, appTokens: 0 },
+    apps: { suspended: ['one'], kept: [], transferred: [] },
+    advice: [expect.stringContaining('app-platform app activate')],
+  })
+  expect(await statusOf('one')).toBe('suspended')
+  const { stdout } = await desk.run(['user', 'enable', email])
+  expect(stdout).toContain('Still suspended. To activate it: app-platform app activate one')
+  expect(await statusOf('one')).toBe('suspended')
+})
+
+test('user disable keeps or transfers the apps when it is told to', async () => {
+  const [from, to] = [await fresh('from'), await fresh('to')]
+  const create = ['app', 'create', '--owner', from.email, '--name', 'Two', '--slug', 'two', '--scopes', 'site:read']
+  await desk.json(create)
+  expect((await desk.json(['user', 'disable', from.email, '--apps', 'keep'])).apps.kept).toEqual(['two'])
+  expect(await statusOf('two')).toBe('active')
+  const answer = await desk.json(['user', 'disable', from.email, '--apps', `transfer:${to.email}`])
+  expect(answer.apps.transferred).toEqual(['two'])
+  expect(answer.advice.join('\n')).toContain('credential rotate')
+  expect(await refusedWith(['user', 'disable', to.email, '--apps', 'transfer:nobody@example.com'], 1)).toContain(
+    'active',
+  )
+  for (const choice of ['drop', 'transfer', 'transfer:']) {
+    expect(await refusedWith(['user', 'disable', to.email, '--apps', choice], 2)).toContain('transfer:EMAIL')
+  }
+})
+
+test('user set-password takes a password from standard input or makes one, and nothing else', async () => {
+  const { email } = await fresh('forgetful')
+  const { stdout } = await desk.run(['user', 'set-password', email, '--password-stdin', '--json'], { stdin: password })
+  expect(JSON.parse(stdout)).toMatchObject({ email, ended: { sessions: 0 } })
+  expect(stdout).not.toContain(password)
+  expect(JSON.parse(stdout)).not.toHaveProperty('password')
+  const made = await desk.json(['user', 'set-password', email, '--generate-password'])
+  expect(made.password).toMatch(/^[0-9A-Za-z]{22}$/)
+  await refusedWith(['user', 'set-password', email], 2)
+  await refusedWith(['user', 'set-password', email, '--password-stdin', '--generate-password'], 2)
+  await refusedWith(['user', 'set-password', email, '--password-stdin'], 1, { stdin: 'short' })
+  await refusedWith(['user', 'set-password', 'nobody@example.com', '--generate-password'], 1)
+})
+
+test('user rename and set-email change the name and the address, which stays unique and normalised', async () => {
+  const { email } = await fresh('before')
+  expect((await desk.json(['user', 'rename', email, '--name', 'Grace'])).name).toBe('Grace')
+  await refusedWith(['user', 'rename', email, '--name', 'evil\u202ename'], 1)
+  await refusedWith(['user', 'rename', email], 2)
+  expect((await desk.json(['user', 'set-email', email, '--to', 'After@Example.COM'])).email).toBe('after@example.com')
+  await refusedWith(['user', 'set-email', email, '--to', 'third@example.com'], 1)
+  expect(await refusedWith(['user', 'set-email', 'after@example.com', '--to', 'ADA@example.com'], 1)).toContain(
+    'already',
+  )
+  await refusedWith(['user', 'set-email', 'after@example.com', '--to', 'after.example.com'], 1)
+  const { stdout } = await desk.run(['audit', 'list', '--json'])
+  expect(stdout).toContain('user.renamed')
+  expect(stdout).toContain('user.email_changed')
+  expect(stdout).not.toContain('after@example.com') // the audit log has no names and addresses of people
+})
+
+const set = (email: string, state: string) => ['user', 'set-operator', email, state]
+
+test('user set-operator makes and unmakes operators, but never leaves none', async () => {
+  const [one, two] = [await fresh('desk-one'), await fresh('desk-two')]
+  expect((await desk.json(set(one.email, 'on'))).operator).toBe(true)
+  expect(await refusedWith(set(one.email, 'off'), 1)).toContain('the last operator')
+  await desk.json(set(two.email, 'on'))
+  expect((await desk.json(set(one.email, 'off'))).operator).toBe(false)
+  await refusedWith(set(one.email, 'maybe'), 2)
+  await refusedWith(['user', 'set-operator', one.email], 2)
+})
+
+test('user end-access and app end-access say what ended and what stays', async () => {
+  const { email } = await fresh('ended')
+  await desk.json(['app', 'create', '--owner', email, '--name', 'Three', '--slug', 'three', '--scopes', 'site:read'])
+  const user = await desk.json(['user', 'end-access', email])
+  expect(user.ended).toMatchObject({ grants: 0, userTokens: 0, sessions: 0, embeddedSessions: 0 })
+  expect(user.advice).toEqual([
+    expect.stringContaining('The password still works'),
+    expect.stringContaining('app-platform app end-access three'),
+  ])
+  const app = await desk.json(['app', 'end-access', 'three'])
+  expect(app.ended).toMatchObject({ grants: 0, appTokens: 0, embeddedSessions: 0 })
+  expect(app.advice[0]).toStartWith('Client secrets stay.')
+  expect(await refusedWith(['app', 'end-access', 'no-such-app'], 1)).toBe('error: There is no app with this slug.\n')
+  await refusedWith(['user', 'end-access', 'nobody@example.com'], 1)
+})
+
+test('app delete hides an app, undelete brings it back suspended, and each answer names the next command', async () => {
+  await addApp(desk, 'going')
+  const deleted = await desk.json(['app', 'delete', 'going'])
+  expect(deleted).toMatchObject({ status: 'suspended', deletedAt: expect.any(String) })
+  expect(deleted.advice).toEqual(['To bring it back within 7 days: app-platform app undelete going'])
+  expect(await refusedWith(['app', 'activate', 'going'], 1)).toContain('app-platform app undelete')
+  const { stdout } = await desk.run(['app', 'list'])
+  expect(stdout).toMatch(/^going +Newsletter +suspended +20\d\d-/m)
+  const back = await desk.json(['app', 'undelete', 'going'])
+  expect(back).toMatchObject({ status: 'suspended', deletedAt: null })
+  expect(back.advice).toEqual(['It is suspended. To activate it: app-platform app activate going'])
+  await refusedWith(['app', 'undelete', 'going'], 1)
+})
+
+test('app transfer gives an app to another active user, within their quota', async () => {
+  await addApp(desk, 'moving')
+  const heir = await fresh('heir')
+  expect((await desk.json(['app', 'transfer', 'moving', '--to', heir.email])).ownerId).toBe(heir.id)
+  expect(await refusedWith(['app', 'transfer', 'moving', '--to', 'nobody@example.com'], 1)).toContain('active')
+  await refusedWith(['app', 'transfer', 'moving'], 2)
+  const narrow = { env: { QUOTA_APPS: '1' } }
+  await desk.run(['app', 'create', '--owner', heir.email, '--name', 'N', '--slug', 'four', '--scopes', 'site:read'])
+  expect(await refusedWith(['app', 'transfer', 'going', '--to', heir.email], 1, narrow)).toContain('QUOTA_APPS')
+})
