@@ -371,3 +371,15 @@ export const watermarks = sqliteTable('watermarks', {
   name: text({ enum: ['clock', 'restored', 'recovered', 'moved', 'sealed', 'backed_up'] }).primaryKey(),
   at: integer().notNull(),
 })
+
+/** What has ended and a restore must not revive; `db/restore/ends.ts` names the kinds. */
+export const carriedEnds = sqliteTable(
+  'carried_ends',
+  {
+    kind: text().notNull(),
+    target: text().notNull(),
+    at: integer().notNull(),
+    value: text(),
+  },
+  (table) => [primaryKey({ columns: [table.kind, table.target] })],
+)

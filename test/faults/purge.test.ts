@@ -163,6 +163,7 @@ const nothingRemoved = {
   webhook_attempts: 0,
   webhook_events: 0,
   webhook_secrets: 0,
+  deleted_apps: 0,
 }
 
 describe('a purge', () => {
@@ -236,6 +237,7 @@ describe('a purge', () => {
       webhook_attempts: 0,
       webhook_events: 0,
       webhook_secrets: 0,
+      deleted_apps: 0,
     })
     expect(await aliveIn(platform, lived)).toEqual(allAlive)
     expect(await platform.database.check()).toEqual([])

@@ -29,6 +29,7 @@ export const purgeAll = async (
     webhook_attempts: 0,
     webhook_events: 0,
     webhook_secrets: 0,
+    deleted_apps: 0,
   }
   const cursor = { afterGrantId: '' }
   const purgeKind = async (kind: PurgeKind): Promise<void> => {

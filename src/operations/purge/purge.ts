@@ -5,9 +5,8 @@ import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import { webhookHistoryMs } from '../../domain/webhook-delivery.ts'
 import type { Queries } from '../../../db/database.ts'
 import type { Platform, Trace } from '../platform.ts'
-
-/** Rows that one transaction of the purge may remove at most; small, so that no other write waits for long. */
-const purgeBatchRows = 250
+import { purgeDeletedApps } from './purge-deleted-apps.ts'
+import { type PurgeBatch, purgeBatchRows, type PurgeCursor, purgeGrants } from './purge-grants.ts'
 
 /** Unused artifacts and started uploads are kept for a day. */
 const artifactGraceMs = 24 * 3600 * 1000
@@ -32,13 +31,9 @@ export const purgeKinds = [
   'webhook_attempts',
   'webhook_events',
   'webhook_secrets',
+  'deleted_apps',
 ] as const
 export type PurgeKind = (typeof purgeKinds)[number]
-
-/** Where the walk over all grants stands: the ID after which the next batch looks. */
-type PurgeCursor = { afterGrantId: string }
-
-type PurgeBatch = { readonly removed: number; readonly finished: boolean }
 
 /**
  * Removes one batch of what is over. It only tidies: every check looks at expiry itself. What the clock is not sure of
@@ -53,6 +48,7 @@ export const purgeBatch = async (
   const before = platform.clock.purgeBefore()
   const stamp = auditStamp(platform, trace, platform.clock.now())
   if (kind === 'grants') return await purgeGrants(platform, stamp, before, cursor)
+  if (kind === 'deleted_apps') return await purgeDeletedApps(platform, stamp, before)
   const removed = await platform.database.transaction(async (q) => await removeBatch(q, stamp, kind, before))
   return { removed, finished: removed < (rowsAtOnce[kind] ?? purgeBatchRows) }
 }
@@ -65,7 +61,7 @@ const rowsAtOnce: Partial<Record<PurgeKind, number>> = {
 const removeBatch = async (
   q: Queries,
   stamp: AuditStamp,
-  kind: Exclude<PurgeKind, 'grants'>,
+  kind: Exclude<PurgeKind, 'grants' | 'deleted_apps'>,
   before: number,
 ): Promise<number> => {
   /** Nothing that was made before it belongs to a session that could be open. */
@@ -117,56 +113,4 @@ const purgeAppTokens = async (q: Queries, stamp: AuditStamp, beforeKey: string):
     }),
   )
   return rows.length
-}
-
-/**
- * Looks at the next window of grants on the reading connection and removes the families in it that have expired, as
- * many as fit into one transaction; after the last window the walk starts over. A token pair's row is its audit record,
- * so an event sums up per client what is removed.
- */
-const purgeGrants = async (
-  platform: Platform,
-  stamp: AuditStamp,
-  before: number,
-  cursor: PurgeCursor,
-): Promise<PurgeBatch> => {
-  const window = await platform.database.queries.grants.window(cursor.afterGrantId, purgeBatchRows)
-  const last = window.at(-1)
-  if (last === undefined) {
-    cursor.afterGrantId = ''
-    return { removed: 0, finished: true }
-  }
-  const expired = window.filter((grant) => grant.expiresAt <= before)
-  if (expired.length === 0) {
-    cursor.afterGrantId = last.id
-    return { removed: 0, finished: false }
-  }
-  const batch = await platform.database.transaction(async (q) => {
-    const purged = await purgeFamilies(q, expired, before)
-    const { removed, families, issued } = purged
-    if (removed > 0) {
-      const detail = { families, issued }
-      await q.audit.insert(auditEvent(stamp, { actor: { kind: 'system' }, action: 'grants.purged', detail }))
-    }
-    return purged
-  })
-  // A batch that was full looks at the same window again; families that are gone are no longer in it.
-  if (!batch.full) cursor.afterGrantId = last.id
-  return { removed: batch.removed, finished: false }
-}
-
-/** Families in the order given until the batch is full; counts what was removed, pairs per client. */
-const purgeFamilies = async (q: Queries, expired: readonly { readonly id: string }[], before: number) => {
-  const issued: Record<string, number> = {}
-  let removed = 0
-  let families = 0
-  for (const { id } of expired) {
-    const family = await q.grants.purgeFamily(id, before, purgeBatchRows - removed)
-    if (family.kind === 'kept') continue
-    removed += family.rows
-    if (family.pairs > 0) issued[family.clientId] = (issued[family.clientId] ?? 0) + family.pairs
-    if (family.kind === 'shortened') return { removed, families, issued, full: true }
-    families += 1
-  }
-  return { removed, families, issued, full: false }
 }

@@ -1,0 +1,71 @@
+import type { Queries } from '../../../db/database.ts'
+import { type AuditStamp, auditEvent } from '../audit/event.ts'
+import type { Platform } from '../platform.ts'
+
+/** Rows that one transaction of the purge may remove at most; small, so that no other write waits for long. */
+export const purgeBatchRows = 250
+
+export type PurgeBatch = { readonly removed: number; readonly finished: boolean }
+
+/** Where the walk over all grants stands: the ID after which the next batch looks. */
+export type PurgeCursor = { afterGrantId: string }
+
+/**
+ * Looks at the next window of grants on the reading connection and removes the families in it that have expired, as
+ * many as fit into one transaction; after the last window the walk starts over. A token pair's row is its audit record,
+ * so an event sums up per client what is removed.
+ */
+export const purgeGrants = async (
+  platform: Platform,
+  stamp: AuditStamp,
+  before: number,
+  cursor: PurgeCursor,
+): Promise<PurgeBatch> => {
+  const window = await platform.database.queries.grants.window(cursor.afterGrantId, purgeBatchRows)
+  const last = window.at(-1)
+  if (last === undefined) {
+    cursor.afterGrantId = ''
+    return { removed: 0, finished: true }
+  }
+  const expired = window.filter((grant) => grant.expiresAt <= before)
+  if (expired.length === 0) {
+    cursor.afterGrantId = last.id
+    return { removed: 0, finished: false }
+  }
+  const batch = await platform.database.transaction(async (q) => await purgeFamilies(q, stamp, expired, before))
+  // A batch that was full looks at the same window again; families that are gone are no longer in it.
+  if (!batch.full) cursor.afterGrantId = last.id
+  return { removed: batch.removed, finished: false }
+}
+
+type PurgedFamilies = { readonly removed: number; readonly full: boolean }
+
+/** Removes families in the order given until the batch is full, and leaves the event that sums them up. */
+export const purgeFamilies = async (
+  q: Queries,
+  stamp: AuditStamp,
+  expired: readonly { readonly id: string }[],
+  before: number,
+): Promise<PurgedFamilies> => {
+  const { removed, full, ...detail } = await removeFamilies(q, expired, before)
+  if (removed > 0) {
+    await q.audit.insert(auditEvent(stamp, { actor: { kind: 'system' }, action: 'grants.purged', detail }))
+  }
+  return { removed, full }
+}
+
+/** Counts what was removed, pairs per client. */
+const removeFamilies = async (q: Queries, expired: readonly { readonly id: string }[], before: number) => {
+  const issued: Record<string, number> = {}
+  let removed = 0
+  let families = 0
+  for (const { id } of expired) {
+    const family = await q.grants.purgeFamily(id, before, purgeBatchRows - removed)
+    if (family.kind === 'kept') continue
+    removed += family.rows
+    if (family.pairs > 0) issued[family.clientId] = (issued[family.clientId] ?? 0) + family.pairs
+    if (family.kind === 'shortened') return { removed, families, issued, full: true }
+    families += 1
+  }
+  return { removed, families, issued, full: false }
+}

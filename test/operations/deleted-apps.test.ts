@@ -1,0 +1,227 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { createApp } from '../../src/operations/apps/create-app.ts'
+import { deleteApp, undeleteApp } from '../../src/operations/apps/delete-app.ts'
+import { listApps } from '../../src/operations/apps/list-apps.ts'
+import { listOwnApps } from '../../src/operations/apps/list-own-apps.ts'
+import { ownedApp } from '../../src/operations/apps/owned-app.ts'
+import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { createCredential } from '../../src/operations/credentials/create-credential.ts'
+import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
+import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
+import { listOfferedApps } from '../../src/operations/installs/list-offered-apps.ts'
+import { listOwnInstalls } from '../../src/operations/installs/list-own-installs.ts'
+import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { purgeAll } from '../../src/operations/purge/purge-all.ts'
+import { addRedirectUri } from '../../src/operations/redirect-uris/change-redirect-uris.ts'
+import { authenticateAppToken } from '../../src/operations/tokens/authenticate-app-token.ts'
+import { authenticateEmbeddedSession } from '../../src/operations/tokens/authenticate-embedded-session.ts'
+import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
+import { deliverNext } from '../../src/operations/webhooks/deliver-next.ts'
+import { listDueEndpoints } from '../../src/operations/webhooks/list-due-endpoints.ts'
+import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
+import { countRows } from '../support/expired-rows.ts'
+import { addFamily } from '../support/grant-family.ts'
+import { openAsOperator, operator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
+import { refusalOf, sessionOf, uploadVersion } from './support/owner.ts'
+
+const day = 24 * 3_600_000
+let file: string
+let platform: Platform
+let owner: Login
+let app: AppInWorld
+let install: string
+beforeEach(async () => {
+  file = join(temporaryFolder(), 'deleted.db')
+  const opened = await openAsOperator(file)
+  platform = { ...opened, webhooks: { ...opened.webhooks, check: async () => null } }
+  owner = await addUser(platform)
+  app = await addApp(platform, owner)
+  await addEmbeddedVersion(platform, app)
+  install = await installEmbedded(platform, app, owner)
+})
+afterEach(async () => await platform.database.close())
+
+const remove = async () => await deleteApp(platform, trace, operator, app.slug)
+const bringBack = async (at = platform) => await undeleteApp(at, trace, operator, app.slug)
+const activate = async () => await setAppStatus(platform, trace, operator, { slug: app.slug, status: 'active' })
+const issue = async () => (await issueAppToken(platform, trace, { ...app.production, scope: 'site:read' })).accessToken
+const embeddedCode = async () =>
+  (await issueInstallSessionCode(platform, trace, await sessionOf(platform, owner), install)).code
+const embeddedSession = async () => {
+  const request = { clientId: app.production.clientId, code: await embeddedCode(), origin: embedOrigin(app) }
+  return (await exchangeInstallSessionCode(platform, trace, request)).sessionToken
+}
+const listen = async () => {
+  const kinds = ['credential.created', 'app.suspended']
+  const endpoint = { slug: app.slug, environment: 'production', url: 'https://hooks.example/', kinds } as const
+  return (await addEndpoint(platform, trace, operator, endpoint)).id
+}
+const actionsOf = async () =>
+  (await platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 10_000 })).map(({ action }) => action)
+/** Everything that the purge does at this moment, and the pauses that it made. */
+const purgeAt = async (moment: number) => {
+  const then = { ...platform, clock: { ...platform.clock, purgeBefore: () => moment } }
+  let pauses = 0
+  const removed = await purgeAll(
+    then,
+    trace,
+    async () => void (pauses += 1),
+    () => false,
+  )
+  return { removed, pauses }
+}
+
+test('deleting an app ends all of its access at once, in frames too, and says how much', async () => {
+  const token = await issue()
+  const session = await embeddedSession()
+  await embeddedCode()
+  await addFamily(platform, app, owner, 1)
+  const { app: deleted, ended } = await remove()
+  expect([deleted.status, deleted.deletedAt === null]).toEqual(['suspended', false])
+  // One of the app tokens has uploaded the version.
+  expect(ended).toEqual({
+    grants: 1,
+    authorizationCodes: 0,
+    userTokens: 1,
+    appTokens: 2,
+    sessions: 0,
+    embeddedSessions: 1,
+    installSessionCodes: 1,
+  })
+  expect(await authenticateAppToken(platform, token)).toBeNull()
+  expect((await authenticateEmbeddedSession(platform, session)).caller).toBeNull()
+  expect(await refusalOf(issue())).toBe('app_inactive')
+  expect(await actionsOf()).toContain('app.deleted')
+  expect((await remove()).app.deletedAt).toBe(deleted.deletedAt)
+  expect((await actionsOf()).filter((action) => action === 'app.deleted')).toHaveLength(1)
+})
+
+test('a deleted app is nowhere to be seen but in the list of operators', async () => {
+  const seen = async () => ({
+    own: (await listOwnApps(platform, owner.id)).length,
+    opened: await refusalOf(ownedApp(platform, owner.id, app.slug)),
+    offered: (await listOfferedApps(platform, { limit: 10, cursor: null })).data.length,
+    installs: (await listOwnInstalls(platform, await sessionOf(platform, owner), { limit: 10, cursor: null })).data
+      .length,
+  })
+  expect(await seen()).toEqual({ own: 1, opened: 'done', offered: 1, installs: 1 })
+  await remove()
+  expect(await seen()).toEqual({ own: 0, opened: 'route_not_found', offered: 0, installs: 0 })
+  expect((await listApps(platform)).map(({ slug, deletedAt }) => [slug, deletedAt !== null])).toEqual([
+    [app.slug, true],
+  ])
+})
+
+test('nothing can be done with a deleted app, and the refusal names the command that brings it back', async () => {
+  await remove()
+  const wanted = { slug: app.slug, environment: 'development', label: null } as const
+  for (const step of [activate, async () => await createCredential(platform, trace, operator, wanted)]) {
+    await expect(step()).rejects.toThrow('app-platform app undelete')
+  }
+})
+
+test('an app that is brought back within 7 days is suspended, and what was issued before stays dead', async () => {
+  const [token, session] = [await issue(), await embeddedSession()]
+  await remove()
+  expect(await bringBack()).toMatchObject({ status: 'suspended', deletedAt: null })
+  expect(await refusalOf(bringBack())).toBe('invalid_request')
+  await activate()
+  expect(await authenticateAppToken(platform, token)).toBeNull()
+  expect((await authenticateEmbeddedSession(platform, session)).caller).toBeNull()
+  expect(await authenticateAppToken(platform, await issue())).not.toBeNull()
+  expect(await listOwnApps(platform, owner.id)).toHaveLength(1)
+})
+
+test('a deletion that was interrupted before it had ended anything revives nothing when it is taken back', async () => {
+  const token = await issue()
+  const now = platform.clock.now()
+  await platform.database.transaction(async (q) => await q.apps.setDeleted(app.id, now, now))
+  await bringBack()
+  await activate()
+  expect(await authenticateAppToken(platform, token)).toBeNull()
+})
+
+test('an app is not brought back after 7 days, nor into an account that is full', async () => {
+  const { deletedAt } = (await remove()).app
+  const at = (moment: number) => ({ ...platform, clock: { ...platform.clock, now: () => moment } })
+  expect(await refusalOf(bringBack(at((deletedAt ?? 0) + 7 * day)))).toBe('invalid_request')
+  const full = { ...platform, quotas: { ...platform.quotas, apps: 0 } }
+  expect(await refusalOf(bringBack(full))).toBe('quota_exceeded')
+  expect(await refusalOf(bringBack(at((deletedAt ?? 0) + 7 * day - 1)))).toBe('done')
+})
+
+test('a deleted app counts no longer against the quota of its owner', async () => {
+  const narrow = { ...platform, quotas: { ...platform.quotas, apps: 1 } }
+  const another = { ownerEmail: owner.email, name: 'Another', slug: 'another', scopes: 'site:read' }
+  expect(await refusalOf(createApp(narrow, trace, operator, another))).toBe('quota_exceeded')
+  await remove()
+  expect(await refusalOf(createApp(narrow, trace, operator, another))).toBe('done')
+})
+
+test('no webhook of a deleted app is called, and those that wait are sent once it is back', async () => {
+  const endpoint = await listen()
+  await createCredential(platform, trace, operator, { slug: app.slug, environment: 'production', label: null })
+  let calls = 0
+  const answering = {
+    ...platform,
+    webhooks: {
+      ...platform.webhooks,
+      send: async () => {
+        calls += 1
+        return { status: 200, error: null, retryAfter: null, answer: '', durationMs: 1 }
+      },
+    },
+  }
+  const deliver = async () => await deliverNext(answering, trace, endpoint, AbortSignal.timeout(1_000))
+  expect(await listDueEndpoints(platform)).toEqual([endpoint])
+  await remove()
+  expect([await listDueEndpoints(platform), await deliver(), calls]).toEqual([[], { kind: 'nothing due' }, 0])
+  await bringBack()
+  expect(await listDueEndpoints(platform)).toEqual([endpoint])
+  await deliver()
+  expect(calls).toBe(1)
+})
+
+test('after 7 days the purge removes everything of the app but its audit, in small batches, and frees its names', async () => {
+  await listen()
+  await uploadVersion(platform, app, '9.0.0', ['submit'])
+  await createCredential(platform, trace, operator, { slug: app.slug, environment: 'production', label: null })
+  const family = await addFamily(platform, app, owner, 600)
+  const lasting = { ...family, expiresAt: platform.clock.now() + 30 * day }
+  await platform.database.transaction(async (q) => await q.grants.advance(family.id, family.currentKey, lasting))
+  const kept = await addApp(platform, owner)
+  const { deletedAt } = (await remove()).app
+  const due = (deletedAt ?? 0) + 7 * day
+  const taken = { ownerEmail: owner.email, name: 'Again', slug: app.slug, scopes: 'site:read' }
+  const take = async () => await createApp(platform, trace, operator, taken)
+  const register = async (slug: string) =>
+    await addRedirectUri(platform, trace, operator, { slug, environment: 'development', uri: app.redirectUri })
+
+  expect((await purgeAt(due - 1)).removed.deleted_apps).toBe(0)
+  expect([await refusalOf(take()), await refusalOf(register(kept.slug))]).toEqual([
+    'invalid_request',
+    'invalid_request',
+  ])
+
+  const { removed, pauses } = await purgeAt(due)
+  expect(removed.deleted_apps).toBeGreaterThan(600)
+  expect(pauses).toBeGreaterThan(8)
+  const tables = ['grants', 'token_pairs', 'authorization_codes', 'installs', 'versions', 'webhook_endpoints'] as const
+  expect(countRows(file, ...tables, 'webhook_secrets', 'webhook_events', 'webhook_deliveries')).toEqual({
+    ...Object.fromEntries(tables.map((table) => [table, 0])),
+    webhook_secrets: 0,
+    webhook_events: 0,
+    webhook_deliveries: 0,
+  })
+  expect(countRows(file, 'apps', 'clients', 'redirect_uris')).toEqual({ apps: 1, clients: 2, redirect_uris: 2 })
+  const actions = await actionsOf()
+  expect(actions).toContain('app.created')
+  expect(actions.at(-1)).toBe('app.purged')
+  expect(await platform.database.check()).toEqual([])
+  expect([await refusalOf(take()), await refusalOf(register(kept.slug))]).toEqual(['done', 'done'])
+  expect((await purgeAt(due)).removed.deleted_apps).toBe(0)
+})
