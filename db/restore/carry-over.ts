@@ -46,7 +46,9 @@ export const carryOver = (connection: Connection, now: number): Knowledge => {
 const nothing: CarriedOver = {
   credentials: 0,
   apps: 0,
+  owners: 0,
   users: 0,
+  emails: 0,
   passwords: 0,
   operators: 0,
   installs: 0,

@@ -1,10 +1,13 @@
+import { changedHands } from './changed-hands.ts'
 import { rolledBack } from './rolled-back.ts'
 
 /** How much of each was over, or taken away, in the predecessor and still in force in the backup. */
 export type CarriedOver = {
   readonly credentials: number
   readonly apps: number
+  readonly owners: number
   readonly users: number
+  readonly emails: number
   readonly passwords: number
   readonly operators: number
   readonly installs: number
@@ -246,6 +249,7 @@ const suspensions: readonly End[] = [
 
 /** Everything that a restore must not revive, but for what was issued, which ends with every restore. */
 export const ends: readonly End[] = [
+  ...changedHands,
   ...rowEnds,
   rolledBack,
   scopesOf('apps', 'app_scopes'),

@@ -33,7 +33,9 @@ setDefaultTimeout(60_000)
 const nothingCarriedOver = {
   credentials: 0,
   apps: 0,
+  owners: 0,
   users: 0,
+  emails: 0,
   passwords: 0,
   operators: 0,
   installs: 0,
@@ -52,7 +54,7 @@ test('a restore puts the backup in place, keeps what was there under a dated nam
     predecessor: 'read',
     ended: { appTokens: 0, grants: 0, sessions: 0, embeddedSessions: 0 },
     carriedOver: nothingCarriedOver,
-    kept: 2, // of the second user: the password, and that they are no operator
+    kept: 3, // of the second user: the address, the password, and that they are no operator
     unread: 0,
     database: file,
     keptAs: expect.stringMatching(/\.before-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/),
@@ -93,7 +95,7 @@ test('it says in plain words what it did', async () => {
   expect(stdout).toContain('What was there is kept as ')
   expect(stdout).toContain('Every token, code, grant and session issued before has ended')
   expect(stdout).toContain('Carried over from what was there')
-  expect(stdout).toContain('should a newer one be restored: 2.')
+  expect(stdout).toContain('should a newer one be restored: 3.')
 })
 
 test('it says what to rotate when nobody knows what had ended, also at the restore of a newer backup after that', async () => {

@@ -10,10 +10,10 @@ import { withReadableBackup } from '../readable-backup.ts'
 const consequences = `
 The backup is checked first and is only read. A server must not be running on the database. What was there is kept
 beside it under a dated name. Every token, code, grant and session that was issued before ends: people sign in and
-consent again, apps ask for new tokens. Secrets that were revoked, apps that were suspended, users that were disabled or
-are operators no longer, passwords that were changed, installs that ended, scopes that were withdrawn, versions that
-were withdrawn, rejected or rolled back in production, redirect URIs and webhook endpoints that were taken away since the
-backup stay so, also over several restores in whatever order, if the database that was there can still be read; if not,
+consent again, apps ask for new tokens. Secrets that were revoked, apps that were suspended, deleted or
+transferred, users that were disabled or are operators no longer, passwords and addresses that were changed, installs
+that ended, scopes that were withdrawn, versions that were withdrawn, rejected or rolled back in production, redirect
+URIs and webhook endpoints that were taken away since the backup stay so, also over several restores in whatever order, if the database that was there can still be read; if not,
 the answer says so: rotate the client secrets then.`
 
 export const addRestoreCommand = (program: Command): void => {
@@ -65,7 +65,8 @@ const restoredText = ({ database, keptAs, ended, carriedOver, kept }: Restored):
     : [
         'Carried over from what was there, as ended since the backup: ' +
           `client secrets ${carriedOver.credentials}, apps ${carriedOver.apps}, users ${carriedOver.users}, changed ` +
-          `passwords ${carriedOver.passwords}, operator rights ${carriedOver.operators}, installs ${carriedOver.installs}, ` +
+          `passwords ${carriedOver.passwords}, addresses ${carriedOver.emails} and app owners ${carriedOver.owners}, ` +
+          `operator rights ${carriedOver.operators}, installs ${carriedOver.installs}, ` +
           `scopes of apps and installs ${carriedOver.scopes}, ` +
           `versions ${carriedOver.versions}, redirect URIs ${carriedOver.redirectUris}, webhook endpoints and secrets ` +
           `${carriedOver.webhooks}. What has ended and this backup does not know is remembered, should a newer one be ` +

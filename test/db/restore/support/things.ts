@@ -1,11 +1,15 @@
 import { changeAppScopes } from '../../../../src/operations/apps/change-app-scopes.ts'
+import { deleteApp, undeleteApp } from '../../../../src/operations/apps/delete-app.ts'
 import { setAppStatus } from '../../../../src/operations/apps/set-app-status.ts'
+import { transferApp } from '../../../../src/operations/apps/transfer-app.ts'
 import { revokeCredential } from '../../../../src/operations/credentials/revoke-credential.ts'
 import { rotateCredential } from '../../../../src/operations/credentials/rotate-credential.ts'
 import { createInstall } from '../../../../src/operations/installs/create-install.ts'
 import { moveInstall } from '../../../../src/operations/installs/move-install.ts'
 import type { Platform } from '../../../../src/operations/platform.ts'
 import { addRedirectUri, removeRedirectUri } from '../../../../src/operations/redirect-uris/change-redirect-uris.ts'
+import { purgeBatch } from '../../../../src/operations/purge/purge.ts'
+import { setUserEmail } from '../../../../src/operations/users/change-user.ts'
 import { resetPassword } from '../../../../src/operations/users/reset-password.ts'
 import { setOperator } from '../../../../src/operations/users/set-operator.ts'
 import { setUserStatus } from '../../../../src/operations/users/set-user-status.ts'
@@ -41,7 +45,7 @@ export const makeThings = async (platform: Platform): Promise<readonly Thing[]> 
     ...(await makeEndpoints(platform, app)),
     ...(await makePeople(platform)),
     ...(await makeScopes(platform, owner)),
-    await makeApp(platform, owner),
+    ...(await makeApps(platform, owner)),
     {
       name: 'redirect URI',
       end: async (at) => await removeRedirectUri(at, trace, operator, callback),
@@ -56,14 +60,58 @@ export const namesInForce = async (platform: Platform, things: readonly Thing[])
   return found.flat()
 }
 
-const makeApp = async (platform: Platform, owner: Login): Promise<Thing> => {
-  const { id, slug } = await addApp(platform, owner)
-  return {
-    name: 'app',
-    end: async (at) => await setAppStatus(at, trace, operator, { slug, status: 'suspended' }),
-    begin: async (at) => await setAppStatus(at, trace, operator, { slug, status: 'active' }),
-    isInForce: async ({ database }) => (await database.queries.apps.byId(id))?.status === 'active',
-  }
+const isActive = (id: string) => async (at: Platform) => {
+  const app = await at.database.queries.apps.byId(id)
+  return app?.status === 'active' && app.deletedAt === null
+}
+const setStatus = async (at: Platform, { slug }: AppInWorld, status: 'active' | 'suspended') =>
+  await setAppStatus(at, trace, operator, { slug, status })
+
+const makeApps = async (platform: Platform, owner: Login): Promise<readonly Thing[]> => {
+  const heir = await addUser(platform)
+  const made = async () => await addApp(platform, owner)
+  const [suspended, purged, deleted, owned] = [await made(), await made(), await made(), await made()]
+  const transferTo = async (at: Platform, { email }: Login) =>
+    await transferApp(at, trace, operator, { slug: owned.slug, email })
+  return [
+    {
+      name: 'app',
+      end: async (at) => await setStatus(at, suspended, 'suspended'),
+      begin: async (at) => await setStatus(at, suspended, 'active'),
+      isInForce: isActive(suspended.id),
+    },
+    {
+      name: 'app, deleted and purged',
+      end: async (at) => {
+        await deleteApp(at, trace, operator, purged.slug)
+        await purgeApps(at)
+      },
+      isInForce: isActive(purged.id),
+    },
+    {
+      name: 'app, deleted',
+      end: async (at) => await deleteApp(at, trace, operator, deleted.slug),
+      begin: async (at) => {
+        await undeleteApp(at, trace, operator, deleted.slug)
+        await setStatus(at, deleted, 'active')
+      },
+      isInForce: isActive(deleted.id),
+    },
+    {
+      name: 'owner of an app',
+      end: async (at) => await transferTo(at, heir),
+      begin: async (at) => await transferTo(at, owner),
+      isInForce: async ({ database }) => (await database.queries.apps.byId(owned.id))?.ownerId === owner.id,
+    },
+  ]
+}
+
+/** As the purge does 8 days from now. */
+const purgeApps = async (platform: Platform): Promise<void> => {
+  const then = platform.clock.now() + 8 * 24 * 3_600_000
+  const later = { ...platform, clock: { ...platform.clock, purgeBefore: () => then } }
+  let finished = false
+  while (!finished) ({ finished } = await purgeBatch(later, trace, 'deleted_apps', { afterGrantId: '' }))
 }
 
 const makeScopes = async (platform: Platform, owner: Login): Promise<readonly Thing[]> => {
@@ -122,7 +170,12 @@ const userOf = async ({ database }: Platform, id: string) => await database.quer
 
 const makePeople = async (platform: Platform): Promise<readonly Thing[]> => {
   const [person, forgetful, desk] = [await addUser(platform), await addUser(platform), await addUser(platform)]
-  await setOperator(platform, trace, operator, { userId: desk.id, isOperator: true })
+  const moving = await addUser(platform)
+  const movedTo = `moved-${moving.email}`
+  const lasting = await addUser(platform) // the last operator could not be withdrawn
+  for (const { id } of [desk, lasting]) {
+    await setOperator(platform, trace, operator, { userId: id, isOperator: true })
+  }
   return [
     {
       name: 'user',
@@ -138,6 +191,12 @@ const makePeople = async (platform: Platform): Promise<readonly Thing[]> => {
         await resetPassword(at, trace, operator, { userId: forgetful.id, password: forgetful.password }),
       isInForce: async (at) =>
         await at.passwords.matches(forgetful.password, (await userOf(at, forgetful.id))?.passwordHash ?? null),
+    },
+    {
+      name: 'address',
+      end: async (at) => await setUserEmail(at, trace, operator, { email: moving.email, to: movedTo }),
+      begin: async (at) => await setUserEmail(at, trace, operator, { email: movedTo, to: moving.email }),
+      isInForce: async (at) => (await userOf(at, moving.id))?.email === moving.email,
     },
     {
       name: 'rights of an operator',
