@@ -1,12 +1,9 @@
 import { Argument, type Command } from 'commander'
-import type { User } from '../../../db/database.ts'
 import { generatedPassword, generatedPasswordBytes } from '../../domain/generated-password.ts'
 import { endUserAccess } from '../../operations/access/end-access.ts'
-import { badInput } from '../../operations/bad-input.ts'
-import type { Platform } from '../../operations/platform.ts'
 import { renameUser, setUserEmail } from '../../operations/users/change-user.ts'
 import { confirmPassword } from '../../operations/users/confirm-password.ts'
-import { findUser } from '../../operations/users/find-user.ts'
+import { userAt } from '../../operations/users/find-user.ts'
 import { resetPassword } from '../../operations/users/reset-password.ts'
 import { setOperator } from '../../operations/users/set-operator.ts'
 import { asOperator } from '../as-operator.ts'
@@ -50,7 +47,7 @@ const setPassword = async (email: string, flags: PasswordFlags): Promise<void> =
   const typed = await typedPassword(flags)
   const record = await asOperator(flags, async ({ platform, trace, actor }) => {
     const password = typed ?? generatedPassword(platform.random.bytes(generatedPasswordBytes))
-    const { id: userId } = await userOf(platform, email)
+    const { id: userId } = await userAt(platform, email)
     const { user, endedSessions } = await resetPassword(platform, trace, actor, { userId, password })
     const ended = { sessions: endedSessions }
     return typed === null ? { ...userRecord(user), ended, password } : { ...userRecord(user), ended }
@@ -64,12 +61,6 @@ const confirm = async (email: string, flags: CommonFlags): Promise<void> => {
     async ({ platform, trace, actor }) => await confirmPassword(platform, trace, actor, email),
   )
   answerRecord(flags, userRecord(user))
-}
-
-const userOf = async (platform: Platform, email: string): Promise<User> => {
-  const user = await findUser(platform.database.queries, email)
-  if (user === null) throw badInput('email', 'There is no such user.')
-  return user
 }
 
 const rename = async (email: string, flags: CommonFlags & { readonly name: string }): Promise<void> => {
@@ -92,7 +83,7 @@ const setEmail = async (email: string, flags: CommonFlags & { readonly to: strin
 
 const changeOperator = async (email: string, state: 'on' | 'off', flags: CommonFlags): Promise<void> => {
   const user = await asOperator(flags, async ({ platform, trace, actor }) => {
-    const { id: userId } = await userOf(platform, email)
+    const { id: userId } = await userAt(platform, email)
     return await setOperator(platform, trace, actor, { userId, isOperator: state === 'on' })
   })
   answerRecord(flags, userRecord(user))

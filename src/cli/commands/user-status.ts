@@ -24,7 +24,7 @@ export const addUserStatusCommands = (group: Command): void => {
 }
 
 const consequences = `
-All of it is decided in one transaction. suspend: none of their apps works until app activate. keep: the apps go on
+All of it is decided in one step. suspend: none of their apps works until app activate. keep: the apps go on
 without an active owner. transfer:EMAIL: another active user owns them from now on; their secrets stay as they are.
 A user who is disabled already can be disabled again with another choice.`
 

@@ -2,9 +2,8 @@ import type { App, User } from '../../../db/database.ts'
 import { type AppRecord, appRecord } from '../apps/app-record.ts'
 import { findAnyApp } from '../apps/find-app.ts'
 import type { Actor } from '../audit/event.ts'
-import { badInput } from '../bad-input.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { findUser } from '../users/find-user.ts'
+import { userAt } from '../users/find-user.ts'
 import { type EndedAccess, endIssued } from './end-issued.ts'
 
 /**
@@ -35,9 +34,7 @@ export const endUserAccess = async (
   actor: Actor,
   email: string,
 ): Promise<{ readonly user: User; readonly apps: readonly App[]; readonly ended: EndedAccess }> => {
-  const q = platform.database.queries
-  const user = await findUser(q, email)
-  if (user === null) throw badInput('email', 'There is no such user.')
+  const user = await userAt(platform, email)
   const ended = await endIssued(platform, trace, actor, { kind: 'user', userId: user.id })
-  return { user, apps: await q.apps.listOwnedBy(user.id), ended }
+  return { user, apps: await platform.database.queries.apps.listOwnedBy(user.id), ended }
 }
