@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { DatabaseUnusable, type WriteEvent } from './database.ts'
@@ -13,7 +13,7 @@ import { connect, Connection } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
 import { assertNotMoved } from './sqlite/moved.ts'
 import { assertOneName } from './sqlite/one-name.ts'
-import { canonicalPath, companionsOf, createPrivately, syncFolderOf } from './sqlite/private-file.ts'
+import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './sqlite/private-file.ts'
 import { lockAgainstServers } from './sqlite/server-lock.ts'
 
 type RestoreOptions = {
@@ -163,13 +163,4 @@ const settle = async (connection: Connection, held: Predecessor, database: strin
   connection.run(`PRAGMA main.user_version = ${count}`)
   connection.run('COMMIT')
   return { ...facts, at }
-}
-
-const syncFile = (file: string): void => {
-  const descriptor = openSync(file, 'r+')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
 }

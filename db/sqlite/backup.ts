@@ -1,7 +1,7 @@
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, linkSync, renameSync, rmSync } from 'node:fs'
 import { DatabaseUnusable } from '../database.ts'
 import { Connection } from './connection.ts'
-import { canonicalPath, companionsOf, createPrivately, syncFolderOf } from './private-file.ts'
+import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './private-file.ts'
 import { startThread } from './thread.ts'
 
 /**
@@ -62,14 +62,5 @@ const assertWhole = (copy: string): void => {
     if (verdict !== 'ok') throw new DatabaseUnusable('damaged', `The copy is damaged: ${String(verdict)}.`)
   } finally {
     connection.close()
-  }
-}
-
-const syncFile = (file: string): void => {
-  const descriptor = openSync(file, 'r+')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
   }
 }

@@ -65,3 +65,13 @@ export const syncFolderOf = (file: string): void => {
     closeSync(folder)
   }
 }
+
+/** Makes what is in a file durable. */
+export const syncFile = (file: string): void => {
+  const descriptor = openSync(file, 'r+')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}

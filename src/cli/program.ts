@@ -12,6 +12,7 @@ import { addInstallCommands } from './commands/install.ts'
 import { addLoginCommand } from './commands/login.ts'
 import { addLogoutCommand } from './commands/logout.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
+import { addMoveCommand } from './commands/move.ts'
 import { addPrintCommands } from './commands/print.ts'
 import { addPurgeCommand } from './commands/purge.ts'
 import { addRecoverCommand } from './commands/recover.ts'
@@ -73,6 +74,7 @@ const createProgram = (): Command => {
   addBackupCommand(program)
   addRestoreCommand(program)
   addRecoverCommand(program)
+  addMoveCommand(program)
   addPurgeCommand(program)
   addSeedCommand(program)
   program.commandsGroup('People, apps and what they have:')

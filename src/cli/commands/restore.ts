@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { migrations } from '../../../db/migrations/index.ts'
+import { restoreMoved } from '../../../db/move.ts'
 import { type Restored, type RestoreFacts, type RestoreStep, restoreSqlite } from '../../../db/restore.ts'
 import { readConfig } from '../../config.ts'
 import { operatorEvents } from '../as-operator.ts'
@@ -16,14 +17,18 @@ that ended, scopes that were withdrawn, versions that were withdrawn, rejected o
 URIs and webhook endpoints that were taken away since the backup stay so, also over several restores in whatever order, if the database that was there can still be read; if not,
 the answer says so: rotate the client secrets then.`
 
+type RestoreFlags = CommonFlags & { readonly move?: boolean }
+
 export const addRestoreCommand = (program: Command): void => {
   operatorCommand(program, 'restore <file>', 'Put a backup in the place of the database.')
+    .option('--move', 'the file is the sealed copy of a moved database (see move): ends nothing, replaces nothing')
     .addHelpText('after', consequences)
     .action(restore)
 }
 
-const restore = async (backup: string, flags: CommonFlags): Promise<void> => {
+const restore = async (backup: string, flags: RestoreFlags): Promise<void> => {
   const { databasePath } = readConfig({ database: flags.database })
+  if (flags.move === true) return await putInPlace(backup, databasePath, flags)
   const options = {
     file: databasePath,
     migrations,
@@ -39,6 +44,17 @@ const restore = async (backup: string, flags: CommonFlags): Promise<void> => {
   const { at: restoredAt, ...facts } = restored
   const advice = adviceAfter(restored)
   answer(flags, { ...wireRecord({ restoredAt }), ...facts, advice }, [...restoredText(restored), ...advice].join('\n'))
+}
+
+const putInPlace = async (sealed: string, file: string, flags: CommonFlags): Promise<void> => {
+  const { database, restoredAt } = await withReadableBackup(
+    sealed,
+    file,
+    async (readable) =>
+      await restoreMoved({ file, sealed: readable, migrations, now: Date.now(), event: operatorEvents() }),
+  )
+  const text = `Put ${database} in place. Tokens, sessions and grants go on. Remove ${sealed}: it is a whole copy, and must not be used twice.`
+  answer(flags, { ...wireRecord({ restoredAt }), database }, text)
 }
 
 const stepTexts = {

@@ -1,0 +1,39 @@
+import type { Command } from 'commander'
+import { migrations } from '../../../db/migrations/index.ts'
+import { moveSqlite } from '../../../db/move.ts'
+import { readConfig } from '../../config.ts'
+import { operatorEvents } from '../as-operator.ts'
+import { type CommonFlags, operatorCommand } from '../operator-command.ts'
+import { answer, wireRecord } from '../output.ts'
+
+const steps = `
+To move to another machine, where every token, session and grant goes on:
+  1. Stop the server here.
+  2. app-platform move --to PATH
+     marks the database as moved and writes a sealed copy. No server or command uses the database here any more. When it
+     was interrupted, or the copy was lost, run it again: it writes the same copy.
+  3. Bring the copy to the other machine, privately: it holds everything.
+  4. There: app-platform restore --move PATH, where no database is yet. Then start the server.
+Use the copy once: two servers on two copies would each accept tokens that the other has ended.`
+
+export const addMoveCommand = (program: Command): void => {
+  operatorCommand(program, 'move', 'Mark the database as moved, and write a sealed copy for another machine.')
+    .requiredOption('--to <path>', 'where to write the sealed copy')
+    .addHelpText('after', steps)
+    .action(move)
+}
+
+const move = async (flags: CommonFlags & { readonly to: string }): Promise<void> => {
+  const { databasePath } = readConfig({ database: flags.database })
+  const { database, file, movedAt } = await moveSqlite({
+    file: databasePath,
+    to: flags.to,
+    migrations,
+    now: Date.now(),
+    event: operatorEvents(),
+  })
+  const text =
+    `${database} has moved and is not used here any more. Bring ${file} to the other machine, and there run ` +
+    'app-platform restore --move FILE.'
+  answer(flags, { ...wireRecord({ movedAt }), database, file }, text)
+}
