@@ -174,3 +174,24 @@ test.skipIf(caddy === null)('Caddy finds the printed site valid and in the form 
   expect(askCaddy('validate', '--adapter', 'caddyfile', '--config', file).exitCode).toBe(0)
   expect(askCaddy('fmt', file).stdout.toString()).toBe(await Bun.file(file).text())
 })
+
+test.skipIf(installed('systemd-analyze') === null)(
+  'systemd understands the timer of backups and its service',
+  async () => {
+    for (const env of [{}, { DATABASE_URL: 'file:/srv/x.db' }]) {
+      const [, service = '', timer = ''] = (await print('backup-timer', env)).split(/^# ---- .*$/m)
+      const folder = temporaryFolder()
+      const paths = [join(folder, 'app-platform-backup.service'), join(folder, 'app-platform-backup.timer')]
+      await Bun.write(paths[0] ?? '', service.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`))
+      await Bun.write(paths[1] ?? '', timer)
+      const child = Bun.spawn(['systemd-analyze', 'verify', '--man=no', ...paths], { stdout: 'pipe', stderr: 'pipe' })
+      const err = await new Response(child.stderr).text()
+      expect({
+        exitCode: await child.exited,
+        err: err.split('\n').filter((line) => line.includes('app-platform')),
+      }).toEqual({ exitCode: 0, err: [] })
+      expect(service).toContain('--keep 14 --check')
+      expect(service).toMatch(/^Environment="DATABASE_URL=file:\//m)
+    }
+  },
+)

@@ -1,12 +1,31 @@
-import { statSync } from 'node:fs'
+import { createReadStream, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { basename, extname, join, resolve } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { backupFile } from '../../../db/backup-file.ts'
+import { checkFile } from '../../../db/check-file.ts'
+import { DatabaseUnusable } from '../../../db/database.ts'
 import { migrations } from '../../../db/migrations/index.ts'
 import { readConfig } from '../../config.ts'
+import { PlatformError } from '../../domain/errors.ts'
+import { recordBackup } from '../../operations/health/record-backup.ts'
+import { actingUser, ownership } from '../../runtime/identity.ts'
+import { asOperator } from '../as-operator.ts'
+import { CommandFailed } from '../command-failed.ts'
 import { type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answer } from '../output.ts'
+import { UsageError } from '../usage-error.ts'
+import { wholeNumber } from '../whole-number.ts'
 
-type BackupFlags = CommonFlags & { readonly force?: boolean }
+type BackupFlags = CommonFlags & { readonly force?: boolean; readonly keep?: number; readonly check?: boolean }
+
+const targets = `
+The target is a file, a folder or a dash:
+  FILE   one private file; an existing one is left as it is, or replaced with --force
+  DIR    a file in that folder, named after the database and the moment (UTC). With --keep N all but the newest N of the
+         files that were named so are removed afterwards; nothing else in the folder is touched
+  -      standard output, for a pipe or a file: app-platform backup - | age -r KEY > backup.age
+Copying the database file by hand is no backup. print backup-timer prints a timer that does all of this every day.`
 
 export const addBackupCommand = (program: Command): void => {
   operatorCommand(
@@ -15,13 +34,90 @@ export const addBackupCommand = (program: Command): void => {
     'Copy the database into one private file, beside a running server or without one.',
   )
     .option('--force', 'replace the file if it exists')
+    .option('--keep <count>', 'in a folder: remove older backups, but for so many', wholeNumber(1, 100_000))
+    .option('--check', 'check the copy as check FILE does, before older ones are removed')
+    .addHelpText('after', targets)
     .action(backup)
 }
 
-const backup = (to: string, flags: BackupFlags): void => {
+const backup = async (to: string, flags: BackupFlags): Promise<void> => {
   const { databasePath: file } = readConfig({ database: flags.database })
-  backupFile({ file, to, replace: flags.force === true, migrations })
-  const { size: sizeBytes, mtimeMs } = statSync(to)
+  if (to === '-') return await toStandardOutput(file, flags)
+  const isFolder = flags.keep !== undefined || statSync(to, { throwIfNoEntry: false })?.isDirectory() === true
+  if (isFolder) mkdirSync(to, { recursive: true, mode: 0o700 })
+  const target = isFolder ? join(to, `${stemOf(file)}-${new Date().toISOString().replaceAll(':', '-')}.db`) : to
+  write(file, target, flags)
+  if (flags.check === true) assertSound(target)
+  const pruned = flags.keep === undefined ? [] : prune(to, stemOf(file), { keep: flags.keep, newest: basename(target) })
+  const { size: sizeBytes, mtimeMs } = statSync(target)
+  const recorded = await record(flags, sizeBytes)
   const createdAt = new Date(mtimeMs).toISOString()
-  answer(flags, { file: to, sizeBytes, createdAt }, `Backed up to ${to} (${sizeBytes.toLocaleString('en')} bytes).`)
+  const text = [
+    `Backed up to ${target} (${sizeBytes.toLocaleString('en')} bytes).`,
+    ...(pruned.length === 0 ? [] : [`Removed ${pruned.join(', ')}.`]),
+    ...(recorded ? [] : ['The database could not keep when: see app-platform check.']),
+  ].join('\n')
+  answer(flags, { file: target, sizeBytes, createdAt, recorded, pruned }, text)
+}
+
+const write = (file: string, to: string, { force }: BackupFlags): void => {
+  try {
+    backupFile({ file, to, replace: force === true, migrations })
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EACCES')) throw error
+    const folder = resolve(to, '..')
+    throw new CommandFailed([
+      `${actingUser()}, who owns the folder of the database, may not write to ${folder}: ${ownership(folder)}. ` +
+        `This command acts as ${actingUser()}: choose another folder, or app-platform backup - > ${to}.`,
+    ])
+  }
+}
+
+const assertSound = (copy: string): void => {
+  const problems = checkFile(copy, migrations, 'backup')
+  if (problems.length > 0) throw new CommandFailed(problems)
+}
+
+/** `app-platform` of `/var/lib/app-platform/app-platform.db`. */
+const stemOf = (file: string): string => basename(file, extname(file))
+
+const dated = /^-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.db$/
+
+/** Removes older files that this command named, and gives their names. What was just written stays, whatever the clock said before. */
+const prune = (folder: string, stem: string, { keep, newest }: { keep: number; newest: string }): readonly string[] => {
+  const older = readdirSync(folder)
+    .filter((name) => name !== newest && name.startsWith(stem) && dated.test(name.slice(stem.length)))
+    .filter((name) => lstatSync(join(folder, name), { throwIfNoEntry: false })?.isFile() === true)
+    .toSorted()
+  const removed = older.slice(0, Math.max(0, older.length - (keep - 1)))
+  for (const name of removed) rmSync(join(folder, name), { force: true })
+  return removed
+}
+
+/** A database that cannot be opened for use can be backed up all the same. */
+const record = async (flags: CommonFlags, sizeBytes: number): Promise<boolean> => {
+  try {
+    await asOperator(flags, async ({ platform, trace, actor }) => await recordBackup(platform, trace, actor, sizeBytes))
+    return true
+  } catch (error) {
+    if (error instanceof DatabaseUnusable || error instanceof PlatformError) return false
+    throw error
+  }
+}
+
+/** A whole copy first, then its bytes: a reader that is slow holds nobody up, and what arrives is one moment. */
+const toStandardOutput = async (file: string, flags: BackupFlags): Promise<void> => {
+  if (flags.json === true || flags.keep !== undefined || flags.force === true || flags.check === true) {
+    throw new UsageError('A backup to standard output takes no --json, --keep, --force or --check.')
+  }
+  if (process.stdout.isTTY) throw new UsageError('A backup does not go to a terminal: send it to a file or a pipe.')
+  const copy = `${resolve(file)}.${crypto.randomUUID()}.unfinished`
+  try {
+    backupFile({ file, to: copy, replace: false, migrations })
+    const { size } = statSync(copy)
+    await pipeline(createReadStream(copy), process.stdout, { end: false })
+    await record(flags, size)
+  } finally {
+    rmSync(copy, { force: true })
+  }
 }

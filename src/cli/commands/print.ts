@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { programEnvironment } from '../../config.ts'
+import { backupTimer } from '../print/backup-timer.ts'
 import { caddyfile } from '../print/caddyfile.ts'
 import { type Deployment, deploymentOf } from '../print/deployment.ts'
 import { nginxSite } from '../print/nginx-site.ts'
@@ -18,6 +19,12 @@ export const addPrintCommands = (program: Command): void => {
     .command('print')
     .description('Print configuration for what stands around the server, matching the settings.')
   printCommand(group, 'systemd', 'A hardened systemd service.', async (deployment) => systemdUnit(deployment))
+  printCommand(
+    group,
+    'backup-timer',
+    'A systemd timer and service, and a line of cron, that back up every day.',
+    async (deployment) => backupTimer(deployment),
+  )
   printCommand(group, 'caddy', 'A Caddy site that ends TLS.', async (deployment) =>
     caddyfile(await termsOf(deployment)),
   )

@@ -55,16 +55,16 @@ const quoted = (text: string): string =>
   `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%').replaceAll('\n', '\\n')}"`
 
 /** A word of a command line. A dollar sign would begin a variable there. */
-const word = (text: string): string => (/^[\w./-]+$/.test(text) ? text : quoted(text.replaceAll('$', '$$$$')))
+export const word = (text: string): string => (/^[\w./-]+$/.test(text) ? text : quoted(text.replaceAll('$', '$$$$')))
 
-const environment = ({ settings }: Deployment): readonly string[] =>
+export const environment = ({ settings }: Deployment): readonly string[] =>
   settings.map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`)
 
 /**
  * The one folder that it may write to. systemd makes it and hands it over if it lies where services keep their state.
  * @throws UsageError for a place that the service cannot see
  */
-const home = ({ database }: Deployment): readonly string[] => {
+export const home = ({ database }: Deployment): readonly string[] => {
   const folder = dirname(database)
   if (/^\/(home|root|run\/user|tmp|var\/tmp)(\/|$)/.test(folder)) {
     throw new UsageError(
@@ -79,7 +79,7 @@ const home = ({ database }: Deployment): readonly string[] => {
   ]
 }
 
-const sandbox = ({ port }: Deployment): readonly string[] => [
+export const sandbox = ({ port }: Deployment): readonly string[] => [
   'NoNewPrivileges=yes',
   'ProtectSystem=strict',
   ...yes('ProtectHome', 'PrivateTmp', 'PrivateDevices', 'ProtectHostname', 'ProtectClock', 'ProtectKernelTunables'),

@@ -1,0 +1,92 @@
+import { Database } from 'bun:sqlite'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { programCommand } from '../support/program.ts'
+import { startServer } from '../support/running-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addUser, openDesk } from './support/run.ts'
+
+setDefaultTimeout(60_000)
+
+test('backup - writes one whole database to standard output, and leaves nothing beside the database', async () => {
+  const desk = await openDesk()
+  await addUser(desk)
+  const before = readdirSync(desk.folder)
+  const file = join(temporaryFolder(), 'copy.db')
+  const child = Bun.spawn([...programCommand, 'backup', '-', '--database', desk.file], {
+    env: { PATH: process.env['PATH'] ?? '' },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  writeFileSync(file, new Uint8Array(await new Response(child.stdout).arrayBuffer()), { mode: 0o600 })
+  expect(await new Response(child.stderr).text()).toBe('')
+  expect(await child.exited).toBe(0)
+  const copy = new Database(file, { readonly: true })
+  expect(copy.query('SELECT email FROM users').values()).toEqual([['ada@example.com']])
+  copy.close()
+  expect((await desk.run(['check', file])).exitCode).toBe(0)
+  expect(readdirSync(desk.folder).toSorted()).toEqual(before.toSorted())
+})
+
+test('backup - refuses a terminal and flags that mean nothing there, and a reader that went away is no success', async () => {
+  const desk = await openDesk()
+  for (const flag of ['--json', '--force', '--check', '--keep=2']) {
+    expect(await desk.run(['backup', '-', flag])).toMatchObject({ exitCode: 2, stdout: '' })
+  }
+  const command = [...programCommand, 'backup', '-', '--database', desk.file].join(' ')
+  const shell = (line: string) =>
+    Bun.spawn(['bash', '-c', line], { env: { PATH: process.env['PATH'] ?? '' }, stdout: 'pipe', stderr: 'pipe' })
+  const terminal = shell(`script -qec '${command}' /dev/null`)
+  expect(await new Response(terminal.stdout).text()).toContain('does not go to a terminal')
+  expect(await terminal.exited).toBe(2)
+  expect(await shell(`set -o pipefail; ${command} | true`).exited).not.toBe(0)
+})
+
+test('backup DIR --keep removes what it named itself and nothing else, and never what it has just written', async () => {
+  const desk = await openDesk()
+  const folder = join(temporaryFolder(), 'backups')
+  mkdirSync(folder, { mode: 0o700 })
+  const others = [
+    'app-platform-2020.db',
+    'other-2020-01-01T00-00-00.000Z.db',
+    'app-platform-2020-01-01T00-00-00.000Z.txt',
+  ]
+  for (const name of others) writeFileSync(join(folder, name), 'precious')
+  symlinkSync(desk.file, join(folder, 'app-platform-2020-01-01T00-00-00.000Z.db'))
+  const future = 'app-platform-2999-01-01T00-00-00.000Z.db' // by a clock that was once ahead
+  writeFileSync(join(folder, future), 'old')
+  const made: string[] = []
+  for (let count = 0; count < 3; count += 1) {
+    const { file, pruned } = await desk.json(['backup', folder, '--keep', '2', '--check'])
+    expect(file).toMatch(/\/app-platform-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.db$/)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(pruned).toHaveLength(count === 0 ? 0 : 1)
+    made.push(file.split('/').at(-1))
+  }
+  expect(readdirSync(folder).toSorted()).toEqual(
+    [...others, 'app-platform-2020-01-01T00-00-00.000Z.db', future, made[2] ?? ''].toSorted(),
+  )
+  expect((await desk.run(['backup', folder, '--keep', '0'])).exitCode).toBe(2)
+  // Without --keep nothing is removed.
+  expect((await desk.json(['backup', folder])).pruned).toEqual([])
+})
+
+test('the age of the last backup is a figure of the server beside which it was made, and an event of the audit', async () => {
+  const desk = await openDesk()
+  const server = await startServer({ database: desk.file })
+  const age = async () =>
+    /^backup_age_seconds (\S+)$/m.exec(await (await fetch(`${server.url}/metrics`)).text())?.[1] ?? null
+  expect(await age()).toBeNull()
+  const { recorded, sizeBytes } = await desk.json(['backup', join(temporaryFolder(), 'copy.db')])
+  expect(recorded).toBe(true)
+  expect(Number(await age())).toBeLessThan(60)
+  expect(await age()).not.toBeNull()
+  const { data } = await desk.json(['audit', 'list'])
+  expect(data.at(-1)).toMatchObject({
+    action: 'database.backed_up',
+    actor: { kind: 'operator' },
+    detail: { sizeBytes },
+  })
+  expect(await server.stop()).toBe(0)
+})
