@@ -64,7 +64,6 @@ export const startPlatformServer = async (
 ): Promise<PlatformServer> => {
   const log = createLog(standardErrorWriter(), Date.now, { level: config.logLevel, requests: config.logRequests })
   const faulted = Promise.withResolvers<void>()
-  const random = createRandom()
   const passwords = createPasswords({ cost: 12, parallel: 1 })
   await passwords.load() // where that fails, nobody could sign in
   const metrics = createMetrics(config.metricsListen === null ? 1 : 2)
@@ -83,6 +82,7 @@ export const startPlatformServer = async (
     },
   })
   const clock = await openClock(database)
+  const random = createRandom(undefined, await database.queries.audit.aheadMs())
   const serverKey = await openServerKey({ database, clock, random })
   const limiter = createRateLimiter({
     limits: config.rateLimits,

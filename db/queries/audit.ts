@@ -16,6 +16,8 @@ export const auditQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(auditEvents).values(everyColumn(auditEvents)).prepare())
   const outbox = webhookEventQueries(db)
 
+  const newest = async () => only(await db.select().from(auditEvents).orderBy(desc(auditEvents.id)).limit(1))
+
   const events = async ({ appId, since, limit }: AuditFilter): Promise<AuditEvent[]> =>
     await db
       .select()
@@ -59,9 +61,14 @@ export const auditQueries = (db: Connection) => {
      * IDs; those of later events run ahead as much, so that they sort after the earlier ones. The newest event tells it.
      */
     aheadMs: async (): Promise<number> => {
-      const newest = only(await db.select().from(auditEvents).orderBy(desc(auditEvents.id)).limit(1))
-      const ahead = newest === null ? 0 : uuidTimeOfRecordId(newest.id) - newest.at
+      const event = await newest()
+      const ahead = event === null ? 0 : uuidTimeOfRecordId(event.id) - event.at
       return ahead < leastAheadMs ? 0 : ahead
+    },
+    /** The time in the highest ID; null where nothing has happened. */
+    newestIdTime: async (): Promise<number | null> => {
+      const event = await newest()
+      return event === null ? null : uuidTimeOfRecordId(event.id)
     },
     /** The latest events of the filter, oldest first, issued tokens among them. */
     list: async (filter: AuditFilter): Promise<AuditEvent[]> =>

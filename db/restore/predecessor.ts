@@ -7,6 +7,7 @@ import { faultKind } from '../sqlite/fault.ts'
 import { keptName } from '../sqlite/one-name.ts'
 import { companionsOf, syncFolderOf } from '../sqlite/private-file.ts'
 import { foreignWalSentence } from '../sqlite/wal-owner.ts'
+import { clampTimes } from './clamp-times.ts'
 import { carryOver, type Knowledge } from './carry-over.ts'
 
 /** What could be learned from the database that is being replaced; a stranger has nothing in common with the backup. */
@@ -58,6 +59,7 @@ export const readPredecessor = (
 ): (Knowledge & { readonly clock: number; readonly predecessor: Predecessor }) | null => {
   connection.run('SAVEPOINT predecessor')
   try {
+    takeBackTimes(connection)
     const knowledge = carryOver(connection, now)
     const clock = Number(connection.value("SELECT max(at) FROM present.watermarks WHERE name = 'clock'") ?? 0)
     const predecessor = isStranger(connection) ? 'stranger' : 'read'
@@ -70,6 +72,16 @@ export const readPredecessor = (
     connection.run('RELEASE predecessor')
     return null
   }
+}
+
+/**
+ * A backup from before a `clock reset` of its database may hold times that were ahead. They are taken back as the reset did
+ * it there, so that what has ended since counts as later.
+ */
+const takeBackTimes = (connection: Connection): void => {
+  const resetAt = connection.value(`SELECT max(at) FROM present.audit_events
+    WHERE action = 'clock.reset' AND id NOT IN (SELECT id FROM main.audit_events)`)
+  if (typeof resetAt === 'number') clampTimes(connection, resetAt)
 }
 
 /** The first that happened in the backup never happened there: it was begun anew, and what has ended is not known. */

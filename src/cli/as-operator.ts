@@ -33,7 +33,7 @@ export const asOperator = async <T>(
     const platform: Platform = {
       database,
       clock: await openClock(database),
-      random: createRandom(),
+      random: createRandom(undefined, await database.queries.audit.aheadMs()),
       passwords: createPasswords({ cost: 12, parallel: 1 }),
       lifetimes: config.lifetimes,
       publicUrl: config.publicUrl ?? `http://localhost:${config.port}`,

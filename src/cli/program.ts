@@ -5,6 +5,7 @@ import { addAppCommands } from './commands/app.ts'
 import { addAuditCommands } from './commands/audit.ts'
 import { addBackupCommand } from './commands/backup.ts'
 import { addCheckCommand } from './commands/check.ts'
+import { addClockCommands } from './commands/clock.ts'
 import { addCompletionCommand } from './commands/completion.ts'
 import { addCredentialCommands } from './commands/credential.ts'
 import { addDevCommand } from './commands/dev.ts'
@@ -75,6 +76,7 @@ const createProgram = (): Command => {
   addRestoreCommand(program)
   addRecoverCommand(program)
   addMoveCommand(program)
+  addClockCommands(program)
   addPurgeCommand(program)
   addSeedCommand(program)
   program.commandsGroup('People, apps and what they have:')

@@ -3,8 +3,12 @@ export type Random = {
   bytes(count: number): Uint8Array<ArrayBuffer>
   /** A UUIDv7 of that moment; each sorts after all that this process made before, also when the clock was set back. */
   uuid(nowMs: number): Uint8Array<ArrayBuffer>
-  /** The same as 32 hex digits, several times faster: every request gets one. */
+  /**
+   * The same as 32 hex digits, several times faster, for IDs whose order tells what came first: of requests, events of the audit
+   * and rollbacks. After a `clock reset` they run ahead by `aheadMs`, so that they sort after the earlier ones.
+   */
   uuidHex(nowMs: number): string
+  readonly aheadMs: number
 }
 
 type Fill = (pool: Uint8Array<ArrayBuffer>) => void
@@ -65,13 +69,16 @@ const createTicks = () => {
 
 const variants = ['8', '9', 'a', 'b']
 
-export const createRandom = (fill: Fill = (pool) => void crypto.getRandomValues(pool)): Random => {
+/** `aheadMs` is the lead of `uuidHex` (see there). */
+export const createRandom = (fill: Fill = (pool) => void crypto.getRandomValues(pool), aheadMs: number = 0): Random => {
   const bytes = createBytePool(fill)
   const hex = createHexPool(fill)
   const nextTick = createTicks()
+  const nextHexTick = aheadMs === 0 ? nextTick : createTicks()
 
   return {
     bytes,
+    aheadMs,
     uuid: (nowMs) => {
       const uuid = bytes(16)
       const { ms, counter } = nextTick(nowMs, ((uuid[6] ?? 0) << 8) | (uuid[7] ?? 0))
@@ -90,7 +97,7 @@ export const createRandom = (fill: Fill = (pool) => void crypto.getRandomValues(
     },
     uuidHex: (nowMs) => {
       const chance = Number.parseInt(hex(4), 16)
-      const { msHex, counter } = nextTick(nowMs, chance)
+      const { msHex, counter } = nextHexTick(nowMs + aheadMs, chance)
       const counterHex = (0x7000 | counter).toString(16)
       return `${msHex}${counterHex}${variants[chance & 3] ?? '8'}${hex(15)}`
     },

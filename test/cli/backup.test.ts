@@ -29,14 +29,15 @@ test('backup - writes one whole database to standard output, and leaves nothing 
   expect(readdirSync(desk.folder).toSorted()).toEqual(before.toSorted())
 })
 
+const shell = (line: string) =>
+  Bun.spawn(['bash', '-c', line], { env: { PATH: process.env['PATH'] ?? '' }, stdout: 'pipe', stderr: 'pipe' })
+
 test('backup - refuses a terminal and flags that mean nothing there, and a reader that went away is no success', async () => {
   const desk = await openDesk()
   for (const flag of ['--json', '--force', '--check', '--keep=2']) {
     expect(await desk.run(['backup', '-', flag])).toMatchObject({ exitCode: 2, stdout: '' })
   }
   const command = [...programCommand, 'backup', '-', '--database', desk.file].join(' ')
-  const shell = (line: string) =>
-    Bun.spawn(['bash', '-c', line], { env: { PATH: process.env['PATH'] ?? '' }, stdout: 'pipe', stderr: 'pipe' })
   const terminal = shell(`script -qec '${command}' /dev/null`)
   expect(await new Response(terminal.stdout).text()).toContain('does not go to a terminal')
   expect(await terminal.exited).toBe(2)

@@ -31,7 +31,11 @@ export const searchEvents = async (
   search: AuditSearch,
   { limit, cursor }: PageRequest,
 ): Promise<Page<AuditEvent>> => {
-  const { after, before, order } = stretchOf(search, cursor === null ? null : uuidIn('aud_', cursor, 'cursor'))
+  const { after, before, order } = stretchOf(
+    search,
+    cursor === null ? null : uuidIn('aud_', cursor, 'cursor'),
+    platform.random.aheadMs,
+  )
   const stretch = { after, before, order, rows: rowsPerPage, limit: limit + 1 }
   const q = platform.database.queries
   const finds = await lookEverywhere(q, await questionOf(q, search), stretch)
@@ -40,11 +44,15 @@ export const searchEvents = async (
     horizon === null || comesFirst(id, horizon, order) || id === horizon
   const events = finds
     .flatMap((find) => find.events)
-    .filter(isSettled)
+    .filter((event) => isSettled(event) && isInTime(event, search))
     .toSorted((a, b) => (comesFirst(a.id, b.id, order) ? -1 : 1))
   const data = events.slice(0, limit)
   return { data, nextCursor: events.length > limit ? (data.at(-1)?.id ?? null) : horizon }
 }
+
+/** After a clock reset the IDs run ahead of the times. */
+const isInTime = ({ at }: AuditEvent, { since, until }: AuditSearch): boolean =>
+  (since === null || at >= since) && (until === null || at < until)
 
 const questionOf = async (q: Queries, { app, actor, ...search }: AuditSearch): Promise<AuditQuestion> => ({
   ...search,
@@ -92,12 +100,16 @@ const names = (asked: string | null, action: string): boolean =>
 /** Events of one request are written after its ID was made, and soon. */
 const longestRequestMs = 3_600_000
 
-const stretchOf = (search: AuditSearch, cursor: string | null): Pick<AuditStretch, 'after' | 'before' | 'order'> => {
+const stretchOf = (
+  search: AuditSearch,
+  cursor: string | null,
+  aheadMs: number,
+): Pick<AuditStretch, 'after' | 'before' | 'order'> => {
   const since = search.since === null ? firstUuid : uuidOfTime(search.since)
-  const until = search.until === null ? lastUuid : uuidOfTime(search.until)
+  const until = search.until === null ? lastUuid : uuidOfTime(search.until + aheadMs)
   if (search.requestId === null) return { after: since, before: earlier(until, cursor ?? lastUuid), order: 'newest' }
   const request = uuidIn('req_', search.requestId, 'requestId')
-  const over = uuidOfTime(Number.parseInt(request.slice(0, 12), 16) + longestRequestMs)
+  const over = uuidOfTime(Number.parseInt(request.slice(0, 12), 16) + longestRequestMs + aheadMs)
   return { after: later(later(since, request), cursor ?? firstUuid), before: earlier(until, over), order: 'oldest' }
 }
 

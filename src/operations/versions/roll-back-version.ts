@@ -1,7 +1,6 @@
 import type { App, Queries, Version } from '../../../db/database.ts'
 import type { Environment } from '../../domain/environment.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
-import { recordId } from '../../domain/identifier.ts'
 import { isProductionRollbackTarget } from '../../domain/version.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { type Decision, done, refused } from '../decision.ts'
@@ -45,7 +44,7 @@ export const rollBackVersion = async (
   repeatable: RepeatableRequest | null,
 ): Promise<Once<RolledBack>> => {
   const now = platform.clock.now()
-  const id = recordId('rbk_', platform.random.uuid(now))
+  const id = `rbk_${platform.random.uuidHex(now)}`
   const stamp = auditStamp(platform, trace, now)
   const { environment, reason, dryRun } = request
 

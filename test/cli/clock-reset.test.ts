@@ -1,0 +1,119 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { readAcknowledged, writeAcknowledged } from '../../db/sqlite/acknowledged.ts'
+import { timeColumns } from '../../db/restore/clamp-times.ts'
+import { Connection } from '../../db/sqlite/connection.ts'
+import { call, codeOf } from '../support/call.ts'
+import { startServer } from '../support/running-server.ts'
+import { appToken, createWorld, grantTokens, refresh, signIn } from '../support/world.ts'
+import { deskAt, isoTime, openDesk } from './support/run.ts'
+
+setDefaultTimeout(60_000)
+
+const day = 86_400_000
+
+test('clock reset takes the time back, ends everything issued, leaves nothing in the future and keeps the audit in order', async () => {
+  const world = await createWorld()
+  const { server, app, user } = world
+  const desk = deskAt(server.database)
+  await world.platform.database.close()
+  expect(await server.stop()).toBe(0)
+  expect((await desk.run(['clock', 'reset'])).stderr).toContain('there is nothing to reset')
+
+  // As after an answer that was given while the machine's clock was a day ahead.
+  writeAcknowledged(desk.file, { count: readAcknowledged(desk.file) ?? 0, time: Date.now() + day })
+  const ahead = await startServer({ database: desk.file })
+  expect((await call(ahead.url, 'GET', '~/readyz')).body.error.details).toEqual({ conditions: ['clock_ahead'] })
+  const token = await appToken(ahead.url, app.production)
+  const session = await signIn(ahead.url, user)
+  const grant = await grantTokens({ ...world, server: ahead })
+  await desk.json(['app', 'suspend', app.slug])
+  await desk.json(['app', 'activate', app.slug])
+  const backup = join(desk.folder, 'ahead.db')
+  await desk.json(['backup', backup])
+  await desk.json(['app', 'suspend', app.slug])
+  const beside = await desk.run(['clock', 'reset', '--json'])
+  expect(beside).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(beside.stderr).toContain('A server is running on')
+  expect(await ahead.stop()).toBe(0)
+
+  const answer = await desk.json(['clock', 'reset'])
+  expect(answer).toEqual({
+    resetAt: expect.stringMatching(isoTime),
+    database: desk.file,
+    aheadSeconds: expect.any(Number),
+    ended: { appTokens: expect.any(Number), grants: 1, sessions: expect.any(Number), embeddedSessions: 0 },
+    clamped: expect.any(Number),
+  })
+  expect(answer.aheadSeconds).toBeGreaterThan(86_000)
+  using look = new Connection(desk.file, { readonly: true })
+  for (const { table, column } of timeColumns(look)) {
+    const latest = look.value(`SELECT max(${column}) FROM ${table}`)
+    expect([table, column, Number(latest ?? 0) <= Date.now()]).toEqual([table, column, true])
+  }
+  look.close()
+  await desk.json(['app', 'activate', app.slug])
+
+  const again = await startServer({ database: desk.file })
+  const { url } = again
+  expect((await call(url, 'GET', '~/readyz')).status).toBe(200)
+  expect(codeOf(await call(url, 'GET', '/me', { token }))).toBe('invalid_token')
+  expect((await call(url, 'GET', '~/api/session', { token: session })).status).toBe(401)
+  expect(codeOf(await call(url, 'GET', '/oauth/me', { token: grant.accessToken }))).toBe('invalid_token')
+  expect(codeOf(await refresh(url, app, grant.refreshToken))).toBe('invalid_grant')
+  const fresh = await call(url, 'GET', '/me', { token: await appToken(url, app.production) })
+  expect(Date.parse(fresh.body.expiresAt)).toBeLessThan(Date.now() + day / 2)
+  await signIn(url, user)
+  expect(await again.stop()).toBe(0)
+
+  // In the order of the IDs, in which pages are listed, times never go back.
+  const reader = new Connection(desk.file, { readonly: true })
+  using statement = reader.prepare<{ at: number; action: string }, []>(
+    'SELECT at, action FROM audit_events ORDER BY id',
+  )
+  const events = statement.all()
+  expect(events.map(({ at }) => at)).toEqual(events.map(({ at }) => at).toSorted((a, b) => a - b))
+  const actions = events.map(({ action }) => action)
+  expect(actions.lastIndexOf('session.created')).toBeGreaterThan(actions.indexOf('clock.reset'))
+  statement[Symbol.dispose]()
+  reader.close()
+  expect((await desk.run(['check'])).exitCode).toBe(0)
+
+  // A backup from before the reset revives nothing that has ended after it.
+  await desk.json(['app', 'suspend', app.slug])
+  const { carriedOver } = await desk.json(['restore', backup])
+  expect(carriedOver.apps).toBe(1)
+})
+
+/** What is counted or measured and is no moment. */
+const noTimes = new Set([
+  'schema_migrations.id',
+  'users.is_operator',
+  'devices.failures',
+  'artifacts.size_bytes',
+  'artifact_chunks.position',
+  'versions.number',
+  'versions.revision',
+  'versions.artifact_size_bytes',
+  'webhook_events.position',
+  'webhook_deliveries.position',
+  'webhook_deliveries.attempts',
+  'webhook_attempts.duration_ms',
+  'webhook_attempts.status',
+])
+
+test('every number that the schema keeps is a moment that a reset takes back, or known not to be one', async () => {
+  const { file } = await openDesk()
+  const connection = new Connection(file, { readonly: true })
+  const times = timeColumns(connection).map(({ table, column }) => `${table}.${column}`)
+  using statement = connection.prepare<{ name: string }, []>(
+    `SELECT s.name || '.' || c.name AS name FROM sqlite_schema AS s, pragma_table_info(s.name) AS c
+    WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite_%' AND c.type = 'INTEGER'`,
+  )
+  const numbers = statement.all().map(({ name }) => name)
+  statement[Symbol.dispose]()
+  connection.close()
+  expect(numbers.filter((name) => !times.includes(name) && !noTimes.has(name))).toEqual([])
+  expect(times.filter((name) => noTimes.has(name))).toEqual([])
+  expect(times.length).toBeGreaterThan(40)
+})
