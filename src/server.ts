@@ -22,7 +22,7 @@ import { watchConditionsJob } from './jobs/watch-conditions.ts'
 import { createRefusalLog } from './operations/audit/refusal-log.ts'
 import { keepingClock, keepTime } from './operations/clock/keep-time.ts'
 import { openServerKey } from './operations/server-key.ts'
-import { openClock } from './operations/clock/open-clock.ts'
+import { openClock, openRandom } from './operations/clock/open-clock.ts'
 import { readFigures } from './operations/health/read-figures.ts'
 import type { Platform } from './operations/platform.ts'
 import { pageBodyRule, pages } from './pages/pages.ts'
@@ -33,7 +33,6 @@ import { standardErrorWriter } from './runtime/log-writer.ts'
 import { createMetrics } from './runtime/metrics.ts'
 import { createPasswords } from './runtime/passwords.ts'
 import { watchEventLoop } from './runtime/process-figures.ts'
-import { createRandom } from './runtime/random.ts'
 import { openWebhookSender, type WebhookSender } from './runtime/webhook-sender.ts'
 
 export type PlatformServer = {
@@ -82,7 +81,7 @@ export const startPlatformServer = async (
     },
   })
   const clock = await openClock(database)
-  const random = createRandom(undefined, await database.queries.audit.aheadMs())
+  const random = await openRandom(database)
   const serverKey = await openServerKey({ database, clock, random })
   const limiter = createRateLimiter({
     limits: config.rateLimits,

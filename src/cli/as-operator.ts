@@ -6,7 +6,7 @@ import { readConfig } from '../config.ts'
 import { recordId } from '../domain/identifier.ts'
 import { type Actor, auditEvent } from '../operations/audit/event.ts'
 import { createRefusalLog } from '../operations/audit/refusal-log.ts'
-import { openClock } from '../operations/clock/open-clock.ts'
+import { openClock, openRandom } from '../operations/clock/open-clock.ts'
 import type { Platform, Trace } from '../operations/platform.ts'
 import { createPasswords } from '../runtime/passwords.ts'
 import { createRandom } from '../runtime/random.ts'
@@ -33,7 +33,7 @@ export const asOperator = async <T>(
     const platform: Platform = {
       database,
       clock: await openClock(database),
-      random: createRandom(undefined, await database.queries.audit.aheadMs()),
+      random: await openRandom(database),
       passwords: createPasswords({ cost: 12, parallel: 1 }),
       lifetimes: config.lifetimes,
       publicUrl: config.publicUrl ?? `http://localhost:${config.port}`,
