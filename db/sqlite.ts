@@ -18,7 +18,7 @@ import { findFaults } from './sqlite/check.ts'
 import { Checkpointer } from './sqlite/checkpointer.ts'
 import { CommitQueue } from './sqlite/commit-queue.ts'
 import { connect, useWal } from './sqlite/connection.ts'
-import { faultKind } from './sqlite/fault.ts'
+import { faultKind, sqliteCode } from './sqlite/fault.ts'
 import { FileGuard } from './sqlite/file-guard.ts'
 import { assertOneName } from './sqlite/one-name.ts'
 import { patiently } from './sqlite/patiently.ts'
@@ -256,7 +256,9 @@ class SqliteStore<Q> implements Store<Q> {
   /** The WAL still has every page: trying again later is all there is to do, unless the disk failed. */
   #checkpointFailed(error: unknown): void {
     this.#failedCheckpoints += 1
-    if (faultKind(error) === 'state_unknown') this.#stop(reasonOf(error), error)
+    // What could not be opened was not written to. That the file has lost its name is noticed elsewhere.
+    const isNotOpened = sqliteCode(error)?.startsWith('SQLITE_CANTOPEN') === true
+    if (!isNotOpened && faultKind(error) === 'state_unknown') this.#stop(reasonOf(error), error)
   }
 
   #watch(): void {

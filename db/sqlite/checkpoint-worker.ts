@@ -3,10 +3,10 @@ import { parentPort } from 'node:worker_threads'
 import { connect, type Connection } from './connection.ts'
 import { sqliteCode } from './fault.ts'
 
-export type CheckpointOrder = { readonly kind: 'copy'; readonly file: string } | { readonly kind: 'close' }
+export type CheckpointOrder = { readonly kind: 'open' | 'copy'; readonly file: string } | { readonly kind: 'close' }
 
 export type CheckpointReport =
-  | { readonly kind: 'copied' | 'closed' }
+  | { readonly kind: 'opened' | 'copied' | 'closed' }
   | { readonly kind: 'failed'; readonly code: string | null; readonly message: string }
 
 // This file is the other thread of the checkpointer. It has a connection of its own, which SQLite allows beside a
@@ -15,9 +15,11 @@ let connection: Connection | null = null
 
 const obey = (order: CheckpointOrder): CheckpointReport => {
   switch (order.kind) {
+    case 'open':
+      opened(order.file)
+      return { kind: 'opened' }
     case 'copy':
-      connection ??= connect(order.file, { synchronous: 'FULL', busyTimeoutMs: 50 })
-      copy(connection, order.file)
+      copy(opened(order.file), order.file)
       return { kind: 'copied' }
     case 'close':
       connection?.close()
@@ -25,6 +27,19 @@ const obey = (order: CheckpointOrder): CheckpointReport => {
     default:
       return order satisfies never
   }
+}
+
+/** With the files beside the database, which a connection opens at its first look. */
+const opened = (file: string): Connection => {
+  if (connection !== null) return connection
+  const made = connect(file, { synchronous: 'FULL', busyTimeoutMs: 50 })
+  try {
+    made.value('SELECT count(*) FROM sqlite_schema')
+  } catch (error) {
+    made.close()
+    throw error
+  }
+  return (connection = made)
 }
 
 /**

@@ -32,7 +32,8 @@ export type CheckpointerOptions = {
 /**
  * Keeps the WAL short without stopping the event loop: another thread copies committed pages into the database. Beside
  * a busy writer it would never catch up, and the WAL starts over only once all of it was copied; so the last few pages
- * are copied while the next batch of transactions waits, for two short syncs. The thread starts with the first checkpoint.
+ * are copied while the next batch of transactions waits, for two short syncs. The thread starts soon
+ * after the server, and opens all that it needs: later there may be no file descriptor left.
  */
 export class Checkpointer {
   readonly #connection: Connection
@@ -70,6 +71,7 @@ export class Checkpointer {
   /** From time to time: copies, when nobody writes, also what is left of a long WAL: else it would stay as it is. */
   considerAtRest(): void {
     if (this.#state === 'copying') return
+    if (this.#worker === null) return void this.#open()
     const progress = this.#look()
     const isLeft = progress.log >= this.options.afterPages && progress.checkpointed < progress.log
     const isQuiet = this.#commits === this.#commitsSeen
@@ -87,6 +89,14 @@ export class Checkpointer {
 
   #isDue({ log, checkpointed }: Progress): boolean {
     return log >= this.#dueAt && checkpointed < log
+  }
+
+  async #open(): Promise<void> {
+    this.#state = 'copying'
+    const report = await this.#order({ kind: 'open', file: this.options.file })
+    this.#state = 'idle'
+    if (report.kind === 'failed' && report.code !== null)
+      this.options.failed(new CheckpointFailed(report.code, report.message))
   }
 
   async #copy(next: 'rest_due' | 'idle'): Promise<void> {

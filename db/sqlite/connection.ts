@@ -62,6 +62,7 @@ export const connect = (file: string, options: { synchronous: Synchronous; busyT
     connection.run('PRAGMA trusted_schema = OFF')
     connection.run('PRAGMA cell_size_check = ON')
     connection.run('PRAGMA cache_size = -16384')
+    connection.run('PRAGMA temp_store = MEMORY') // a temporary file would need a descriptor when there may be none
     return connection
   } catch (error) {
     connection.close()

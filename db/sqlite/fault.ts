@@ -1,6 +1,8 @@
+import { closeSync, openSync } from 'node:fs'
+
 /** What an error of SQLite says about the state of the file. */
 export type FaultKind =
-  /** Another process holds the lock: nothing happened, try again. */
+  /** Another process holds the lock, or no file descriptor is free: nothing happened, try again. */
   | 'busy'
   /** No space: SQLite took back the whole transaction before its commit record was complete, so the state is known. */
   | 'full'
@@ -34,7 +36,18 @@ export const faultKind = (error: unknown): FaultKind => {
   if (code === null) return 'statement'
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return 'busy'
   if (code.startsWith('SQLITE_FULL')) return 'full'
+  if (code.startsWith('SQLITE_CANTOPEN') && lacksDescriptors()) return 'busy'
   return stateUnknown.some((prefix) => code.startsWith(prefix)) ? 'state_unknown' : 'statement'
+}
+
+/** SQLite does not say why it could not open a file. */
+const lacksDescriptors = (): boolean => {
+  try {
+    closeSync(openSync('/dev/null', 'r'))
+    return false
+  } catch (error) {
+    return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')
+  }
 }
 
 /** Whether a file could not be opened or made for want of space; nothing was written to it then. */
