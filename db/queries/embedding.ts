@@ -33,6 +33,7 @@ const foundation = {
   sessionCreatedAt: sessions.createdAt,
   sessionExpiresAt: sessions.expiresAt,
   sessionEndedAt: sessions.endedAt,
+  sessionLastUsedAt: sessions.lastUsedAt,
 }
 
 /** One-time codes and sessions of apps in a frame of the builder. */

@@ -29,9 +29,14 @@ export const healthQueries = (db: Connection) => {
       return { count: alive[0]?.count ?? 0, exact: older.length === 0 }
     },
 
-    liveSessions: async (now: number, rows: number): Promise<LiveCount> => {
+    liveSessions: async (now: number, rows: number, usedAfter = 0): Promise<LiveCount> => {
       const newest = db.select().from(sessions).orderBy(desc(sessions.key)).limit(rows).as('newest')
-      const isLive = and(gt(newest.expiresAt, now), isNull(newest.endedAt), eq(users.status, 'active'))
+      const isLive = and(
+        gt(newest.expiresAt, now),
+        gt(sql`coalesce(${newest.lastUsedAt}, ${newest.createdAt})`, usedAfter),
+        isNull(newest.endedAt),
+        eq(users.status, 'active'),
+      )
       const alive = await db
         .select({ count: count() })
         .from(newest)

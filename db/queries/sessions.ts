@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, lte, ne } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, lte, ne, sql } from 'drizzle-orm'
 import { devices, sessions, users } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
 import { oldestKey } from './oldest-key.ts'
@@ -38,12 +38,29 @@ export const sessionQueries = (db: Connection) => {
   /** Whoever ends sessions elsewhere trusts none of the browsers that were used there. */
   const forgetDevices = async (userId: string) => void (await db.delete(devices).where(eq(devices.userId, userId)))
 
+  const use = lazily(() =>
+    db
+      .update(sessions)
+      .set({ lastUsedAt: given('now') })
+      .where(
+        and(
+          eq(sessions.key, given('key')),
+          isNull(sessions.endedAt),
+          lte(sql`coalesce(${sessions.lastUsedAt}, ${sessions.createdAt})`, given('recordedUntil')),
+        ),
+      )
+      .prepare(),
+  )
+
   return {
     /** The key of the oldest row, or null. */
     oldestKey: oldestKey(db, sessions.key),
     insert: async (session: Session) => void (await insert().execute(session)),
     /** The session with its user, whatever state they are in; one read. */
     find: async (key: string) => only(await find().execute({ key })),
+    /** Records a use, unless the session has ended or a use after `recordedUntil` is recorded. */
+    use: async (key: string, now: number, recordedUntil: number) =>
+      void (await use().execute({ key, now, recordedUntil })),
     /** Ends the session once; false when it had already ended. */
     end: async (key: string, now: number) =>
       (
@@ -78,10 +95,10 @@ export const sessionQueries = (db: Connection) => {
       const others = and(eq(sessions.userId, userId), ne(sessions.key, key), isNull(sessions.endedAt))
       return (await db.update(sessions).set({ endedAt: now }).where(others).returning({ key: sessions.key })).length
     },
-    /** Sessions of the user that have neither ended nor expired, before the key, newest first. */
+    /** Sessions of the user that have neither ended nor expired and were used after `usedAfter`, before the key, newest first. */
     openOfUser: async (
       userId: string,
-      page: { readonly now: number; readonly before: string; readonly limit: number },
+      page: { readonly now: number; readonly usedAfter: number; readonly before: string; readonly limit: number },
     ) =>
       await db
         .select({
@@ -98,6 +115,7 @@ export const sessionQueries = (db: Connection) => {
             lt(sessions.key, page.before),
             isNull(sessions.endedAt),
             gt(sessions.expiresAt, page.now),
+            gt(sql`coalesce(${sessions.lastUsedAt}, ${sessions.createdAt})`, page.usedAfter),
           ),
         )
         .orderBy(desc(sessions.key))

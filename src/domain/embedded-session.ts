@@ -15,6 +15,7 @@ type EmbeddingState = {
   readonly sessionCreatedAt: number
   readonly sessionExpiresAt: number
   readonly sessionEndedAt: number | null
+  readonly sessionLastUsedAt: number | null
 }
 
 type EmbeddedSessionState = EmbeddingState & {
@@ -43,21 +44,23 @@ export const embeddedScopes = (openedWith: string, now: ScopesNow): readonly Sco
 export const embeddingFault = (
   state: EmbeddingState,
   nowMs: number,
+  idleSeconds: number,
 ): 'invalid_grant' | 'app_inactive' | 'install_required' | null => {
   const session = {
     createdAt: state.sessionCreatedAt,
     expiresAt: state.sessionExpiresAt,
     endedAt: state.sessionEndedAt,
+    lastUsedAt: state.sessionLastUsedAt,
     userStatus: state.userStatus,
   }
-  if (!isSessionLive(session, nowMs)) return 'invalid_grant'
+  if (!isSessionLive(session, nowMs, idleSeconds)) return 'invalid_grant'
   if (state.appStatus !== 'active') return 'app_inactive'
   return isInstallLive({ approval: state.installApproval, state: state.installState }) ? null : 'install_required'
 }
 
 /** Whether the embedded session works at this moment (epoch milliseconds). */
-export const isEmbeddedSessionLive = (session: EmbeddedSessionState, nowMs: number): boolean =>
-  isValidAt(session, nowMs) && session.endedAt === null && embeddingFault(session, nowMs) === null
+export const isEmbeddedSessionLive = (session: EmbeddedSessionState, nowMs: number, idleSeconds: number): boolean =>
+  isValidAt(session, nowMs) && session.endedAt === null && embeddingFault(session, nowMs, idleSeconds) === null
 
 /** A spent code, and where and when it is presented again. */
 type RepeatedUse = {

@@ -34,7 +34,7 @@ export const actingAs = (
     const stamp = auditStamp(platform, trace, now)
     const outcome = await store.transaction(
       async (q) => {
-        const refusal = await refusalOf(q, stamp, session, authority, now)
+        const refusal = await refusalOf(platform, q, stamp, session, authority, now)
         return refusal === null
           ? { kind: 'done' as const, value: await work(q) }
           : { kind: 'refused' as const, refusal }
@@ -62,13 +62,14 @@ const withTransaction = (store: Database, transaction: Database['transaction']):
 })
 
 const refusalOf = async (
+  platform: Platform,
   q: Queries,
   stamp: AuditStamp,
   session: SessionCaller,
   { may, ticket }: Authority,
   now: number,
 ): Promise<PlatformError | null> => {
-  const ended = await refusalIfEnded(q, stamp, session, now)
+  const ended = await refusalIfEnded(platform, q, stamp, session, now)
   if (ended !== null) return ended // has left its own row
   const refusal = (await may?.(q)) ?? (ticket === undefined ? null : await spend(q, ticket, now))
   if (refusal === null) return null

@@ -13,11 +13,12 @@ const alive = {
   sessionCreatedAt: now - 10,
   sessionExpiresAt: now + 10,
   sessionEndedAt: null,
+  sessionLastUsedAt: null,
 } as const
 
 test('it lives while everything that it stands on does', () => {
-  expect(isEmbeddedSessionLive(alive, now)).toBe(true)
-  expect(embeddingFault(alive, now)).toBeNull()
+  expect(isEmbeddedSessionLive(alive, now, 5)).toBe(true)
+  expect(embeddingFault(alive, now, 5)).toBeNull()
 })
 
 test.each([
@@ -29,13 +30,15 @@ test.each([
   ['invalid_grant', { userStatus: 'disabled' }],
   ['invalid_grant', { sessionEndedAt: now }],
   ['invalid_grant', { sessionExpiresAt: now }],
+  ['invalid_grant', { sessionCreatedAt: now - 5_000 }],
+  ['invalid_grant', { sessionLastUsedAt: now - 5_000 }],
 ] as const)('it is over, and the fault is %s, with %p', (fault, change) => {
-  expect(embeddingFault({ ...alive, ...change }, now)).toBe(fault)
-  expect(isEmbeddedSessionLive({ ...alive, ...change }, now)).toBe(false)
+  expect(embeddingFault({ ...alive, ...change }, now, 5)).toBe(fault)
+  expect(isEmbeddedSessionLive({ ...alive, ...change }, now, 5)).toBe(false)
 })
 
 test.each([{ endedAt: now }, { expiresAt: now }] as const)('it is over with %p of its own', (change) => {
-  expect(isEmbeddedSessionLive({ ...alive, ...change }, now)).toBe(false)
+  expect(isEmbeddedSessionLive({ ...alive, ...change }, now, 5)).toBe(false)
 })
 
 test.each(['production', 'development'] as const)(

@@ -5,7 +5,7 @@ import { isUserAccessTokenLive } from '../../src/domain/user-access-token.ts'
 
 const now = 1_500_000
 const span = { createdAt: 1_000_000, expiresAt: 2_000_000 }
-const session = { ...span, endedAt: null, userStatus: 'active' } as const
+const session = { ...span, endedAt: null, lastUsedAt: null, userStatus: 'active' } as const
 const appToken = {
   ...span,
   revokedAt: null,
@@ -22,17 +22,21 @@ const accessToken = {
 } as const
 
 test('a session, an app token and a user access token work while all that they stand on does', () => {
-  expect(isSessionLive(session, now)).toBe(true)
+  expect(isSessionLive(session, now, 1_000)).toBe(true)
   expect(isAppTokenLive(appToken, now)).toBe(true)
   expect(isUserAccessTokenLive('k', accessToken, now)).toBe(true)
 })
 
-test.each([{ createdAt: now + 120_001 }, { expiresAt: now }, { endedAt: now }, { userStatus: 'disabled' }] as const)(
-  'a session does not work with %p',
-  (change) => {
-    expect(isSessionLive({ ...session, ...change }, now)).toBe(false)
-  },
-)
+test.each([
+  { createdAt: now + 120_001 },
+  { expiresAt: now },
+  { endedAt: now },
+  { userStatus: 'disabled' },
+  { createdAt: now - 1_000_000 },
+  { lastUsedAt: now - 1_000_000 },
+] as const)('a session does not work with %p', (change) => {
+  expect(isSessionLive({ ...session, ...change }, now, 1_000)).toBe(false)
+})
 
 test.each([
   { createdAt: now + 120_001 },

@@ -37,6 +37,7 @@ type Attempt = {
   readonly refusals: RefusalLog
   readonly stamp: AuditStamp
   readonly now: number
+  readonly idleSeconds: number
   readonly presented: ParsedSecret | null
   readonly request: CodeExchange
 }
@@ -61,7 +62,8 @@ export const exchangeInstallSessionCode = async (
   const stamp = auditStamp(platform, trace, now)
   let isReplayed = false
   const issued = await decide(platform.database, async (q) => {
-    const attempt = { q, refusals: platform.refusals, stamp, now, presented, request }
+    const idleSeconds = platform.lifetimes.sessionIdle
+    const attempt = { q, refusals: platform.refusals, stamp, now, idleSeconds, presented, request }
     const found = await findCode(attempt)
     isReplayed = found !== null && found.code.spentAt !== null
     if (found === null) return await refuseCode(attempt, null, refuse('invalid_grant'))
@@ -89,10 +91,10 @@ const findCode = async ({ q, presented, request }: Attempt): Promise<FoundCode |
 }
 
 /** Why an unspent code of this client gives no session; in order. */
-const codeFault = ({ request, now }: Attempt, found: FoundCode): PlatformError | null => {
+const codeFault = ({ request, now, idleSeconds }: Attempt, found: FoundCode): PlatformError | null => {
   if (found.code.origin !== request.origin) return refuse('origin_not_allowed', { message: wrongOrigin })
   if (!isValidAt(found.code, now)) return refuse('invalid_grant')
-  const fault = embeddingFault(found, now)
+  const fault = embeddingFault(found, now, idleSeconds)
   return fault === null ? null : refuse(fault)
 }
 

@@ -28,7 +28,7 @@ export const readHealth = async (platform: Platform): Promise<PlatformHealth> =>
     conditions: await readConditions(platform),
     live: {
       appTokens: await q.health.liveAppTokens(now, mostRows),
-      sessions: await q.health.liveSessions(now, mostRows),
+      sessions: await q.health.liveSessions(now, mostRows, now - platform.lifetimes.sessionIdle * 1000),
       grants: await q.health.liveGrants(now, mostRows),
     },
     artifacts: { ...(await q.artifacts.totals()), allowedBytesPerApp: platform.quotas.artifactBytes },

@@ -46,7 +46,7 @@ export const authorize = async (
   const stamp = auditStamp(platform, trace, now)
 
   return await decide(platform.database, async (q) => {
-    const ended = await refusalIfEnded(q, stamp, session, now)
+    const ended = await refusalIfEnded(platform, q, stamp, session, now)
     if (ended !== null) return refused(ended)
     const checked = await checkAuthorizationRequest(q, request)
     if (checked instanceof PlatformError) return refused(checked)

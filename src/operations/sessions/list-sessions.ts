@@ -17,7 +17,7 @@ export type SessionRecord = {
 }
 
 /**
- * The caller's sessions that have neither ended nor expired, newest first.
+ * The caller's sessions that have neither ended nor expired nor been idle for too long, newest first.
  * @throws invalid_request for a cursor that this list did not give
  */
 export const listSessions = async (
@@ -26,8 +26,10 @@ export const listSessions = async (
   page: PageRequest,
 ): Promise<Page<SessionRecord>> => {
   if (page.cursor !== null && !isRowKey(page.cursor)) throw refuse('invalid_request', { param: 'cursor' })
+  const now = platform.clock.now()
   const rows = await platform.database.queries.sessions.openOfUser(caller.user.id, {
-    now: platform.clock.now(),
+    now,
+    usedAfter: now - platform.lifetimes.sessionIdle * 1000,
     before: page.cursor ?? beyondEveryId,
     limit: page.limit + 1,
   })

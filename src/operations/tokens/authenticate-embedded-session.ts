@@ -23,7 +23,9 @@ export const authenticateEmbeddedSession = async (
   if (found === null) return { caller: null, origin: null }
   const { session, ...state } = found.row
   const { origin } = session
-  if (!isEmbeddedSessionLive({ ...session, ...state }, platform.clock.now())) return { caller: null, origin }
+  const { sessionIdle } = platform.lifetimes
+  if (!isEmbeddedSessionLive({ ...session, ...state }, platform.clock.now(), sessionIdle))
+    return { caller: null, origin }
   const caller: EmbeddedCaller = {
     kind: 'embedded',
     installId: session.installId,

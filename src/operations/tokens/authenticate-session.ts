@@ -1,4 +1,4 @@
-import { isSessionLive } from '../../domain/session.ts'
+import { isSessionLive, isUseUnrecorded, recordedUntil } from '../../domain/session.ts'
 import type { Platform } from '../platform.ts'
 import { findSession } from './find-token.ts'
 
@@ -15,11 +15,31 @@ export const authenticateSession = async (platform: Platform, text: string): Pro
   const found = await findSession(platform.database.queries, text)
   if (found === null) return null
   const { session, user } = found.row
-  if (!isSessionLive({ ...session, userStatus: user.status }, platform.clock.now())) return null
+  const now = platform.clock.now()
+  const { sessionIdle } = platform.lifetimes
+  if (!isSessionLive({ ...session, userStatus: user.status }, now, sessionIdle)) return null
+  if (isUseUnrecorded(session, now, sessionIdle)) void recordUse(platform, session.key, now)
   return {
     kind: 'session',
     sessionKey: session.key,
     expiresAt: session.expiresAt,
     user: { id: user.id, name: user.name, email: user.email, isOperator: user.isOperator },
+  }
+}
+
+/**
+ * Records that the session was used, once for all requests that come at the same time. No answer waits for it, and none
+ * depends on it: a use that cannot be recorded is recorded with one of the next requests.
+ */
+const recordUse = async ({ database, lifetimes, running }: Platform, key: string, now: number): Promise<void> => {
+  const name = `session.use ${key}`
+  if (running.has(name)) return
+  running.add(name)
+  try {
+    await database.transaction(async (q) => await q.sessions.use(key, now, recordedUntil(now, lifetimes.sessionIdle)))
+  } catch {
+    // The engine has reported why it takes no writes.
+  } finally {
+    running.delete(name)
   }
 }

@@ -3,6 +3,7 @@ import { isAppTokenLive } from '../../domain/app-token.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { isSessionLive } from '../../domain/session.ts'
 import { type AuditStamp, auditEvent } from '../audit/event.ts'
+import type { Platform } from '../platform.ts'
 import type { AppCaller } from './authenticate-app-token.ts'
 import type { SessionCaller } from './authenticate-session.ts'
 
@@ -12,25 +13,31 @@ import type { SessionCaller } from './authenticate-session.ts'
  * who it was.
  */
 export const refusalIfEnded = async (
+  { lifetimes }: Pick<Platform, 'lifetimes'>,
   q: Queries,
   stamp: AuditStamp,
   caller: AppCaller | SessionCaller,
   now: number,
 ): Promise<PlatformError | null> => {
-  if (await isStillLive(q, caller, now)) return null
+  if (await isStillLive(q, caller, now, lifetimes.sessionIdle)) return null
   const refusal = refuse(caller.kind === 'app' ? 'invalid_token' : 'login_required')
   const facts = { actor: { kind: 'anonymous' }, action: 'bearer.check', refusedWith: refusal.code } as const
   await q.audit.insert(auditEvent(stamp, { ...facts, ...trailOf(caller) }))
   return refusal
 }
 
-const isStillLive = async (q: Queries, caller: AppCaller | SessionCaller, now: number): Promise<boolean> => {
+const isStillLive = async (
+  q: Queries,
+  caller: AppCaller | SessionCaller,
+  now: number,
+  idleSeconds: number,
+): Promise<boolean> => {
   if (caller.kind === 'app') {
     const found = await q.appTokens.find(caller.tokenKey)
     return found !== null && isAppTokenLive(found, now)
   }
   const found = await q.sessions.find(caller.sessionKey)
-  return found !== null && isSessionLive({ ...found.session, userStatus: found.user.status }, now)
+  return found !== null && isSessionLive({ ...found.session, userStatus: found.user.status }, now, idleSeconds)
 }
 
 const trailOf = (caller: AppCaller | SessionCaller) =>

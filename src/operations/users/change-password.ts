@@ -41,7 +41,7 @@ export const changePassword = async (
   const stamp = auditStamp(platform, trace, now)
   const session = mintSession(platform, trace, now)
   return await decide(platform.database, async (q) => {
-    const ended = await refusalIfEnded(q, stamp, caller, now)
+    const ended = await refusalIfEnded(platform, q, stamp, caller, now)
     if (ended !== null) return refused(ended)
     const replaced =
       oldHash !== null && newHash !== null && (await q.users.replacePassword(caller.user.id, oldHash, newHash, now))

@@ -69,7 +69,7 @@ export const createVersion = async (
     await storeArtifact(platform, upload.artifact.content)
   }
   const work = async (q: Queries): Promise<Decision<CreatedVersion>> => {
-    const ended = await refusalIfEnded(q, stamp, caller, now)
+    const ended = await refusalIfEnded(platform, q, stamp, caller, now)
     if (ended !== null) return refused(ended)
     if (forbidden !== null) return refused(forbidden)
     const written = await writeDraft(q, platform.quotas, caller.app.id, id, checked, now)

@@ -49,7 +49,7 @@ export const rollBackVersion = async (
   const { environment, reason, dryRun } = request
 
   const work = async (q: Queries): Promise<Decision<RolledBack>> => {
-    const ended = await refusalIfEnded(q, stamp, caller, now)
+    const ended = await refusalIfEnded(platform, q, stamp, caller, now)
     if (ended !== null) return refused(ended)
     const swap = await findSwap(q, caller.app.id, request)
     if (swap instanceof PlatformError) return refused(swap)

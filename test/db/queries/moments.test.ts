@@ -48,7 +48,7 @@ test('a session is over at its end, for whoever asks', async () => {
   const { sessionKey } = await sessionOf(platform, user)
   const expiresAt = (await q.sessions.find(sessionKey))?.session.expiresAt ?? 0
   const seenAt = async (now: number) => [
-    (await q.sessions.openOfUser(user.id, { now, before: '~', limit: 10 })).length,
+    (await q.sessions.openOfUser(user.id, { now, usedAfter: 0, before: '~', limit: 10 })).length,
     await counts('liveSessions', now),
   ]
   expect([await seenAt(expiresAt - 1), await seenAt(expiresAt)]).toEqual([

@@ -149,12 +149,13 @@ describe.each([0, 1] as const)('of two, number %p', (index) => {
   test('finds the sessions, grants and places of its own user alone', async () => {
     const { user, sessions, grants, app, code } = own()
     const now = platform.clock.now()
-    const page = { now, before: beyond, limit: 10 }
+    const page = { now, usedAfter: now - 1_000_000, before: beyond, limit: 10 }
     expect((await q.sessions.openOfUser(user.id, page)).map(({ key }) => key)).toEqual(sessions.toReversed())
     expect((await q.sessions.openOfUser(user.id, { ...page, before: sessions[1] })).map(({ key }) => key)).toEqual([
       sessions[0],
     ])
     expect(await q.sessions.openOfUser(user.id, { ...page, now: now + 13 * 3_600_000 })).toEqual([])
+    expect(await q.sessions.openOfUser(user.id, { ...page, usedAfter: now })).toEqual([])
     const ids = grants.map(({ id }) => id).toReversed()
     expect((await q.grants.listByUser(user.id)).map(({ id }) => id)).toEqual(ids)
     const { clientId } = app.development

@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { refuse } from '../../src/domain/errors.ts'
+import { createApp } from '../../src/operations/apps/create-app.ts'
+import { actingAs } from '../../src/operations/acting-as.ts'
+import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
+import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { listSessions } from '../../src/operations/sessions/list-sessions.ts'
+import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { authenticateEmbeddedSession } from '../../src/operations/tokens/authenticate-embedded-session.ts'
+import { authenticateSession, type SessionCaller } from '../../src/operations/tokens/authenticate-session.ts'
+import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
+import { openAsOperator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, type Login } from '../support/world.ts'
+import { refusalOf } from './support/owner.ts'
+
+let platform: Platform
+let user: Login
+let now: number
+let sessionToken: string
+/** A session may be idle for 100 seconds, and every tenth of that a use is recorded. */
+beforeEach(async () => {
+  const opened = await openAsOperator(join(temporaryFolder(), 'idle.db'))
+  now = opened.clock.now()
+  const lifetimes = { ...opened.lifetimes, sessionIdle: 100 }
+  platform = { ...opened, lifetimes, clock: { ...opened.clock, now: () => now } }
+  user = await addUser(platform)
+  sessionToken = (await signIn(platform, trace, user)).sessionToken
+})
+afterEach(async () => await platform.database.close())
+
+const pass = (seconds: number) => void (now += seconds * 1000)
+const caller = async (): Promise<SessionCaller | null> => {
+  const found = await authenticateSession(platform, sessionToken)
+  while (platform.running.size > 0) await Bun.sleep(1) // no answer waits for the record of the use
+  return found
+}
+const live = async (): Promise<SessionCaller> => {
+  const found = await caller()
+  if (found === null) throw new Error('the session does not live')
+  return found
+}
+const everything = { limit: 50, cursor: null } as const
+
+test('a session that is not used ends, and one that is used goes on', async () => {
+  for (let use = 0; use < 5; use += 1) {
+    pass(90)
+    expect(await caller()).not.toBeNull()
+  }
+  pass(99.999)
+  expect(await caller()).not.toBeNull()
+  pass(100)
+  expect(await caller()).toBeNull()
+  pass(-1)
+  expect(await caller()).not.toBeNull()
+})
+
+test('what was authenticated just before is refused in its transaction, and no list shows it', async () => {
+  const session = await live()
+  const other = await authenticateSession(platform, (await signIn(platform, trace, user)).sessionToken)
+  if (other === null) throw new Error('not signed in')
+  expect((await listSessions(platform, other, everything)).data).toHaveLength(2)
+  expect(await platform.database.queries.health.liveSessions(now, 10, now - 100_000)).toMatchObject({ count: 2 })
+  pass(100)
+  const fields = { ownerEmail: user.email, name: 'N', slug: 'idle-app', scopes: 'site:read' }
+  const make = createApp(actingAs(platform, trace, session), trace, { kind: 'user', id: user.id }, fields)
+  expect(await refusalOf(make)).toBe('login_required')
+  expect((await listSessions(platform, other, everything)).data).toEqual([])
+  expect(await platform.database.queries.health.liveSessions(now, 10, now - 100_000)).toMatchObject({ count: 0 })
+})
+
+test('the page of an app in a frame and its one-time code stand on a session that is used', async () => {
+  const app = await addApp(platform, user)
+  await addEmbeddedVersion(platform, app)
+  const install = await installEmbedded(platform, app, user)
+  const { clientId } = app.production
+  const exchange = async (code: string) =>
+    await exchangeInstallSessionCode(platform, trace, { clientId, code, origin: embedOrigin(app) })
+  const open = async () => (await issueInstallSessionCode(platform, trace, await live(), install)).code
+  const page = (await exchange(await open())).sessionToken
+  const isOpen = async () => (await authenticateEmbeddedSession(platform, page)).caller !== null
+  pass(90)
+  expect(await isOpen()).toBe(true)
+  const code = await open() // uses the session
+  pass(50)
+  expect(await isOpen()).toBe(true)
+  pass(50)
+  expect(await isOpen()).toBe(false)
+  expect(await refusalOf(exchange(code))).toBe('invalid_grant')
+})
+
+/** The platform with a count of the transactions that are asked for; they fail where a fault is given. */
+const counting = (fault: Error | null = null) => {
+  let asked = 0
+  const { database } = platform
+  const transaction: typeof database.transaction = async (work, options) => {
+    asked += 1
+    if (fault !== null) throw fault
+    return await database.transaction(work, options)
+  }
+  const watched: Platform = { ...platform, database: Object.assign(Object.create(database), { transaction }) }
+  Object.defineProperty(watched.database, 'queries', { get: () => database.queries })
+  return { watched, asked: () => asked }
+}
+
+test('a use is recorded once in a tenth of the idle time, however many requests come at once', async () => {
+  const { watched, asked } = counting()
+  const together = async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, async () => await authenticateSession(watched, sessionToken)),
+    )
+    for (const answer of answers) expect(answer).not.toBeNull()
+    while (platform.running.size > 0) await Bun.sleep(1)
+    return asked()
+  }
+  expect(await together()).toBe(0)
+  pass(9.999)
+  expect(await together()).toBe(0)
+  pass(0.001)
+  expect(await together()).toBe(1)
+  pass(9)
+  expect(await together()).toBe(1)
+  pass(1)
+  expect(await together()).toBe(2)
+})
+
+test('a store that takes no writes turns no answer into a refusal', async () => {
+  const { watched, asked } = counting(refuse('unavailable'))
+  pass(50)
+  expect(await authenticateSession(watched, sessionToken)).not.toBeNull()
+  expect(asked()).toBe(1)
+  await Bun.sleep(0)
+  expect(await authenticateSession(watched, sessionToken)).not.toBeNull()
+  expect(asked()).toBe(2) // the next request tries again
+})
