@@ -93,7 +93,13 @@ test('backup makes one private file beside a running server, with all that was a
   await addUser(desk)
   const to = join(desk.folder, 'backups', 'monday.db')
   const made = await desk.json(['backup', to])
-  expect(made).toEqual({ file: to, sizeBytes: statSync(to).size, createdAt: expect.stringMatching(isoTime) })
+  expect(made).toEqual({
+    file: to,
+    recorded: true,
+    pruned: [],
+    sizeBytes: statSync(to).size,
+    createdAt: expect.stringMatching(isoTime),
+  })
   expect(modeOf(to)).toBe('600')
   expect(modeOf(join(to, '..'))).toBe('700')
   expect(readdirSync(join(to, '..'))).toEqual(['monday.db'])
