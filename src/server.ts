@@ -49,8 +49,10 @@ export type PlatformServer = {
 }
 
 /** A refusal in the words of whoever asked: a client of the standard format, a person; null for everybody else. */
-const refusal: RefusalPage = (error, context, request) =>
-  standardRefusal(error, context, request) ?? refusalPage(error, context, request)
+const refusalFor = (platformName: string): RefusalPage => {
+  const forPeople = refusalPage(platformName)
+  return (error, context, request) => standardRefusal(error, context, request) ?? forPeople(error, context, request)
+}
 
 /**
  * Puts the program together: opens and migrates the store, starts the jobs, listens. The only place that knows every
@@ -90,6 +92,7 @@ export const startPlatformServer = async (
   })
   for (const reason of config.warnings) log.warn('config.warning', { reason })
 
+  const refusal = refusalFor(config.platformName)
   const parts = {
     database,
     clock,

@@ -5,10 +5,12 @@ import type { Visit } from './visit.ts'
 
 type Section = 'account' | 'console' | 'desk'
 
+type Nobody = Pick<Visit, 'platformName'>
+
 type LayoutProps = {
   readonly title: string
-  /** Null where nobody is signed in, or where it must not matter who is. */
-  readonly visit: Visit | null
+  /** Only the name of the platform where nobody is signed in, or where it must not matter who is. */
+  readonly visit: Visit | Nobody
   readonly section?: Section
   /** What the page is a part of, for the title of the window. */
   readonly belongsTo?: string
@@ -28,7 +30,7 @@ export const Layout = ({ title, belongsTo, above, visit, section, notice, width 
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
-      <title>{[...new Set([title, belongsTo ?? title, 'App Platform'])].join(' · ')}</title>
+      <title>{[...new Set([title, belongsTo ?? title, visit.platformName])].join(' · ')}</title>
       <link rel="icon" href="data:," />
       <link rel="stylesheet" href={siteStylesheet.path} />
       <script src={siteScript.path} defer />
@@ -54,13 +56,13 @@ export const Layout = ({ title, belongsTo, above, visit, section, notice, width 
   </html>
 )
 
-const SiteHeader = ({ visit, section }: { readonly visit: Visit | null; readonly section: Section | undefined }) => (
+const SiteHeader = ({ visit, section }: { readonly visit: Visit | Nobody; readonly section: Section | undefined }) => (
   <header class="site">
     <div class="container">
       <a class="brand" href="/">
-        App Platform
+        <bdi>{visit.platformName}</bdi>
       </a>
-      {visit === null ? null : (
+      {!('session' in visit) ? null : (
         <>
           <nav aria-label="Main">
             <ul>

@@ -20,12 +20,14 @@ const isForPeople = ({ route }: RequestContext, request: Request): boolean =>
     request.headers.get('accept')?.includes('text/html') === true)
 
 /** A refusal as a page with the request ID. Who is not signed in is asked to, and comes back. */
-export const refusalPage: RefusalPage = (error, context, request) => {
-  if (!isForPeople(context, request)) return null
-  context.notes.errorCode = error.code
-  if (error.code === 'login_required') return seeOther(`/sign-in?return_to=${encodeURIComponent(pageOf(request))}`)
-  return page(<Refusal error={error} context={context} />, { refusal: error })
-}
+export const refusalPage =
+  (platformName: string): RefusalPage =>
+  (error, context, request) => {
+    if (!isForPeople(context, request)) return null
+    context.notes.errorCode = error.code
+    if (error.code === 'login_required') return seeOther(`/sign-in?return_to=${encodeURIComponent(pageOf(request))}`)
+    return page(<Refusal platformName={platformName} error={error} context={context} />, { refusal: error })
+  }
 
 /** The page that was asked for; for a form, the one that it stands on, which only a browser of ours names. */
 const pageOf = (request: Request): string => {
@@ -35,10 +37,14 @@ const pageOf = (request: Request): string => {
   return from !== null && from.host === url.host ? from.pathname + from.search : '/'
 }
 
-type RefusalProps = { readonly error: PlatformError; readonly context: RequestContext }
+type RefusalProps = {
+  readonly platformName: string
+  readonly error: PlatformError
+  readonly context: RequestContext
+}
 
-const Refusal = ({ error, context }: RefusalProps) => (
-  <Layout title={titleOf(error.status)} visit={null} width="narrow">
+const Refusal = ({ platformName, error, context }: RefusalProps) => (
+  <Layout title={titleOf(error.status)} visit={{ platformName }} width="narrow">
     <p>{error.status === 404 ? 'There is nothing at this address, or it is not yours to see.' : error.message}</p>
     <p>
       <a href="/">Go to the start page</a>

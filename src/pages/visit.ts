@@ -15,6 +15,8 @@ export type Visit = {
   readonly sessionToken: string
   readonly trace: Trace
   readonly tickets: TicketBook
+  /** What this platform is called. */
+  readonly platformName: string
 }
 
 const visits = new WeakMap<Request, Visit>()
@@ -34,7 +36,13 @@ export const findVisit = async (door: Door, request: Request): Promise<Visit | n
   if (session === null) return null
   const context = contextOf(request)
   context.notes.userId = session.user.id
-  return { session, sessionToken, trace: traceOf(context), tickets: ticketBook(door, sessionToken) }
+  return {
+    session,
+    sessionToken,
+    trace: traceOf(context),
+    tickets: ticketBook(door, sessionToken),
+    platformName: door.platform.platformName,
+  }
 }
 
 /**

@@ -17,7 +17,7 @@ let visit: Visit
 beforeAll(async () => {
   platform = await openAsOperator(join(temporaryFolder(), 'consent-page.db'))
   const session = await sessionOf(platform, await addUser(platform))
-  visit = { session, sessionToken: '', trace, tickets: ticketBook(doorOf(platform), 'a') }
+  visit = { session, sessionToken: '', trace, tickets: ticketBook(doorOf(platform), 'a'), platformName: 'Acme' }
 })
 afterAll(async () => await platform.database.close())
 

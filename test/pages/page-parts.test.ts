@@ -46,7 +46,7 @@ const stylesheet = async (headers: Readonly<Record<string, string>>) =>
   await assetRoutes().handle(requestWith(headers, siteStylesheet.path))
 /** The page after a decision that did not count. */
 const lostDecision = async (code: 'idempotency_key_reused' | 'origin_not_allowed', startAgain: string | null) =>
-  await lostDecisionPage(requestWith(), { error: refuse(code), startAgain }).text()
+  await lostDecisionPage('Acme', requestWith(), { error: refuse(code), startAgain }).text()
 /** The page of the form to sign in, on the way to this path. */
 const signInPage = async (returnTo: string) =>
   await signInRoutes(doorOf(platform)).handle(requestWith({}, `/sign-in?return_to=${encodeURIComponent(returnTo)}`))
@@ -112,10 +112,10 @@ test('what a person can mend comes back to the form, and everything else is thro
 
 test('only two refusals of the front door have a page there; every other one goes where all go', () => {
   for (const code of ['invalid_client', 'invalid_redirect_uri'] as const) {
-    expect(unansweredPage(requestWith(), refuse(code)).status).toBe(400)
+    expect(unansweredPage('Acme', requestWith(), refuse(code)).status).toBe(400)
   }
   for (const error of [refuse('unavailable'), refuse('invalid_request'), new TypeError('odd')]) {
-    expect(() => unansweredPage(requestWith(), error)).toThrow(error)
+    expect(() => unansweredPage('Acme', requestWith(), error)).toThrow(error)
   }
 })
 
@@ -146,7 +146,7 @@ test('a page that shows a refusal says when to come back, where that is known', 
     [{ retryAfterSeconds: 0 }, '1'],
     [{}, null],
   ] as const) {
-    const shown = lostDecisionPage(requestWith(), { error: refuse('rate_limited', facts), startAgain: null })
+    const shown = lostDecisionPage('Acme', requestWith(), { error: refuse('rate_limited', facts), startAgain: null })
     expect(shown.headers.get('retry-after')).toBe(told)
   }
 })

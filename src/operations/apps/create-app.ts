@@ -1,7 +1,7 @@
 import type { App } from '../../../db/database.ts'
+import { appNameFault } from '../../domain/app-name.ts'
 import { environments } from '../../domain/environment.ts'
 import { clientId, recordId } from '../../domain/identifier.ts'
-import { nameFault } from '../../domain/name.ts'
 import { formatScope, parseScope } from '../../domain/scope.ts'
 import { isSlug } from '../../domain/slug.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
@@ -25,7 +25,8 @@ type NewApp = {
  * @throws invalid_request, quota_exceeded
  */
 export const createApp = async (platform: Platform, trace: Trace, actor: Actor, input: NewApp): Promise<AppRecord> => {
-  const fault = nameFault(input.name)
+  const name = input.name.trim()
+  const fault = appNameFault(name, platform.platformName)
   if (fault !== null) throw badInput('name', fault)
   if (!isSlug(input.slug)) throw badInput('slug', 'A slug is 1 to 63 of a-z, 0-9 and inner hyphens.')
   // The console's own path: an app of this name could not be opened there.
@@ -51,7 +52,7 @@ export const createApp = async (platform: Platform, trace: Trace, actor: Actor, 
     const app: App = {
       id,
       ownerId: owner.id,
-      name: input.name,
+      name,
       slug: input.slug,
       status: 'active',
       scopes: formatScope(asked.scopes),

@@ -1,4 +1,4 @@
-import { nameFault } from '../../domain/name.ts'
+import { appNameFault } from '../../domain/app-name.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { decide, done } from '../decision.ts'
@@ -16,17 +16,18 @@ export const renameApp = async (
   actor: Actor,
   input: { readonly slug: string; readonly name: string },
 ): Promise<AppRecord> => {
-  const fault = nameFault(input.name)
+  const name = input.name.trim()
+  const fault = appNameFault(name, platform.platformName)
   if (fault !== null) throw badInput('name', fault)
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   return await decide(platform.database, async (q) => {
     const app = await findApp(q, input.slug)
     const clients = await q.apps.clientsOf(app.id)
-    if (app.name === input.name) return done(appRecord(app, clients))
-    const detail = { from: app.name, to: input.name }
-    await q.apps.rename(app.id, input.name, now)
+    if (app.name === name) return done(appRecord(app, clients))
+    const detail = { from: app.name, to: name }
+    await q.apps.rename(app.id, name, now)
     await q.audit.insert(auditEvent(stamp, { actor, action: 'app.renamed', appId: app.id, target: app.id, detail }))
-    return done(appRecord({ ...app, name: input.name, updatedAt: now }, clients))
+    return done(appRecord({ ...app, name, updatedAt: now }, clients))
   })
 }

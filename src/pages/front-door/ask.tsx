@@ -16,7 +16,7 @@ export const askRoute = (door: Door) =>
     try {
       return await ask(door, request)
     } catch (error) {
-      return unansweredPage(request, error)
+      return unansweredPage(door.platform.platformName, request, error)
     }
   })
 
@@ -25,7 +25,7 @@ const ask = async (door: Door, request: Request): Promise<Response> => {
   const parameters = readAuthorizationParameters(queryOf(request))
   const step = await prepareConsent(door.platform, visit?.session ?? null, parameters)
   if (step.kind === 'answer') return seeOther(step.redirectTo)
-  if (step.kind === 'tell') return requestErrorPage(request, step)
+  if (step.kind === 'tell') return requestErrorPage(door.platform.platformName, request, step)
   if (step.kind === 'sign_in' || visit === null) return seeOther(signInPath(step.request))
   return page(<ConsentPage {...step} visit={visit} lifetimes={door.platform.lifetimes} />, { formTarget: appOrigins })
 }

@@ -22,7 +22,7 @@ type ConsentPageProps = {
  * the heading, so that it cannot pose as words of this server.
  */
 export const ConsentPage = ({ request, consent, visit, lifetimes }: ConsentPageProps) => (
-  <Layout title="Allow this app?" visit={null} width="narrow">
+  <Layout title="Allow this app?" visit={{ platformName: visit.platformName }} width="narrow">
     <Asker consent={consent} />
     <Account request={request} visit={visit} />
     <h2>It asks to</h2>

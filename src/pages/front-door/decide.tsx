@@ -41,7 +41,7 @@ const receive = async (door: Door, request: Request, fields: DecisionFields): Pr
   const asked = authorizationRequestOf(readAuthorizationParameters(fields.request))
   if (!isFromSameOrigin(door, request)) {
     const error = await refuseForm(door, request, readCookie(door, request, 'session') ?? '')
-    return lostDecisionPage(request, { error, startAgain: null })
+    return lostDecisionPage(door.platform.platformName, request, { error, startAgain: null })
   }
   const visit = await findVisit(door, request)
   if (visit === null) return await signInFirst(door, request, asked)
@@ -49,7 +49,7 @@ const receive = async (door: Door, request: Request, fields: DecisionFields): Pr
   const ticket = visit.tickets.read(authorizePath, [fields.request], fields.ticket, consentLifetimeSeconds)
   if (ticket === null) {
     const error = await refuseForm(door, request, visit.sessionToken)
-    return lostDecisionPage(request, { error, startAgain: askPath(asked) })
+    return lostDecisionPage(door.platform.platformName, request, { error, startAgain: askPath(asked) })
   }
   return await settle(door, request, visit, { request: asked, answer: fields.decision, ticket })
 }
@@ -78,18 +78,18 @@ const settle = async (door: Door, request: Request, visit: Visit, decided: Decid
     }
     return seeOther(redirectTo)
   } catch (error) {
-    return unsettled(request, decided.request, error)
+    return unsettled(door.platform.platformName, request, decided.request, error)
   }
 }
 
-const unsettled = (request: Request, asked: AuthorizationRequest, error: unknown): Response => {
+const unsettled = (platformName: string, request: Request, asked: AuthorizationRequest, error: unknown): Response => {
   if (!(error instanceof PlatformError)) throw error
   switch (error.code) {
     case 'idempotency_key_reused':
-      return lostDecisionPage(request, { error, startAgain: askPath(asked) })
+      return lostDecisionPage(platformName, request, { error, startAgain: askPath(asked) })
     case 'login_required':
       return seeOther(signInPath(asked))
     default:
-      return unansweredPage(request, error)
+      return unansweredPage(platformName, request, error)
   }
 }

@@ -10,12 +10,20 @@ type LostDecisionProps = {
 }
 
 /** A decision that was not carried out: it had been sent before, or its page is not good for one any more. */
-export const lostDecisionPage = (request: Request, { error, startAgain }: LostDecisionProps): Response => {
+export const lostDecisionPage = (
+  platformName: string,
+  request: Request,
+  { error, startAgain }: LostDecisionProps,
+): Response => {
   const context = contextOf(request)
   context.notes.errorCode = error.code
   const wasSpent = error.code === 'idempotency_key_reused'
   return page(
-    <Layout title={wasSpent ? 'You have already decided' : 'Nothing was decided'} visit={null} width="narrow">
+    <Layout
+      title={wasSpent ? 'You have already decided' : 'Nothing was decided'}
+      visit={{ platformName }}
+      width="narrow"
+    >
       {wasSpent ? <AlreadyDecided /> : <NothingDecided />}
       {startAgain === null ? (
         <p>To decide, go back to the app and begin there once more.</p>

@@ -13,12 +13,16 @@ type RequestErrorProps = {
  * An error that the app could be told, shown to the person instead, because nobody has signed in or the app is unknown to who
  * has. Only a click leads on, and the link names where it leads (RFC 9700 section 4.11.2).
  */
-export const requestErrorPage = (request: Request, { error, redirectTo }: RequestErrorProps): Response => {
+export const requestErrorPage = (
+  platformName: string,
+  request: Request,
+  { error, redirectTo }: RequestErrorProps,
+): Response => {
   const context = contextOf(request)
   context.notes.errorCode = error.error
   const { host } = new URL(redirectTo)
   return page(
-    <Layout title="This app’s request failed" visit={null} width="narrow">
+    <Layout title="This app’s request failed" visit={{ platformName }} width="narrow">
       <p>An app sent you here to ask for access to your account. {explanationOf(error)}</p>
       <p>
         Nothing was shared. You can close this page, or go back to the app, which is at{' '}

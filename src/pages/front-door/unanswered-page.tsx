@@ -7,14 +7,14 @@ import { page } from '../page.ts'
  * The page for a request whose sender cannot be told anything, since it is not certain who that is: nobody is sent or
  * linked to the address that it named (RFC 6749 section 4.1.2.1). Throws every other error on.
  */
-export const unansweredPage = (request: Request, error: unknown): Response => {
+export const unansweredPage = (platformName: string, request: Request, error: unknown): Response => {
   if (!(error instanceof PlatformError)) throw error
   const explanation = explanationOf(error.code)
   if (explanation === null) throw error
   const context = contextOf(request)
   context.notes.errorCode = error.code
   return page(
-    <Layout title="This link does not work" visit={null} width="narrow">
+    <Layout title="This link does not work" visit={{ platformName }} width="narrow">
       <p>{explanation}</p>
       <p>Nothing was shared, and you were sent nowhere. You can close this page.</p>
       <h2>If you make this app</h2>

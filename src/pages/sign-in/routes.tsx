@@ -38,7 +38,8 @@ const showForm = (door: Door, request: Request, shown: Shown, more: readonly str
     cookies: [...cookies, ...more],
     ...(isForApp ? { formTarget: appOrigins } : {}),
   }
-  return page(<SignInPage tickets={tickets} isForApp={isForApp} {...shown} />, options)
+  const { platformName } = door.platform
+  return page(<SignInPage platformName={platformName} tickets={tickets} isForApp={isForApp} {...shown} />, options)
 }
 
 /** The question of an app may be answered at once, when something has come to be wrong with it. */

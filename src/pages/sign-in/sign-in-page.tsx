@@ -6,6 +6,7 @@ import { Layout } from '../layout.tsx'
 import type { TicketBook } from '../ticket-book.ts'
 
 type SignInPageProps = {
+  readonly platformName: string
   readonly tickets: TicketBook
   readonly returnTo: string
   /** An app has sent the person here, and they come to its question next. */
@@ -14,8 +15,8 @@ type SignInPageProps = {
   readonly error: PlatformError | null
 }
 
-export const SignInPage = ({ tickets, returnTo, isForApp, email, error }: SignInPageProps) => (
-  <Layout title="Sign in" visit={null} width="narrow">
+export const SignInPage = ({ platformName, tickets, returnTo, isForApp, email, error }: SignInPageProps) => (
+  <Layout title="Sign in" visit={{ platformName }} width="narrow">
     <Problem error={error} />
     {isForApp ? <p>An app asks for access to your account. Sign in to see what it asks for, then decide.</p> : null}
     <Form action="/sign-in" visit={{ tickets }}>

@@ -5,6 +5,7 @@ import { Time } from '../../components/time.tsx'
 import { installCountsInWords } from '../../install-counts-in-words.ts'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
+import { MixedScripts } from '../mixed-scripts.tsx'
 import { appPath, auditPath, deskPaths, reviewPath, userPath } from '../paths.ts'
 
 type AppPageProps = {
@@ -31,6 +32,7 @@ const Facts = ({ app }: { readonly app: InspectedApp }) => (
     <dd>
       <code>{app.slug}</code>
     </dd>
+    <MixedScripts name={app.name} />
     <dt>Status</dt>
     <dd>
       <AppStatusBadge status={app.status} deletedAt={app.deletedAt} />

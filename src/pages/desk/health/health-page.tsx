@@ -68,7 +68,7 @@ export const HealthPage = ({ visit, health, program }: HealthPageProps) => (
         <dd>{live(health.live.grants)}</dd>
       </Card>
       <Card title="Program">
-        <dt>App Platform</dt>
+        <dt>Version of the program</dt>
         <dd>
           {program.version}, commit {program.commit}
         </dd>

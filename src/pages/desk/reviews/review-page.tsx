@@ -7,6 +7,7 @@ import { Time } from '../../components/time.tsx'
 import { VersionStatusBadge } from '../../components/version-status.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
+import { MixedScripts } from '../mixed-scripts.tsx'
 import { appPath, deskPaths, reviewPath, userPath } from '../paths.ts'
 import { Decisions } from './decisions.tsx'
 import { ManifestChanges } from './manifest-changes.tsx'
@@ -48,6 +49,7 @@ const Facts = ({ review: { app, owner, version, live } }: { readonly review: Rev
       </a>{' '}
       {app.status === 'active' ? null : <AppStatusBadge status={app.status} />}
     </dd>
+    <MixedScripts name={app.name} />
     <dt>Owner</dt>
     <dd>
       <bdi>{owner.name}</bdi>, <a href={userPath(owner.id)}>{owner.email}</a>

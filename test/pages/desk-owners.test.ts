@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { deleteApp } from '../../src/operations/apps/delete-app.ts'
+import { renameApp } from '../../src/operations/apps/rename-app.ts'
+import { operator as commandLine, trace } from '../support/operator.ts'
+import { uploadVersion } from '../operations/support/owner.ts'
+import { addApp, addUser, appToken, endWorld, signIn } from '../support/world.ts'
+import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
+import { type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
+
+// What operators see and decide of apps and their owners, over plain HTTP.
+
+let world: OperatorWorld
+let desk: PlainBrowser
+beforeAll(async () => {
+  world = await createOperatorWorld()
+  desk = await signedInBrowser(world.server.url, world.operator)
+})
+afterAll(async () => await endWorld(world))
+
+const scene = async () => {
+  const owner = await addUser(world.platform, 'Dora Developer')
+  const app = await addApp(world.platform, owner)
+  return { owner, app, path: `/desk/users/${owner.id}` }
+}
+const appOf = async (id: string) => await world.platform.database.queries.apps.byId(id)
+const statusOf = async (id: string) => (await world.platform.database.queries.users.byId(id))?.status
+/** The page as text, with one space between words. */
+const words = (html: string) => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
+
+test('the form that disables a user suspends their apps unless told otherwise, and its answer says what ended', async () => {
+  const { owner, app, path } = await scene()
+  await signIn(world.server.url, owner)
+  await appToken(world.server.url, app.development)
+  expect((await desk.get(path)).text).toMatch(/name="apps" value="suspend" checked/)
+  const { status, text } = await desk.submit(path, `${path}/disable`)
+  expect(status).toBe(200)
+  const told = words(text)
+  for (const sentence of ['Sessions ended 1', `Apps suspended ${app.slug}`, 'App tokens that stopped 1']) {
+    expect(told).toContain(sentence)
+  }
+  expect(told).toContain('Suspended apps stay suspended until somebody activates them.')
+  expect([await statusOf(owner.id), (await appOf(app.id))?.status]).toEqual(['disabled', 'suspended'])
+
+  const enabled = await desk.submit(path, `${path}/enable`)
+  const location = enabled.headers.get('location') ?? ''
+  expect((await desk.get(location, { 'sec-fetch-site': 'same-origin' })).text).toContain('stay suspended')
+  expect((await appOf(app.id))?.status).toBe('suspended')
+})
+
+test('the form can keep the apps or give them to another active user', async () => {
+  const [kept, given] = [await scene(), await scene()]
+  await desk.submit(kept.path, `${kept.path}/disable`, { apps: 'keep' })
+  expect((await appOf(kept.app.id))?.status).toBe('active')
+  const to = world.colleague.email
+  const { text } = await desk.submit(given.path, `${given.path}/disable`, { apps: 'transfer', to })
+  expect(words(text)).toContain(`Apps with a new owner ${given.app.slug}`)
+  expect(text).toContain('rotate them')
+  expect(await appOf(given.app.id)).toMatchObject({ ownerId: world.colleague.id, status: 'active' })
+})
+
+test('a new owner who cannot be one is refused beside the field, and nobody is disabled', async () => {
+  const { owner, app, path } = await scene()
+  const { status, text } = await desk.submit(path, `${path}/disable`, { apps: 'transfer', to: 'nobody@example.com' })
+  expect(status).toBe(400)
+  expect(text).toContain('id="to-fault"')
+  expect([await statusOf(owner.id), (await appOf(app.id))?.ownerId]).toEqual(['active', owner.id])
+})
+
+test('the desk marks a deleted app, and names the command that brings it back instead of a button', async () => {
+  const { app } = await scene()
+  await deleteApp(world.platform, trace, commandLine, app.slug)
+  const { text } = await desk.get(`/desk/apps/${app.slug}`)
+  expect(words(text)).toContain('Status Deleted')
+  expect(words(text)).toContain(`app-platform app undelete ${app.slug}`)
+  expect(text).not.toContain(`action="/desk/apps/${app.slug}/`)
+  expect(words((await desk.get(`/desk/apps?q=${app.slug}`)).text)).toContain('Deleted')
+})
+
+test('a name that mixes scripts is pointed out on the page of the app and to the reviewer', async () => {
+  const { app } = await scene()
+  await uploadVersion(world.platform, app, '1.0.0', ['submit'])
+  const pages = [`/desk/apps/${app.slug}`, `/desk/reviews/${app.slug}/1.0.0`]
+  for (const path of pages) expect((await desk.get(path)).text).not.toContain('mixes scripts')
+  await renameApp(world.platform, trace, commandLine, { slug: app.slug, name: 'Newslettеr' })
+  for (const path of pages) expect(words((await desk.get(path)).text)).toContain('Cyrillic: е')
+})
