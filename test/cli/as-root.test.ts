@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { programCommand } from '../support/program.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -74,16 +74,16 @@ test.skipIf(!isRoot)(
   'a link that the owner of the folder has put there leads root to nothing that is not the owner’s',
   async () => {
     const desk = await foreignDesk()
-    const vault = temporaryFolder()
-    chmodSync(vault, 0o700)
-    const target = join(vault, 'precious.db')
+    const precious = await openDesk() // root's
     const folder = join(desk.folder, 'linked')
     mkdirSync(folder, { mode: 0o700 })
-    symlinkSync(target, join(folder, 'app-platform.db'))
+    symlinkSync(precious.file, join(folder, 'app-platform.db'))
     chownSync(folder, nobody, nobody)
-    const { exitCode } = await deskAt(join(folder, 'app-platform.db')).run(['migrate'])
+    const { exitCode, stderr } = await deskAt(join(folder, 'app-platform.db')).run(['recover', '--accept-loss'])
     expect(exitCode).toBe(1)
-    expect(existsSync(target)).toBe(false)
+    expect(stderr).toMatch(/^error: [^\n]+\n$/)
+    const { data } = await precious.json(['audit', 'list'])
+    expect(data).toEqual([])
   },
 )
 
