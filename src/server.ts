@@ -130,6 +130,7 @@ export const startPlatformServer = async (
         metrics,
         servesMetrics: metricsServer === null,
         draining: () => server.draining(),
+        isDrainingForProxy: () => server.isDrainingForProxy(),
         signingIn: new Map(),
         delayed: new Map(),
         sleep: Bun.sleep,

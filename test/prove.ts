@@ -66,6 +66,12 @@ const proofs: Readonly<Record<string, Proof>> = {
     rounds: 5,
     unit: 'rounds of peak and overload',
   },
+  restarts: {
+    shows: 'behind Caddy with the printed configuration a restart loses no request',
+    file: 'test/cli/proxy-restart.test.ts',
+    rounds: 10_000,
+    unit: 'requests',
+  },
   secrets: {
     shows: 'of many secrets of every kind none is kept anywhere, nor is any in a core dump',
     file: 'test/faults/many-secrets.test.ts',

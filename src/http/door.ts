@@ -15,6 +15,8 @@ export type Door = {
   readonly servesMetrics: boolean
   /** Whether the server has begun to stop. */
   readonly draining: () => boolean
+  /** The same, for a proxy in front of it: the server goes on until the proxy has been told. */
+  readonly isDrainingForProxy: () => boolean
   /** How many sign-ins of each address are being checked right now. */
   readonly signingIn: Map<string, number>
   /** How many refusals of grants wait right now, per client and address. */

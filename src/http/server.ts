@@ -8,6 +8,8 @@ export type ServerOptions = ShellOptions & {
   readonly publicUrl: string | null
   /** How long `stop` waits for what runs; 10 seconds unless said otherwise. */
   readonly drainMs?: number
+  /** How long `stop` goes on for a proxy that has not yet asked again; 3 seconds unless said otherwise. */
+  readonly noticeMs?: number
 }
 
 export type RunningServer = {
@@ -16,11 +18,16 @@ export type RunningServer = {
   readonly publicUrl: string
   /** True from the first moment of `stop`: not ready for more. */
   readonly draining: () => boolean
+  /** The same for a proxy that asks every second or so: `stop` goes on serving until it has been told. */
+  readonly isDrainingForProxy: () => boolean
   /** Takes no more connections, lets what runs end, and cuts off what has not ended in time. */
   stop(): Promise<void>
 }
 
 export const defaultDrainMs = 10_000
+const defaultNoticeMs = 3_000
+/** How long after it has been told a proxy may still send what it has just decided on. */
+const settleMs = 250
 /**
  * How long Bun keeps a connection that is quiet between two requests or takes nothing of its answer, and a request that has not
  * come whole or, without a body, is not answered. Then, at its next tick of four seconds, it closes without a word. Only a body
@@ -38,6 +45,8 @@ const maximumHeaderBytes = 128 * 1024
  */
 export const startServer = (options: ServerOptions): RunningServer => {
   let draining = false
+  let proxyAskedAt = Number.NEGATIVE_INFINITY
+  const proxyTold = Promise.withResolvers<void>()
   let stopping: Promise<void> | null = null
   Object.assign(http, { maxHeaderSize: maximumHeaderBytes }) // the one way to tell Bun.serve; holds for the process
   const server = Bun.serve({
@@ -52,18 +61,39 @@ export const startServer = (options: ServerOptions): RunningServer => {
     error: () => new Response(null, { status: 500 }),
   })
   const publicUrl = options.publicUrl ?? `http://localhost:${server.port}`
+  const { drainMs = defaultDrainMs, noticeMs = Math.min(defaultNoticeMs, drainMs) } = options
   const answer = createShell(options, publicUrl, () => draining)
 
   return {
     url: listeningUrl(options.host, server.port ?? options.port),
     publicUrl,
     draining: () => draining,
+    isDrainingForProxy: () => {
+      proxyAskedAt = performance.now()
+      if (draining) proxyTold.resolve()
+      return draining
+    },
     stop: async () => {
       draining = true
-      stopping ??= stopWithin(server, options.drainMs ?? defaultDrainMs)
+      stopping ??= (async () => {
+        const beganAt = performance.now()
+        if (beganAt - proxyAskedAt < noticeMs) await noticed(proxyTold.promise, noticeMs)
+        await stopWithin(server, Math.max(0, beganAt + drainMs - performance.now()))
+      })()
       await stopping
     },
   }
+}
+
+/**
+ * Bun closes connections that it has not read a request from, also where one is on its way: it would be lost, and a proxy must
+ * not send a POST twice. So nothing is closed before the proxy sends no more.
+ */
+const noticed = async (told: Promise<void>, milliseconds: number): Promise<void> => {
+  const limit = Promise.withResolvers<void>()
+  const timer = setTimeout(limit.resolve, milliseconds)
+  await Promise.race([told.then(async () => await Bun.sleep(settleMs)), limit.promise])
+  clearTimeout(timer)
 }
 
 const stopWithin = async (server: Bun.Server<unknown>, milliseconds: number): Promise<void> => {

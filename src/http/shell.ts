@@ -105,7 +105,7 @@ export const createShell = (options: ShellOptions, publicUrl: string, draining: 
 
     const durationMs = performance.now() - context.startedAt
     tally.answered(response.status, durationMs)
-    log.answered(request.method, response.status, durationMs, context)
+    if (!isRoutineCheck(context, response)) log.answered(request.method, response.status, durationMs, context)
     return response
   }
 
@@ -132,6 +132,9 @@ export const createShell = (options: ShellOptions, publicUrl: string, draining: 
 
 /** Whoever watches the server must be able to, above all when it has too much to do. */
 const watchedRoutes: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
+/** A proxy asks every second whether the server is ready: a line for each yes would bury all others. */
+const isRoutineCheck = ({ route }: RequestContext, { status }: Response): boolean =>
+  route === '/readyz' && status === 200
 const isWatched = ({ route }: RequestContext): boolean => watchedRoutes.has(route)
 
 const tooBusy = (): PlatformError => refuse('unavailable', { retryAfterSeconds: 1 })

@@ -2,21 +2,18 @@ import type { PlatformError } from '../domain/errors.ts'
 import type { RefusalPage } from '../http/envelope.ts'
 import { pathOf } from '../http/path-of.ts'
 import type { RequestContext } from '../http/request-context.ts'
+import { programPaths } from '../http/routes/paths.ts'
 import { Layout } from './layout.tsx'
 import { page, seeOther } from './page.ts'
 
-/** Everything but pages has one of these prefixes, and answers with the envelope. */
-const forPrograms =
-  /^\/(?:api|docs|openapi\.json|healthz|readyz|metrics|\.well-known|oauth\/(?:token|revoke|introspect))(?:\/|$)/
-
 /** Whether a route, by its pattern, is a page for people. */
-export const isPageRoute = (pattern: string): boolean => pattern.startsWith('/') && !forPrograms.test(pattern)
+export const isPageRoute = (pattern: string): boolean => pattern.startsWith('/') && !programPaths.test(pattern)
 
 /** Whether a person is looking: the route is a page, or there is none and a browser asked for one. */
 const isForPeople = ({ route }: RequestContext, request: Request): boolean =>
   isPageRoute(route) ||
   (route === 'unmatched' &&
-    !forPrograms.test(pathOf(request.url)) &&
+    !programPaths.test(pathOf(request.url)) &&
     request.headers.get('accept')?.includes('text/html') === true)
 
 /** A refusal as a page with the request ID. Who is not signed in is asked to, and comes back. */

@@ -92,3 +92,12 @@ test('a server that has begun to stop is alive, and not ready', async () => {
   expect(await statusOf(stopping, '/readyz')).toBe(503)
   expect(await statusOf(stopping, '/healthz')).toBe(200)
 })
+
+test('a proxy is kept away only from a server that stops; whatever else is wrong the server answers itself', async () => {
+  const health: StoreHealth = { writable: false, problem: 'full', reason: 'The disk is full.' }
+  const full = doorOf({ ...platform, database: withHealth(platform.database, health) })
+  expect(await statusOf(full, '/readyz')).toBe(503)
+  expect(await statusOf(full, '/readyz?for=proxy')).toBe(200)
+  expect(await statusOf({ ...full, isDrainingForProxy: () => true }, '/readyz?for=proxy')).toBe(503)
+  expect(await statusOf(full, '/readyz?for=anybody')).toBe(400)
+})

@@ -90,6 +90,32 @@ describe('the server', () => {
     await until(() => state.closed)
   })
 
+  test('goes on when it stops until a proxy that asks has been told', async () => {
+    const server = startTestServer({ noticeMs: 60_000 })
+    expect(server.isDrainingForProxy()).toBe(false)
+    const { state, socket } = await openConnection(server.port, get('/plain'))
+    await until(() => state.text.endsWith('plain'))
+    let hasStopped = false
+    const stopped = server.stop().then(() => (hasStopped = true))
+    for (let round = 0; round < 3; round += 1) {
+      const answer = await server.call('/plain')
+      expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close'])
+    }
+    expect([state.closed, hasStopped]).toEqual([false, false])
+    expect(server.isDrainingForProxy()).toBe(true)
+    socket.write(get('/plain')) // what was under way when the proxy was told
+    await until(() => state.text.match(/plain/g)?.length === 2)
+    await stopped
+    expect(await refusesConnections(server.port)).toBe(true)
+  })
+
+  test('waits only so long for a proxy that does not ask again', async () => {
+    const server = startTestServer({ noticeMs: 20 })
+    server.isDrainingForProxy()
+    await server.stop()
+    expect(await refusesConnections(server.port)).toBe(true)
+  })
+
   test('cuts off what has not ended in time', async () => {
     const server = startTestServer({ drainMs: 50 })
     const { state } = await openConnection(server.port, get('/never'))

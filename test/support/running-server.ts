@@ -33,6 +33,8 @@ export type ServerOptions = {
   /** A file of an earlier run; a fresh one by default. */
   readonly database?: string
   readonly env?: Readonly<Record<string, string>>
+  /** A free one by default. */
+  readonly port?: number
   /** Another program that starts it and lives as long, such as strace. */
   readonly under?: readonly string[]
   /** Instead of the program under test, such as the same one built before. */
@@ -47,11 +49,14 @@ export const startServer = async (options: ServerOptions = {}): Promise<RunningS
   const database = options.database ?? join(temporaryFolder(), 'app-platform.db')
   const under = options.under ?? []
   const program = options.program ?? programCommand
-  const child = Bun.spawn([...under, ...program, 'serve', '--json', '--port', '0', '--database', database], {
-    env: { PATH: process.env['PATH'] ?? '', RATE_LIMIT: 'off', LONGEST_WAIT_MS: 'off', ...options.env },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
+  const child = Bun.spawn(
+    [...under, ...program, 'serve', '--json', '--port', String(options.port ?? 0), '--database', database],
+    {
+      env: { PATH: process.env['PATH'] ?? '', RATE_LIMIT: 'off', LONGEST_WAIT_MS: 'off', ...options.env },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    },
+  )
   running.add(child)
   let log = ''
   const logged = (async () => {

@@ -55,9 +55,9 @@ const printCommand = (
 
 /** What only the server knows is asked of it here, for no other command needs it. */
 const termsOf = async (deployment: Deployment): Promise<ProxyTerms> => {
-  const [{ largestBodyBytes }, { idleSeconds }] = await Promise.all([
+  const [{ largestBodyBytes }, { defaultDrainMs: drainMs, idleSeconds }] = await Promise.all([
     import('../../http/json-body.ts'),
     import('../../http/server.ts'),
   ])
-  return proxyTerms(deployment, { largestBodyBytes, idleSeconds })
+  return proxyTerms(deployment, { largestBodyBytes, idleSeconds, drainMs })
 }

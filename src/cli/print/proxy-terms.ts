@@ -13,12 +13,14 @@ export type ProxyTerms = {
   readonly keepAliveSeconds: number
   /** Longer than the server takes for its slowest answer. */
   readonly answerSeconds: number
+  /** Longer than a restart takes: its drain and its start. */
+  readonly patienceSeconds: number
 }
 
 /** @throws UsageError without PUBLIC_URL: a proxy is known by its name */
 export const proxyTerms = (
   { publicUrl, upstream, trustsProxies }: Deployment,
-  server: { readonly largestBodyBytes: number; readonly idleSeconds: number },
+  server: { readonly largestBodyBytes: number; readonly idleSeconds: number; readonly drainMs: number },
 ): ProxyTerms => {
   if (publicUrl === null) throw new UsageError('PUBLIC_URL is not set: give the origin that clients will see.')
   return {
@@ -33,5 +35,6 @@ export const proxyTerms = (
     bodyMegabytes: Math.ceil(server.largestBodyBytes / 1024 / 1024) + 1,
     keepAliveSeconds: Math.floor(server.idleSeconds / 2),
     answerSeconds: server.idleSeconds * 2,
+    patienceSeconds: Math.ceil(server.drainMs / 1_000) * 2,
   }
 }

@@ -10,6 +10,15 @@ import { plainDetails } from './operation-details.ts'
 const health = (word: string, description: string) =>
   Type.Object({ status: Type.Literal(word, { description, examples: [word] }) }, { description })
 
+const readinessQuery = Type.Object({
+  for: Type.Optional(
+    Type.Literal('proxy', {
+      examples: ['proxy'],
+      description: 'Whether a proxy may send requests here. Everything else the server answers itself.',
+    }),
+  ),
+})
+
 /** For whoever watches the server (contract section 6). No version header, no credentials. */
 export const observabilityRoutes = (door: Door) =>
   new Elysia()
@@ -25,8 +34,12 @@ export const observabilityRoutes = (door: Door) =>
     })
     .get(
       '/readyz',
-      async () => {
-        if (door.draining()) throw refuse('unavailable', { retryAfterSeconds: 5 })
+      async ({ query }) => {
+        const isForProxy = query.for === 'proxy'
+        if (isForProxy ? door.isDrainingForProxy() : door.draining()) {
+          throw refuse('unavailable', { retryAfterSeconds: 5 })
+        }
+        if (isForProxy) return { status: 'ready' as const }
         const ending = (await readConditions(door.platform)).filter(({ endsReadiness }) => endsReadiness)
         if (ending.length > 0) {
           const details = { conditions: ending.map(({ name }) => name) }
@@ -35,12 +48,13 @@ export const observabilityRoutes = (door: Door) =>
         return { status: 'ready' as const }
       },
       {
+        query: readinessQuery,
         response: { 200: health('ready', 'Migrated, and the store takes writes.'), ...plainErrorResponses() },
         detail: plainDetails({
           id: 'isReady',
           summary: 'Does the store take writes?',
           description:
-            'Fails while the server starts and drains, when the store takes no writes, and when the clock is wrong. `details.conditions` names what an operator has to mend.',
+            'Fails while the server starts and drains, when the store takes no writes, and when the clock is wrong. `details.conditions` names what an operator has to mend. With `for=proxy` it fails only while the server drains, and the server goes on until a proxy that asks every second has been told: so a restart loses no request.',
           tag: 'Operations',
           callers: ['none'],
         }),

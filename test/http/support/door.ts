@@ -15,6 +15,7 @@ export const doorOf = (platform: Platform, limits: Partial<RateLimits> = {}): Do
   metrics: createMetrics(),
   servesMetrics: true,
   draining: () => false,
+  isDrainingForProxy: () => false,
   signingIn: new Map(),
   delayed: new Map(),
   sleep: async () => await Promise.resolve(),

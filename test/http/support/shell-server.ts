@@ -99,6 +99,7 @@ type TestOptions = {
   readonly publicUrl?: string
   readonly trustedProxies?: readonly string[]
   readonly drainMs?: number
+  readonly noticeMs?: number
   readonly turnstile?: Turnstile
   readonly apiVersion?: ApiVersion
 }
@@ -118,6 +119,7 @@ export const startTestServer = (options: TestOptions = {}) => {
     host: options.host ?? '127.0.0.1',
     port: 0,
     ...(options.drainMs === undefined ? {} : { drainMs: options.drainMs }),
+    ...(options.noticeMs === undefined ? {} : { noticeMs: options.noticeMs }),
     ...(options.apiVersion === undefined ? {} : { apiVersion: options.apiVersion }),
     publicUrl: options.publicUrl ?? null,
     trustedProxies: (options.trustedProxies ?? []).map(parseIpNetwork).filter((network) => network !== null),
