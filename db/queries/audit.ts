@@ -1,12 +1,28 @@
-import { and, desc, eq, gte, lt, type SQL } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, inArray, lt, min, notInArray, type SQL, sql } from 'drizzle-orm'
 import { keyOfUuidTime, uuidTimeOfRecordId } from '../../src/domain/identifier.ts'
 import { appTokens, auditEvents, clients, credentials, grants, tokenPairs } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, lazily, only } from './connection.ts'
+import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
 import { issuedEvent, issuer } from './issued-event.ts'
 import { webhookEventQueries } from './webhook-events.ts'
 
 export type AuditEvent = typeof auditEvents.$inferSelect
+/** The ID bounds what is read, in the order of the key; the moment says what may go. */
+type PurgeStretch = { readonly beforeId: string; readonly before: number; readonly limit: number }
 export type AuditFilter = { readonly appId: string | null; readonly since: number; readonly limit: number }
+
+/**
+ * Events that tell a restore what has happened since its backup was made, because nothing else of it is left
+ * (`restore/ends.ts`, `restore/predecessor.ts`). They are never purged.
+ */
+export const proofActions = {
+  redirectUriAdded: 'redirect_uri.added',
+  webhookCreated: 'webhook.created',
+  webhookSecretRotated: 'webhook.secret_rotated',
+  restored: 'database.restored',
+  recovered: 'database.recovered',
+  clockReset: 'clock.reset',
+} as const
+export type ProofAction = (typeof proofActions)[keyof typeof proofActions]
 
 /**
  * What happened, who did it, from where. An issued token's own row is its record, so a hot path writes one row, not
@@ -15,6 +31,22 @@ export type AuditFilter = { readonly appId: string | null; readonly since: numbe
 export const auditQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(auditEvents).values(everyColumn(auditEvents)).prepare())
   const outbox = webhookEventQueries(db)
+  /** Never the first event of all: by that a restore knows a predecessor of the same origin (`restore/predecessor.ts`). */
+  const isPurgeable = and(
+    lt(auditEvents.id, given('beforeId')),
+    lt(auditEvents.at, given('before')),
+    gt(auditEvents.id, db.select({ id: min(auditEvents.id) }).from(auditEvents)),
+    notInArray(auditEvents.action, Object.values(proofActions)),
+  )
+  /** In the words of `audit_events_anonymous`, so that SQLite takes that index. */
+  const isAnonymousRefusal = and(eq(auditEvents.actorKind, sql`'anonymous'`), eq(auditEvents.outcome, sql`'refused'`))
+  const remove = (condition: SQL | undefined) => {
+    const oldest = db.select({ id: auditEvents.id }).from(auditEvents).where(condition)
+    const some = oldest.orderBy(asc(auditEvents.id)).limit(givenLimit('limit'))
+    return db.delete(auditEvents).where(inArray(auditEvents.id, some)).returning({ at: auditEvents.at }).prepare()
+  }
+  const purge = lazily(() => remove(isPurgeable))
+  const purgeAnonymous = lazily(() => remove(and(isAnonymousRefusal, isPurgeable)))
 
   const newest = async () => only(await db.select().from(auditEvents).orderBy(desc(auditEvents.id)).limit(1))
 
@@ -70,6 +102,13 @@ export const auditQueries = (db: Connection) => {
       const event = await newest()
       return event === null ? null : uuidTimeOfRecordId(event.id)
     },
+    /**
+     * Removes up to `limit` events of before that moment with an ID of before `beforeId`, oldest first, that no restore
+     * needs; gives when each happened.
+     */
+    purge: async (stretch: PurgeStretch) => await purge().execute(stretch),
+    /** Likewise refusals without a known caller. */
+    purgeAnonymous: async (stretch: PurgeStretch) => await purgeAnonymous().execute(stretch),
     /** The latest events of the filter, oldest first, issued tokens among them. */
     list: async (filter: AuditFilter): Promise<AuditEvent[]> =>
       (await Promise.all([events(filter), issuedAppTokens(filter), issuedTokenPairs(filter)]))

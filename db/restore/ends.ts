@@ -1,4 +1,5 @@
 import { changedHands } from './changed-hands.ts'
+import { type ProofAction, proofActions } from '../queries/audit.ts'
 import { rolledBack } from './rolled-back.ts'
 
 /** How much of each was over, or taken away, in the predecessor and still in force in the backup. */
@@ -43,7 +44,7 @@ const unlessSame = (table: string, column: string) => `
   LEFT JOIN main.${table} AS m ON m.id = p.id WHERE (m.id IS NULL OR m.${column} <> p.${column})`
 
 /** Events of the predecessor that tell of the making of something; by its apps, for so the index goes. */
-const making = (...actions: readonly string[]) => `
+const making = (...actions: readonly ProofAction[]) => `
   present.apps AS a JOIN present.audit_events AS e
   ON e.app_id = a.id AND e.action IN (${actions.map((action) => `'${action}'`).join(', ')})`
 
@@ -264,5 +265,6 @@ export const unread: Told = {
   kind: 'unread',
   of: 'audit_events',
   told: `SELECT id, at, NULL FROM present.audit_events
-    WHERE action = 'database.recovered' OR action = 'database.restored' AND detail ->> 'predecessor' <> 'read'`,
+    WHERE action = '${proofActions.recovered}'
+      OR action = '${proofActions.restored}' AND detail ->> 'predecessor' <> 'read'`,
 }

@@ -2,6 +2,7 @@ import { existsSync, linkSync, rmSync } from 'node:fs'
 import { DatabaseUnusable } from '../database.ts'
 import { applicationId } from '../migrate.ts'
 import { connectForLooking } from '../sqlite/commit-count.ts'
+import { proofActions } from '../queries/audit.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import { faultKind } from '../sqlite/fault.ts'
 import { keptName } from '../sqlite/one-name.ts'
@@ -80,7 +81,7 @@ export const readPredecessor = (
  */
 const takeBackTimes = (connection: Connection): void => {
   const resetAt = connection.value(`SELECT max(at) FROM present.audit_events
-    WHERE action = 'clock.reset' AND id NOT IN (SELECT id FROM main.audit_events)`)
+    WHERE action = '${proofActions.clockReset}' AND id NOT IN (SELECT id FROM main.audit_events)`)
   if (typeof resetAt === 'number') clampTimes(connection, resetAt)
 }
 

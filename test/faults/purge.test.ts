@@ -164,6 +164,8 @@ const nothingRemoved = {
   webhook_events: 0,
   webhook_secrets: 0,
   deleted_apps: 0,
+  anonymous_refusals: 0,
+  audit_events: 0,
 }
 
 describe('a purge', () => {
@@ -238,6 +240,8 @@ describe('a purge', () => {
       webhook_events: 0,
       webhook_secrets: 0,
       deleted_apps: 0,
+      anonymous_refusals: 0,
+      audit_events: 0,
     })
     expect(await aliveIn(platform, lived)).toEqual(allAlive)
     expect(await platform.database.check()).toEqual([])

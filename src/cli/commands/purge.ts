@@ -36,5 +36,7 @@ const purge = async (flags: CommonFlags): Promise<void> => {
     webhookAttempts: removed.webhook_attempts,
     webhookEvents: removed.webhook_events,
     webhookSecrets: removed.webhook_secrets,
+    anonymousRefusals: removed.anonymous_refusals,
+    auditEvents: removed.audit_events,
   })
 }

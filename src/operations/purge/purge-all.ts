@@ -30,6 +30,8 @@ export const purgeAll = async (
     webhook_events: 0,
     webhook_secrets: 0,
     deleted_apps: 0,
+    anonymous_refusals: 0,
+    audit_events: 0,
   }
   const cursor = { afterGrantId: '' }
   const purgeKind = async (kind: PurgeKind): Promise<void> => {

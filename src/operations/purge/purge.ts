@@ -1,6 +1,7 @@
 import { type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
 import { deviceLifetimeSeconds } from '../../domain/device.ts'
 import { keyOfUuidTime, recordIdOfTime } from '../../domain/identifier.ts'
+import type { AuditRetention } from '../../domain/audit-retention.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import { webhookHistoryMs } from '../../domain/webhook-delivery.ts'
 import type { Queries } from '../../../db/database.ts'
@@ -8,8 +9,9 @@ import type { Platform, Trace } from '../platform.ts'
 import { purgeDeletedApps } from './purge-deleted-apps.ts'
 import { type PurgeBatch, purgeBatchRows, type PurgeCursor, purgeGrants } from './purge-grants.ts'
 
+const dayMs = 24 * 3600 * 1000
 /** Unused artifacts and started uploads are kept for a day. */
-const artifactGraceMs = 24 * 3600 * 1000
+const artifactGraceMs = dayMs
 /** An artifact has up to forty rows of content, which are large. */
 const artifactsAtOnce = 1
 
@@ -32,6 +34,8 @@ export const purgeKinds = [
   'webhook_events',
   'webhook_secrets',
   'deleted_apps',
+  'anonymous_refusals',
+  'audit_events',
 ] as const
 export type PurgeKind = (typeof purgeKinds)[number]
 
@@ -49,7 +53,9 @@ export const purgeBatch = async (
   const stamp = auditStamp(platform, trace, platform.clock.now())
   if (kind === 'grants') return await purgeGrants(platform, stamp, before, cursor)
   if (kind === 'deleted_apps') return await purgeDeletedApps(platform, stamp, before)
-  const removed = await platform.database.transaction(async (q) => await removeBatch(q, stamp, kind, before))
+  const removed = await platform.database.transaction(
+    async (q) => await removeBatch(q, stamp, kind, before, platform.auditRetention),
+  )
   return { removed, finished: removed < (rowsAtOnce[kind] ?? purgeBatchRows) }
 }
 
@@ -63,6 +69,7 @@ const removeBatch = async (
   stamp: AuditStamp,
   kind: Exclude<PurgeKind, 'grants' | 'deleted_apps'>,
   before: number,
+  retention: AuditRetention,
 ): Promise<number> => {
   /** Nothing that was made before it belongs to a session that could be open. */
   const oldestSession = keyOfUuidTime(before - maximumLifetimes.session * 1000)
@@ -92,9 +99,34 @@ const removeBatch = async (
       return await q.webhookEvents.purge(recordIdOfTime('evt_', before - webhookHistoryMs), webhookEventsAtOnce)
     case 'webhook_secrets':
       return await q.webhookEndpoints.purgeSecrets(before, purgeBatchRows)
+    case 'anonymous_refusals':
+      return await purgeAudit(q, stamp, kind, daysBefore(before, retention.anonymousDays))
+    case 'audit_events':
+      return await purgeAudit(q, stamp, kind, daysBefore(before, retention.days))
     default:
       return kind satisfies never
   }
+}
+
+/** The first moment of a day (UTC), so that a purge that runs every minute does not leave a record every minute. */
+const daysBefore = (moment: number, days: number): number => (Math.floor(moment / dayMs) - days) * dayMs
+
+/** What is removed from the audit is summed up there. */
+const purgeAudit = async (
+  q: Queries,
+  stamp: AuditStamp,
+  kind: 'anonymous_refusals' | 'audit_events',
+  before: number,
+): Promise<number> => {
+  const beforeId = recordIdOfTime('aud_', before + (await q.audit.aheadMs()))
+  const stretch = { beforeId, before, limit: purgeBatchRows }
+  const rows = await (kind === 'audit_events' ? q.audit.purge(stretch) : q.audit.purgeAnonymous(stretch))
+  if (rows.length === 0) return 0
+  const times = rows.map(({ at }) => at)
+  const [from, to] = [Math.min(...times), Math.max(...times)].map((at) => new Date(at).toISOString())
+  const detail = { events: rows.length, from, to }
+  await q.audit.insert(auditEvent(stamp, { actor: { kind: 'system' }, action: `${kind}.purged`, detail }))
+  return rows.length
 }
 
 /** An app token's row is its audit record, so what is removed is summed up per credential in an event. */
