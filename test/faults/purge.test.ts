@@ -228,7 +228,7 @@ describe('a purge', () => {
     expect(removed).toEqual({
       app_tokens: 1_300 + 120,
       sessions: 700 + 120,
-      devices: 120,
+      devices: 0,
       form_tickets: 700,
       install_session_codes: 0,
       embedded_sessions: 0,
