@@ -78,6 +78,12 @@ const proofs: Readonly<Record<string, Proof>> = {
     rounds: 100_000,
     unit: 'secrets',
   },
+  'sign-ins': {
+    shows: 'people sign in while 200 networks guess passwords',
+    file: 'test/faults/overload/sign-ins.test.ts',
+    rounds: 6,
+    unit: 'rounds of 10 people in known browsers and 10 in others',
+  },
   soak: {
     shows: 'after a long time of mixed load, backups, rotations and purges, memory, handles and WAL are what they were',
     file: 'test/faults/soak.test.ts',
