@@ -4,7 +4,7 @@ import { inspectSchema, type Migration } from './migrate.ts'
 import { backUp } from './sqlite/backup.ts'
 import { connect } from './sqlite/connection.ts'
 import { assertNotMoved } from './sqlite/moved.ts'
-import { assertOneName } from './sqlite/one-name.ts'
+import { assertPlace } from './sqlite/place.ts'
 import { canonicalPath } from './sqlite/private-file.ts'
 import { foreignWalSentence } from './sqlite/wal-owner.ts'
 
@@ -23,7 +23,7 @@ type BackupOptions = {
 export const backupFile = ({ file, to, replace, migrations }: BackupOptions): void => {
   if (!existsSync(file)) throw new DatabaseUnusable('missing', `There is no database at ${file}.`)
   const path = canonicalPath(file)
-  assertOneName(path)
+  assertPlace(path)
   if (inspectSchema(path, migrations) === 'empty') throw new DatabaseUnusable('missing', `${file} is empty.`)
   const connection = connect(path, { synchronous: 'FULL', busyTimeoutMs: 1_000 })
   try {

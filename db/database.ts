@@ -118,6 +118,7 @@ export type UnusableKind =
   | 'exists'
   | 'damaged'
   | 'altered'
+  | 'full'
   | 'rolled_back'
   | 'unsupported'
   | 'moved'

@@ -1,13 +1,18 @@
 import { migrate, type Migration } from './migrate.ts'
 import { assertServable } from './sqlite/acknowledged.ts'
-import { assertOneName } from './sqlite/one-name.ts'
+import { assertPlace } from './sqlite/place.ts'
 import { patiently } from './sqlite/patiently.ts'
 import { assertPrivate, canonicalPath, createPrivately, syncFolderOf } from './sqlite/private-file.ts'
+import { withRoom } from './sqlite/room.ts'
 
 /** Creates the database if there is none and brings its schema up to date; gives the names of what was applied. */
 export const migrateFile = async (path: string, migrations: readonly Migration[]): Promise<readonly string[]> => {
   const file = canonicalPath(path)
-  assertOneName(file)
+  assertPlace(file)
+  return await withRoom(file, async () => await createAndMigrate(file, migrations))
+}
+
+const createAndMigrate = async (file: string, migrations: readonly Migration[]): Promise<readonly string[]> => {
   createPrivately(file)
   assertPrivate(file)
   await patiently(() => assertServable(file))

@@ -5,11 +5,11 @@ import { inspectSchema, migrate, type Migration } from './migrate.ts'
 import { createQueries } from './queries/index.ts'
 import { assertServable, readKeptTime, writeAcknowledged } from './sqlite/acknowledged.ts'
 import { connectAlone } from './sqlite/alone.ts'
-import { backUp } from './sqlite/backup.ts'
+import { backUp, unfinishedName } from './sqlite/backup.ts'
 import { connectForLooking, nextCount, readCount } from './sqlite/commit-count.ts'
 import { connect, Connection } from './sqlite/connection.ts'
 import { markedAt } from './sqlite/moved.ts'
-import { assertOneName } from './sqlite/one-name.ts'
+import { assertPlace } from './sqlite/place.ts'
 import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './sqlite/private-file.ts'
 import { lockAgainstServers } from './sqlite/server-lock.ts'
 
@@ -31,7 +31,7 @@ export const moveSqlite = async ({ file, to, migrations, now, event }: MoveOptio
   const database = canonicalPath(file)
   const target = canonicalPath(to)
   if (existsSync(target)) throw new DatabaseUnusable('exists', `${target} exists already and was left as it is.`)
-  assertOneName(database)
+  assertPlace(database)
   const lock = lockAgainstServers(database)
   try {
     if (inspectSchema(database, migrations) !== 'current') {
@@ -44,7 +44,7 @@ export const moveSqlite = async ({ file, to, migrations, now, event }: MoveOptio
     const connection = connectAlone(database, { allowMoved: true })
     try {
       // Proves first that the copy fits there and is sound.
-      const rehearsal = `${target}.${crypto.randomUUID()}.unfinished`
+      const rehearsal = unfinishedName(target)
       try {
         backUp(connection, rehearsal, { replace: false })
         const movedAt = earlier ?? (await markMoved(connection, database, { now, event }))

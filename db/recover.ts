@@ -9,7 +9,7 @@ import { connectForLooking, laterCount, nextCount, readCount } from './sqlite/co
 import { connectAlone } from './sqlite/alone.ts'
 import type { Connection } from './sqlite/connection.ts'
 import { assertNotMoved } from './sqlite/moved.ts'
-import { assertOneName } from './sqlite/one-name.ts'
+import { assertPlace } from './sqlite/place.ts'
 import { canonicalPath } from './sqlite/private-file.ts'
 import { lockAgainstServers } from './sqlite/server-lock.ts'
 import { foreignWalSentence } from './sqlite/wal-owner.ts'
@@ -39,7 +39,7 @@ export type Recovered = {
 export const recoverSqlite = async ({ file, migrations, now, event }: RecoverOptions): Promise<Recovered> => {
   if (!existsSync(file)) throw new DatabaseUnusable('missing', `There is no database at ${file}.`)
   const database = canonicalPath(file)
-  assertOneName(database)
+  assertPlace(database)
   const lock = lockAgainstServers(database)
   try {
     assertServedHere(database)

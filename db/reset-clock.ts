@@ -10,7 +10,7 @@ import { assertServable, readAcknowledged, readKeptTime, writeAcknowledged } fro
 import { connectAlone } from './sqlite/alone.ts'
 import { laterCount, nextCount, readCount } from './sqlite/commit-count.ts'
 import type { Connection } from './sqlite/connection.ts'
-import { assertOneName } from './sqlite/one-name.ts'
+import { assertPlace } from './sqlite/place.ts'
 import { canonicalPath } from './sqlite/private-file.ts'
 import { lockAgainstServers } from './sqlite/server-lock.ts'
 
@@ -45,7 +45,7 @@ const leastAheadMs = 1_000
 export const resetClock = async ({ file, migrations, now, event }: ResetOptions): Promise<ClockReset> => {
   if (!existsSync(file)) throw new DatabaseUnusable('missing', `There is no database at ${file}.`)
   const database = canonicalPath(file)
-  assertOneName(database)
+  assertPlace(database)
   const lock = lockAgainstServers(database)
   try {
     assertServable(database)

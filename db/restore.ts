@@ -12,7 +12,7 @@ import { laterCount, nextCount, readCount } from './sqlite/commit-count.ts'
 import { connect, Connection } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
 import { assertNotMoved } from './sqlite/moved.ts'
-import { assertOneName } from './sqlite/one-name.ts'
+import { assertPlace } from './sqlite/place.ts'
 import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './sqlite/private-file.ts'
 import { lockAgainstServers } from './sqlite/server-lock.ts'
 
@@ -55,7 +55,7 @@ export const restoreSqlite = async (options: RestoreOptions): Promise<Restored> 
   options.progress('check')
   assertRestorable(options)
   const database = canonicalPath(options.file)
-  assertOneName(database)
+  assertPlace(database)
   const lock = lockAgainstServers(database)
   try {
     removeLeftovers(database, options.backup)

@@ -20,7 +20,7 @@ import { CommitQueue } from './sqlite/commit-queue.ts'
 import { connect, useWal } from './sqlite/connection.ts'
 import { faultKind, sqliteCode } from './sqlite/fault.ts'
 import { FileGuard } from './sqlite/file-guard.ts'
-import { assertOneName } from './sqlite/one-name.ts'
+import { assertPlace } from './sqlite/place.ts'
 import { patiently } from './sqlite/patiently.ts'
 import { assertPrivate, canonicalPath, companionsOf, createPrivately, syncFolderOf } from './sqlite/private-file.ts'
 import { ReadingConnection } from './sqlite/reading-connection.ts'
@@ -72,7 +72,7 @@ export const openSqlite = async <Q>(options: SqliteOptions<Q>): Promise<Store<Q>
     throw new DatabaseUnusable('missing', `There is no database at ${options.file}: run migrate or serve first.`)
   }
   const file = canonicalPath(options.file)
-  assertOneName(file)
+  assertPlace(file)
   return await withRoom(file, async () => await open(options, file))
 }
 

@@ -1,4 +1,5 @@
-import { existsSync, linkSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, linkSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { DatabaseUnusable } from '../database.ts'
 import { Connection } from './connection.ts'
 import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './private-file.ts'
@@ -15,7 +16,8 @@ export const backUp = (source: Connection, to: string, options: { readonly repla
     throw new DatabaseUnusable('exists', `${target} belongs to the database itself: choose another name.`)
   }
   if (!options.replace && existsSync(target)) throw alreadyThere(target)
-  const unfinished = `${target}.${crypto.randomUUID()}.unfinished`
+  removeLeftovers(dirname(target))
+  const unfinished = unfinishedName(target)
   createPrivately(unfinished)
   try {
     copyInto(source, unfinished)
@@ -26,6 +28,34 @@ export const backUp = (source: Connection, to: string, options: { readonly repla
     syncFolderOf(target)
   } finally {
     rmSync(unfinished, { force: true })
+  }
+}
+
+/** For a copy that is being made. It names the process, so that the next backup can tell what a killed one left. */
+export const unfinishedName = (target: string): string => `${target}.${process.pid}-${crypto.randomUUID()}.unfinished`
+
+const unfinishedPattern = /\.(?:(\d+)-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.unfinished(?:-journal)?$/
+
+/** A backup that runs writes all the time. In a container the number of its process may be that of another one. */
+const longestPauseMs = 60 * 60 * 1_000
+
+/** Of backups into this folder that were killed. */
+const removeLeftovers = (folder: string): void => {
+  for (const name of readdirSync(folder)) {
+    const found = unfinishedPattern.exec(name)
+    if (found === null) continue
+    const path = join(folder, name)
+    const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY
+    const isOld = Date.now() - changedAt > longestPauseMs
+    if (isOld || (found[1] !== undefined && !isRunning(Number(found[1])))) rmSync(path, { force: true })
+  }
+}
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH') // it may be another user's
   }
 }
 

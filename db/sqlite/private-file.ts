@@ -19,7 +19,7 @@ export const companionsOf = (file: string) => ({
  */
 export const canonicalPath = (file: string): string => {
   const path = resolve(file)
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path))
   if (existsSync(path) && statSync(path).isFile()) return realpathSync(path)
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found === undefined) return join(realpathSync(dirname(path)), basename(path))
@@ -27,6 +27,14 @@ export const canonicalPath = (file: string): string => {
     throw new DatabaseUnusable('missing', `${path} is a link that leads to no file: name the file itself.`)
   }
   throw new DatabaseUnusable('foreign', `${path} is a folder, a pipe or a device, not a file: choose another name.`)
+}
+
+/** Durable as well: a power cut must not take the folder with everything that was acknowledged in it. */
+const makeFolder = (folder: string): void => {
+  const first = mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (first === undefined) return
+  for (let made = folder; made.length >= first.length && made !== dirname(made); made = dirname(made))
+    syncFolderOf(made)
 }
 
 /**

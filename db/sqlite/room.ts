@@ -1,6 +1,8 @@
 import { randomFillSync } from 'node:crypto'
-import { lstatSync, rmSync, writeFileSync } from 'node:fs'
-import { lacksRoom } from './fault.ts'
+import { lstatSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseUnusable } from '../database.ts'
+import { lacksRoom, sqliteCode } from './fault.ts'
 import { companionsOf } from './private-file.ts'
 
 export type RoomOptions = {
@@ -25,7 +27,7 @@ export class Room {
   /** Why nothing is written but what ends access; null when there is room. */
   get reason(): string | null {
     return this.#isFull
-      ? `The disk of ${this.options.file} is full: make room. Until then access can be ended, as long as that fits, and nothing else is written.`
+      ? `${noRoomSentence(this.options.file)} Until then access can be ended, as long as that fits, and nothing else is written.`
       : null
   }
 
@@ -74,14 +76,37 @@ export class Room {
 /**
  * Opens a database, on a full disk with the room that is kept beside it: without what SQLite makes beside the file no access
  * could be ended.
+ * @throws DatabaseUnusable ('full') when there is no room for that, either
  */
 export const withRoom = async <T>(file: string, open: () => Promise<T>): Promise<T> => {
   try {
-    return await open()
+    try {
+      return await open()
+    } catch (error) {
+      if (!isOutOfRoom(file, error) || !giveUpReserve(file)) throw error
+      return await open()
+    }
   } catch (error) {
-    if (!lacksRoom(error) || !giveUpReserve(file)) throw error
-    return await open()
+    if (!isOutOfRoom(file, error)) throw error
+    throw new DatabaseUnusable('full', noRoomSentence(file), { cause: error })
   }
+}
+
+const isOutOfRoom = (file: string, error: unknown): boolean =>
+  lacksRoom(error) || (/^SQLITE_(?:CANTOPEN|IOERR)/.test(sqliteCode(error) ?? '') && lacksInodes(file))
+
+const noRoomSentence = (file: string): string =>
+  lacksInodes(file)
+    ? `The disk of ${file} has room but too few free inodes, as df -i ${dirname(file)} shows: remove files that are not needed.`
+    : `The disk of ${file} is full: make room.`
+
+/** How many files a database has at most, with those that SQLite removes again before we can look. */
+const filesOfDatabase = 8
+
+/** Each file takes an inode, however small it is. SQLite only says that it could not open a file. */
+const lacksInodes = (file: string): boolean => {
+  const { files, ffree, bavail } = statfsSync(dirname(file))
+  return files > 0 && ffree < filesOfDatabase && bavail > 0
 }
 
 /** Makes the room free that is kept beside the database; false where none was kept. */

@@ -18,6 +18,10 @@ export const takeServerLock = (file: string): ServerLock => {
     connection.run('BEGIN EXCLUSIVE')
   } catch (error) {
     connection.close()
+    if (faultKind(error) === 'state_unknown') {
+      const sentence = `${lock} is not the lock of a server, whatever else it is: remove it with rm ${lock}.`
+      throw new DatabaseUnusable('foreign', sentence, { cause: error })
+    }
     if (faultKind(error) !== 'busy') throw error
     throw new DatabaseUnusable('in_use', `Another server is running on ${file}.`, { cause: error })
   }

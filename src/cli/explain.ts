@@ -40,7 +40,8 @@ const whoseIn = (cause: unknown): string => {
   if (!(cause instanceof Error && 'code' in cause && 'path' in cause && typeof cause.path === 'string')) return ''
   if (cause.code !== 'EACCES' && cause.code !== 'EPERM') return ''
   const place = existsSync(cause.path) ? cause.path : dirname(cause.path)
-  return ` ${ownership(place)}, and this command acts as ${actingUser()}: run it as the owner, or give the file to that user with chown.`
+  const user = actingUser()
+  return ` ${ownership(place)}, and this command acts as ${user}: run it as the owner, or give it to that user with chown ${user} ${place}.`
 }
 
 /** Which state stood in the way. */

@@ -195,7 +195,15 @@ describe('a full disk', () => {
         await world.platform.database.close()
         await world.server.stop()
         fillUp(join(folder, 'ballast'))
-        const disabled = await runProgram(['user', 'disable', world.user.email, '--database', database])
+        const disabled = await runProgram([
+          'user',
+          'disable',
+          world.user.email,
+          '--apps',
+          'keep',
+          '--database',
+          database,
+        ])
         expect(disabled).toMatchObject({ code: 0, stderr: '' })
 
         const server = await startServer({ database })

@@ -6,6 +6,7 @@ import { backupFile } from '../../../db/backup-file.ts'
 import { checkFile } from '../../../db/check-file.ts'
 import { DatabaseUnusable } from '../../../db/database.ts'
 import { migrations } from '../../../db/migrations/index.ts'
+import { unfinishedName } from '../../../db/sqlite/backup.ts'
 import { readConfig } from '../../config.ts'
 import { PlatformError } from '../../domain/errors.ts'
 import { recordBackup } from '../../operations/health/record-backup.ts'
@@ -111,7 +112,7 @@ const toStandardOutput = async (file: string, flags: BackupFlags): Promise<void>
     throw new UsageError('A backup to standard output takes no --json, --keep, --force or --check.')
   }
   if (process.stdout.isTTY) throw new UsageError('A backup does not go to a terminal: send it to a file or a pipe.')
-  const copy = `${resolve(file)}.${crypto.randomUUID()}.unfinished`
+  const copy = unfinishedName(resolve(file))
   try {
     backupFile({ file, to: copy, replace: false, migrations })
     const { size } = statSync(copy)
