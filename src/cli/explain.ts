@@ -69,8 +69,9 @@ const isSystemCode = (code: unknown): code is SystemCode =>
 
 const systemCodeOf = (error: unknown): SystemCode | null => {
   if (!(error instanceof Error) || !('code' in error)) return null
-  // What the runtime says of a host that no name service knows.
-  if (error.code === 'EINVAL' && 'syscall' in error && error.syscall === 'listen') return 'EADDRNOTAVAIL'
+  // For a host that no name service knows, Bun gives the code of whatever failed before.
+  const isListening = 'syscall' in error && error.syscall === 'listen'
+  if (isListening && error.code !== 'EADDRINUSE' && error.code !== 'EACCES') return 'EADDRNOTAVAIL'
   return isSystemCode(error.code) ? error.code : null
 }
 

@@ -63,7 +63,8 @@ const unlessRefusedTooOften = async <T>(
   } catch (error) {
     if (error instanceof PlatformError && error.status === 401) {
       door.platform.observe.refused(kind)
-      if (error.code === 'invalid_client') takeFailure(door, context, clientId)
+      // Pages in frames have no secret: there, the code is the credential that was refused.
+      if (error.code === 'invalid_client' || kind === 'install_session_code') takeFailure(door, context, clientId)
       // Client IDs can be made up without end: they count together, and cost no real client at this address anything.
       if (!(await isClient(door.platform, clientId))) takeFailure(door, context, '')
     }

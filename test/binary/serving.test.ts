@@ -78,7 +78,7 @@ test('the binary copies a long WAL into the database in a thread of its own', as
     })
     return targets.filter((target) => target === database).length
   }
-  const before = connections()
+  expect(connections()).toBe(4) // one that reads, one that writes, one that looks at the WAL, and the thread's
   const bytesBefore = Bun.file(database).size
   const body = { ...demo.apps[0].development, scope: 'site:read' }
   const { accessToken: token } = (await call(url, 'POST', '/token', { body })).body
@@ -96,12 +96,6 @@ test('the binary copies a long WAL into the database in a thread of its own', as
     })
     expect(uploaded.status).toBe(201)
   }
-  expect(
-    await eventually(
-      async () => connections(),
-      (now) => now > before,
-    ),
-  ).toBe(before + 1)
   expect(
     await eventually(
       async () => Bun.file(database).size,

@@ -83,7 +83,7 @@ test('a wrong call exits 2, says what is wrong on stderr and nothing on stdout',
 
 test('wrong settings are all named at once, and nothing starts', async () => {
   const folder = temporaryFolder()
-  const env = { PORT: 'many', LIFETIME_CODE: '301', RATE_LIMIT: 'perhaps', RATE_LIMIT_TOKN: '1/1' }
+  const env = { PORT: 'many', LIFETIME_CODE: '301', RATE_LIMIT: 'perhaps', RATE_LIMIT_TOKEN: '1/0' }
   for (const words of [
     ['app', 'list'],
     ['migrate'],

@@ -62,7 +62,15 @@ test('nothing comes after a page that holds everybody', async () => {
 test('a list of users has no hash of a password in it', async () => {
   const { data } = await searchUsers(platform, '', { limit: 50, cursor: null })
   expect(JSON.stringify(data)).not.toContain('$2')
-  expect(Object.keys(data[0] ?? {}).toSorted()).toEqual(['createdAt', 'email', 'id', 'isOperator', 'name', 'status'])
+  expect(Object.keys(data[0] ?? {}).toSorted()).toEqual([
+    'createdAt',
+    'email',
+    'id',
+    'isOperator',
+    'name',
+    'passwordSuspendedAt',
+    'status',
+  ])
 })
 
 test('a search looks at ten thousand rows at a time and goes on from there', async () => {

@@ -6,7 +6,7 @@ import { sessionOf } from '../../operations/support/owner.ts'
 import { addFamily } from '../../support/grant-family.ts'
 import { openAsOperator } from '../../support/operator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { addApp, addUser } from '../../support/world.ts'
+import { addApp, addUser, type Login } from '../../support/world.ts'
 import { addSide, differences, rowsIn, type Side } from '../support/two-sides.ts'
 
 // Two of everything stand beside each other: a change of one changes what it says and leaves the other as it was.
@@ -18,6 +18,7 @@ beforeAll(async () => {
   platform = await openAsOperator(file)
   one = await addSide(platform)
   await addSide(platform)
+  noteDevices()
 })
 afterAll(async () => await platform.database.close())
 
@@ -52,6 +53,17 @@ const user = (columns: string) => () => [`users ${one.user.id}: ${columns} updat
 const secret = (columns: string) => () => [`credentials ${one.credential}: ${columns}`]
 const grant = (index: 0 | 1, columns: string) => () => [`grants ${one.grants[index].id}: ${columns}`]
 const retry = 'retry_key retry_salt retry_fingerprint retry_until'
+
+/** The devices of a user as a change that ends them has to name them; taken before any change. */
+const devicesOf = new Map<string, readonly string[]>()
+const gone = ({ id }: Login) => devicesOf.get(id) ?? []
+const noteDevices = () => {
+  for (const [key, row] of rowsIn(file)) {
+    if (!key.startsWith('devices ')) continue
+    const owner = String(row['user_id'])
+    devicesOf.set(owner, [...(devicesOf.get(owner) ?? []), `${key}: gone`])
+  }
+}
 
 const steps: readonly Step[] = [
   ['a name', async (q) => await q.apps.rename(one.app.id, 'Renamed', next()), app('name')],
@@ -218,7 +230,7 @@ const steps: readonly Step[] = [
       expect(await q.sessions.endOthersOfUser(one.user.id, one.sessions[1], next())).toBe(0)
       expect(await q.sessions.endOthersOfUser(one.user.id, one.sessions[0], next())).toBe(1)
     },
-    () => [`sessions ${one.sessions[1]}: ended_at`],
+    () => [`sessions ${one.sessions[1]}: ended_at`, ...gone(one.user)],
   ],
 ]
 
@@ -229,8 +241,12 @@ test.each(steps)('a change of %s changes that and nothing else', async (_, chang
 test('all sessions of a user end together, and those of nobody else', async () => {
   const fresh = [await addUser(platform), await addUser(platform)]
   const keys = await Promise.all(fresh.map(async (each) => (await sessionOf(platform, each)).sessionKey))
-  const own = fresh[0]?.id ?? ''
+  const [first] = fresh
+  devicesOf.clear()
+  noteDevices()
+  const own = first?.id ?? ''
   expect(await changedBy(async (q) => await q.sessions.endAllOfUser(own, next()))).toEqual([
+    ...(first === undefined ? [] : gone(first)),
     `sessions ${keys[0]}: ended_at`,
   ])
   expect(await changedBy(async (q) => await q.sessions.endAllOfUser(own, next()))).toEqual([])
