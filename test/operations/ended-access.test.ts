@@ -10,6 +10,7 @@ import { authenticateAppToken } from '../../src/operations/tokens/authenticate-a
 import { authenticateSession } from '../../src/operations/tokens/authenticate-session.ts'
 import { authenticateUserToken } from '../../src/operations/tokens/authenticate-user-token.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { addGrant } from '../support/grant-family.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
@@ -105,6 +106,24 @@ test('more grants than one transaction ends all end, each with its row', async (
   expect(revoked.toSorted()).toEqual(grants.toSorted())
 })
 
+test('a grant that is issued between two of these transactions ends as well, also with an ID that was passed', async () => {
+  const { user, app } = await scene()
+  const session = await sessionOf(platform, user)
+  const allow = async () => await authorize(platform, trace, session, authorizeBody(app), true)
+  await Promise.all(Array.from({ length: 501 }, allow))
+  const { database } = platform
+  let transactions = 0
+  let late = ''
+  const transaction: typeof database.transaction = async (work, options) => {
+    transactions += 1
+    if (transactions === 2) late = (await addGrant(platform, app, user)).id // its ID is lower than any other
+    return await database.transaction(work, options)
+  }
+  const watched = { ...platform, database: Object.create(database, { transaction: { value: transaction } }) }
+  expect((await endAppAccess(watched, trace, operator, app.slug)).ended.grants).toBe(502)
+  expect((await database.queries.grants.byId(late))?.revokedAt).not.toBeNull()
+})
+
 test('no exchange, refresh or consent that races with the end of access gives a token that survives it', async () => {
   for (let round = 0; round < 20; round += 1) {
     const { user, app } = await scene()
@@ -124,7 +143,11 @@ test('no exchange, refresh or consent that races with the end of access gives a 
       ),
       ...codes.map((code) => async () => await exchangeCode(platform, trace, exchangeBody(app, code), null)),
       consentAndExchange,
-      consentAndExchange,
+      // Some begin a few turns later, so that they meet the end of access at each of its steps.
+      async () => {
+        for (let turn = 0; turn < round * 2; turn += 1) await Promise.resolve()
+        return await consentAndExchange()
+      },
     ]
     racers.splice(round % (racers.length + 1), 0, end)
     const answers = await Promise.allSettled(racers.map(async (race) => await race()))
