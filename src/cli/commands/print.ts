@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { programEnvironment } from '../../config.ts'
+import { alertRules } from '../print/alert-rules.ts'
 import { backupTimer } from '../print/backup-timer.ts'
 import { caddyfile } from '../print/caddyfile.ts'
 import { type Deployment, deploymentOf } from '../print/deployment.ts'
@@ -31,6 +32,10 @@ export const addPrintCommands = (program: Command): void => {
   printCommand(group, 'nginx', 'An nginx site that ends TLS.', async (deployment) =>
     nginxSite(await termsOf(deployment)),
   )
+  group
+    .command('alerts')
+    .description('Alerting rules for Prometheus.')
+    .action(() => void process.stdout.write(alertRules()))
 }
 
 const printCommand = (

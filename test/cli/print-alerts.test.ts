@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { type RunningServer, startServer } from '../support/running-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { installed } from './support/printed-proxy.ts'
+import { run } from './support/run.ts'
+
+type Rule = { alert: string; expr: string; labels: { severity: string }; annotations: { summary: string } }
+
+let server: RunningServer
+let printed: string
+let rules: readonly Rule[]
+beforeAll(async () => {
+  server = await startServer()
+  const { exitCode, stdout, stderr } = await run(['print', 'alerts'])
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+  printed = stdout
+  const file: unknown = Bun.YAML.parse(stdout)
+  expect(file).toMatchObject({ groups: [{ name: 'app-platform' }] })
+  rules = Object(file).groups[0].rules
+})
+afterAll(async () => void (await server.stop()))
+
+test('every alert has a name of its own, a severity and a sentence', () => {
+  expect(rules.length).toBeGreaterThan(10)
+  expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
+  for (const { alert, labels, annotations } of rules) {
+    expect(alert).toMatch(/^AppPlatform[A-Z]\w+$/)
+    expect(['critical', 'warning']).toContain(labels.severity)
+    expect(annotations.summary).toMatch(/^[A-Z1].+\.$/)
+  }
+})
+
+test('the alerts name metrics that the server has, and of its own scrape job alone', async () => {
+  const text = await (await fetch(`${server.url}/metrics`)).text()
+  const typed = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].flatMap(([, name = '', type]) =>
+    type === 'histogram' ? [`${name}_bucket`] : [name],
+  )
+  const metrics = new Set(['up', ...typed])
+  for (const { expr } of rules) {
+    const selected = [...expr.matchAll(/([a-z_]+)\{([^}]*)\}/g)]
+    expect(selected.length).toBeGreaterThan(0)
+    for (const [, name = '', labels] of selected) {
+      expect([expr, name, metrics.has(name)]).toEqual([expr, name, true])
+      expect(labels).toStartWith('job="app-platform"')
+    }
+  }
+})
+
+const promtool = installed('promtool')
+test.skipIf(promtool === null)('Prometheus understands the alerts', async () => {
+  const file = join(temporaryFolder(), 'alerts.yml')
+  await Bun.write(file, printed)
+  expect(Bun.spawnSync([promtool ?? '', 'check', 'rules', '--lint=all', '--lint-fatal', file]).exitCode).toBe(0)
+})
