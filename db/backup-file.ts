@@ -6,7 +6,6 @@ import { connect } from './sqlite/connection.ts'
 import { assertNotMoved } from './sqlite/moved.ts'
 import { assertPlace } from './sqlite/place.ts'
 import { canonicalPath } from './sqlite/private-file.ts'
-import { foreignWalSentence } from './sqlite/wal-owner.ts'
 
 type BackupOptions = {
   readonly file: string
@@ -28,8 +27,6 @@ export const backupFile = ({ file, to, replace, migrations }: BackupOptions): vo
   const connection = connect(path, { synchronous: 'FULL', busyTimeoutMs: 1_000 })
   try {
     assertNotMoved(connection, path)
-    const mixed = foreignWalSentence(path, connection)
-    if (mixed !== null) throw new DatabaseUnusable('rolled_back', mixed)
     backUp(connection, to, { replace })
   } finally {
     connection.close()

@@ -6,6 +6,7 @@ import { faultKind, lacksRoom } from './sqlite/fault.ts'
 import { patiently } from './sqlite/patiently.ts'
 import { activeObject, differenceFrom, recordOfMigrations } from './sqlite/schema-as-made.ts'
 import type { SchemaObject } from './sqlite/schema-structure.ts'
+import { assertOwnWal } from './sqlite/wal-owner.ts'
 
 /** One step of the schema. Append-only: an applied one never changes, which its checksum proves. */
 export type Migration = {
@@ -28,13 +29,14 @@ type SchemaState = 'empty' | 'behind' | 'current'
  * Looks at a file without changing what is in it, in one read transaction, because another process may be
  * migrating it. Throws `DatabaseUnusable`: 'damaged' when it cannot be read or its schema is not as the migrations make it,
  * 'foreign' for another program's file, 'newer' for one that a later version of this program migrated, 'altered' when others
- * have added something, 'migration_changed' when what was applied is not what we would apply.
+ * have added something, 'migration_changed' when what was applied is not what we would apply, 'rolled_back' under the WAL of another file.
  */
 export const inspectSchema = (file: string, migrations: readonly Migration[]): SchemaState => {
   assertInOrder(migrations)
   try {
     using connection = connectForLooking(file)
     connection.run('PRAGMA busy_timeout = 1000')
+    assertOwnWal(file, connection)
     connection.run('BEGIN')
     return schemaState(connection, file, migrations)
   } catch (error) {

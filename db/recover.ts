@@ -12,7 +12,7 @@ import { assertNotMoved } from './sqlite/moved.ts'
 import { assertPlace } from './sqlite/place.ts'
 import { canonicalPath } from './sqlite/private-file.ts'
 import { lockAgainstServers } from './sqlite/server-lock.ts'
-import { foreignWalSentence } from './sqlite/wal-owner.ts'
+import { assertOwnWal } from './sqlite/wal-owner.ts'
 
 type RecoverOptions = {
   readonly file: string
@@ -77,9 +77,8 @@ export const recoverSqlite = async ({ file, migrations, now, event }: RecoverOpt
 
 const assertServedHere = (database: string): void => {
   using connection = connectForLooking(database)
+  assertOwnWal(database, connection)
   assertNotMoved(connection, database)
-  const mixed = foreignWalSentence(database, connection)
-  if (mixed !== null) throw new DatabaseUnusable('rolled_back', mixed)
 }
 
 const assertWhole = (connection: Connection, database: string): void => {

@@ -7,7 +7,7 @@ import { type Connection } from './connection.ts'
 import { faultKind } from './fault.ts'
 import { assertNotMoved } from './moved.ts'
 import { companionsOf, createPrivately, syncFolderOf } from './private-file.ts'
-import { foreignWalSentence } from './wal-owner.ts'
+import { assertOwnWal } from './wal-owner.ts'
 
 /*
  * A damaged WAL rolls back in silence: SQLite stops at the first frame whose checksum is wrong, which is right for a
@@ -85,8 +85,9 @@ export const assertServable = (file: string): void => {
   const connection = connectForLooking(file)
   try {
     connection.run('PRAGMA busy_timeout = 1000')
+    assertOwnWal(file, connection) // first: everything else would be read from a mixture
     assertNotMoved(connection, file)
-    const missing = foreignWalSentence(file, connection) ?? missingSentence(connection, file, acknowledged)
+    const missing = missingSentence(connection, file, acknowledged)
     if (missing !== null) throw new DatabaseUnusable('rolled_back', missing)
   } catch (error) {
     if (faultKind(error) !== 'state_unknown') throw error

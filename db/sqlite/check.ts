@@ -19,6 +19,16 @@ export const findFaults = (
   migrations: readonly Migration[],
   /** A backup has none of the files that stand beside a database. */
   kind: 'database' | 'backup' = 'database',
+): readonly string[] => {
+  const mixed = readable(() => [foreignWalSentence(file, connection)].filter((sentence) => sentence !== null))
+  return mixed.length > 0 ? mixed : faultsWithin(connection, file, migrations, kind)
+}
+
+const faultsWithin = (
+  connection: Connection,
+  file: string,
+  migrations: readonly Migration[],
+  kind: 'database' | 'backup',
 ): readonly string[] => [
   ...[...exposures([file, ...Object.values(companionsOf(file))]), ...furtherNames(file)].map(
     (sentence) => `${sentence}.`,
@@ -47,10 +57,7 @@ const pageFaults = (connection: Connection): readonly string[] => {
 }
 
 const missingFaults = (connection: Connection, file: string): readonly string[] => {
-  const sentence =
-    movedSentence(connection, file) ??
-    foreignWalSentence(file, connection) ??
-    missingSentence(connection, file, readAcknowledged(file))
+  const sentence = movedSentence(connection, file) ?? missingSentence(connection, file, readAcknowledged(file))
   return sentence === null ? [] : [sentence]
 }
 

@@ -1,6 +1,7 @@
 import { constants } from 'bun:sqlite'
 import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
+import { DatabaseUnusable } from '../database.ts'
 import { isBehind, nextCount, readCount } from './commit-count.ts'
 import { Connection } from './connection.ts'
 import { companionsOf } from './private-file.ts'
@@ -30,6 +31,12 @@ export const foreignWalSentence = (file: string, through: Connection): string | 
     `${file} is not the file that ${wal} belongs to, as when an older database or a backup was copied over it after a ` +
     'server was killed: put the right file back, or restore a backup with app-platform restore FILE.'
   )
+}
+
+/** @throws DatabaseUnusable ('rolled_back') */
+export const assertOwnWal = (file: string, through: Connection): void => {
+  const sentence = foreignWalSentence(file, through)
+  if (sentence !== null) throw new DatabaseUnusable('rolled_back', sentence)
 }
 
 const schemaVersion = (connection: Connection): number => Number(connection.value('PRAGMA main.schema_version'))

@@ -59,6 +59,8 @@ const systemFaults = {
   ENOSPC: 'The disk is full.',
   SQLITE_FULL: 'The disk is full.',
   SQLITE_IOERR_SHMSIZE: 'The disk is full.',
+  SQLITE_CORRUPT: 'The database is damaged: restore a backup with app-platform restore FILE.',
+  SQLITE_NOTADB: 'The file is not an SQLite database: restore a backup with app-platform restore FILE.',
   EROFS: 'The file system is read-only.',
   EADDRINUSE: 'The port is in use: another program listens there.',
   EADDRNOTAVAIL: 'This machine has no such address to listen on.',

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { backupFile } from '../../../db/backup-file.ts'
 import { checkFile } from '../../../db/check-file.ts'
 import { DatabaseUnusable } from '../../../db/database.ts'
 import { startTiny } from './support/start-tiny.ts'
@@ -31,6 +32,7 @@ describe('the WAL of a server that was killed', () => {
     await first.transaction((notes) => notes.add('before the copy'))
     await first.close()
     copyFileSync(file, copy('older'))
+    writeFileSync(copy('unlike'), readFileSync(file).fill(0, 4_096))
     const second = await openTiny(file)
     for (let index = 0; index < 3; index += 1) await second.transaction((notes) => notes.add(`later-${index}`))
     await second.close()
@@ -60,6 +62,7 @@ describe('the WAL of a server that was killed', () => {
 
   test.each([
     ['an older file', 'older'],
+    ['an older file of which no page fits', 'unlike'],
     ['a backup that was made while it was written', 'backup'],
   ])('is not read with %s in its place, by the server, a command or a check, and nothing changes', async (_, name) => {
     await putBack(name)
@@ -67,7 +70,8 @@ describe('the WAL of a server that was killed', () => {
     const before = [file, `${file}-wal`].map((path) => readFileSync(path))
     expect(await openingOf(file)).toContain(sentence)
     await expect(openTiny(file, { role: 'operator', migrate: false })).rejects.toThrow(sentence)
-    expect(checkFile(file, tinyMigrations).join(' ')).toContain(sentence)
+    expect(checkFile(file, tinyMigrations)).toEqual([expect.stringContaining(sentence)])
+    expect(() => backupFile({ file, to: copy('no'), replace: false, migrations: tinyMigrations })).toThrow(sentence)
     expect([file, `${file}-wal`].map((path) => readFileSync(path))).toEqual(before)
   })
 })
