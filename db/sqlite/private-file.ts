@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, lstatSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs'
+import { closeSync, fsyncSync, lstatSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseUnusable } from '../database.ts'
 
@@ -20,10 +20,12 @@ export const companionsOf = (file: string) => ({
 export const canonicalPath = (file: string): string => {
   const path = resolve(file)
   makeFolder(dirname(path))
-  if (existsSync(path) && statSync(path).isFile()) return realpathSync(path)
-  const found = lstatSync(path, { throwIfNoEntry: false })
-  if (found === undefined) return join(realpathSync(dirname(path)), basename(path))
-  if (found.isSymbolicLink() && !existsSync(path)) {
+  // Looked at once: another first start may make the file at any moment.
+  const entry = lstatSync(path, { throwIfNoEntry: false })
+  if (entry === undefined) return join(realpathSync(dirname(path)), basename(path))
+  const found = entry.isSymbolicLink() ? statSync(path, { throwIfNoEntry: false }) : entry
+  if (found?.isFile() === true) return realpathSync(path)
+  if (found === undefined) {
     throw new DatabaseUnusable('missing', `${path} is a link that leads to no file: name the file itself.`)
   }
   throw new DatabaseUnusable('foreign', `${path} is a folder, a pipe or a device, not a file: choose another name.`)
