@@ -54,8 +54,6 @@ export type SqliteOptions<Q> = {
   readonly onFault?: (fault: StoreFault) => void
 }
 
-/** How long another program may hold the write lock before the store says that it cannot write. */
-const longestLockMs = 2_000
 const lockedSentence =
   'Another program has held the write lock of the database for more than 2 seconds: let it finish, or end it.'
 
@@ -162,7 +160,7 @@ class SqliteStore<Q> implements Store<Q> {
     if (this.#stopped !== null) return { writable: false, problem: 'failed', reason: this.#stopped }
     const full = this.#room.reason
     if (full !== null) return { writable: false, problem: 'full', reason: full }
-    if (this.#isLocked()) return { writable: false, problem: 'locked', reason: lockedSentence }
+    if (this.#queue.isLocked) return { writable: false, problem: 'locked', reason: lockedSentence }
     return { writable: true, problem: null, reason: null }
   }
 
@@ -267,11 +265,6 @@ class SqliteStore<Q> implements Store<Q> {
     this.#checkpointer?.considerAtRest()
     if (this.options.role === 'server') this.#queue.probe()
     void this.#room.look(async () => await this.#queue.transaction(async () => this.#writer.countUp()))
-  }
-
-  #isLocked(): boolean {
-    const since = this.#queue.lockedSince
-    return since !== null && performance.now() - since >= longestLockMs
   }
 
   #stop(reason: string, cause: unknown): void {

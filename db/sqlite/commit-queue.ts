@@ -43,6 +43,7 @@ type Job<Q> = {
 }
 
 const longestQueue = 10_000
+const longestLockMs = 2_000
 const unavailable = (retryAfterSeconds: number) => refuse('unavailable', { retryAfterSeconds })
 
 /** A transaction awaited something other than its queries. It was rolled back; whoever wrote it must mend it. */
@@ -64,8 +65,8 @@ export class CommitQueue<Q> {
   commits = 0
   /** How often another process held the lock when a batch was to begin. */
   lockWaits = 0
-  /** Since when another process holds the write lock, in milliseconds of `performance.now`; null while none is known to. */
-  lockedSince: number | null = null
+  /** Since when another process holds the write lock, as far as is known; null when none does. */
+  #lockedSince: number | null = null
 
   #writer: Writer<Q>
   #waiting: Job<Q>[] = []
@@ -111,15 +112,20 @@ export class CommitQueue<Q> {
     try {
       this.#writer.begin()
       this.#writer.rollback()
-      this.lockedSince = null
+      this.#lockedSince = null
     } catch (error) {
       if (faultKind(error) === 'busy') {
-        this.lockedSince ??= performance.now()
+        this.#lockedSince ??= performance.now()
         return
       }
       this.#running = true // until what follows has come to rest
       this.#batchFailed([], error)
     }
+  }
+
+  /** Another process has held the write lock for so long that somebody should know. */
+  get isLocked(): boolean {
+    return this.#lockedSince !== null && performance.now() - this.#lockedSince >= longestLockMs
   }
 
   get writer(): Writer<Q> {
@@ -149,7 +155,7 @@ export class CommitQueue<Q> {
       this.options.beginning()
       this.#writer.begin()
       this.#busyTries = 0
-      this.lockedSince = null
+      this.#lockedSince = null
       return true
     } catch (error) {
       if (faultKind(error) === 'busy') this.#retryLater()
@@ -160,7 +166,7 @@ export class CommitQueue<Q> {
 
   /** Another process is writing. Waiting inside SQLite would stop every request, so this waits outside. */
   #retryLater(): void {
-    this.lockedSince ??= performance.now()
+    this.#lockedSince ??= performance.now()
     const askedBefore = performance.now() - this.options.longestWaitMs
     const expired = this.#waiting.filter((job) => job.askedAt < askedBefore)
     this.#waiting = this.#waiting.filter((job) => job.askedAt >= askedBefore)
