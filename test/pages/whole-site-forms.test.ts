@@ -22,7 +22,7 @@ let patterns: readonly string[]
 let found: ReadonlyMap<string, FoundForm>
 const mine = new Map<Who, PlainBrowser>()
 beforeAll(async () => {
-  world = await createStockedWorld()
+  world = await createStockedWorld({ TRUSTED_PROXIES: '127.0.0.1,::1' })
   const table = pageTable(world.platform)
   patterns = table.filter(({ method }) => method === 'POST').map(({ pattern }) => pattern)
   for (const who of ['visitor', 'user', 'operator'] as const) mine.set(who, await enter(who))
@@ -80,11 +80,19 @@ const ticketOfAnotherSession = async (form: FoundForm): Promise<string> => {
   return same === undefined ? genuineTicket(browser, form) : ticketIn(same)
 }
 
+let sent = 0
+/** Each from an address of its own: refusals of one address are counted instead of written once they are many. */
+const nextAddress = (): string => `192.0.2.${(sent += 1) % 250}`
+
 const send = async (browser: PlainBrowser, form: PageForm, ticket: string, site = 'same-origin'): Promise<Seen> =>
   await browser.post(
     form.action,
     { ...form.fields, ticket },
-    { 'sec-fetch-site': site, ...(site === 'same-origin' ? {} : { origin: 'https://evil.example' }) },
+    {
+      'x-forwarded-for': nextAddress(),
+      'sec-fetch-site': site,
+      ...(site === 'same-origin' ? {} : { origin: 'https://evil.example' }),
+    },
   )
 
 test('every form stands on some page', () => {
