@@ -12,7 +12,7 @@ export const actionWords: ReadonlyMap<string, string> = new Map([
   ['credential.created', 'Secret created'],
   ['credential.rotated', 'Secret rotated'],
   ['credential.revoked', 'Secret revoked'],
-  ['credential.suspended', 'Secret suspended after a loss of data'],
+  ['credential.suspended', 'Secret suspended after data loss'],
   ['credential.confirmed', 'Suspended secret confirmed'],
   ['redirect_uri.added', 'Redirect URI registered'],
   ['redirect_uri.removed', 'Redirect URI removed'],
