@@ -29,7 +29,7 @@ import { pageBodyRule, pages } from './pages/pages.ts'
 import { refusalPage } from './pages/refusal-page.tsx'
 import { systemTime } from './runtime/clock.ts'
 import { createLog } from './runtime/log.ts'
-import { standardErrorWriter } from './runtime/log-writer.ts'
+import { type LogWriter, standardErrorWriter } from './runtime/log-writer.ts'
 import { createMetrics } from './runtime/metrics.ts'
 import { createPasswords } from './runtime/passwords.ts'
 import { watchEventLoop } from './runtime/process-figures.ts'
@@ -48,6 +48,13 @@ export type PlatformServer = {
   readonly faulted: Promise<void>
 }
 
+/** What the demo and the tests put in place of the usual parts. */
+type ServerParts = {
+  readonly webhooks?: WebhookSender
+  readonly logWriter?: LogWriter
+  readonly passwordCost?: number
+}
+
 /** A refusal in the words of whoever asked: a client of the standard format, a person; null for everybody else. */
 const refusalFor = (platformName: string): RefusalPage => {
   const forPeople = refusalPage(platformName)
@@ -61,11 +68,15 @@ const refusalFor = (platformName: string): RefusalPage => {
  */
 export const startPlatformServer = async (
   config: Config,
-  webhooks: WebhookSender = openWebhookSender(config.webhookNetworks),
+  {
+    webhooks = openWebhookSender(config.webhookNetworks),
+    logWriter = standardErrorWriter(),
+    passwordCost = 12,
+  }: ServerParts = {},
 ): Promise<PlatformServer> => {
-  const log = createLog(standardErrorWriter(), Date.now, { level: config.logLevel, requests: config.logRequests })
+  const log = createLog(logWriter, Date.now, { level: config.logLevel, requests: config.logRequests })
   const faulted = Promise.withResolvers<void>()
-  const passwords = createPasswords({ cost: 12, parallel: 1 })
+  const passwords = createPasswords({ cost: passwordCost, parallel: 1 })
   await passwords.load() // where that fails, nobody could sign in
   const metrics = createMetrics(config.metricsListen === null ? 1 : 2)
   const database = await openSqlite({

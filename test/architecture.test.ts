@@ -189,6 +189,41 @@ test('a test awaits what it expects of a promise: without, it would pass before 
   expect(faults).toEqual([])
 })
 
+const { default: bunfig } = await import('../bunfig.toml')
+const outer: readonly string[] = bunfig.test.pathIgnorePatterns
+const isOuter = (file: string): boolean => outer.some((glob) => new Bun.Glob(glob).match(file))
+
+test('a test that drives a browser says so, and is kept from a plain `bun test`', async () => {
+  const faults: string[] = []
+  for (const file of files('test/**/*.test.ts')) {
+    if (!/\bopenBrowser\(|\bdecideInBrowser\(/.test(await text(file))) continue
+    if (!(await text(file)).includes("'Chromium'")) faults.push(`${file} does not call needs('Chromium', …)`)
+    if (!isOuter(file)) faults.push(`${file} is not among pathIgnorePatterns in bunfig.toml`)
+  }
+  expect(faults).toEqual([])
+})
+
+test('a plain `bun test` has the tests of the domain, the operations, the queries and the doors', () => {
+  const inner = files('test/**/*.test.ts').filter((file) => !isOuter(file))
+  for (const folder of [
+    'domain',
+    'operations',
+    'db/queries',
+    'db/engine',
+    'http',
+    'flows',
+    'pages',
+    'jobs',
+    'client',
+  ]) {
+    expect([folder, inner.some((file) => file.startsWith(`test/${folder}/`))]).toEqual([folder, true])
+  }
+  // Whole folders of them, so that a new file is among them.
+  for (const folder of ['domain', 'operations', 'db/queries', 'http', 'flows']) {
+    expect(files(`test/${folder}/**/*.test.ts`).filter(isOuter)).toEqual([])
+  }
+})
+
 test('every module is reached from some test', async () => {
   const reached = new Set<string>()
   const queue = files('test/**/*.test.ts')

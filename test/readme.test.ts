@@ -1,7 +1,10 @@
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { programCommand } from './support/program.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
+import { needs } from './support/needs.ts'
+
+const { test } = needs('bash', 'curl')
 
 const root = join(import.meta.dir, '..')
 const readme = await Bun.file(join(root, 'README.md')).text()

@@ -1,8 +1,8 @@
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { needs } from '../support/needs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { installed } from './support/printed-proxy.ts'
 import { run } from './support/run.ts'
 import { bashIn, type Completer, fishIn, zshIn } from './support/shells.ts'
 
@@ -26,8 +26,10 @@ const expected: readonly (readonly [line: string, offers: readonly string[]])[] 
   ['credential create newsletter --label ', []],
 ]
 
-for (const [shell, completerIn] of Object.entries(shells)) {
-  describe.skipIf(installed(shell) === null)(`in ${shell}`, () => {
+for (const shell of ['bash', 'zsh', 'fish'] as const) {
+  const completerIn = shells[shell]
+  const { beforeAll, describe, test } = needs(shell)
+  describe(`in ${shell}`, () => {
     const folder = temporaryFolder()
     let complete: Completer
     beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { needs, programAt } from '../support/needs.ts'
 import { type RunningServer, startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { installed } from './support/printed-proxy.ts'
 import { run } from './support/run.ts'
 
 type Rule = { alert: string; expr: string; labels: { severity: string }; annotations: { summary: string } }
@@ -47,9 +47,8 @@ test('the alerts name metrics that the server has, and of its own scrape job alo
   }
 })
 
-const promtool = installed('promtool')
-test.skipIf(promtool === null)('Prometheus understands the alerts', async () => {
+needs('promtool').test('Prometheus understands the alerts', async () => {
   const file = join(temporaryFolder(), 'alerts.yml')
   await Bun.write(file, printed)
-  expect(Bun.spawnSync([promtool ?? '', 'check', 'rules', '--lint=all', '--lint-fatal', file]).exitCode).toBe(0)
+  expect(Bun.spawnSync([programAt('promtool'), 'check', 'rules', '--lint=all', '--lint-fatal', file]).exitCode).toBe(0)
 })

@@ -2,9 +2,10 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
 import { freePort } from '../clients/support/free-port.ts'
+import { needs, programAt } from '../support/needs.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { installed, type PrintedProxy, startCaddy, startNginx } from './support/printed-proxy.ts'
+import { type PrintedProxy, startCaddy, startNginx } from './support/printed-proxy.ts'
 import { deskAt, run } from './support/run.ts'
 
 setDefaultTimeout(60_000)
@@ -83,28 +84,25 @@ test('the service leaves no core dump, which would hold secrets', async () => {
   expect(await print('systemd', {})).toMatch(/^LimitCORE=0$/m)
 })
 
-test.skipIf(installed('systemd-analyze') === null)(
-  'systemd understands the unit, and finds little to object to',
-  async () => {
-    for (const env of [settings, {}, { PORT: '443', HOST: '0.0.0.0' }, { DATABASE_URL: 'file:/srv/x.db' }]) {
-      const file = join(temporaryFolder(), 'app-platform.service')
-      const unit = await print('systemd', env)
-      await Bun.write(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`))
-      const analyze = async (...words: readonly string[]) => {
-        const child = Bun.spawn(['systemd-analyze', ...words, file], { stdout: 'pipe', stderr: 'pipe' })
-        const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
-        return { exitCode: await child.exited, out, err }
-      }
-      const { exitCode, err } = await analyze('verify', '--man=no')
-      expect({ exitCode, err: err.split('\n').filter((line) => line.includes('app-platform.service')) }).toEqual({
-        exitCode: 0,
-        err: [],
-      })
-      // Out of 100: from 20 on it would no longer be called well shut in.
-      expect((await analyze('security', '--offline=true', '--threshold=20')).exitCode).toBe(0)
+needs('systemd-analyze').test('systemd understands the unit, and finds little to object to', async () => {
+  for (const env of [settings, {}, { PORT: '443', HOST: '0.0.0.0' }, { DATABASE_URL: 'file:/srv/x.db' }]) {
+    const file = join(temporaryFolder(), 'app-platform.service')
+    const unit = await print('systemd', env)
+    await Bun.write(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`))
+    const analyze = async (...words: readonly string[]) => {
+      const child = Bun.spawn(['systemd-analyze', ...words, file], { stdout: 'pipe', stderr: 'pipe' })
+      const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+      return { exitCode: await child.exited, out, err }
     }
-  },
-)
+    const { exitCode, err } = await analyze('verify', '--man=no')
+    expect({ exitCode, err: err.split('\n').filter((line) => line.includes('app-platform.service')) }).toEqual({
+      exitCode: 0,
+      err: [],
+    })
+    // Out of 100: from 20 on it would no longer be called well shut in.
+    expect((await analyze('security', '--offline=true', '--threshold=20')).exitCode).toBe(0)
+  }
+})
 
 /** What must hold in front of the server, whichever proxy stands there. */
 const expectGoodProxy = async (
@@ -141,57 +139,50 @@ const expectGoodProxy = async (
   await server.stop()
 }
 
-const nginx = installed('nginx')
-test.skipIf(nginx === null)(
+needs('nginx', 'openssl').test(
   'nginx serves the printed site, and no client can pretend to be another address',
   async () => {
     const origin = `https://localhost:${freePort()}`
     await expectGoodProxy(
-      async (env, port) => await startNginx(nginx ?? '', await print('nginx', env, '--port', port), origin),
+      async (env, port) => await startNginx(programAt('nginx'), await print('nginx', env, '--port', port), origin),
       origin,
     )
   },
 )
 
-const caddy = installed('caddy')
-test.skipIf(caddy === null)(
-  'Caddy serves the printed site, and no client can pretend to be another address',
-  async () => {
-    const origin = `http://127.0.0.1:${freePort()}`
-    await expectGoodProxy(
-      async (env, port) => await startCaddy(caddy ?? '', await print('caddy', env, '--port', port), origin),
-      origin,
-    )
-  },
-)
+const caddy = needs('caddy').test
+caddy('Caddy serves the printed site, and no client can pretend to be another address', async () => {
+  const origin = `http://127.0.0.1:${freePort()}`
+  await expectGoodProxy(
+    async (env, port) => await startCaddy(programAt('caddy'), await print('caddy', env, '--port', port), origin),
+    origin,
+  )
+})
 
 const askCaddy = (...words: readonly string[]) =>
-  Bun.spawnSync([caddy ?? '', ...words], { env: { HOME: temporaryFolder() } })
+  Bun.spawnSync([programAt('caddy'), ...words], { env: { HOME: temporaryFolder() } })
 
-test.skipIf(caddy === null)('Caddy finds the printed site valid and in the form that it would give it', async () => {
+caddy('Caddy finds the printed site valid and in the form that it would give it', async () => {
   const file = join(temporaryFolder(), 'Caddyfile')
   await Bun.write(file, await print('caddy', settings))
   expect(askCaddy('validate', '--adapter', 'caddyfile', '--config', file).exitCode).toBe(0)
   expect(askCaddy('fmt', file).stdout.toString()).toBe(await Bun.file(file).text())
 })
 
-test.skipIf(installed('systemd-analyze') === null)(
-  'systemd understands the timer of backups and its service',
-  async () => {
-    for (const env of [{}, { DATABASE_URL: 'file:/srv/x.db' }]) {
-      const [, service = '', timer = ''] = (await print('backup-timer', env)).split(/^# ---- .*$/m)
-      const folder = temporaryFolder()
-      const paths = [join(folder, 'app-platform-backup.service'), join(folder, 'app-platform-backup.timer')]
-      await Bun.write(paths[0] ?? '', service.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`))
-      await Bun.write(paths[1] ?? '', timer)
-      const child = Bun.spawn(['systemd-analyze', 'verify', '--man=no', ...paths], { stdout: 'pipe', stderr: 'pipe' })
-      const err = await new Response(child.stderr).text()
-      expect({
-        exitCode: await child.exited,
-        err: err.split('\n').filter((line) => line.includes('app-platform')),
-      }).toEqual({ exitCode: 0, err: [] })
-      expect(service).toContain('--keep 14 --check')
-      expect(service).toMatch(/^Environment="DATABASE_URL=file:\//m)
-    }
-  },
-)
+needs('systemd-analyze').test('systemd understands the timer of backups and its service', async () => {
+  for (const env of [{}, { DATABASE_URL: 'file:/srv/x.db' }]) {
+    const [, service = '', timer = ''] = (await print('backup-timer', env)).split(/^# ---- .*$/m)
+    const folder = temporaryFolder()
+    const paths = [join(folder, 'app-platform-backup.service'), join(folder, 'app-platform-backup.timer')]
+    await Bun.write(paths[0] ?? '', service.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`))
+    await Bun.write(paths[1] ?? '', timer)
+    const child = Bun.spawn(['systemd-analyze', 'verify', '--man=no', ...paths], { stdout: 'pipe', stderr: 'pipe' })
+    const err = await new Response(child.stderr).text()
+    expect({
+      exitCode: await child.exited,
+      err: err.split('\n').filter((line) => line.includes('app-platform')),
+    }).toEqual({ exitCode: 0, err: [] })
+    expect(service).toContain('--keep 14 --check')
+    expect(service).toMatch(/^Environment="DATABASE_URL=file:\//m)
+  }
+})

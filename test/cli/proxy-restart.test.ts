@@ -1,12 +1,13 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout } from 'bun:test'
 import { createServer, type Server } from 'node:net'
 import { freePort } from '../clients/support/free-port.ts'
+import { needs, programAt } from '../support/needs.ts'
 import { patience, rounds } from '../support/proof.ts'
 import { type RunningServer, startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, appToken, type AppInWorld } from '../support/world.ts'
 import { openAsOperator } from '../support/operator.ts'
-import { installed, type PrintedProxy, startCaddy, startNginx } from './support/printed-proxy.ts'
+import { type PrintedProxy, startCaddy, startNginx } from './support/printed-proxy.ts'
 import { run } from './support/run.ts'
 
 // What clients behind a proxy with the printed configuration see while the server is restarted.
@@ -14,8 +15,8 @@ import { run } from './support/run.ts'
 setDefaultTimeout(patience)
 
 const proxies = {
-  nginx: { program: installed('nginx'), start: startNginx, scheme: 'https://localhost' },
-  caddy: { program: installed('caddy'), start: startCaddy, scheme: 'http://127.0.0.1' },
+  nginx: { start: startNginx, scheme: 'https://localhost' },
+  caddy: { start: startCaddy, scheme: 'http://127.0.0.1' },
 } as const
 
 const ends: (() => Promise<unknown>)[] = []
@@ -23,10 +24,10 @@ afterAll(async () => void (await Promise.all(ends.map(async (end) => await end()
 
 /** The proxy with what `print` prints for it, in front of this port. */
 const startPrinted = async (name: keyof typeof proxies, port: number, origin: string): Promise<PrintedProxy> => {
-  const { program, start } = proxies[name]
+  const { start } = proxies[name]
   const env = { PUBLIC_URL: origin, TRUSTED_PROXIES: '127.0.0.1' }
   const { stdout } = await run(['print', name, '--port', String(port)], { env, cwd: temporaryFolder() })
-  const proxy = await start(program ?? '', stdout, origin)
+  const proxy = await start(programAt(name), stdout, origin)
   ends.push(proxy.stop)
   return proxy
 }
@@ -46,7 +47,7 @@ const start = async (name: keyof typeof proxies) => {
 
 const json = { 'Content-Type': 'application/json', 'X-Service-Api-Version': '2026-08' }
 
-test.skipIf(proxies.nginx.program === null)(
+needs('nginx', 'openssl').test(
   'nginx tells programs and people to come back while the server is restarted, each in the form they know',
   async () => {
     const { server, proxy, again } = await start('nginx')
@@ -82,42 +83,39 @@ test.skipIf(proxies.nginx.program === null)(
 )
 
 const total = rounds(600)
-test.skipIf(proxies.caddy.program === null)(
-  `of ${total} requests behind Caddy, half of them POSTs, a restart loses none`,
-  async () => {
-    const { server, proxy, again } = await start('caddy')
-    const platform = await openAsOperator(server.database)
-    const app: AppInWorld = await addApp(platform, await addUser(platform))
-    await platform.database.close()
-    const token = await appToken(server.url, app.development)
-    const body = JSON.stringify({ ...app.development, scope: 'site:read' })
-    const ask = async (index: number): Promise<number> => {
-      const isPost = index % 2 === 0
-      const path = `/api/app-platform/${isPost ? 'token' : 'me'}`
-      const init = isPost ? { method: 'POST', body, headers: json } : {}
-      const answer = await proxy.fetch(path, { headers: { ...json, Authorization: `Bearer ${token}` }, ...init })
-      await answer.arrayBuffer()
-      return answer.status
+needs('caddy').test(`of ${total} requests behind Caddy, half of them POSTs, a restart loses none`, async () => {
+  const { server, proxy, again } = await start('caddy')
+  const platform = await openAsOperator(server.database)
+  const app: AppInWorld = await addApp(platform, await addUser(platform))
+  await platform.database.close()
+  const token = await appToken(server.url, app.development)
+  const body = JSON.stringify({ ...app.development, scope: 'site:read' })
+  const ask = async (index: number): Promise<number> => {
+    const isPost = index % 2 === 0
+    const path = `/api/app-platform/${isPost ? 'token' : 'me'}`
+    const init = isPost ? { method: 'POST', body, headers: json } : {}
+    const answer = await proxy.fetch(path, { headers: { ...json, Authorization: `Bearer ${token}` }, ...init })
+    await answer.arrayBuffer()
+    return answer.status
+  }
+  let next = 0
+  let restarted: Promise<unknown> | null = null
+  const statuses: number[] = []
+  const client = async () => {
+    while (next < total) {
+      next += 1
+      if (next === Math.floor(total / 3)) restarted = server.stop().then(again)
+      statuses.push(await ask(next))
     }
-    let next = 0
-    let restarted: Promise<unknown> | null = null
-    const statuses: number[] = []
-    const client = async () => {
-      while (next < total) {
-        next += 1
-        if (next === Math.floor(total / 3)) restarted = server.stop().then(again)
-        statuses.push(await ask(next))
-      }
-    }
-    await Promise.all(Array.from({ length: 32 }, client))
-    await restarted
-    expect(statuses.filter((status) => status !== 200)).toEqual([])
-    expect(statuses).toHaveLength(total)
-  },
-)
+  }
+  await Promise.all(Array.from({ length: 32 }, client))
+  await restarted
+  expect(statuses.filter((status) => status !== 200)).toEqual([])
+  expect(statuses).toHaveLength(total)
+})
 
 describe.each(['nginx', 'caddy'] as const)('%s', (name) => {
-  test.skipIf(proxies[name].program === null)('never sends a POST twice that may have been carried out', async () => {
+  needs(name, 'openssl').test('never sends a POST twice that may have been carried out', async () => {
     const posts: string[] = []
     const upstream: Server = createServer((connection) => {
       connection.on('error', () => undefined)

@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { join } from 'node:path'
 import { eventually } from '../support/crash.ts'
+import { needs } from '../support/needs.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
 import { addApp, addCredential, addUser, type Desk, deskAt, isoTime, openDesk } from './support/run.ts'
+
+const { afterAll, beforeAll, describe, test } = needs('openssl')
 
 setDefaultTimeout(60_000)
 

@@ -1,9 +1,9 @@
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { call } from '../support/call.ts'
 import { appToken, createWorld, endWorld } from '../support/world.ts'
-import { installedProgram } from '../clients/support/installed.ts'
+import { needs, programAt } from '../support/needs.ts'
 import { bundledLibrary } from './support/bundled-library.ts'
 import { consent, publicUrlOf } from './support/client.ts'
 
@@ -30,13 +30,12 @@ process.exit(0)
 `
 
 const runtimes = [
-  { name: 'Node', runtime: () => installedProgram('node', 'nodejs') },
-  { name: 'Bun', runtime: () => process.execPath },
+  { name: 'Node', runtime: () => programAt('node'), ...needs('node') },
+  { name: 'Bun', runtime: () => process.execPath, ...needs() },
 ] as const
 
-test.each([...runtimes])(
-  'the ten lines of the README live a whole flow on $name, word for word',
-  async ({ runtime }) => {
+for (const { name, runtime, test } of runtimes)
+  test(`the ten lines of the README live a whole flow on ${name}, word for word`, async () => {
     expect(lines.length).toBe(10)
     const world = await createWorld()
     const file = join(dirname(await bundledLibrary()), 'app.mjs')
@@ -68,8 +67,7 @@ test.each([...runtimes])(
     })
     expect(body.data[0]).toMatchObject({ version: '1.4.0', artifact: { filename: 'app.zip', sizeBytes: 6 } })
     await endWorld(world)
-  },
-)
+  })
 
 const asEnvironment = ({ clientId, clientSecret }: { readonly clientId: string; readonly clientSecret: string }) => ({
   CLIENT_ID: clientId,

@@ -1,10 +1,13 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { closeBrowsers, openBrowser } from '../pages/support/browser.ts'
 import { signInByForm } from '../pages/support/sign-in.ts'
 import { call, type Json } from '../support/call.ts'
 import { eventually } from '../support/crash.ts'
+import { needs } from '../support/needs.ts'
 import { createProxiedWorld, endProxiedWorld, type ProxiedWorld } from './support/proxied-world.ts'
 import { proxyAddress } from './support/reverse-proxy.ts'
+
+const { afterAll, afterEach, beforeAll, test } = needs('nginx', 'openssl', 'Chromium')
 
 let world: ProxiedWorld
 beforeAll(async () => void (world = await createProxiedWorld()))

@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { byNode } from './support/client-process.ts'
 import { createProxiedWorld, endProxiedWorld, type ProxiedWorld } from './support/proxied-world.ts'
+import { needs } from '../support/needs.ts'
+
+const { afterAll, beforeAll, test } = needs('nginx', 'openssl', 'node')
 
 let world: ProxiedWorld
 beforeAll(async () => void (world = await createProxiedWorld()))

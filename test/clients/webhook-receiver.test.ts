@@ -1,12 +1,15 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { join } from 'node:path'
 import { pingEndpoint } from '../../src/operations/webhooks/ping-endpoint.ts'
 import { rotateWebhookSecret } from '../../src/operations/webhooks/rotate-webhook-secret.ts'
 import { eventually } from '../support/crash.ts'
+import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
 import { receiverCertificates } from '../support/webhook-receiver.ts'
 import { createWebhookWorld } from '../support/webhook-world.ts'
 import { freePort } from './support/free-port.ts'
+
+const { test } = needs('openssl')
 
 setDefaultTimeout(60_000)
 

@@ -1,8 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { closeBrowsers } from '../pages/support/browser.ts'
 import type { Json } from '../support/call.ts'
+import { needs, type ProgramName } from '../support/needs.ts'
 import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
-import { byBun, byNode, byPython, type RunningClient, startClient } from './support/client-process.ts'
+import {
+  byBun,
+  byNode,
+  byPython,
+  type ClientCommand,
+  type RunningClient,
+  startClient,
+} from './support/client-process.ts'
 import { decideInBrowser } from './support/consent.ts'
 import { createProxiedWorld, endProxiedWorld, type ProxiedWorld } from './support/proxied-world.ts'
 
@@ -10,17 +18,20 @@ import { createProxiedWorld, endProxiedWorld, type ProxiedWorld } from './suppor
 
 const scope = 'profile:read profile.email:read'
 const appScope = 'site:read'
-const clients = [
-  { client: 'openid-client under Node', command: byNode('with-openid-client.mjs') },
-  { client: 'openid-client under Bun', command: byBun('with-openid-client.mjs') },
-  { client: 'oauth4webapi under Node', command: byNode('with-oauth4webapi.mjs') },
-  { client: 'oauth4webapi under Bun', command: byBun('with-oauth4webapi.mjs') },
-  { client: 'Authlib', command: byPython('with_authlib.py', 'authlib', 'python3-authlib') },
+const around: readonly ProgramName[] = ['nginx', 'openssl', 'Chromium']
+const clients: readonly { client: string; command: ClientCommand; programs: readonly ProgramName[] }[] = [
+  { client: 'openid-client under Node', command: byNode('with-openid-client.mjs'), programs: ['node'] },
+  { client: 'openid-client under Bun', command: byBun('with-openid-client.mjs'), programs: [] },
+  { client: 'oauth4webapi under Node', command: byNode('with-oauth4webapi.mjs'), programs: ['node'] },
+  { client: 'oauth4webapi under Bun', command: byBun('with-oauth4webapi.mjs'), programs: [] },
+  { client: 'Authlib', command: byPython('with_authlib.py', 'Authlib'), programs: ['Authlib'] },
   {
     client: 'requests-oauthlib',
-    command: byPython('with_requests_oauthlib.py', 'requests_oauthlib', 'python3-requests-oauthlib'),
+    command: byPython('with_requests_oauthlib.py', 'requests-oauthlib'),
+    programs: ['requests-oauthlib'],
   },
 ]
+const { afterAll, afterEach, beforeAll } = needs(...around)
 
 let world: ProxiedWorld
 beforeAll(async () => void (world = await createProxiedWorld()))
@@ -29,34 +40,37 @@ afterAll(async () => await endProxiedWorld(world))
 
 type Started = { readonly running: RunningClient; readonly app: AppInWorld; readonly user: Login }
 
+const start = async (command: ClientCommand): Promise<Started> => {
+  const user = await addUser(world.platform)
+  const app = await addApp(world.platform, user)
+  const { publicUrl: issuer, authority } = world
+  return { running: await startClient(command, { issuer, app, scope, appScope, authority }), app, user }
+}
+
 const livedAs = async ({ running, user }: Started, answer: 'Allow' | 'Deny'): Promise<Json> =>
   await running.finish(await decideInBrowser(world.publicUrl, running.authorizationUrl, { user, answer }))
 
-describe.each(clients)('$client', ({ command }) => {
-  const start = async (): Promise<Started> => {
-    const user = await addUser(world.platform)
-    const app = await addApp(world.platform, user)
-    const { publicUrl: issuer, authority } = world
-    return { running: await startClient(command, { issuer, app, scope, appScope, authority }), app, user }
-  }
+for (const { client, command, programs } of clients) {
+  const { describe, test } = needs(...around, ...programs)
+  describe(client, () => {
+    test('discovers, asks, exchanges, calls, refreshes, introspects and revokes; after that nothing works', async () => {
+      const started = await start(command)
+      const { app, user } = started
+      const story = await livedAs(started, 'Allow')
+      expect(story.metadata).toMatchObject({ issuer: world.publicUrl })
+      expectTokens(story)
+      expect(story.user).toMatchObject({ id: user.id, email: user.email, clientId: app.development.clientId })
+      expect(story.sameUser).toMatchObject({ id: user.id, grantId: story.user.grantId })
+      expect(story.app).toMatchObject({ appId: app.id, scope: appScope })
+      expectIntrospection(story, started)
+      expectEnd(story)
+    })
 
-  test('discovers, asks, exchanges, calls, refreshes, introspects and revokes; after that nothing works', async () => {
-    const started = await start()
-    const { app, user } = started
-    const story = await livedAs(started, 'Allow')
-    expect(story.metadata).toMatchObject({ issuer: world.publicUrl })
-    expectTokens(story)
-    expect(story.user).toMatchObject({ id: user.id, email: user.email, clientId: app.development.clientId })
-    expect(story.sameUser).toMatchObject({ id: user.id, grantId: story.user.grantId })
-    expect(story.app).toMatchObject({ appId: app.id, scope: appScope })
-    expectIntrospection(story, started)
-    expectEnd(story)
+    test('is told when the person says no', async () => {
+      expect(await livedAs(await start(command), 'Deny')).toEqual({ denied: 'access_denied' })
+    })
   })
-
-  test('is told when the person says no', async () => {
-    expect(await livedAs(await start(), 'Deny')).toEqual({ denied: 'access_denied' })
-  })
-})
+}
 
 /** RFC 6749 sections 5.1, 6 and 4.4.3. */
 const expectTokens = ({ exchanged, refreshed, appToken, replaced }: Json): void => {

@@ -1,9 +1,10 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readKeptTime } from '../../db/sqlite/acknowledged.ts'
 import { call } from '../support/call.ts'
 import { crash, eventually } from '../support/crash.ts'
+import { needs, programAt } from '../support/needs.ts'
 import { isLong, patience, rounds, seed, seeded } from '../support/proof.ts'
 import { type RunningServer, startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -11,8 +12,7 @@ import { appToken, createWorld, grantTokens, signIn, type World } from '../suppo
 
 setDefaultTimeout(patience)
 
-const library = [...new Bun.Glob('/usr/lib/*/faketime/libfaketime.so.1').scanSync({ cwd: '/', absolute: true })][0]
-if (library === undefined) console.warn('The tests of the clock are skipped: they need libfaketime (Debian: faketime).')
+const { test } = needs('faketime')
 
 /** A clock that a test sets under the running server, as an administrator or a broken battery does. The monotonic one goes on. */
 class SetClock {
@@ -22,7 +22,7 @@ class SetClock {
   constructor() {
     this.set('+0')
     this.env = {
-      LD_PRELOAD: library ?? '',
+      LD_PRELOAD: programAt('faketime'),
       FAKETIME_TIMESTAMP_FILE: this.#file,
       FAKETIME_NO_CACHE: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
@@ -106,82 +106,73 @@ const chosen = isLong
   ? Array.from({ length: rounds(1) }, () => jumps[random(jumps.length)] ?? '+0')
   : ['@1970-01-01 00:00:10']
 
-test.skipIf(library === undefined)(
-  'what has ended stays so however the clock is set under the server, and over stops and starts at that time',
-  async () => {
-    const clock = new SetClock()
-    const env = { ...clock.env, LIFETIME_APP_TOKEN: '1' }
-    let world = await createWorld({ env })
-    const ended = await endSome(world)
-    for (const jump of chosen) {
-      clock.set(jump)
-      await expectStillEnded(world, ended)
-      await expectServing(world, jump)
-      if (random(2) === 0) await world.server.kill()
-      else expect(await world.server.stop()).toBe(0)
-      world = await startAgain(world, env)
-      await expectStillEnded(world, ended)
-      await expectServing(world, jump)
-      const logged = world.server.log().match(/"condition\.began","kind":"clock_ahead",.*run app-platform clock reset/g)
-      expect(logged?.length ?? 0).toBe(jump.startsWith('+') ? 0 : 1)
-      clock.set('+0')
-      await expectStillEnded(world, ended)
-      await expectServing(world)
-      expect(await world.platform.database.check()).toEqual([])
-    }
-    clock.set('-1d')
-    world = await crash(world, { env })
+test('what has ended stays so however the clock is set under the server, and over stops and starts at that time', async () => {
+  const clock = new SetClock()
+  const env = { ...clock.env, LIFETIME_APP_TOKEN: '1' }
+  let world = await createWorld({ env })
+  const ended = await endSome(world)
+  for (const jump of chosen) {
+    clock.set(jump)
     await expectStillEnded(world, ended)
-    await expectServing(world, '-1d')
-    await world.platform.database.close()
-    expect(await world.server.stop()).toBe(0)
-  },
-)
-
-test.skipIf(library === undefined)(
-  'a clock set back to before a token expired revives it neither under the server nor at the next start, be it after a kill',
-  async () => {
-    const clock = new SetClock()
-    const env = { ...clock.env, LIFETIME_APP_TOKEN: '3' }
-    const { server, platform, app } = await createWorld({ env })
-    const issuedAt = Date.now()
-    const token = await appToken(server.url, app.development)
-    const status = async () => await statusAt(server, '/me', token)
-    await expectOver(server, token)
-    await platform.database.close()
-    clock.set(`-${Math.ceil((Date.now() - issuedAt) / 1_000) + 60}`) // however long the next start takes
-    expect(await status()).toBe(401)
-    await server.kill()
-    const next = await startServer({ database: server.database, env })
-    expect(await statusAt(next, '/me', token)).toBe(401)
-    expect(await next.stop()).toBe(0)
-  },
-)
-
-test.skipIf(library === undefined)(
-  'a process that was frozen for an hour refuses what expired meanwhile with its first answer, and deletes nothing for it',
-  async () => {
-    const clock = new SetClock()
-    const world = await createWorld({ env: clock.env })
-    const { server, user, app } = world
-    const token = await appToken(server.url, app.development)
-    const grant = await grantTokens(world)
-    const session = await signIn(server.url, user)
-    process.kill(server.pid, 'SIGSTOP')
-    const answers = Promise.all([
-      statusAt(server, '/me', token),
-      statusAt(server, '/oauth/me', grant.accessToken),
-      statusAt(server, '~/api/session', session),
-    ])
-    clock.set('+3601')
-    process.kill(server.pid, 'SIGCONT')
-
-    expect(await answers).toEqual([401, 401, 200])
-    expect((await call(server.url, 'GET', '~/readyz')).status).toBe(200)
-    // The hour was no time that passed for the process: set right again, all of it is there.
+    await expectServing(world, jump)
+    if (random(2) === 0) await world.server.kill()
+    else expect(await world.server.stop()).toBe(0)
+    world = await startAgain(world, env)
+    await expectStillEnded(world, ended)
+    await expectServing(world, jump)
+    const logged = world.server.log().match(/"condition\.began","kind":"clock_ahead",.*run app-platform clock reset/g)
+    expect(logged?.length ?? 0).toBe(jump.startsWith('+') ? 0 : 1)
     clock.set('+0')
-    expect(await statusAt(server, '/me', token)).toBe(200)
-    await world.platform.database.close()
-    expect(await server.stop()).toBe(0)
-  },
-)
+    await expectStillEnded(world, ended)
+    await expectServing(world)
+    expect(await world.platform.database.check()).toEqual([])
+  }
+  clock.set('-1d')
+  world = await crash(world, { env })
+  await expectStillEnded(world, ended)
+  await expectServing(world, '-1d')
+  await world.platform.database.close()
+  expect(await world.server.stop()).toBe(0)
+})
+
+test('a clock set back to before a token expired revives it neither under the server nor at the next start, be it after a kill', async () => {
+  const clock = new SetClock()
+  const env = { ...clock.env, LIFETIME_APP_TOKEN: '3' }
+  const { server, platform, app } = await createWorld({ env })
+  const issuedAt = Date.now()
+  const token = await appToken(server.url, app.development)
+  const status = async () => await statusAt(server, '/me', token)
+  await expectOver(server, token)
+  await platform.database.close()
+  clock.set(`-${Math.ceil((Date.now() - issuedAt) / 1_000) + 60}`) // however long the next start takes
+  expect(await status()).toBe(401)
+  await server.kill()
+  const next = await startServer({ database: server.database, env })
+  expect(await statusAt(next, '/me', token)).toBe(401)
+  expect(await next.stop()).toBe(0)
+})
+
+test('a process that was frozen for an hour refuses what expired meanwhile with its first answer, and deletes nothing for it', async () => {
+  const clock = new SetClock()
+  const world = await createWorld({ env: clock.env })
+  const { server, user, app } = world
+  const token = await appToken(server.url, app.development)
+  const grant = await grantTokens(world)
+  const session = await signIn(server.url, user)
+  process.kill(server.pid, 'SIGSTOP')
+  const answers = Promise.all([
+    statusAt(server, '/me', token),
+    statusAt(server, '/oauth/me', grant.accessToken),
+    statusAt(server, '~/api/session', session),
+  ])
+  clock.set('+3601')
+  process.kill(server.pid, 'SIGCONT')
+
+  expect(await answers).toEqual([401, 401, 200])
+  expect((await call(server.url, 'GET', '~/readyz')).status).toBe(200)
+  // The hour was no time that passed for the process: set right again, all of it is there.
+  clock.set('+0')
+  expect(await statusAt(server, '/me', token)).toBe(200)
+  await world.platform.database.close()
+  expect(await server.stop()).toBe(0)
+})

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCredential } from '../../src/operations/credentials/create-credential.ts'
@@ -8,11 +8,14 @@ import { type Answer, call } from '../support/call.ts'
 import { eventually } from '../support/crash.ts'
 import { addEmbeddedVersion, embedOrigin, exchangeInstallCode, installEmbedded } from '../support/embedding.ts'
 import { type Canary, findCanaries, type Haystack } from '../support/needles.ts'
+import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
 import { runProgram } from '../support/run-program.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
 import { createWorld, type World } from '../support/world.ts'
+
+const { afterAll, beforeAll, describe, test } = needs('openssl')
 
 // What leaves for other places: codes and sessions of framed apps, and webhooks with the secrets that sign them.
 

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { keepTimeJob } from '../../src/jobs/keep-time.ts'
 import { purgeJob } from '../../src/jobs/purge.ts'
 import { startScheduler } from '../../src/jobs/scheduler.ts'
@@ -9,12 +9,15 @@ import { createWebhookSender } from '../../src/runtime/webhook-sender.ts'
 import { call } from '../support/call.ts'
 import { eventually } from '../support/crash.ts'
 import { countExpiredAppTokens, countRows, fillWithAppTokens } from '../support/expired-rows.ts'
+import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
 import { patience } from '../support/proof.ts'
 import type { RunningServer } from '../support/running-server.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 import { networks } from '../support/webhook-world.ts'
 import { appToken, createWorld, endWorld, type World } from '../support/world.ts'
+
+const { test } = needs('openssl')
 
 setDefaultTimeout(patience)
 

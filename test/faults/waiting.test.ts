@@ -3,6 +3,7 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Answer, call, codeOf } from '../support/call.ts'
+import { needs } from '../support/needs.ts'
 import { isLong, patience, percentile, rounds } from '../support/proof.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startServer } from '../support/running-server.ts'
@@ -49,7 +50,7 @@ const uploadMuch = async ({ server, app }: World): Promise<void> => {
 }
 
 const traceable = straceWorks()
-test.skipIf(!traceable)(
+needs('strace').test.skipIf(!traceable)(
   'while the disk takes its time to sync, reads are answered before the write that waits for it',
   async () => {
     const database = join(temporaryFolder(), 'app-platform.db')

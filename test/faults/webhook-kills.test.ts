@@ -1,16 +1,19 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { createCredential } from '../../src/operations/credentials/create-credential.ts'
 import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
 import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
 import { readEndpoint } from '../../src/operations/webhooks/read-endpoint.ts'
 import { createWebhookSender } from '../../src/runtime/webhook-sender.ts'
 import { eventually } from '../support/crash.ts'
+import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
 import { patience, rounds } from '../support/proof.ts'
 import { startServer } from '../support/running-server.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 import { networks } from '../support/webhook-world.ts'
 import { createWorld } from '../support/world.ts'
+
+const { test } = needs('openssl')
 
 const kills = rounds(8)
 setDefaultTimeout(patience)

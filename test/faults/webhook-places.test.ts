@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { createServer, type Server } from 'node:net'
 import { createCredential } from '../../src/operations/credentials/create-credential.ts'
 import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
@@ -7,10 +7,13 @@ import { pingEndpoint } from '../../src/operations/webhooks/ping-endpoint.ts'
 import type { Resolve } from '../../src/runtime/webhook-sender.ts'
 import { refusalOf } from '../operations/support/owner.ts'
 import { eventually } from '../support/crash.ts'
+import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
 import { createWebhookWorld, type WebhookWorld } from '../support/webhook-world.ts'
 import { addApp } from '../support/world.ts'
+
+const { afterAll, beforeAll, test } = needs('openssl')
 
 setDefaultTimeout(60_000)
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import type { WebhookWorker } from '../../src/jobs/deliver-webhooks.ts'
 import { createCredential } from '../../src/operations/credentials/create-credential.ts'
 import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
@@ -9,10 +9,13 @@ import { resendEvents } from '../../src/operations/webhooks/resend-events.ts'
 import { rotateWebhookSecret } from '../../src/operations/webhooks/rotate-webhook-secret.ts'
 import { setEndpointStatus } from '../../src/operations/webhooks/set-endpoint-status.ts'
 import { eventually } from '../support/crash.ts'
+import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
 import { createWebhookWorld, type WebhookWorld } from '../support/webhook-world.ts'
 import { addApp } from '../support/world.ts'
+
+const { afterAll, afterEach, beforeAll, describe, test } = needs('openssl')
 
 setDefaultTimeout(60_000)
 const hour = 3_600_000

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { eventually } from '../support/crash.ts'
 import { countRows } from '../support/expired-rows.ts'
 import { addApp, type AppInWorld, appToken, createWorld, endWorld, type World } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
@@ -80,7 +81,11 @@ test('callers who leave in the middle of large uploads leave nothing behind and 
   }
   expect(countRows(world.server.database, 'versions', 'artifacts', 'artifact_chunks')).toEqual(before)
   const bytes = randomBytes(2_000_000)
-  expect(await post(uploadText('3.0.0', bytes))).toMatchObject({
+  const after = await eventually(
+    async () => await post(uploadText('3.0.0', bytes)),
+    ({ status }) => status !== 503, // until the server has seen that they left
+  )
+  expect(after).toMatchObject({
     status: 201,
     body: { artifact: { sha256: sumOf(bytes) } },
   })

@@ -67,7 +67,9 @@ const stalledAfter = (bytes: number) => {
 test('a body that falls ten seconds behind 16 KiB a second is ended with a 400 that says so, and its slot is free again', async () => {
   const app = openApp()
   const lags: number[] = []
+  const { setTimeout } = globalThis
   const timers = spyOn(globalThis, 'setTimeout').mockImplementation(((late: () => void, milliseconds: number) => {
+    if (milliseconds !== 10_000) return setTimeout(late, milliseconds) // of somebody else in this process
     lags.push(milliseconds)
     if (lags.length === 2) queueMicrotask(late) // the second wait is for what never comes
     return 0

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { webhookKinds } from '../../src/domain/webhook-kind.ts'
 import { createCredential } from '../../src/operations/credentials/create-credential.ts'
 import { createInstall } from '../../src/operations/installs/create-install.ts'
@@ -20,11 +20,14 @@ import { resendEvents } from '../../src/operations/webhooks/resend-events.ts'
 import { rotateWebhookSecret } from '../../src/operations/webhooks/rotate-webhook-secret.ts'
 import { setEndpointStatus } from '../../src/operations/webhooks/set-endpoint-status.ts'
 import { countRows } from '../support/expired-rows.ts'
+import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
 import { startReceiver, type Receiver } from '../support/webhook-receiver.ts'
 import { createWebhookWorld, type WebhookWorld } from '../support/webhook-world.ts'
 import { addApp, addUser } from '../support/world.ts'
 import { refusalOf, uploadVersion } from './support/owner.ts'
+
+const { afterAll, beforeAll, describe, test } = needs('openssl')
 
 const hour = 3_600_000
 const day = 24 * hour

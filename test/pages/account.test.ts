@@ -1,7 +1,8 @@
-import { describe, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
 import { call } from '../support/call.ts'
+import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { addApp, addUser, grantTokens, type Login, signIn } from '../support/world.ts'
@@ -10,6 +11,8 @@ import { browserKinds } from './support/browser-kinds.ts'
 import { type BrowserOptions, openBrowser } from './support/browser.ts'
 import { screenshot } from './support/screenshot.ts'
 import { signInByForm } from './support/sign-in.ts'
+
+const { describe, test } = needs('Chromium', 'openssl')
 
 const world = await worldOfFile()
 const { url } = world.server

@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { call } from '../support/call.ts'
 import { eventually } from '../support/crash.ts'
+import { needs } from '../support/needs.ts'
 import { submitVersion, uploadVersion } from '../support/version.ts'
 import { addApp, addUser, type AppInWorld, appToken, endWorld } from '../support/world.ts'
 import { openBrowser } from './support/browser.ts'
@@ -164,26 +165,30 @@ describe('whatever it is called, its name', () => {
     }
   })
 
-  test('is the one that a browser saves the file under, from the link on either page', async () => {
-    const bytes = randomBytes(300_000)
-    const app = await addApp(world.platform, world.user)
-    await upload(app, bytes, 'naïve (文件).tar.gz')
-    await submitVersion(world.platform, app, { version: '2.0.0' })
-    for (const [login, path] of [
-      [world.user, `/console/${app.slug}/versions/1.0.0`],
-      [world.operator, `/desk/reviews/${app.slug}/1.0.0`],
-    ] as const) {
-      const page = await openBrowser(world.server.url)
-      await page.goto('/sign-in')
-      await signInByForm(page, login)
-      await page.goto(path)
-      const downloading = page.waitForEvent('download')
-      await page.getByRole('link', { name: 'naïve (文件).tar.gz' }).click()
-      const download = await downloading
-      expect(download.suggestedFilename()).toBe('naïve (文件).tar.gz')
-      expect(sumOf(await Bun.file(await download.path()).bytes()).equals(sumOf(bytes))).toBe(true)
-    }
-  }, 60_000)
+  needs('Chromium', 'openssl').test(
+    'is the one that a browser saves the file under, from the link on either page',
+    async () => {
+      const bytes = randomBytes(300_000)
+      const app = await addApp(world.platform, world.user)
+      await upload(app, bytes, 'naïve (文件).tar.gz')
+      await submitVersion(world.platform, app, { version: '2.0.0' })
+      for (const [login, path] of [
+        [world.user, `/console/${app.slug}/versions/1.0.0`],
+        [world.operator, `/desk/reviews/${app.slug}/1.0.0`],
+      ] as const) {
+        const page = await openBrowser(world.server.url)
+        await page.goto('/sign-in')
+        await signInByForm(page, login)
+        await page.goto(path)
+        const downloading = page.waitForEvent('download')
+        await page.getByRole('link', { name: 'naïve (文件).tar.gz' }).click()
+        const download = await downloading
+        expect(download.suggestedFilename()).toBe('naïve (文件).tar.gz')
+        expect(sumOf(await Bun.file(await download.path()).bytes()).equals(sumOf(bytes))).toBe(true)
+      }
+    },
+    60_000,
+  )
 })
 
 describe('a damaged file', () => {

@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { expectAccessible } from './support/accessible.ts'
 import { browserKinds } from './support/browser-kinds.ts'
 import { closeBrowsers, openBrowser } from './support/browser.ts'
 import { settleNeighbour } from './support/neighbours.ts'
+import { needs } from '../support/needs.ts'
+
+const { afterAll, beforeAll, test } = needs('Chromium', 'openssl')
 
 // The eyes of all other tests of pages: what they cannot see is not tested.
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { listOwnApps } from '../../src/operations/apps/list-own-apps.ts'
 import { ownedApp } from '../../src/operations/apps/owned-app.ts'
@@ -13,6 +13,9 @@ import { browserKinds } from './support/browser-kinds.ts'
 import { type BrowserOptions, closeBrowsers, openBrowser } from './support/browser.ts'
 import { screenshot } from './support/screenshot.ts'
 import { signInByForm } from './support/sign-in.ts'
+import { needs } from '../support/needs.ts'
+
+const { afterAll, afterEach, beforeAll, describe, test } = needs('Chromium', 'openssl')
 
 // The console as a developer uses it. What it refuses is in console.test.ts.
 

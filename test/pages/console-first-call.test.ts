@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { changeAppScopes } from '../../src/operations/apps/change-app-scopes.ts'
 import { addRedirectUri, removeRedirectUri } from '../../src/operations/redirect-uris/change-redirect-uris.ts'
+import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, createWorld, endWorld, type World } from '../support/world.ts'
@@ -47,7 +48,7 @@ const allow = async (link: string): Promise<URLSearchParams> => {
   return new URL(location).searchParams
 }
 
-test('the lines for a terminal do what the page says, step by step', async () => {
+needs('bash', 'curl').test('the lines for a terminal do what the page says, step by step', async () => {
   const [setUp, appToken, authorize, exchange] = [
     await blockOf('set-up'),
     await blockOf('app-token'),

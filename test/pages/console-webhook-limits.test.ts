@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { listEndpoints } from '../../src/operations/webhooks/list-endpoints.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
 import { addApp, createWorld, endWorld, type World } from '../support/world.ts'
 import { signedInBrowser } from './support/plain-browser.ts'
+import { needs } from '../support/needs.ts'
+
+const { afterAll, beforeAll, test } = needs('openssl')
 
 setDefaultTimeout(60_000)
 

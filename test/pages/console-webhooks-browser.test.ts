@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { listEndpoints } from '../../src/operations/webhooks/list-endpoints.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
@@ -8,6 +8,9 @@ import { browserKinds } from './support/browser-kinds.ts'
 import { closeBrowsers, openBrowser } from './support/browser.ts'
 import { screenshot } from './support/screenshot.ts'
 import { signInByForm } from './support/sign-in.ts'
+import { needs } from '../support/needs.ts'
+
+const { afterAll, afterEach, beforeAll, describe, test } = needs('Chromium', 'openssl')
 
 // Webhooks as a developer sets them up, with a receiver that is really called.
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { formTicket } from '../../src/domain/form-ticket.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
 import { createCredential } from '../../src/operations/credentials/create-credential.ts'
@@ -8,8 +8,11 @@ import { operator, trace } from '../support/operator.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
 import { addApp, addUser, type AppInWorld, createWorld, endWorld, type World } from '../support/world.ts'
 import { eventually } from '../support/crash.ts'
+import { needs } from '../support/needs.ts'
 import { serverKeyIn } from '../support/server-key-in.ts'
 import { type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
+
+const { afterAll, beforeAll, describe, test } = needs('openssl')
 
 // Webhooks in the console, over plain HTTP, before a real receiver.
 

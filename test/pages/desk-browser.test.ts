@@ -1,5 +1,5 @@
 import { receivedArtifact } from '../support/received-artifact.ts'
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { createInstall } from '../../src/operations/installs/create-install.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
@@ -11,6 +11,9 @@ import { type BrowserOptions, openBrowser } from './support/browser.ts'
 import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
 import { screenshot } from './support/screenshot.ts'
 import { signInByForm } from './support/sign-in.ts'
+import { needs } from '../support/needs.ts'
+
+const { afterAll, beforeAll, describe, test } = needs('Chromium', 'openssl')
 
 let world: OperatorWorld
 let url: string

@@ -12,7 +12,7 @@ let world: OperatorWorld
 let url: string
 let desk: PlainBrowser
 beforeAll(async () => {
-  world = await createOperatorWorld()
+  world = await createOperatorWorld({ ownProcess: true }) // where hashing a password takes its time
   url = world.server.url
   desk = await signedInBrowser(url, world.operator)
 })

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import type { FrameLocator, Page } from 'playwright-core'
 import { moveInstall } from '../../src/operations/installs/move-install.ts'
 import { addEmbeddedVersion, embedOrigin } from '../support/embedding.ts'
+import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
 import { addApp, addUser, type AppInWorld, createWorld, endWorld, type Login, type World } from '../support/world.ts'
 import { expectAccessible } from './support/accessible.ts'
@@ -9,6 +10,8 @@ import { type BrowserOptions, openBrowser } from './support/browser.ts'
 import { settleNeighbour } from './support/neighbours.ts'
 import { type SampleApp, startSampleApp } from './support/sample-app.ts'
 import { signInByForm } from './support/sign-in.ts'
+
+const { afterAll, beforeAll, test } = needs('Chromium', 'openssl')
 
 const minutes = 60_000
 let world: World

@@ -1,9 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
 import { signOut } from '../../src/operations/sessions/sign-out.ts'
 import { authenticateSession } from '../../src/operations/tokens/authenticate-session.ts'
 import { call } from '../support/call.ts'
+import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
 import {
   addApp,
@@ -23,6 +24,8 @@ import { hostileText, makeHostile } from './support/hostile-text.ts'
 import { settleNeighbour } from './support/neighbours.ts'
 import { screenshot } from './support/screenshot.ts'
 import { signInByForm } from './support/sign-in.ts'
+
+const { afterAll, afterEach, beforeAll, describe, test } = needs('Chromium', 'openssl')
 
 let world: World
 let app: AppInWorld

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { call } from '../support/call.ts'
+import { needs } from '../support/needs.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { addUser } from '../support/world.ts'
 import { expectAccessible } from './support/accessible.ts'
@@ -15,6 +16,7 @@ const { url } = world.server
 const unknownEmail = 'nobody@example.com'
 
 describe('in a browser', () => {
+  const { test } = needs('Chromium', 'openssl')
   test.each(browserKinds)('a person signs in, is led where they wanted, and out: $kind', async (kind) => {
     const page = await openBrowser(url, kind)
     await page.goto('/')

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { needs } from '../support/needs.ts'
 import { endWorld } from '../support/world.ts'
 import { openBrowser } from './support/browser.ts'
 import { loginOf } from './support/enter.ts'
@@ -145,31 +146,34 @@ test('cookies say all of that themselves, and last as long as what they stand fo
   }
 })
 
-test('over HTTPS a browser gets cookies that no script reads, no other site sends and no other host sets', async () => {
-  settleNeighbour('platform.example', async (request) => {
-    const { pathname, search } = new URL(request.url)
-    return await fetch(url + pathname + search, {
-      method: request.method,
-      headers: request.headers,
-      body: request.method === 'POST' ? await request.arrayBuffer() : null,
-      redirect: 'manual',
-      decompress: false,
+needs('Chromium', 'openssl').test(
+  'over HTTPS a browser gets cookies that no script reads, no other site sends and no other host sets',
+  async () => {
+    settleNeighbour('platform.example', async (request) => {
+      const { pathname, search } = new URL(request.url)
+      return await fetch(url + pathname + search, {
+        method: request.method,
+        headers: request.headers,
+        body: request.method === 'POST' ? await request.arrayBuffer() : null,
+        redirect: 'manual',
+        decompress: false,
+      })
     })
-  })
-  const page = await openBrowser(publicUrl)
-  await page.goto('/account')
-  await signInByForm(page, world.user)
-  expect(new URL(page.url()).pathname).toBe('/account')
-  const cookies = await page.context().cookies()
-  expect(cookies.map(({ name }) => name).toSorted()).toEqual(['__Host-device', '__Host-session', '__Host-visit'])
-  for (const cookie of cookies) {
-    expect(cookie).toMatchObject({
-      httpOnly: true,
-      secure: true,
-      sameSite: 'Lax',
-      path: '/',
-      domain: 'platform.example',
-    })
-  }
-  expect(await page.evaluate<string>('document.cookie')).toBe('')
-})
+    const page = await openBrowser(publicUrl)
+    await page.goto('/account')
+    await signInByForm(page, world.user)
+    expect(new URL(page.url()).pathname).toBe('/account')
+    const cookies = await page.context().cookies()
+    expect(cookies.map(({ name }) => name).toSorted()).toEqual(['__Host-device', '__Host-session', '__Host-visit'])
+    for (const cookie of cookies) {
+      expect(cookie).toMatchObject({
+        httpOnly: true,
+        secure: true,
+        sameSite: 'Lax',
+        path: '/',
+        domain: 'platform.example',
+      })
+    }
+    expect(await page.evaluate<string>('document.cookie')).toBe('')
+  },
+)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { endWorld } from '../support/world.ts'
 import { type BrowserOptions, openBrowser } from './support/browser.ts'
@@ -9,6 +9,9 @@ import { pageTable } from './support/page-table.ts'
 import { screenshot } from './support/screenshot.ts'
 import { refusals, siteMap, type Who } from './support/site-map.ts'
 import { createStockedWorld, framedOrigin, type StockedWorld } from './support/stocked-world.ts'
+import { needs } from '../support/needs.ts'
+
+const { afterAll, beforeAll, test } = needs('Chromium', 'openssl')
 
 // Every page that there is, full of text that means harm. What one page must do is in the tests of its area.
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { getServers, setServers } from 'node:dns'
 import { createServer } from 'node:net'
 import { createServer as createSecureServer } from 'node:tls'
@@ -6,6 +6,9 @@ import { createWebhookSender, openWebhookSender, type Resolve } from '../../src/
 import { type Receiver, receiverCertificates, startReceiver } from '../support/webhook-receiver.ts'
 import { startNameServer } from './support/name-server.ts'
 import { networks } from '../support/webhook-world.ts'
+import { needs } from '../support/needs.ts'
+
+const { afterAll, beforeAll, describe, test } = needs('openssl')
 
 setDefaultTimeout(20_000)
 

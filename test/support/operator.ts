@@ -1,3 +1,5 @@
+import { copyFileSync, existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { migrations } from '../../db/migrations/index.ts'
 import { createQueries } from '../../db/queries/index.ts'
 import { openSqlite } from '../../db/sqlite.ts'
@@ -10,13 +12,32 @@ import { createClock, systemTime } from '../../src/runtime/clock.ts'
 import { createPasswords } from '../../src/runtime/passwords.ts'
 import { createRandom } from '../../src/runtime/random.ts'
 import { openWebhookSender } from '../../src/runtime/webhook-sender.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 export const operator = { kind: 'operator', id: 'test' } as const
 export const trace = { requestId: `req_${'0'.repeat(32)}`, address: 'local' } as const
 
+let template: string | null = null
+
+/** A database that is migrated and empty: a copy is made in a third of the time that the migrations take. */
+export const emptyDatabase = async (file: string): Promise<void> => {
+  if (template === null) {
+    template = join(temporaryFolder(), 'template.db')
+    await (await openDatabase(template)).close()
+  }
+  copyFileSync(template, file)
+}
+
+const openDatabase = async (file: string) =>
+  await openSqlite({ file, role: 'operator', createQueries, migrations, migrate: true })
+
 /** The platform over the same file as a running server, as an operator command opens it. */
-export const openAsOperator = async (file: string): Promise<Platform> => ({
-  database: await openSqlite({ file, role: 'operator', createQueries, migrations, migrate: true }),
+export const openAsOperator = async (file: string): Promise<Platform> => {
+  if (!existsSync(file)) await emptyDatabase(file)
+  return platformOf(await openDatabase(file))
+}
+const platformOf = (database: Platform['database']): Platform => ({
+  database,
   clock: createClock(systemTime, null),
   random: createRandom(),
   passwords: createPasswords({ cost: 4, parallel: 2 }),

@@ -8,3 +8,6 @@ const built = process.env['APP_PLATFORM_PROGRAM']
  */
 export const programCommand: readonly string[] =
   built === undefined ? [process.execPath, join(import.meta.dir, '../../src/main.ts')] : [resolve(built)]
+
+/** Whether servers run in the process of the tests, which the inner suite does. */
+export const servesHere = built === undefined && process.env['TEST_SUITE'] !== 'all'

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+
 /*
  * What the proofs have in common. Inside the tests each is done in its quick form; `bun run prove NAME` does it at length, with a
  * seed that it prints, and says so by the environment.
@@ -10,6 +12,12 @@ export const isLong = asked !== undefined
 
 /** How often the proof does what it does: `quick` inside the tests. */
 export const rounds = (quick: number): number => (asked === undefined ? quick : Number(asked))
+
+/** For a proof that had not what it needs to come to a verdict: `bun run prove` then says that it cannot tell, and exits 1. */
+export const cannotTell = (reason: string): void => {
+  console.log(`  cannot tell: ${reason}`)
+  if (Bun.env['PROOF_DOUBT'] !== undefined) writeFileSync(Bun.env['PROOF_DOUBT'], reason)
+}
 
 /** Where everything random in a proof comes from: the same seed, the same run, as far as the scheduler has no part in it. */
 export const seed = Number(Bun.env['PROOF_SEED'] ?? 1)

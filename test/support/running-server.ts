@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { programCommand } from './program.ts'
+import { programCommand, servesHere } from './program.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const running = new Set<Bun.Subprocess>()
+const here = new Set<RunningServer>()
 
 /** Ends every server that is still there. */
 export const killServers = (): void => {
@@ -12,7 +13,14 @@ export const killServers = (): void => {
 }
 process.once('exit', killServers)
 
-/** The real program in a process of its own, on a real file, listening on a free port. */
+/** Ends those in this process, too. */
+export const endServers = async (): Promise<void> => {
+  killServers()
+  await Promise.all([...here].map(async (server) => await server.stop()))
+  here.clear()
+}
+
+/** A server on a real file, listening on a free port. */
 export type RunningServer = {
   readonly url: string
   readonly database: string
@@ -39,20 +47,31 @@ export type ServerOptions = {
   readonly under?: readonly string[]
   /** Instead of the program under test, such as the same one built before. */
   readonly program?: readonly string[]
+  /** For tests that kill it, or look at its process. */
+  readonly ownProcess?: boolean
 }
 
 /**
- * Limits are off, and nobody is turned away for having waited, unless the environment given here says otherwise: most
- * rules are not about either, and must hold on a machine that is busy.
+ * Plain `bun test` runs it in this process, `bun run test` in a process of its own, as people do. Limits are off, and nobody
+ * is turned away for having waited, unless the environment given here says otherwise: most rules are not about either,
+ * and must hold on a machine that is busy.
  */
 export const startServer = async (options: ServerOptions = {}): Promise<RunningServer> => {
   const database = options.database ?? join(temporaryFolder(), 'app-platform.db')
+  const env = { RATE_LIMIT: 'off', LONGEST_WAIT_MS: 'off', ...options.env }
+  if (servesHere && !needsOwnProcess(options)) {
+    const { startServerHere } = await import('./server-here.ts') // here, for it brings the whole program
+    const server = await startServerHere(database, env)
+    here.add(server)
+    void server.ended.then(() => here.delete(server))
+    return server
+  }
   const under = options.under ?? []
   const program = options.program ?? programCommand
   const child = Bun.spawn(
     [...under, ...program, 'serve', '--json', '--port', String(options.port ?? 0), '--database', database],
     {
-      env: { PATH: process.env['PATH'] ?? '', RATE_LIMIT: 'off', LONGEST_WAIT_MS: 'off', ...options.env },
+      env: { PATH: process.env['PATH'] ?? '', ...env },
       stdout: 'pipe',
       stderr: 'pipe',
     },
@@ -101,6 +120,10 @@ export const startServer = async (options: ServerOptions = {}): Promise<RunningS
     },
   }
 }
+
+/** Bun reads `NODE_EXTRA_CA_CERTS` once, when a process starts. */
+const needsOwnProcess = ({ ownProcess = false, port, under, program, env = {} }: ServerOptions): boolean =>
+  ownProcess || port !== undefined || under !== undefined || program !== undefined || 'NODE_EXTRA_CA_CERTS' in env
 
 const childOf = (pid: number): number =>
   Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0])

@@ -34,7 +34,7 @@ export const addDevCommand = (program: Command): void => {
         openWebhookSender(config.webhookNetworks),
         (line) => void process.stdout.write(line),
       )
-      const server = await startPlatformServer(config, receiver.sender)
+      const server = await startPlatformServer(config, { webhooks: receiver.sender })
       const { platform } = server
       const requestId = recordId('req_', platform.random.uuid(platform.clock.now()))
       const demo = await seedDemo(platform, { requestId, address: 'local' }, { kind: 'system' }, demoReceiverUrl)

@@ -2,11 +2,6 @@ import { join } from 'node:path'
 import { makeCertificates } from '../../clients/support/certificates.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-const searched = `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`
-
-/** Where a program is, or null. Whoever has none misses the tests that run it; the continuous tests have them all. */
-export const installed = (name: string): string | null => Bun.which(name, { PATH: searched })
-
 const running = new Set<Bun.Subprocess>()
 process.once('exit', () => running.forEach((proxy) => proxy.kill('SIGKILL')))
 

@@ -1,24 +1,24 @@
 import { join } from 'node:path'
 import type { Json } from '../../support/call.ts'
 import type { AppInWorld } from '../../support/world.ts'
-import { installedProgram, pythonWith } from './installed.ts'
+import { programAt, type ProgramName } from '../../support/needs.ts'
 
 /** How to run one of the scripts beside this folder. */
-type ClientCommand = () => Promise<readonly string[]>
+export type ClientCommand = () => Promise<readonly string[]>
 
 const scriptNamed = (name: string) => join(import.meta.dir, '..', name)
 
 export const byNode =
   (script: string): ClientCommand =>
-  async () => [installedProgram('node', 'nodejs'), scriptNamed(script)]
+  async () => [programAt('node'), scriptNamed(script)]
 
 export const byBun =
   (script: string): ClientCommand =>
   async () => [process.execPath, scriptNamed(script)]
 
 export const byPython =
-  (script: string, module: string, debianPackage: string): ClientCommand =>
-  async () => [await pythonWith(module, debianPackage), '-B', scriptNamed(script)]
+  (script: string, library: ProgramName): ClientCommand =>
+  async () => [programAt(library), '-B', scriptNamed(script)]
 
 type Registration = {
   readonly issuer: string

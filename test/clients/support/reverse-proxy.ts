@@ -1,7 +1,7 @@
 import { join } from 'node:path'
+import { programAt } from '../../support/needs.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import type { Certificates } from './certificates.ts'
-import { installedProgram } from './installed.ts'
 
 /** The proxy's own address towards the server, so that it cannot be mistaken for that of a client on this machine. */
 export const proxyAddress = '127.0.0.9'
@@ -17,7 +17,7 @@ process.once('exit', () => running.forEach((proxy) => proxy.kill('SIGKILL')))
  * @throws Error with what nginx said, or with a sentence that says how to install it
  */
 export const startReverseProxy = async (options: ProxyOptions): Promise<ReverseProxy> => {
-  const nginx = installedProgram('nginx', 'nginx')
+  const nginx = programAt('nginx')
   const folder = temporaryFolder()
   const file = join(folder, 'nginx.conf')
   await Bun.write(file, configuration(folder, options))

@@ -3,9 +3,9 @@ import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, symlinkSync
 import { straceWorks } from '../../faults/power-loss/recording.ts'
 import { eventually, startTiny } from './support/start-tiny.ts'
 import { openTiny, temporaryFolder, type TinyStore } from './support/tiny-store.ts'
+import { needs } from '../../support/needs.ts'
 
 const traceable = straceWorks()
-if (!traceable) console.warn('The tests of failing disks are skipped: they need strace and the right to trace.')
 
 /** Makes some calls of a process fail as a disk would; `when` counts in each thread. */
 const failing = (call: string, error: string, when: string, path: readonly string[] = []) => [
@@ -28,7 +28,7 @@ const addUntilRefused = async (
   }
 }
 
-test.skipIf(!traceable)(
+needs('strace').test.skipIf(!traceable)(
   'after a sync that failed nothing is written any more, reads go on, and a restart has all that was answered',
   async () => {
     using folder = temporaryFolder()
@@ -61,7 +61,7 @@ test.skipIf(!traceable)(
   },
 )
 
-test.skipIf(!traceable)('after a write that failed nothing is written any more', async () => {
+needs('strace').test.skipIf(!traceable)('after a write that failed nothing is written any more', async () => {
   using folder = temporaryFolder()
   await (await openTiny(folder.file)).close()
   const server = await startTiny(folder.file, 'server', failing('pwrite64', 'EIO', '30+', [`${folder.file}-wal`]))
@@ -81,33 +81,40 @@ test.skipIf(!traceable)('after a write that failed nothing is written any more',
   await store.close()
 })
 
-test.skipIf(!traceable)('a full disk refuses what it cannot take, and writing goes on once there is room', async () => {
-  using folder = temporaryFolder()
-  await (await openTiny(folder.file)).close()
-  const server = await startTiny(folder.file, 'server', failing('pwrite64', 'ENOSPC', '30..31', [`${folder.file}-wal`]))
-  const add = (id: string) => server.ask({ kind: 'add', id })
+needs('strace').test.skipIf(!traceable)(
+  'a full disk refuses what it cannot take, and writing goes on once there is room',
+  async () => {
+    using folder = temporaryFolder()
+    await (await openTiny(folder.file)).close()
+    const server = await startTiny(
+      folder.file,
+      'server',
+      failing('pwrite64', 'ENOSPC', '30..31', [`${folder.file}-wal`]),
+    )
+    const add = (id: string) => server.ask({ kind: 'add', id })
 
-  const { added, refusal } = await addUntilRefused(add)
-  const full = await server.ask({ kind: 'health' })
-  const recovered = await eventually(
-    () => server.ask({ kind: 'health' }),
-    (health) => JSON.stringify(health).includes('true'),
-  )
+    const { added, refusal } = await addUntilRefused(add)
+    const full = await server.ask({ kind: 'health' })
+    const recovered = await eventually(
+      () => server.ask({ kind: 'health' }),
+      (health) => JSON.stringify(health).includes('true'),
+    )
 
-  expect(refusal).toEqual({ refused: 'unavailable' })
-  expect(full).toEqual({ writable: false, problem: 'full', reason: expect.stringContaining('is full: make room.') })
-  expect(recovered).toEqual({ writable: true, problem: null, reason: null })
-  expect(await server.ask({ kind: 'faults' })).toBe(0)
-  expect(await add('there is room again')).toBe('added')
-  await server.kill()
+    expect(refusal).toEqual({ refused: 'unavailable' })
+    expect(full).toEqual({ writable: false, problem: 'full', reason: expect.stringContaining('is full: make room.') })
+    expect(recovered).toEqual({ writable: true, problem: null, reason: null })
+    expect(await server.ask({ kind: 'faults' })).toBe(0)
+    expect(await add('there is room again')).toBe('added')
+    await server.kill()
 
-  const store = await openTiny(folder.file)
-  expect((await store.queries.ids()).sort()).toEqual([...added, 'there is room again'].sort())
-  expect(await store.check()).toEqual([])
-  await store.close()
-})
+    const store = await openTiny(folder.file)
+    expect((await store.queries.ids()).sort()).toEqual([...added, 'there is room again'].sort())
+    expect(await store.check()).toEqual([])
+    await store.close()
+  },
+)
 
-test.skipIf(!traceable)(
+needs('strace').test.skipIf(!traceable)(
   'a checkpoint that fails again and again stops nobody, and the WAL is copied once the disk takes it',
   async () => {
     using folder = temporaryFolder()

@@ -1,9 +1,10 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call } from '../../support/call.ts'
 import { eventually } from '../../support/crash.ts'
 import { Ledger } from '../../support/ledger.ts'
+import { needs } from '../../support/needs.ts'
 import { openAsOperator } from '../../support/operator.ts'
 import { isLong, patience, percentile, rounds, seed, seeded } from '../../support/proof.ts'
 import { type RunningServer, startServer } from '../../support/running-server.ts'
@@ -15,8 +16,6 @@ import { type Cast, scriptedRun, type Told } from './scripted-run.ts'
 setDefaultTimeout(patience)
 const wanted = rounds(3)
 const traceable = straceWorks()
-if (!traceable)
-  console.warn('The tests of single calls to the disk are skipped: they need strace and the right to trace.')
 
 const writes = 'pwrite64'
 const syncs = 'fsync,fdatasync'
@@ -171,7 +170,7 @@ const everyPoint = async (base: Base): Promise<readonly Point[]> => {
     .map(({ point }) => point)
 }
 
-test.skipIf(!traceable)(
+needs('strace').test.skipIf(!traceable)(
   'killed or failed by the disk at any single write or sync, the server stays honest and the next one knows what was told',
   async () => {
     const base = await makeBase()

@@ -79,12 +79,22 @@ const workplaceIn = (folder: string): Workplace => {
     run: async (files, options) => {
       prepare(options)
       const began = performance.now()
-      const child = Bun.spawn(['nice', '-n', '5', process.execPath, 'test', '--bail', '--timeout', '30000', ...files], {
-        cwd: folder,
-        env: { ...process.env, TMPDIR: temporary, PROOF_ROUNDS: undefined, PROOF_SEED: undefined },
-        stdio: ['ignore', 'ignore', 'pipe'],
-        detached: true,
-      })
+      const child = Bun.spawn(
+        ['nice', '-n', '5', process.execPath, 'test', '--bail', '--path-ignore-patterns', '', ...files],
+        {
+          cwd: folder,
+          env: {
+            ...process.env,
+            TEST_SUITE: 'all',
+            TEST_TIMEOUT_MS: '30000',
+            TMPDIR: temporary,
+            PROOF_ROUNDS: undefined,
+            PROOF_SEED: undefined,
+          },
+          stdio: ['ignore', 'ignore', 'pipe'],
+          detached: true,
+        },
+      )
       let isHung = false
       const end = () => {
         try {

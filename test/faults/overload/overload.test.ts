@@ -2,12 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call } from '../../support/call.ts'
-import { isLong, patience, rounds, seed } from '../../support/proof.ts'
+import { cannotTell, isLong, patience, rounds, seed } from '../../support/proof.ts'
 import { runProgram } from '../../support/run-program.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { createWorld, endWorld, type World } from '../../support/world.ts'
 import type { CrowdPlan, CrowdReport, CrowdTally } from './crowd.ts'
 import { mixedCalls } from './mixed-calls.ts'
+import { verdictOn } from './verdict.ts'
 
 /**
  * The limits of callers are off and everybody comes from another address: what protects the server here is the server. At
@@ -138,11 +139,18 @@ test('many more callers than it can serve are answered, told when to come back o
   expect((await call(world.server.url, 'GET', '~/readyz')).status).toBe(200)
 })
 
+test('a server that did less under load without half of the processor time that it wanted is not called broken', () => {
+  expect(verdictOn({ goodput: 0.8, processor: 0.1 })).toBe('holds')
+  expect(verdictOn({ goodput: 0.79, processor: 0.49 })).toBe('cannot tell')
+  expect(verdictOn({ goodput: 0.79, processor: 0.5 })).toBe('broken')
+})
+
 test.if(isLong)(
   'with five times what it can do, it does four fifths of it or more, and can be watched throughout',
   async () => {
     const peaks: { readonly seen: number; readonly own: number }[] = []
     const overloaded: number[] = []
+    const processorShares: number[] = []
     for (let round = 0; round < rounds(1); round += 1) {
       // Without sign-ins: with them all connections soon wait for a hash, and the peak would be none.
       const quick = calls.filter(({ name }) => name !== 'sign-in')
@@ -150,11 +158,13 @@ test.if(isLong)(
         const [report, watch] = await watching(crowd({ perSecond: null, connections, seconds: 5 }, quick))
         console.log(told(`${connections} connections`, report, watch))
         peaks.push({ seen: goodput(report), own: ownGoodput(report) })
+        processorShares.push(report.processorShare)
       }
       const perSecond = 5 * Math.max(...peaks.slice(-2).map(({ seen }) => seen))
       const [report, watch] = await watching(crowd({ perSecond, connections: 12_000, seconds: 10 }))
       console.log(told(`${perSecond} calls a second`, report, watch))
       overloaded.push(ownGoodput(report))
+      processorShares.push(report.processorShare)
       expect(report.oddity).toBeNull()
       expect(watch.failed).toBe(0)
       expect(sum(report, 'turnedAway')).toBeGreaterThan(0)
@@ -168,7 +178,11 @@ test.if(isLong)(
       `  medians, as if nobody else had a share of the processor: peak ${peak} good/s, ` +
         `overloaded ${median(overloaded)} good/s: ${Math.round(100 * share)} %`,
     )
-    expect(share).toBeGreaterThanOrEqual(0.8)
+    const processor = Math.min(...processorShares)
+    const verdict = verdictOn({ goodput: share, processor })
+    if (verdict === 'cannot tell')
+      cannotTell(`the server got ${Math.round(100 * processor)} % of the processor time that it wanted`)
+    expect(verdict).not.toBe('broken')
   },
   patience,
 )

@@ -1,10 +1,11 @@
 import { Database } from 'bun:sqlite'
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { DatabaseUnusable } from '../../../db/database.ts'
 import { assertServable } from '../../../db/sqlite/acknowledged.ts'
 import { temporaryFolder } from '../../db/engine/support/tiny-store.ts'
+import { needs } from '../../support/needs.ts'
 import { isLong, patience, rounds, seed, seeded } from '../../support/proof.ts'
 import { type DiskEvent, record, straceWorks } from './recording.ts'
 import { type Aftermath, cutPower } from './replay.ts'
@@ -14,7 +15,6 @@ setDefaultTimeout(patience)
 const workload = join(import.meta.dir, 'workload.ts')
 
 const traceable = straceWorks()
-if (!traceable) console.warn('The power-loss tests are skipped: they need strace and the right to trace.')
 
 /** How many states are damaged, how many have lost acknowledged notes, how many notes one of them has lost at most, and how many a start refuses. */
 type Verdict = {
@@ -94,7 +94,7 @@ const recordTelling = async (): Promise<readonly DiskEvent[]> => {
   return events
 }
 
-test.skipIf(!traceable)(
+needs('strace').test.skipIf(!traceable)(
   'a power cut at any moment loses no acknowledged transaction, damages nothing, and keeps no server from starting',
   async () => {
     const events = await recordTelling()
@@ -106,7 +106,7 @@ test.skipIf(!traceable)(
   },
 )
 
-test.skipIf(!traceable)(
+needs('strace').test.skipIf(!traceable)(
   'the same engine without its own sync loses acknowledged transactions, so the replay can tell',
   async () => {
     const { damaged, losing, refused } = replay(await recordWorkload('unsynced'))

@@ -1,10 +1,7 @@
-import { existsSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
+import { programAt } from '../../support/needs.ts'
 import { killNeighbours, startNeighbours } from './neighbours.ts'
 
-/** The one without windows does the same work in a third of the time. */
-const usualPlaces = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
-const executablePath = process.env['CHROMIUM'] ?? usualPlaces.find((path) => existsSync(path)) ?? '/usr/bin/chromium'
 let launched: Promise<Browser> | null = null
 
 /**
@@ -15,12 +12,7 @@ let launched: Promise<Browser> | null = null
 export const startChromium = async (): Promise<Browser> => await (launched ??= launch())
 
 const launch = async (): Promise<Browser> => {
-  if (!existsSync(executablePath)) {
-    throw new Error(
-      `The tests in test/pages drive Chromium, and there is none at ${executablePath}: install it ` +
-        `(Debian: apt-get install -y --no-install-recommends chromium-headless-shell), or say where it is: CHROMIUM=/path/to/chromium.`,
-    )
-  }
+  const executablePath = programAt('Chromium')
   // Only now: to load it takes a second, which tests without pages need not wait for.
   const [{ chromium }, neighbours] = await Promise.all([import('playwright-core'), startNeighbours()])
   return await chromium.launch({

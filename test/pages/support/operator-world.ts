@@ -1,6 +1,7 @@
 import { setOperator } from '../../../src/operations/users/set-operator.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { operator as commandLine, trace } from '../../support/operator.ts'
+import type { ServerOptions } from '../../support/running-server.ts'
 import { addUser, createWorld, type Login, type World } from '../../support/world.ts'
 
 /** A world with two operators in it. */
@@ -12,8 +13,8 @@ export const addOperator = async (platform: Platform, name: string): Promise<Log
   return login
 }
 
-export const createOperatorWorld = async (): Promise<OperatorWorld> => {
-  const world = await createWorld()
+export const createOperatorWorld = async (options: ServerOptions = {}): Promise<OperatorWorld> => {
+  const world = await createWorld(options)
   const operator = await addOperator(world.platform, 'Olive Operator')
   return { ...world, operator, colleague: await addOperator(world.platform, 'Carl Colleague') }
 }

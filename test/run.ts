@@ -1,0 +1,26 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { argv } from 'node:process'
+import { type Skipped, skippedLine } from './support/needs.ts'
+import { removeTemporaryFolders, temporaryFolder } from './support/temporary-folder.ts'
+
+/*
+ * `bun run test [PATH…]`: every test, also those that bunfig.toml keeps from a plain `bun test`, with servers in processes of their
+ * own; and at the end one line about tests that were skipped because a program is not installed.
+ */
+
+const skipped = join(temporaryFolder(), 'skipped.jsonl')
+const tests = Bun.spawn(
+  [process.execPath, 'test', '--parallel=2', '--timeout=60000', '--path-ignore-patterns', '', ...argv.slice(2)],
+  {
+    env: { ...process.env, TEST_SUITE: 'all', TEST_SKIPPED_FILE: skipped },
+    stdio: ['inherit', 'inherit', 'inherit'],
+  },
+)
+const exitCode = await tests.exited
+
+const lines = existsSync(skipped) ? readFileSync(skipped, 'utf8').trim().split('\n') : []
+const told = skippedLine(lines.map((line): Skipped => JSON.parse(line)))
+if (told !== null) console.log(told)
+removeTemporaryFolders()
+process.exit(exitCode)

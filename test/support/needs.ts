@@ -1,0 +1,141 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, test } from 'bun:test'
+import { appendFileSync, existsSync } from 'node:fs'
+
+/** What some tests drive beside the program itself: where it is, or null, and the Debian packages that bring it. */
+type Program = { readonly find: () => string | null; readonly packages: string }
+
+const which = (name: string): string | null => Bun.which(name, { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` })
+
+/** The one without windows does the same work in a third of the time. */
+const chromiums = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
+const findChromium = (): string | null =>
+  [process.env['CHROMIUM'] ?? chromiums].flat().find((path) => existsSync(path)) ?? null
+
+const debianPython = '/usr/bin/python3' // another one does not see Debian's packages
+const findPython = (...code: readonly string[]): string | null => {
+  const isThere = existsSync(debianPython) && Bun.spawnSync([debianPython, '-c', code.join('\n')]).exitCode === 0
+  return isThere ? debianPython : null
+}
+
+const findFaketime = (): string | null =>
+  [...new Bun.Glob('usr/lib/*/faketime/libfaketime.so.1').scanSync({ cwd: '/', absolute: true })][0] ?? null
+
+const programs = {
+  Chromium: { find: findChromium, packages: 'chromium-headless-shell fonts-liberation fonts-noto-color-emoji' },
+  nginx: { find: () => which('nginx'), packages: 'nginx' },
+  caddy: { find: () => which('caddy'), packages: 'caddy' },
+  openssl: { find: () => which('openssl'), packages: 'openssl' },
+  curl: { find: () => which('curl'), packages: 'curl' },
+  node: { find: () => which('node'), packages: 'nodejs' },
+  bash: { find: () => which('bash'), packages: 'bash' },
+  zsh: { find: () => which('zsh'), packages: 'zsh' },
+  fish: { find: () => which('fish'), packages: 'fish' },
+  'systemd-analyze': { find: () => which('systemd-analyze'), packages: 'systemd' },
+  promtool: { find: () => which('promtool'), packages: 'prometheus' },
+  strace: { find: () => which('strace'), packages: 'strace' },
+  faketime: { find: findFaketime, packages: 'faketime' },
+  python3: { find: () => findPython(), packages: 'python3' },
+  Authlib: { find: () => findPython('import authlib'), packages: 'python3-authlib' },
+  'requests-oauthlib': { find: () => findPython('import requests_oauthlib'), packages: 'python3-requests-oauthlib' },
+} as const satisfies Readonly<Record<string, Program>>
+
+export type ProgramName = keyof typeof programs
+
+const found = new Map<ProgramName, string | null>()
+const find = (name: ProgramName): string | null => {
+  const known = found.get(name)
+  if (known !== undefined) return known
+  const path = programs[name].find()
+  found.set(name, path)
+  return path
+}
+
+/**
+ * Where a program is. Tests that ask say so with `needs`.
+ * @throws Error with a sentence that says how to install it
+ */
+export const programAt = (name: ProgramName): string => {
+  const path = find(name)
+  if (path === null) throw new Error(whatIsMissing([name]))
+  return path
+}
+
+const installing = (names: readonly ProgramName[]): string => {
+  const packages = new Set(names.flatMap((name) => programs[name].packages.split(' ')))
+  return `apt-get install -y --no-install-recommends ${[...packages].join(' ')}`
+}
+
+const whatIsMissing = (names: readonly ProgramName[]): string =>
+  `This machine has no ${names.join(', ')}. Install with: ${installing(names)}`
+
+export type Skipped = { readonly tests: number; readonly programs: readonly ProgramName[] }
+let skippedTests = 0
+const missingPrograms = new Set<ProgramName>()
+
+/** One line about all tests that were skipped for want of a program; null when none was. */
+export const skippedLine = (parts: readonly Skipped[]): string | null => {
+  const tests = parts.reduce((total, part) => total + part.tests, 0)
+  const names = [...new Set(parts.flatMap((part) => part.programs))].toSorted()
+  return tests === 0 ? null : `${tests} tests were skipped. ${whatIsMissing(names)}`
+}
+
+/** Prints that line after the last test, or leaves it to `test/run.ts`, which runs every file in a world of its own. */
+export const tellSkipped = (): void => {
+  const part: Skipped = { tests: skippedTests, programs: [...missingPrograms] }
+  const line = skippedLine([part])
+  const file = process.env['TEST_SKIPPED_FILE']
+  if (line !== null && file !== undefined) appendFileSync(file, `${JSON.stringify(part)}\n`)
+  else if (line !== null) console.log(line)
+}
+
+/** `test`, with other arguments, and each of those tests counted; its modifiers lead back to itself. */
+const standIn = (base: typeof test, counted: (tests: number) => void, change: (args: unknown[]) => unknown[]) => {
+  const proxy: typeof test = new Proxy(base, {
+    apply: (target, self, args) => {
+      counted(1)
+      Reflect.apply(target, self, change(args))
+    },
+    get: (target, key) => {
+      if (key === 'if' || key === 'skipIf') return () => proxy
+      if (key !== 'each') return Reflect.get(target, key)
+      return (table: readonly unknown[]) =>
+        (...args: unknown[]) => {
+          counted(table.length)
+          Reflect.apply(target.each(table), undefined, change(args))
+        }
+    },
+  })
+  return proxy
+}
+
+const bunTest = { afterAll, afterEach, beforeAll, beforeEach, describe, test }
+const noHook: typeof beforeAll = () => undefined
+const noHooks = { afterAll: noHook, afterEach: noHook, beforeAll: noHook, beforeEach: noHook }
+
+/**
+ * The functions of `bun:test` for tests that drive these programs. Where one of them is missing the tests are skipped, and counted
+ * for the line at the end; with `CI=true` they fail.
+ */
+export const needs = (...names: readonly ProgramName[]): typeof bunTest => {
+  const missing = names.filter((name) => find(name) === null)
+  if (missing.length === 0) return bunTest
+  if (process.env['CI'] === 'true') {
+    const fail = () => {
+      throw new Error(whatIsMissing(missing))
+    }
+    return {
+      ...noHooks,
+      describe,
+      test: standIn(
+        test,
+        () => undefined,
+        ([name]) => [name, fail],
+      ),
+    }
+  }
+  const count = (tests: number) => {
+    skippedTests += tests
+    for (const name of missing) missingPrograms.add(name)
+  }
+  return { ...noHooks, describe: describe.skip, test: standIn(test.skip, count, (args) => args) }
+}
