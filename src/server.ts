@@ -8,7 +8,8 @@ import { bodyRule } from './http/json-body.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
 import type { RefusalPage } from './http/envelope.ts'
 import { startMetricsServer } from './http/metrics-server.ts'
-import { type RunningServer, startServer } from './http/server.ts'
+import { listen } from './http/server.ts'
+import { createShell } from './http/shell.ts'
 import { createTurnstile } from './http/turnstile.ts'
 import { standardRefusal } from './http/standard/refusal.ts'
 import { standardBodyRule } from './http/standard/routes.ts'
@@ -128,72 +129,74 @@ export const startPlatformServer = async (
           render: async () => await metrics.render(await readFigures(parts)),
           failed: (cause) => log.error('metrics.failed', { cause }),
         })
-  let platform: Platform | null = null
-  const server: RunningServer = startServer({
-    ...config,
-    createApp: (publicUrl) => {
-      platform = { ...parts, publicUrl }
-      const door: Door = {
-        platform,
-        serverKey,
-        limiter,
-        log,
-        metrics,
-        servesMetrics: metricsServer === null,
-        draining: () => server.draining(),
-        isDrainingForProxy: () => server.isDrainingForProxy(),
-        signingIn: new Map(),
-        delayed: new Map(),
-        sleep: Bun.sleep,
-      }
-      return createApp(door, refusal).use(pages(door))
-    },
-    bodyRule: (method, pattern) =>
-      pageBodyRule(method, pattern) ?? standardBodyRule(method, pattern) ?? bodyRule(method, pattern),
-    refusalPage: refusal,
-    clock: keepingClock(clock, database),
-    random,
+  const listener = listen(config)
+  const { url, publicUrl } = listener
+  const platform: Platform = { ...parts, publicUrl }
+  const door: Door = {
+    platform,
+    serverKey,
+    limiter,
     log,
     metrics,
-    limiter,
-    turnstile: createTurnstile({ longestWaitMs: config.longestWaitMs, monotonicMs: systemTime.monotonic }),
-  })
-  const running: Platform = platform ?? { ...parts, publicUrl: server.publicUrl }
-  const watchConditions = watchConditionsJob(running, log)
+    servesMetrics: metricsServer === null,
+    draining: listener.draining,
+    isDrainingForProxy: listener.isDrainingForProxy,
+    signingIn: new Map(),
+    delayed: new Map(),
+    sleep: Bun.sleep,
+  }
+  listener.serve(
+    createShell({
+      app: createApp(door, refusal).use(pages(door)),
+      publicUrl,
+      draining: listener.draining,
+      trustedProxies: config.trustedProxies,
+      bodyRule: (method, pattern) =>
+        pageBodyRule(method, pattern) ?? standardBodyRule(method, pattern) ?? bodyRule(method, pattern),
+      refusalPage: refusal,
+      clock: keepingClock(clock, database),
+      random,
+      log,
+      metrics,
+      limiter,
+      turnstile: createTurnstile({ longestWaitMs: config.longestWaitMs, monotonicMs: systemTime.monotonic }),
+    }),
+  )
+  const watchConditions = watchConditionsJob(platform, log)
   await watchConditions.run(() => false)
   const jobs = [
-    purgeJob(running, metrics.purged),
-    keepTimeJob(running),
-    announceDeprecationsJob(running),
-    tellRefusalsJob(running),
+    purgeJob(platform, metrics.purged),
+    keepTimeJob(platform),
+    announceDeprecationsJob(platform),
+    tellRefusalsJob(platform),
     watchConditions,
   ]
   const failed = (job: string, cause: unknown) => log.error('job.failed', { job, cause })
   for (const job of [...jobs.map(({ name }) => name), 'webhooks']) metrics.jobDone(job)
   const scheduler = startScheduler(jobs, { chance: Math.random, done: metrics.jobDone, failed })
-  const webhookWorker = startWebhookWorker(running, {
+  const webhookWorker = startWebhookWorker(platform, {
     done: () => metrics.jobDone('webhooks'),
     failed: (cause) => log.error('webhook.failed', { cause }),
   })
   const endWatching = watchEventLoop(metrics.late, systemTime.monotonic)
-  log.info('server.listening', { port: Number(new URL(server.url).port) })
+  log.info('server.listening', { port: Number(new URL(url).port) })
 
   return {
-    url: server.url,
-    publicUrl: server.publicUrl,
+    url,
+    publicUrl,
     metricsUrl: metricsServer === null ? null : `${metricsServer.url}/metrics`,
-    platform: running,
+    platform,
     faulted: faulted.promise,
     stop: async () => {
-      await server.stop()
+      await listener.stop()
       await metricsServer?.stop()
       endWatching()
       await Promise.all([scheduler.stop(), webhookWorker.stop()])
       const health = database.health()
       // Another process may hold the lock: no reason to leave the rest undone.
       const writable = health.writable || health.problem === 'locked'
-      if (writable) await tellAllRefusals(running).catch((cause: unknown) => failed('tell-refusals', cause))
-      if (writable) await keepTime(running).catch((cause: unknown) => failed('keep-time', cause))
+      if (writable) await tellAllRefusals(platform).catch((cause: unknown) => failed('tell-refusals', cause))
+      if (writable) await keepTime(platform).catch((cause: unknown) => failed('keep-time', cause))
       await database.close()
       log.info('server.stopped')
       log.flush()

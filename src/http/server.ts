@@ -1,8 +1,9 @@
 import http from 'node:http'
-import { createShell, type ShellOptions } from './shell.ts'
+import type { Shell } from './shell.ts'
 
-export type ServerOptions = ShellOptions & {
+type ListenOptions = {
   readonly host: string
+  /** 0 takes a free one. */
   readonly port: number
   /** Null: `http://localhost` and the port that was taken. */
   readonly publicUrl: string | null
@@ -12,10 +13,14 @@ export type ServerOptions = ShellOptions & {
   readonly noticeMs?: number
 }
 
-export type RunningServer = {
+/** A port that was taken, and what stops serving on it. */
+export type Listener = {
   /** Where it listens. */
   readonly url: string
+  /** The origin that clients see. */
   readonly publicUrl: string
+  /** From now on requests are answered by this. */
+  serve(answer: Shell): void
   /** True from the first moment of `stop`: not ready for more. */
   readonly draining: () => boolean
   /** The same for a proxy that asks every second or so: `stop` goes on serving until it has been told. */
@@ -38,12 +43,14 @@ export const idleSeconds = 30
 const maximumHeaderBytes = 128 * 1024
 
 /**
- * The shell around the app: it knows every request and every answer, so that what must hold for all of them (contract
- * section 1) is done in one place and cannot be forgotten by a route. Checks come in the contract's order. What Bun's
- * parser refuses (a malformed request line, more than 128 KiB or 200 headers, an HTTP/1.1 request without Host, a method
- * it does not know) never gets here and has no envelope: Bun closes such a connection itself, mostly with a bare status.
+ * Takes the port, so that the program can be composed from plain values: the public URL may name a port that was free.
+ * `serve` follows in the same turn of the event loop, so no request is read before it. What Bun's parser refuses (a
+ * malformed request line, more than 128 KiB or 200 headers, an HTTP/1.1 request without Host, a method it does not know)
+ * never gets here and has no envelope: Bun closes such a connection itself, mostly with a bare status.
+ * @throws what Bun throws when the port cannot be taken
  */
-export const startServer = (options: ServerOptions): RunningServer => {
+export const listen = (options: ListenOptions): Listener => {
+  let answer: Shell = notServing
   let draining = false
   let proxyAskedAt = Number.NEGATIVE_INFINITY
   const proxyTold = Promise.withResolvers<void>()
@@ -60,13 +67,14 @@ export const startServer = (options: ServerOptions): RunningServer => {
     fetch: (request, bun) => answer(request, bun.requestIP(request)?.address),
     error: () => new Response(null, { status: 500 }),
   })
-  const publicUrl = options.publicUrl ?? `http://localhost:${server.port}`
   const { drainMs = defaultDrainMs, noticeMs = Math.min(defaultNoticeMs, drainMs) } = options
-  const answer = createShell(options, publicUrl, () => draining)
 
   return {
     url: listeningUrl(options.host, server.port ?? options.port),
-    publicUrl,
+    publicUrl: options.publicUrl ?? `http://localhost:${server.port}`,
+    serve: (shell) => {
+      answer = shell
+    },
     draining: () => draining,
     isDrainingForProxy: () => {
       proxyAskedAt = performance.now()
@@ -103,6 +111,8 @@ const stopWithin = async (server: Bun.Server<unknown>, milliseconds: number): Pr
   clearTimeout(timer)
   await server.stop(true)
 }
+
+const notServing: Shell = async () => new Response(null, { status: 503, headers: { 'retry-after': '1' } })
 
 /** Where a server on this address is reached from this machine. */
 export const listeningUrl = (host: string, port: number): string => {

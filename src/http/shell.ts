@@ -24,9 +24,12 @@ export type RoutedApp = {
   fetch(request: Request): Response | Promise<Response>
 }
 
-export type ShellOptions = {
-  /** Called once the server listens, with the public URL, which may name a port that was only just taken. */
-  readonly createApp: (publicUrl: string) => RoutedApp
+type ShellOptions = {
+  readonly app: RoutedApp
+  /** The origin that clients see. */
+  readonly publicUrl: string
+  /** Whether the server has begun to stop. */
+  readonly draining: () => boolean
   readonly trustedProxies: readonly IpNetwork[]
   /** What a route takes as a body, where that is not JSON of at most 64 KiB. */
   readonly bodyRule?: (method: string, pattern: string) => BodyRule | undefined
@@ -51,9 +54,8 @@ type BoundRoute = { readonly pattern: string; readonly body: BodyRule; readonly 
  * Knows every request and every answer, so that what must hold for all of them (contract section 1) is done in one place and
  * cannot be forgotten by a route.
  */
-export const createShell = (options: ShellOptions, publicUrl: string, draining: () => boolean): Shell => {
-  const { clock, random, log, metrics, limiter, turnstile } = options
-  const app = options.createApp(publicUrl)
+export const createShell = (options: ShellOptions): Shell => {
+  const { app, publicUrl, draining, clock, random, log, metrics, limiter, turnstile } = options
   const burst = createBurst()
   const readAddress = createClientAddressReader(options.trustedProxies)
   const secure = publicUrl.startsWith('https:')

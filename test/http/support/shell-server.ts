@@ -10,7 +10,8 @@ import { docsRoutes } from '../../../src/http/docs.ts'
 import { errorHandling } from '../../../src/http/errors.ts'
 import { createRateLimiter } from '../../../src/http/rate-limit.ts'
 import { contextOf } from '../../../src/http/request-context.ts'
-import { startServer } from '../../../src/http/server.ts'
+import { listen } from '../../../src/http/server.ts'
+import { createShell } from '../../../src/http/shell.ts'
 import { readJson } from '../../../src/http/strict-json.ts'
 import type { Turnstile } from '../../../src/http/turnstile.ts'
 import { createClock, systemTime } from '../../../src/runtime/clock.ts'
@@ -114,39 +115,45 @@ export const startTestServer = (options: TestOptions = {}) => {
   const metrics = createMetrics()
   const limits = options.rateLimits === undefined ? null : options.rateLimits
   const gate = Promise.withResolvers<void>()
-  const server = startServer({
-    createApp: () => createTestApp(log, gate.promise, async () => await metrics.render(idleFigures)),
+  const listener = listen({
     host: options.host ?? '127.0.0.1',
     port: 0,
+    publicUrl: options.publicUrl ?? null,
     ...(options.drainMs === undefined ? {} : { drainMs: options.drainMs }),
     ...(options.noticeMs === undefined ? {} : { noticeMs: options.noticeMs }),
-    ...(options.apiVersion === undefined ? {} : { apiVersion: options.apiVersion }),
-    publicUrl: options.publicUrl ?? null,
-    trustedProxies: (options.trustedProxies ?? []).map(parseIpNetwork).filter((network) => network !== null),
-    bodyRule: (_, pattern) => (pattern.endsWith('/large') ? largeBodies : undefined),
-    clock: createClock(systemTime, null),
-    random: createRandom(),
-    log,
-    metrics,
-    limiter: createRateLimiter({
-      limits: limits === null ? null : { ...defaultRateLimits, ...limits },
-      monotonicMs: systemTime.monotonic,
-      secret: 'a',
-    }),
-    turnstile: options.turnstile ?? { enter: () => true },
   })
+  listener.serve(
+    createShell({
+      app: createTestApp(log, gate.promise, async () => await metrics.render(idleFigures)),
+      publicUrl: listener.publicUrl,
+      draining: listener.draining,
+      ...(options.apiVersion === undefined ? {} : { apiVersion: options.apiVersion }),
+      trustedProxies: (options.trustedProxies ?? []).map(parseIpNetwork).filter((network) => network !== null),
+      bodyRule: (_, pattern) => (pattern.endsWith('/large') ? largeBodies : undefined),
+      clock: createClock(systemTime, null),
+      random: createRandom(),
+      log,
+      metrics,
+      limiter: createRateLimiter({
+        limits: limits === null ? null : { ...defaultRateLimits, ...limits },
+        monotonicMs: systemTime.monotonic,
+        secret: 'a',
+      }),
+      turnstile: options.turnstile ?? { enter: () => true },
+    }),
+  )
   started.push(async () => {
     gate.resolve()
-    await server.stop()
+    await listener.stop()
   })
   return {
-    ...server,
-    port: Number(new URL(server.url).port),
+    ...listener,
+    port: Number(new URL(listener.url).port),
     /** Lets `/waits` answer. */
     open: gate.resolve,
     /** Everything logged so far, a record per line. */
     logged: (): readonly Record<string, unknown>[] => lines.map((line) => JSON.parse(line)),
     metrics: async () => await metrics.render(idleFigures),
-    call: async (path: string, init: RequestInit = {}) => await fetch(`${server.url}${path}`, init),
+    call: async (path: string, init: RequestInit = {}) => await fetch(`${listener.url}${path}`, init),
   }
 }
