@@ -1,3 +1,4 @@
+import type { Awaitable } from '../src/domain/awaitable.ts'
 import type { Environment } from '../src/domain/environment.ts'
 import type { AuditEvent, Queries } from './queries/index.ts'
 
@@ -20,7 +21,7 @@ export interface Store<Q> {
    * chance, no hashing inside. On a full disk all are refused but those that end access, which may use what room was
    * kept for them; what they found instead is not kept there.
    */
-  transaction<T>(work: (queries: Q) => Promise<T>, options?: TransactionOptions<T>): Promise<T>
+  transaction<T>(work: (queries: Q) => Awaitable<T>, options?: TransactionOptions<T>): Promise<T>
 
   /** Whether a transaction could succeed now, and if not, why, in a sentence for the operator. */
   health(): StoreHealth

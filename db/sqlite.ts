@@ -1,6 +1,7 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
+import type { Awaitable } from '../src/domain/awaitable.ts'
 import { refuse } from '../src/domain/errors.ts'
 import {
   DatabaseUnusable,
@@ -142,13 +143,13 @@ class SqliteStore<Q> implements Store<Q> {
     this.#timer.unref()
   }
 
-  transaction<T>(work: (queries: Q) => Promise<T>, { endsAccess }: TransactionOptions<T> = {}): Promise<T> {
+  transaction<T>(work: (queries: Q) => Awaitable<T>, { endsAccess }: TransactionOptions<T> = {}): Promise<T> {
     if (endsAccess !== undefined) return this.#queue.transaction(this.#ending(work, endsAccess), { endsAccess: true })
     return this.#room.reason === null ? this.#queue.transaction(work) : Promise.reject(noRoom())
   }
 
   /** The room that is kept for ending access is not for the trace of a refusal: anybody may ask, as often as they like. */
-  #ending<T>(work: (queries: Q) => Promise<T>, endsAccess: (value: T) => boolean) {
+  #ending<T>(work: (queries: Q) => Awaitable<T>, endsAccess: (value: T) => boolean) {
     return async (queries: Q): Promise<T> => {
       const value = await work(queries)
       if (this.#room.reason !== null && !endsAccess(value)) throw noRoom()

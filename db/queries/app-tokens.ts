@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull, lt, lte } from 'drizzle-orm'
 import { apps, appTokens, clients, credentials } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
+import { type Connection, everyColumn, given, givenLimit, lazily } from './connection.ts'
 import { oldestKey } from './oldest-key.ts'
 import { reader, writer } from './reader.ts'
 
@@ -55,9 +55,9 @@ export const appTokenQueries = (db: Connection) => {
   return {
     /** The key of the oldest row, or null. */
     oldestKey: oldestKey(db, appTokens.key),
-    insert: async (token: AppToken) => void insert()(token),
+    insert: (token: AppToken) => insert().run(token),
     /** The token with the credential, client and app it depends on, whatever state they are in; one read. */
-    find: async (key: string) => only(find()({ key })),
+    find: (key: string) => find().first({ key }),
     /** Ends the token; false when it had already ended. */
     revoke: async (key: string, now: number) =>
       (

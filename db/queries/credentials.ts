@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, getTableColumns, gt, isNotNull, isNull, lt, lte, max, or } from 'drizzle-orm'
 import { apps, clients, credentials } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+import { type Connection, everyColumn, given, lazily } from './connection.ts'
 import { oldestKey } from './oldest-key.ts'
 import { reader, writer } from './reader.ts'
 
@@ -13,7 +13,7 @@ const hasEnded = (now: number) => or(isNotNull(credentials.revokedAt), lte(crede
 
 /** Client secrets, which are never deleted. */
 export const credentialQueries = (db: Connection) => {
-  const insert = lazily(() => db.insert(credentials).values(everyColumn(credentials)).prepare())
+  const insert = lazily(() => writer(db.insert(credentials).values(everyColumn(credentials))))
   const find = lazily(() =>
     reader(
       db
@@ -38,12 +38,12 @@ export const credentialQueries = (db: Connection) => {
   )
 
   return {
-    insert: async (credential: Credential) => void (await insert().execute(credential)),
+    insert: (credential: Credential) => insert().run(credential),
     /** The credential with what decides whether it may be used, whatever state that is in; one read. */
-    find: async (id: string) => only(find()({ id })),
+    find: (id: string) => find().first({ id }),
     /** The ID of the oldest credential, or null. */
     oldestId: oldestKey(db, credentials.id),
-    touch: async (id: string, now: number) => void touch()({ id, now }),
+    touch: (id: string, now: number) => touch().run({ id, now }),
     listByClient: async (clientId: string): Promise<Credential[]> =>
       await db.select().from(credentials).where(eq(credentials.clientId, clientId)).orderBy(asc(credentials.id)),
     /** The secrets of a client that still work, oldest first. */

@@ -1,9 +1,9 @@
 import { and, asc, eq, isNull, lt, lte, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { apps, embeddedSessions, installSessionCodes, installs, sessions, users, versions } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
+import { type Connection, everyColumn, given, givenLimit, lazily } from './connection.ts'
 import { oldestKey } from './oldest-key.ts'
-import { reader } from './reader.ts'
+import { reader, writer } from './reader.ts'
 
 export type InstallSessionCode = typeof installSessionCodes.$inferSelect
 /** When a code was spent, the key of the session that it gave, and the address that asked; the last two are null when it gave none. */
@@ -38,8 +38,8 @@ const foundation = {
 
 /** One-time codes and sessions of apps in a frame of the builder. */
 export const embeddingQueries = (db: Connection) => {
-  const insertCode = lazily(() => db.insert(installSessionCodes).values(everyColumn(installSessionCodes)).prepare())
-  const insertSession = lazily(() => db.insert(embeddedSessions).values(everyColumn(embeddedSessions)).prepare())
+  const insertCode = lazily(() => writer(db.insert(installSessionCodes).values(everyColumn(installSessionCodes))))
+  const insertSession = lazily(() => writer(db.insert(embeddedSessions).values(everyColumn(embeddedSessions))))
   const findCode = lazily(() =>
     reader(
       db
@@ -72,12 +72,13 @@ export const embeddingQueries = (db: Connection) => {
     ),
   )
   const ofOrigin = lazily(() =>
-    db
-      .select({ key: installSessionCodes.key })
-      .from(installSessionCodes)
-      .where(eq(installSessionCodes.origin, given('origin')))
-      .limit(givenLimit('limit'))
-      .prepare(),
+    reader(
+      db
+        .select({ key: installSessionCodes.key })
+        .from(installSessionCodes)
+        .where(eq(installSessionCodes.origin, given('origin')))
+        .limit(givenLimit('limit')),
+    ),
   )
 
   /** Removes up to `limit` rows minted before the key, oldest first; gives how many. */
@@ -94,12 +95,12 @@ export const embeddingQueries = (db: Connection) => {
   }
 
   return {
-    insertCode: async (code: InstallSessionCode) => void (await insertCode().execute(code)),
-    insertSession: async (session: EmbeddedSession) => void (await insertSession().execute(session)),
+    insertCode: (code: InstallSessionCode) => insertCode().run(code),
+    insertSession: (session: EmbeddedSession) => insertSession().run(session),
     /** The code with its install, app, user and session, whatever state they are in; one read. */
-    findCode: async (key: string) => only(findCode()({ key })),
+    findCode: (key: string) => findCode().first({ key }),
     /** The embedded session likewise. */
-    findSession: async (key: string) => only(findSession()({ key })),
+    findSession: (key: string) => findSession().first({ key }),
     /** The keys of the oldest code and of the oldest session, or null. */
     oldestCodeKey: oldestKey(db, installSessionCodes.key),
     oldestSessionKey: oldestKey(db, embeddedSessions.key),
@@ -122,7 +123,7 @@ export const embeddingQueries = (db: Connection) => {
           .returning({ key: embeddedSessions.key })
       ).length === 1,
     /** Whether a code was made lately for a page of this origin, so that it has reason to call at all. */
-    isKnownOrigin: async (origin: string) => ofOrigin().values({ origin, limit: 1 }).length === 1,
+    isKnownOrigin: (origin: string) => ofOrigin().has({ origin, limit: 1 }),
     purgeCodes: async (before: string, limit: number) => await purge(installSessionCodes, before, limit),
     purgeSessions: async (before: string, limit: number) => await purge(embeddedSessions, before, limit),
   }

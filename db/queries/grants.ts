@@ -135,25 +135,24 @@ export const grantQueries = (db: Connection) => {
   const noRetry = { retryKey: null, retrySalt: null, retryFingerprint: null, retryUntil: null } as const
 
   return {
-    insert: async (grant: Grant) => void insert()(grant),
-    insertCode: async (code: AuthorizationCode) => void insertCode()(code),
-    insertPair: async (pair: TokenPair) => void insertPair()(pair),
+    insert: (grant: Grant) => insert().run(grant),
+    insertCode: (code: AuthorizationCode) => insertCode().run(code),
+    insertPair: (pair: TokenPair) => insertPair().run(pair),
     byId: async (id: string) => only(await byId().execute({ id })),
     /** A code, spent or not, with its grant and what the grant depends on; one read. */
-    findCode: async (key: string) => only(findCode()({ key })),
+    findCode: (key: string) => findCode().first({ key }),
     /** A token pair, spent or not, with its grant and what the grant depends on; one read. */
-    findPair: async (key: string) => only(findPair()({ key })),
+    findPair: (key: string) => findPair().first({ key }),
     /** The keys of the oldest code and of the oldest pair, or null. */
     oldestCodeKey: oldestKey(db, authorizationCodes.key),
     oldestPairKey: oldestKey(db, tokenPairs.key),
     /** What a user access token depends on, whatever state that is in; one read. */
-    findAccess: async (key: string) => only(findAccess()({ key })),
+    findAccess: (key: string) => findAccess().first({ key }),
     /**
      * Spends the presented code or refresh token: moves the grant on only if that very key is still the current one
      * and the grant is not revoked. True for exactly one of any number of racing calls.
      */
-    advance: async (id: string, presentedKey: string, step: GrantStep) =>
-      advance()({ id, presentedKey, ...step }) === 1,
+    advance: (id: string, presentedKey: string, step: GrantStep) => advance().hasChanged({ id, presentedKey, ...step }),
     /** Ends the grant and with it every code and token of it; false when it had already ended. */
     revoke: async (id: string, now: number) =>
       (

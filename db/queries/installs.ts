@@ -2,6 +2,7 @@ import { and, asc, count, desc, eq, gt, isNull, lt, ne, or, sql } from 'drizzle-
 import { apps, installs, resources, users, versions } from '../tables/sqlite.ts'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
+import { reader } from './reader.ts'
 
 export type Install = typeof installs.$inferSelect
 type State = Pick<Install, 'approval' | 'state'>
@@ -20,19 +21,20 @@ const heads = alias(versions, 'head_versions')
 export const installQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(installs).values(everyColumn(installs)).prepare())
   const hasLive = lazily(() =>
-    db
-      .select({ id: installs.id })
-      .from(installs)
-      .where(
-        and(
-          eq(installs.appId, given('appId')),
-          eq(installs.userId, given('userId')),
-          eq(installs.approval, given('approval')),
-          eq(installs.state, given('state')),
-        ),
-      )
-      .limit(givenLimit('limit'))
-      .prepare(),
+    reader(
+      db
+        .select({ id: installs.id })
+        .from(installs)
+        .where(
+          and(
+            eq(installs.appId, given('appId')),
+            eq(installs.userId, given('userId')),
+            eq(installs.approval, given('approval')),
+            eq(installs.state, given('state')),
+          ),
+        )
+        .limit(givenLimit('limit')),
+    ),
   )
 
   const open = lazily(() =>
@@ -146,8 +148,8 @@ export const installQueries = (db: Connection) => {
     /** The install of an app on a website or store that is undecided or in use, if there is one; there are never two. */
     findOpen: async (appId: string, resourceId: string) => only(await open().execute({ appId, resourceId })),
     /** Whether the user has an approved and active install of the app, on any website or store. */
-    hasLive: async (appId: string, userId: string) =>
-      hasLive().values({ appId, userId, approval: 'approved', state: 'active', limit: 1 }).length === 1,
+    hasLive: (appId: string, userId: string) =>
+      hasLive().has({ appId, userId, approval: 'approved', state: 'active', limit: 1 }),
     setScopes: async (id: string, scopes: string, now: number) =>
       void (await db.update(installs).set({ scopes, updatedAt: now }).where(eq(installs.id, id))),
     /** Moves from exactly one state to another; false when the install is not in that state. */

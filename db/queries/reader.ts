@@ -1,8 +1,10 @@
 /**
- * Compiles prepared statements. drizzle writes the SQL and the types; its own `execute` looks at every column of every
+ * Compiles prepared statements. drizzle writes the SQL and the types; its own `execute` inspects every column of every
  * row again and goes through three promises, which took 3 of the 7 µs of a bearer check. Here the code that binds the
- * values and builds the rows is made once per statement.
+ * values and builds the rows is made once per statement, and it answers synchronously. The types say `Awaitable`, because
+ * another engine answers with a promise.
  */
+import type { Awaitable } from '../../src/domain/awaitable.ts'
 import { Column, getTableColumns, is, NoopLogger, Param, Placeholder, Table } from 'drizzle-orm'
 
 type Given = Readonly<Record<string, unknown>>
@@ -23,38 +25,60 @@ type Select<Row> = {
 }
 type Write = { prepare(): { run(): unknown } }
 
+export type Reader<Row> = {
+  readonly all: (given: Given) => Awaitable<Row[]>
+  /** The first row, or null. */
+  readonly first: (given: Given) => Awaitable<Row | null>
+  readonly has: (given: Given) => Awaitable<boolean>
+}
+
+export type Writer = {
+  readonly run: (given: Given) => Awaitable<void>
+  /** Whether any row changed, for a conditional write. */
+  readonly hasChanged: (given: Given) => Awaitable<boolean>
+}
+
 /** Compiled source, with the objects that it names. */
 type Source = { readonly names: string[]; readonly values: unknown[] }
 
 /**
- * Compiles a select of columns, plain or in groups; of an outer join only plain ones. Gives a function from the values of
- * its placeholders to its rows, which are what drizzle's `execute` gives.
+ * Compiles a select of columns, plain or in groups; of an outer join only plain ones. Rows are what drizzle's `execute`
+ * gives.
  */
-export const reader = <Row>(select: Select<Row>): ((given: Given) => Row[]) => {
+export const reader = <Row>(select: Select<Row>): Reader<Row> => {
   const prepared = partsOf(select.prepare())
   const source: Source = { names: [], values: [] }
   const row = groupSource(select._.selectedFields, { column: 0 }, source)
-  const code = `
-    const rows = statement.values(${argumentsSource(prepared, source)})
-    for (let index = 0; index < rows.length; index += 1) { const row = rows[index]; rows[index] = ${row} }
-    return rows`
-  return compile(prepared, source, code) as (given: Given) => Row[] // typed by the very selection that it is made from
+  const rows = `const rows = statement.values(${argumentsSource(prepared, source)});`
+  const code = {
+    all: `${rows} for (let index = 0; index < rows.length; index += 1) { const row = rows[index]; rows[index] = ${row} }
+      return rows`,
+    first: `${rows} if (rows.length === 0) return null; const row = rows[0]; return ${row}`,
+    has: `${rows} return rows.length > 0`,
+  }
+  return compile(prepared, source, code) as Reader<Row> // typed by the very selection that it is made from
 }
 
-/** Compiles an insert, an update or a delete without RETURNING. Gives a function that returns how many rows changed. */
-export const writer = (write: Write): ((given: Given) => number) => {
+/** Compiles an insert, an update or a delete without RETURNING. */
+export const writer = (write: Write): Writer => {
   const prepared = partsOf(write.prepare())
   const source: Source = { names: [], values: [] }
-  const code = `return statement.run(${argumentsSource(prepared, source)}).changes`
-  return compile(prepared, source, code) as (given: Given) => number // `changes` is a number (bun:sqlite)
+  const run = `statement.run(${argumentsSource(prepared, source)})`
+  return compile(prepared, source, { run, hasChanged: `return ${run}.changes > 0` }) as Writer // by bun:sqlite's types
 }
 
 /** The one place that looks behind drizzle's types: its prepared statement keeps these three as plain properties. */
 const partsOf = (prepared: object): Prepared => prepared as Prepared
 
-const compile = ({ query, logger, stmt }: Prepared, { names, values }: Source, code: string): unknown => {
+/** One function for each of the codes; `given` has the values of the placeholders. */
+const compile = (
+  { query, logger, stmt }: Prepared,
+  { names, values }: Source,
+  codes: Readonly<Record<string, string>>,
+): unknown => {
   // drizzle tells its logger before each statement; the writing connection uses that to refuse one outside of a transaction.
   const before = is(logger, NoopLogger) ? '' : 'logger.logQuery(sql, none);'
+  const functions = Object.entries(codes).map(([name, code]) => `${name}: (given) => {${before}${code}}`)
   const make = new Function(
     'statement',
     'logger',
@@ -62,7 +86,7 @@ const compile = ({ query, logger, stmt }: Prepared, { names, values }: Source, c
     'none',
     'missing',
     ...names,
-    `return (given) => {${before}${code}}`,
+    `return { ${functions.join(', ')} }`,
   )
   return make(stmt, logger, query.sql, [], missing, ...values)
 }

@@ -1,6 +1,6 @@
 import { and, asc, count, eq } from 'drizzle-orm'
 import { clients, redirectUris } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+import { type Connection, everyColumn, given, lazily } from './connection.ts'
 import { reader } from './reader.ts'
 
 type RedirectUri = typeof redirectUris.$inferSelect
@@ -20,7 +20,7 @@ export const redirectUriQueries = (db: Connection) => {
   return {
     insert: async (redirectUri: RedirectUri) => void (await insert().execute(redirectUri)),
     /** Byte for byte: the key is compared as binary. */
-    find: async (uri: string) => only(find()({ uri })),
+    find: (uri: string) => find().first({ uri }),
     countOfClient: async (clientId: string) =>
       (await db.select({ count: count() }).from(redirectUris).where(eq(redirectUris.clientId, clientId)))[0]?.count ??
       0,

@@ -65,7 +65,7 @@ export const resourceQueries = (db: Connection) => {
     update: async (id: string, change: Pick<Resource, 'name' | 'status' | 'updatedAt' | 'publishedAt' | 'createdAt'>) =>
       void (await update().execute({ id, ...change })),
     /** One owner's resources of a kind after the slug, by slug; the owner is part of the question. */
-    list: async (ownerId: string, kind: Resource['kind'], afterSlug: string, limit: number) =>
-      list()({ ownerId, kind, afterSlug, limit }),
+    list: (ownerId: string, kind: Resource['kind'], afterSlug: string, limit: number) =>
+      list().all({ ownerId, kind, afterSlug, limit }),
   }
 }

@@ -1,29 +1,31 @@
 import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, lte, ne, sql } from 'drizzle-orm'
 import { devices, sessions, users } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
+import { type Connection, everyColumn, given, givenLimit, lazily } from './connection.ts'
 import { oldestKey } from './oldest-key.ts'
+import { reader, writer } from './reader.ts'
 
 export type Session = typeof sessions.$inferSelect
 
 /** Sessions of signed-in users. */
 export const sessionQueries = (db: Connection) => {
-  const insert = lazily(() => db.insert(sessions).values(everyColumn(sessions)).prepare())
+  const insert = lazily(() => writer(db.insert(sessions).values(everyColumn(sessions))))
   const find = lazily(() =>
-    db
-      .select({
-        session: getTableColumns(sessions),
-        user: {
-          id: sessions.userId,
-          name: users.name,
-          email: users.email,
-          isOperator: users.isOperator,
-          status: users.status,
-        },
-      })
-      .from(sessions)
-      .innerJoin(users, eq(users.id, sessions.userId))
-      .where(eq(sessions.key, given('key')))
-      .prepare(),
+    reader(
+      db
+        .select({
+          session: getTableColumns(sessions),
+          user: {
+            id: sessions.userId,
+            name: users.name,
+            email: users.email,
+            isOperator: users.isOperator,
+            status: users.status,
+          },
+        })
+        .from(sessions)
+        .innerJoin(users, eq(users.id, sessions.userId))
+        .where(eq(sessions.key, given('key'))),
+    ),
   )
   const expired = lazily(() =>
     db
@@ -55,9 +57,9 @@ export const sessionQueries = (db: Connection) => {
   return {
     /** The key of the oldest row, or null. */
     oldestKey: oldestKey(db, sessions.key),
-    insert: async (session: Session) => void (await insert().execute(session)),
+    insert: (session: Session) => insert().run(session),
     /** The session with its user, whatever state they are in; one read. */
-    find: async (key: string) => only(await find().execute({ key })),
+    find: (key: string) => find().first({ key }),
     /** Records a use, unless the session has ended or a use after `recordedUntil` is recorded. */
     use: async (key: string, now: number, recordedUntil: number) =>
       void (await use().execute({ key, now, recordedUntil })),

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../../src/domain/awaitable.ts'
 import { refuse } from '../../src/domain/errors.ts'
 import { faultKind } from './fault.ts'
 import { gather } from './gather.ts'
@@ -81,7 +82,7 @@ export class CommitQueue<Q> {
     this.#writer = options.writer
   }
 
-  transaction<T>(work: (queries: Q) => Promise<T>, { endsAccess } = { endsAccess: false }): Promise<T> {
+  transaction<T>(work: (queries: Q) => Awaitable<T>, { endsAccess } = { endsAccess: false }): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#refusal) return reject(this.#refusal())
       if (this.#waiting.length >= longestQueue) return reject(unavailable(1))

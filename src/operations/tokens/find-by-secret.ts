@@ -1,10 +1,11 @@
+import type { Awaitable } from '../../domain/awaitable.ts'
 import { sameHash, type SecretHash } from '../../domain/secret.ts'
 
 /** Where the rows of one kind of secret lie; a key is whatever finds one of them. */
 export type RowsOfSecrets<Row> = {
-  find(key: string): Promise<Row | null>
+  find(key: string): Awaitable<Row | null>
   /** The key of a row that is there, or null. */
-  oldest(): Promise<string | null>
+  oldest(): Awaitable<string | null>
   hashOf(row: Row): SecretHash
 }
 

@@ -37,7 +37,7 @@ test('rows are what drizzle makes of them: whole tables, groups, single columns,
       .where(gt(books.id, after))
       .orderBy(asc(books.id))
 
-  const rows = reader(everything())({ after: 1 })
+  const rows = await reader(everything()).all({ after: 1 })
 
   expect(rows).toEqual(await everything().prepare().execute({ after: 1 }))
   expect(rows[0]).toEqual({
@@ -52,31 +52,39 @@ test('the columns of one table may be left unsaid', async () => {
   const db = library()
   const all = () => db.select().from(books).where(gt(books.id, after))
 
-  expect(reader(all())({ after: 0 })).toEqual(await all().prepare().execute({ after: 0 }))
+  expect(reader(all()).all({ after: 0 })).toEqual(await all().prepare().execute({ after: 0 }))
 })
 
-test('nothing found is an empty list, and a value that is missing is a mistake', () => {
+test('a read asks for all rows, the first one, or whether there is any, and answers without a promise', () => {
+  const read = reader(library().select().from(books).where(gt(books.id, after)).orderBy(asc(books.id)))
+
+  expect(read.first({ after: 1 })).toEqual({ id: 2, shelfId: 'b', title: null })
+  expect(read.has({ after: 1 })).toBe(true)
+  expect([read.all({ after: 9 }), read.first({ after: 9 }), read.has({ after: 9 })]).toEqual([[], null, false])
+})
+
+test('a missing value is a mistake', () => {
   const read = reader(library().select().from(books).where(gt(books.id, after)))
 
-  expect(read({ after: 9 })).toEqual([])
-  expect(() => read({})).toThrow('after')
+  for (const ask of [read.all, read.first, read.has]) expect(() => ask({})).toThrow('after')
 })
 
-test('a write gives the number of rows that it changed, maps values as their columns do, and refuses a missing one', () => {
+test('a write says whether a row changed, maps values as their columns do, and refuses a missing one', () => {
   const db = library()
   const add = writer(db.insert(shelves).values({ id: sql.placeholder('id'), isOpen: sql.placeholder('isOpen') }))
   const rename = writer(db.update(books).set({ title: after }).where(gt(books.id, 1)))
+  const remove = writer(db.delete(books).where(gt(books.id, after)))
 
-  expect(add({ id: 'd', isOpen: false })).toBe(1)
+  expect(add.hasChanged({ id: 'd', isOpen: false })).toBe(true)
   expect(db.select().from(shelves).where(eq(shelves.id, 'd')).all()).toEqual([{ id: 'd', isOpen: false }])
-  expect(rename({ after: null })).toBe(2)
-  expect(() => add({ id: 'e' })).toThrow('isOpen')
+  expect([rename.hasChanged({ after: null }), remove.hasChanged({ after: 9 })]).toEqual([true, false])
+  expect(() => add.run({ id: 'e' })).toThrow('isOpen')
 })
 
 test('a write tells the logger of its connection first, which may refuse it', () => {
   const { $client } = library()
   const db = drizzle($client, { logger: { logQuery: refuse } })
 
-  expect(() => writer(db.delete(books))({})).toThrow('not now')
+  expect(() => writer(db.delete(books)).run({})).toThrow('not now')
   expect($client.query('SELECT count(*) AS left FROM books').get()).toEqual({ left: 3 })
 })
