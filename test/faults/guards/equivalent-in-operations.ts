@@ -1,150 +1,239 @@
-/** Those of `src/operations/` that change nothing anybody could see; see equivalent.ts. */
-export const equivalentInOperations: Readonly<Record<string, string>> = {
-  'src/operations/clients/claimed-trail.ts: never: environment === null':
-    'a malformed ID is no client: the store is spared the question',
-  'src/operations/demo/seed-demo.ts: never: caller === null': 'a token that was just issued is alive',
-  'src/operations/embedding/exchange-install-session-code.ts: never: place === null':
-    'an install has a place: a foreign key of the store',
-  'src/operations/embedding/issue-install-session-code.ts: never: client === undefined':
-    'an app has a client in both environments from its first transaction on',
-  'src/operations/embedding/issue-install-session-code.ts: left out: app === null':
-    'an install has an app: a foreign key of the store',
-  'src/operations/embedding/issue-install-session-code.ts: left out: version === null':
-    'without a version there is no page, which is asked next',
-  'src/operations/purge/purge.ts: left out: first === undefined': 'rows without a first have no last',
-  'src/operations/purge/purge.ts: left out: last === undefined': 'rows with a first have a last',
-  'src/operations/purge/purge.ts: never: expired.length === 0': 'a transaction over nothing removes nothing',
-  'src/operations/resources/list-resources.ts: left out: page.cursor !== null': 'null reads like a slug',
-  'src/operations/resources/import-lines.ts: never: first.length === 0': 'nothing before it leaves it as it is',
-  'src/operations/resources/import-resources.ts: never: remembered !== undefined':
-    'the store is asked again, and says the same',
-  'src/operations/resources/import-resources.ts: left out: known.set(address, user.id)':
-    'the store is asked again, and says the same',
-  'src/operations/resources/import-resources.ts: never: user !== null': 'the store is asked again, and says the same',
-  'src/operations/purge/purge.ts: always yes: grant.expiresAt <= before':
-    'what has not expired is kept by the store, which asks again',
-  'src/operations/purge/purge.ts: never: !batch.full':
-    'the window is looked at once more, and nothing over is left in it',
-  'src/operations/apps/app-record.ts: never: client === undefined':
-    'an app has a client in both environments from its first transaction on',
-  'src/operations/apps/app-overview.ts: never: headId === null': 'no version has no ID',
-  'src/operations/apps/inspect-app.ts: never: owner === null': 'an app has an owner: a foreign key of the store',
-  'src/operations/artifacts/open-artifact.ts: >=: held.length > 0': 'an empty file has one empty piece, or none',
-  'src/operations/artifacts/open-artifact.ts: left out: chunk.data.length === 0':
-    'after an empty piece comes one that is missing, or the file is whole all the same',
-  'src/operations/audit/describe-events.ts: left out: appId !== null': 'no app has no ID',
-  'src/operations/audit/describe-events.ts: left out: !slugs.has(appId)': 'the store is asked again, and says the same',
-  "src/operations/audit/describe-events.ts: left out: actorId?.startsWith('usr_') === true": 'no other actor is a user',
-  'src/operations/audit/describe-events.ts: left out: !emails.has(actorId)':
-    'the store is asked again, and says the same',
-  "src/operations/audit/event.ts: always: 'id' in facts.actor": 'what is undefined is stored as null',
-  'src/operations/audit/search-events.ts: left out: actorId === null || environmentOfClientId(actorId) !== null':
-    'no token was issued by any other actor: the store is spared the question',
-  'src/operations/audit/search-events.ts: >=: a > b': 'of two that are the same either will do',
-  'src/operations/audit/search-events.ts: <=: a < b': 'of two that are the same either will do',
-  'src/operations/audit/search-events.ts: never: search.since === null':
-    'no moment counts as 1970, before which nothing happened',
-  'src/operations/audit/search-events.ts: >=: one > other':
-    'no two events have the same ID, and the end of a stretch belongs to it anyhow',
-  'src/operations/audit/search-events.ts: <=: one < other':
-    'no two events have the same ID, and the end of a stretch belongs to it anyhow',
-  'src/operations/credentials/rotate-credential.ts: never: environment === null':
-    'no client has no environment: the refusal is the same',
-  'src/operations/clients/authenticate-client.ts: never: environment === null':
-    'no credential is that of a malformed client ID, whatever secret comes with it',
-  'src/operations/clients/authenticate-client.ts: left out: lastUsedAt === null':
-    'never counts as 1970, which is long ago',
-  'src/operations/credentials/is-client.ts: left out: environmentOfClientId(clientId) !== null':
-    'a malformed ID is no client: the store is spared the question',
-  'src/operations/credentials/create-credential.ts: never: client === undefined':
-    'an app has a client in both environments from its first transaction on',
-  'src/operations/oauth/decide-consent.ts: always: refusal instanceof PlatformError':
-    'an error that is none of ours has no code, and so no name at the redirect URI',
-  'src/operations/search.ts: twice: 254': 'nothing that is searched is as long as that',
-  'src/operations/search.ts: >=: part.length > longestPart': 'nothing that is searched is as long as that',
-  'src/operations/sessions/end-session.ts: left out: ended': 'a session that this ended is found, and is the own one',
-  'src/operations/sessions/sign-in.ts: always: checkable':
-    'what no password can be is refused whatever it was compared with',
-  'src/operations/sessions/sign-in.ts: left out: !checkable':
-    'what no password can be is compared as the empty one, which nobody has',
-  'src/operations/users/change-password.ts: always: checkable':
-    'what no password can be is refused whatever it was compared with',
-  'src/operations/users/find-user.ts: never: email === null': 'nobody has no address',
-  'src/operations/users/change-password.ts: left out: checkable':
-    'what no password can be is compared as the empty one, which nobody has',
-  'src/operations/users/change-password.ts: left out: oldHash !== null': 'without an old hash nothing has matched',
-  'src/operations/versions/create-version.ts: never: app === null':
-    'the app of a token that was found alive in this very transaction is there',
-  "src/operations/versions/create-version.ts: left out: asked.kind === 'refused'": 'only a refusal has a code',
-  'src/operations/versions/read-review.ts: left out: app === null': 'without an app there is no version',
-  'src/operations/versions/list-queue.ts: left out: since === undefined':
-    'a cursor of the right form has both of its parts',
-  'src/operations/versions/list-queue.ts: left out: id === undefined':
-    'a cursor of the right form has both of its parts',
-  'src/operations/versions/read-review.ts: never: owner === null': 'an app has an owner: a foreign key of the store',
-  'src/operations/versions/roll-back-version.ts: never: app === null':
-    'the app of a token that was found alive in this very transaction is there',
-  'src/operations/versions/roll-back-version.ts: always: from !== null':
-    'the first version is the head, and what was live before has given way to another: something is current',
-  'src/operations/versions/roll-back-version.ts: never: !isSwapped':
-    'one transaction at a time writes in SQLite: what was read in it still is so; another engine may differ',
-  'src/operations/versions/take-step.ts: never: !(await q.versions.move(before.id, [from], to, changesOf(move, stamp.at), stamp.at))':
-    'one transaction at a time writes in SQLite: what was read in it still is so; another engine may differ',
-  'src/operations/versions/version-record.ts: never: row === null || app === null':
-    'a version that was written or read in this very transaction is there, and so is its app',
-  'src/operations/versions/version-record.ts: left out: row === null':
-    'a version that was written or read in this very transaction is there, and so is its app',
-  'src/operations/versions/version-record.ts: left out: app === null':
-    'a version that was written or read in this very transaction is there, and so is its app',
-  'src/operations/versions/version-record.ts: left out: row.artifactSha256 === null':
-    'a file is written with its name and its size',
-  'src/operations/versions/version-record.ts: left out: row.artifactFilename === null':
-    'a file is written with its name and its size',
-  'src/operations/versions/version-record.ts: left out: row.artifactSizeBytes === null':
-    'a file is written with its name and its size',
-  "src/operations/webhooks/resend-events.ts: left out: choice.kind === 'since'": 'no other choice has a moment',
-  "src/operations/webhooks/resend-events.ts: left out: choice.kind === 'one'": 'one is fewer than are sent at once',
-  'src/operations/webhooks/ping-endpoint.ts: never: event === null':
-    'an event that was written in this very transaction is there',
-  'src/operations/redirect-uris/change-redirect-uris.ts: never: client === undefined':
-    'an app has a client in both environments from its first transaction on',
-  'src/operations/grants/list-connected-apps.ts: never: first === undefined': 'a group has rows',
-  'src/operations/grants/list-connected-apps.ts: never: first === undefined || environment === null':
-    'a group has rows, and a grant has a client: a foreign key of the store',
-  'src/operations/grants/list-connected-apps.ts: left out: first === undefined': 'a group has rows',
-  'src/operations/grants/list-connected-apps.ts: left out: environment === null':
-    'a grant has a client: a foreign key of the store',
-  'src/operations/grants/revoke-connected-apps.ts: always: id > latest':
-    'SQLite gives what it has changed in the order of the IDs; another engine may differ',
-  'src/operations/grants/revoke-connected-apps.ts: left out: ended.length === 0':
-    'what has just ended was granted: the store is spared the question',
-  'src/operations/grants/revoke-connected-apps.ts: never: id > latest':
-    'what has ended is not among what is still to end: the store is spared looking at it again',
-  'src/operations/grants/revoke-connected-apps.ts: >=: id > latest': 'the latest ID is the latest either way',
-  "src/operations/installs/end-install.ts: always: taken.kind === 'done'":
-    'an install that was found in use in this very transaction still is',
-  'src/operations/installs/agree-to-scopes.ts: left out: install === null': 'without an install there is no app',
-  'src/operations/installs/agree-to-scopes.ts: left out: app === null':
-    'an install has an app: a foreign key of the store',
-  'src/operations/versions/current-version.ts: never: app.developmentVersionId === null': 'no version has no ID',
-  'src/operations/oauth/attempt.ts: left out: !sameHash(pair.accessHash, current.pair.accessHash)':
-    'both tokens come from one salt: where one differs, both do',
-  'src/operations/oauth/attempt.ts: left out: !sameHash(pair.refreshHash, current.pair.refreshHash)':
-    'both tokens come from one salt: where one differs, both do',
-  'src/operations/oauth/attempt.ts: left out: grant.retryKey !== null': 'closing what is closed changes nothing',
-  "src/operations/oauth/check-authorization-request.ts: left out: !isSubset(asked.scopes, scopesFor('user'))":
-    'every scope that an app can register is one that a user can grant, as yet',
-  'src/operations/oauth/continue-grant.ts: never: retry === null':
-    'the key of a retry says nothing without the moment until which it may come',
-  'src/operations/oauth/continue-grant.ts: never: !won':
-    'one transaction at a time writes in SQLite: what was current a moment ago still is; another engine may differ',
-  'src/operations/oauth/continue-grant.ts: left out: presented === null':
-    'without a secret that can be read nothing was found, which is asked next',
-  'src/operations/oauth/introspect.ts: left out: found.row.grant.appId !== appId':
-    'a token of another client is told nobody, which is asked of every kind at the end',
-  'src/operations/oauth/prepare-consent.ts: never: clientId === null': 'no client has no ID: the refusal is the same',
-  'src/operations/oauth/prepare-consent.ts: never: redirectUri === null':
-    'no client has registered nothing: the refusal is the same',
-  'src/operations/oauth/prepare-consent.ts: never: error === null':
-    'every refusal of a request whose redirection is verified has a name at the redirect URI',
+/** Breaks in `src/operations/` that change nothing visible; see equivalent.ts. */
+export const equivalentInOperations: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "const appId = await q.apps.idOfClient(environment === null ? '' : clientId)": {
+    'never: environment === null': 'a malformed ID is no client: the store is spared the question',
+  },
+  "if (caller === null) throw new Error('a token that was just issued is not alive')": {
+    'never: caller === null': 'a token that was just issued is alive',
+  },
+  "if (place === null) throw new Error('an install is gone within its own transaction')": {
+    'never: place === null': 'an install has a place: a foreign key of the store',
+  },
+  "if (client === undefined) throw new Error('an app has no client in one of its environments')": {
+    'never: client === undefined': 'an app has a client in both environments from its first transaction on',
+  },
+  "if (app === null || app.status !== 'active') return refused(refuse('app_inactive'))": {
+    'left out: app === null': 'an install has an app: a foreign key of the store',
+  },
+  'if (version === null || embed === null || embed.origin === publicUrl) return refused(nothingToOpen())': {
+    'left out: version === null': 'without a version there is no page, which is asked next',
+  },
+  'if (first === undefined || last === undefined) return 0': {
+    'left out: first === undefined': 'rows without a first have no last',
+    'left out: last === undefined': 'rows with a first have a last',
+  },
+  "if (page.cursor !== null && !isSlug(page.cursor)) throw refuse('invalid_request', { param: 'cursor' })": {
+    'left out: page.cursor !== null': 'null reads like a slug',
+  },
+  'first.length === 0 ? second : Buffer.concat([first, second])': {
+    'never: first.length === 0': 'nothing before it leaves it as it is',
+  },
+  'if (remembered !== undefined) return remembered': {
+    'never: remembered !== undefined': 'the store is asked again, and says the same',
+  },
+  'if (user !== null) known.set(address, user.id)': {
+    'left out: known.set(address, user.id)': 'the store is asked again, and says the same',
+    'never: user !== null': 'the store is asked again, and says the same',
+  },
+  'developmentHead: headId === null ? null : await q.versions.summary(app.id, headId),': {
+    'never: headId === null': 'no version has no ID',
+  },
+  "if (owner === null) throw new Error('an app has no owner')": {
+    'never: owner === null': 'an app has an owner: a foreign key of the store',
+  },
+  'if (held.length > 0) yield held': {
+    '>=: held.length > 0': 'an empty file has one empty piece, or none',
+  },
+  'if (chunk === null || chunk.data.length === 0) throw new ArtifactDamaged()': {
+    'left out: chunk.data.length === 0':
+      'after an empty piece comes one that is missing, or the file is whole all the same',
+  },
+  'if (appId !== null && !slugs.has(appId)) slugs.set(appId, (await q.apps.byId(appId))?.slug ?? null)': {
+    'left out: appId !== null': 'no app has no ID',
+    'left out: !slugs.has(appId)': 'the store is asked again, and says the same',
+  },
+  "if (actorId?.startsWith('usr_') === true && !emails.has(actorId)) {": {
+    "left out: actorId?.startsWith('usr_') === true": 'no other actor is a user',
+    'left out: !emails.has(actorId)': 'the store is asked again, and says the same',
+  },
+  "actorId: 'id' in facts.actor ? facts.actor.id : null,": {
+    "always: 'id' in facts.actor": 'what is undefined is stored as null',
+  },
+  '(actorId === null || environmentOfClientId(actorId) !== null) &&': {
+    'left out: actorId === null || environmentOfClientId(actorId) !== null':
+      'no token was issued by any other actor: the store is spared the question',
+  },
+  'const later = (a: string, b: string): string => (a > b ? a : b)': {
+    '>=: a > b': 'of two that are the same either will do',
+  },
+  'const earlier = (a: string, b: string): string => (a < b ? a : b)': {
+    '<=: a < b': 'of two that are the same either will do',
+  },
+  'const since = search.since === null ? firstUuid : uuidOfTime(search.since)': {
+    'never: search.since === null': 'no moment counts as 1970, before which nothing happened',
+  },
+  "order === 'newest' ? one > other : one < other": {
+    '>=: one > other': 'no two events have the same ID, and the end of a stretch belongs to it anyhow',
+    '<=: one < other': 'no two events have the same ID, and the end of a stretch belongs to it anyhow',
+  },
+  "if (environment === null) throw badInput('clientId', 'There is no such client.')": {
+    'never: environment === null': 'no client has no environment: the refusal is the same',
+  },
+  'environment === null': {
+    'never: environment === null': 'no credential is that of a malformed client ID, whatever secret comes with it',
+  },
+  'lastUsedAt === null || now - lastUsedAt >= lastUsePrecisionMs': {
+    'left out: lastUsedAt === null': 'never counts as 1970, which is long ago',
+  },
+  'environmentOfClientId(clientId) !== null && (await platform.database.queries.apps.idOfClient(clientId)) !== null': {
+    'left out: environmentOfClientId(clientId) !== null':
+      'a malformed ID is no client: the store is spared the question',
+  },
+  "if (client === undefined) return refused(badInput('environment', 'The app has no client in this environment.'))": {
+    'never: client === undefined': 'an app has a client in both environments from its first transaction on',
+  },
+  'const error = refusal instanceof PlatformError ? authorizationErrorOf(refusal.code) : null': {
+    'always: refusal instanceof PlatformError':
+      'an error that is none of ours has no code, and so no name at the redirect URI',
+  },
+  'const longestPart = 254': {
+    'twice: 254': 'nothing that is searched is as long as that',
+  },
+  'if (part.length > longestPart || !isWellFormedText(part)) return { data: [], nextCursor: null }': {
+    '>=: part.length > longestPart': 'nothing that is searched is as long as that',
+  },
+  'const isOwn = ended || (await q.sessions.find(key))?.user.id === caller.user.id': {
+    'left out: ended': 'a session that this ended is found, and is the own one',
+  },
+  "const matches = await platform.passwords.matches(checkable ? credentials.password : '', asked?.passwordHash ?? null)":
+    {
+      'always: checkable': 'what no password can be is refused whatever it was compared with',
+    },
+  'if (!matches || !checkable || !unchanged || current.passwordSuspendedAt !== null) {': {
+    'left out: !checkable': 'what no password can be is compared as the empty one, which nobody has',
+  },
+  "const matches = (await platform.passwords.matches(checkable ? change.current : '', oldHash)) && checkable": {
+    'always: checkable': 'what no password can be is refused whatever it was compared with',
+    'left out: checkable': 'what no password can be is compared as the empty one, which nobody has',
+  },
+  'return email === null ? null : await q.users.byEmail(email)': {
+    'never: email === null': 'nobody has no address',
+  },
+  'oldHash !== null && newHash !== null && (await q.users.replacePassword(caller.user.id, oldHash, newHash, now))': {
+    'left out: oldHash !== null': 'without an old hash nothing has matched',
+  },
+  "if (app === null) return refuse('invalid_token')": {
+    'never: app === null': 'the app of a token that was found alive in this very transaction is there',
+  },
+  "if (asked.kind === 'refused' && asked.code === 'invalid_scope') throw refuse('invalid_scope', { param: 'scopes' })":
+    {
+      "left out: asked.kind === 'refused'": 'only a refusal has a code',
+    },
+  "if (app === null || row === null) throw refuse('version_not_found')": {
+    'left out: app === null': 'without an app there is no version',
+  },
+  "if (since === undefined || id === undefined) throw refuse('invalid_request', { param: 'cursor' })": {
+    'left out: since === undefined': 'a cursor of the right form has both of its parts',
+    'left out: id === undefined': 'a cursor of the right form has both of its parts',
+  },
+  "return from !== null ? { app, from, to } : refuse('no_previous_version')": {
+    'always: from !== null':
+      'the first version is the head, and what was live before has given way to another: something is current',
+  },
+  "if (!isSwapped) throw new Error('a version changed its status within one transaction')": {
+    'never: !isSwapped':
+      'one transaction at a time writes in SQLite: what was read in it still is so; another engine may differ',
+  },
+  'if (!(await q.versions.move(before.id, [from], to, changesOf(move, stamp.at), stamp.at))) {': {
+    'never: !(await q.versions.move(before.id, [from], to, changesOf(move, stamp.at), stamp.at))':
+      'one transaction at a time writes in SQLite: what was read in it still is so; another engine may differ',
+  },
+  "if (row === null || app === null) throw new Error('a version is gone within its own transaction')": {
+    'never: row === null || app === null':
+      'a version that was written or read in this very transaction is there, and so is its app',
+    'left out: row === null': 'a version that was written or read in this very transaction is there, and so is its app',
+    'left out: app === null': 'a version that was written or read in this very transaction is there, and so is its app',
+  },
+  'row.artifactSha256 === null || row.artifactFilename === null || row.artifactSizeBytes === null': {
+    'left out: row.artifactSha256 === null': 'a file is written with its name and its size',
+    'left out: row.artifactFilename === null': 'a file is written with its name and its size',
+    'left out: row.artifactSizeBytes === null': 'a file is written with its name and its size',
+  },
+  "if (choice.kind === 'since' && choice.at < platform.clock.now() - webhookHistoryMs) {": {
+    "left out: choice.kind === 'since'": 'no other choice has a moment',
+  },
+  "if (choice.kind === 'one' || batch.length < atOnce) return { id, resent }": {
+    "left out: choice.kind === 'one'": 'one is fewer than are sent at once',
+  },
+  "if (event === null) throw new Error('an event is gone within one transaction')": {
+    'never: event === null': 'an event that was written in this very transaction is there',
+  },
+  'const environment = first === undefined ? null : environmentOfClientId(first.clientId)': {
+    'never: first === undefined': 'a group has rows',
+  },
+  "if (first === undefined || environment === null) throw new Error('a grant has no client')": {
+    'never: first === undefined || environment === null':
+      'a group has rows, and a grant has a client: a foreign key of the store',
+    'left out: first === undefined': 'a group has rows',
+    'left out: environment === null': 'a grant has a client: a foreign key of the store',
+  },
+  'after = ended.reduce((latest, id) => (id > latest ? id : latest), after)': {
+    'always: id > latest': 'SQLite gives what it has changed in the order of the IDs; another engine may differ',
+    'never: id > latest': 'what has ended is not among what is still to end: the store is spared looking at it again',
+    '>=: id > latest': 'the latest ID is the latest either way',
+  },
+  'if (ended.length === 0 && clientId !== null && !(await q.grants.wasGranted(caller.user.id, clientId))) {': {
+    'left out: ended.length === 0': 'what has just ended was granted: the store is spared the question',
+  },
+  "return taken.kind === 'done' ? done(step) : taken": {
+    "always: taken.kind === 'done'": 'an install that was found in use in this very transaction still is',
+  },
+  'if (install === null || app === null || endingStep(install) === null) {': {
+    'left out: install === null': 'without an install there is no app',
+    'left out: app === null': 'an install has an app: a foreign key of the store',
+  },
+  'return app.developmentVersionId === null ? null : await q.versions.byId(app.id, app.developmentVersionId)': {
+    'never: app.developmentVersionId === null': 'no version has no ID',
+  },
+  '!sameHash(pair.accessHash, current.pair.accessHash) ||': {
+    'left out: !sameHash(pair.accessHash, current.pair.accessHash)':
+      'both tokens come from one salt: where one differs, both do',
+  },
+  '!sameHash(pair.refreshHash, current.pair.refreshHash)': {
+    'left out: !sameHash(pair.refreshHash, current.pair.refreshHash)':
+      'both tokens come from one salt: where one differs, both do',
+  },
+  'if (grant?.clientId === client.clientId && grant.retryKey !== null) await q.grants.closeRetry(grant.id)': {
+    'left out: grant.retryKey !== null': 'closing what is closed changes nothing',
+  },
+  "if (!isSubset(asked.scopes, registered) || !isSubset(asked.scopes, scopesFor('user'))) {": {
+    "left out: !isSubset(asked.scopes, scopesFor('user'))":
+      'every scope that an app can register is one that a user can grant, as yet',
+  },
+  'retryKey: retry === null ? null : presentedKey,': {
+    'never: retry === null': 'the key of a retry says nothing without the moment until which it may come',
+  },
+  'retryUntil: retry === null ? null : now + retryWindowMs,': {
+    'never: retry === null': 'the key of a retry says nothing without the moment until which it may come',
+  },
+  'if (!won) return await endFamily(attempt, grant)': {
+    'never: !won':
+      'one transaction at a time writes in SQLite: what was current a moment ago still is; another engine may differ',
+  },
+  'if (presented === null || found === null) return await refuseAttempt(attempt, null)': {
+    'left out: presented === null': 'without a secret that can be read nothing was found, which is asked next',
+  },
+  'if (found === null || found.row.grant.appId !== appId) return null': {
+    'left out: found.row.grant.appId !== appId':
+      'a token of another client is told nobody, which is asked of every kind at the end',
+  },
+  "if (clientId === null) throw refuse('invalid_client')": {
+    'never: clientId === null': 'no client has no ID: the refusal is the same',
+  },
+  "if (redirectUri === null) throw refuse('invalid_redirect_uri')": {
+    'never: redirectUri === null': 'no client has registered nothing: the refusal is the same',
+  },
+  'if (error === null) throw scopes': {
+    'never: error === null': 'every refusal of a request whose redirection is verified has a name at the redirect URI',
+  },
 }

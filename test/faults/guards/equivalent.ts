@@ -1,138 +1,289 @@
 import { equivalentInOperations } from './equivalent-in-operations.ts'
+import type { Mutant } from './weave.ts'
 
-/** Lists of what a column of the store may hold, which nothing but types reads. */
-const columns: Readonly<Record<string, string>> = {
-  'src/domain/app.ts': 'active suspended',
-  'src/domain/install.ts': 'pending approved rejected withdrawn active inactive',
-  'src/domain/user.ts': 'active disabled',
-  'src/domain/webhook-delivery.ts':
-    'by_hand gone failing enabled disabled pending delivered failed ' +
-    'no_secret address_refused not_resolved not_connected certificate_refused timed_out',
-}
-/** A list of a page and the parameter in which its address says where it goes on: with another name of either the links lead on all the same. */
-const lists: Readonly<Record<string, string>> = {
-  'src/pages/account/installs/list-routes.tsx': 'own-installs installs offered-apps apps',
-  'src/pages/account/installs/question-routes.tsx': 'install-places places',
-}
-const without = (names: Readonly<Record<string, string>>, reason: string) =>
+/** Each name in a list of names, left out. */
+const namesLeftOut = (reason: string, lines: readonly string[]) =>
   Object.fromEntries(
-    Object.entries(names).flatMap(([file, list]) =>
-      list.split(' ').map((name) => [`${file}: left out: '${name}'`, reason] as const),
-    ),
+    lines.map((line) => [
+      line,
+      Object.fromEntries([...line.matchAll(/'[^']*'/g)].map(([name]) => [`left out: ${name}`, reason] as const)),
+    ]),
   )
 
 /**
- * Breaks that change nothing anybody could see, each with the reason. The key is the file and the change, as a run prints
- * them; a line that has moved stays known.
+ * Breaks that change nothing visible, each with the reason: by the line of the source in which it stands, then by the
+ * change, both as a run prints them. Renaming or moving a file leaves an entry valid; editing the line does not, and a
+ * full run lists the entries that match nothing any more.
  */
-export const equivalent: Readonly<Record<string, string>> = {
-  ...without(columns, 'only types read this list'),
-  ...without(lists, 'the link that a page gives leads on under any name'),
+export const equivalent: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  ...namesLeftOut('only types read this list', [
+    "export const appStatuses = ['active', 'suspended'] as const",
+    "export const installApprovals = ['pending', 'approved', 'rejected', 'withdrawn'] as const",
+    "export const installStates = ['active', 'inactive'] as const",
+    "export const userStatuses = ['active', 'disabled'] as const",
+    "export const disabledReasons = ['by_hand', 'gone', 'failing'] as const",
+    "export const endpointStatuses = ['enabled', 'disabled'] as const",
+    "export const deliveryStates = ['pending', 'delivered', 'failed'] as const",
+    "'no_secret',",
+    "'address_refused',",
+    "'not_resolved',",
+    "'not_connected',",
+    "'certificate_refused',",
+    "'timed_out',",
+  ]),
+  ...namesLeftOut('the link that a page gives leads on under any name', [
+    "installs: ['own-installs', 'installs'],",
+    "apps: ['offered-apps', 'apps'],",
+    "const [list, param] = ['install-places', 'places'] as const",
+  ]),
   ...equivalentInOperations,
-  "db/queries/apps.ts: never: part === ''": 'every text has the empty part',
-  "db/queries/users.ts: never: part === ''": 'every text has the empty part',
-  'db/queries/artifacts.ts: >=: hashes.length > 0': 'deleting none deletes none',
-  'db/queries/reader.ts: never: is(part, Table)': 'a table has no entries but its columns',
-  'db/queries/audit.ts: <=: a.id < b.id': 'no two events have the same ID',
-  'db/queries/grants.ts: >=: pairs > 0': 'deleting none deletes none',
-  "db/queries/installs.ts: left out: eq(installs.approval, given('approval'))":
-    'what is active is approved: a check of the store',
-  'src/domain/authorization-parameters.ts: never: key === null':
-    'a name that cannot be read is kept under null, and nobody asks for a parameter of that name',
-  'src/domain/base62.ts: left out: first < limbs.length': 'beyond the last limb there is no 0 to leap over',
-  'src/domain/base62.ts: <=: first < limbs.length': 'beyond the last limb there is no 0 to leap over',
-  'src/domain/crc32.ts: twice: 256': 'only the first 256 entries are ever asked for',
-  "src/domain/resource.ts: always: typeof value === 'string'": 'what is no text has not the form of a time',
-  'src/domain/download-name.ts: <: Buffer.byteLength(name) <= longestBytes': 'a name that fits is shortened to itself',
-  'src/domain/download-name.ts: >=: dot > 0':
-    'a name that is too long has no dot at its beginning, and without any it is longer than an extension may be',
-  'src/domain/download-name.ts: never: Buffer.byteLength(name) <= longestBytes':
-    'a name that fits is shortened to itself',
-  'src/domain/download-name.ts: left out: dot > 0':
-    'a name that is too long has no dot at its beginning, and without any it is longer than an extension may be',
-  'src/domain/form-ticket.ts: never: !isRowKey(key)': 'a MAC over what is no key was never given out',
-  'src/domain/grant.ts: left out: grant.retryUntil === null': 'no moment counts as 1970, which is over',
-  'src/domain/ip-address.ts: never: text.length > 45':
-    'what is longer is no address either; it is only not read to its end',
-  'src/domain/ip-address.ts: >: bits >= 8': 'with eight bits left both masks are the same',
-  'src/domain/public-address.ts: never: network === null':
-    'the networks are written in the source, and all are networks',
-  "src/domain/webhook-event.ts: left out: typeof parsed === 'object'":
-    'what is no object has no entries of the names that are told',
-  'src/domain/webhook-delivery.ts: left out: status !== null': 'no status is below every status',
-  'src/domain/webhook-event.ts: never: detail === null': 'null is JSON for null',
-  'src/domain/webhook-delivery.ts: never: retryAfter === null': 'null is read as a date that is none',
-  'src/domain/webhook-delivery.ts: left out: since !== null': 'only a ping has no such moment, which is asked before',
-  'src/pages/front-door/ask.tsx: never: start === -1': 'a whole address is the name of no parameter',
-  'src/http/admission.ts: never: host !== null && host === lastGoodHost':
-    'the host is looked at again, and is good again',
-  'src/http/admission.ts: never: rule.mediaTypes.includes(type)': 'the name before the parameters is the same name',
-  'src/http/errors.ts: left out: error instanceof Error': 'what is no error has no cause either',
-  'src/http/errors.ts: never: error instanceof Error && error.cause instanceof PlatformError':
-    'no parser of ours throws, as yet: bodies are read by the routes',
-  'src/http/idempotency-key.ts: never: key === null': 'null has the form of a key, and is given back as it is',
-  'src/http/limits.ts: left out: error instanceof PlatformError': 'no other error has a status',
-  "src/http/admission.ts: left out: request.method === 'PUT'": 'no route takes a PUT, as yet',
-  "src/http/admission.ts: left out: request.method === 'PATCH'": 'no route takes a PATCH, as yet',
-  'src/http/admission.ts: left out: length !== null': 'what tells no length tells none that is too long',
-  'src/http/base64-intake.ts: left out: usable > 0': 'before the first character there is no padding',
-  'src/http/base64-intake.ts: >=: usable > 0': 'before the first character there is no padding',
-  "src/http/base64-intake.ts: always: text.includes('\\\\')": 'where there is none, none is replaced',
-  'src/http/base64-intake.ts: left out: !broken': 'of what is broken nothing is given out, taken or not',
-  'src/http/base64-intake.ts: never: broken': 'what is broken is kept whole, and cannot be decoded at the end either',
-  'src/http/base64-intake.ts: left out: decoded === null': 'what cannot be decoded is broken, which is asked beside it',
-  'src/http/base64-intake.ts: left out: decoded !== null': 'what cannot be decoded is broken, which is asked beside it',
-  'src/http/canonical-json.ts: <=: one < other': 'no two keys of an object are the same',
-  "src/http/envelope.ts: left out: typeof scope === 'string'": 'every refusal of this kind names its scope',
-  'src/http/page-request.ts: >=: text.length > 256': 'no cursor of ours is as long as that',
-  "src/http/page-request.ts: never: start === -1 || !request.url.includes('&', start)":
-    'the parser is spared: where nothing or one parameter is, nothing comes twice',
-  'src/http/page-request.ts: left out: start === -1': 'the last letter of a URL without a query repeats nothing',
-  "src/http/page-request.ts: left out: !request.url.includes('&', start)": 'the parser is spared: one comes once',
-  "src/http/router.ts: never: !segment.includes('%')": 'what has no escape is decoded to itself',
-  'src/http/router.ts: always yes: isDynamic(pattern)': 'a plain path matches itself alone, which was found before',
-  "src/http/router.ts: always yes: pattern.includes(':') || pattern.endsWith('*')":
-    'a plain path matches itself alone, which was found before',
-  'src/http/router.ts: never: patterns.length === 0': 'among no patterns none is found',
-  "src/http/router.ts: always yes: decodeURIComponent(segment) !== ''": 'an escape that can be decoded is something',
-  'src/http/rate-limit.ts: left out: wayUsed[place] === 1': 'a place that nobody has used is one of no key',
-  'src/http/rate-limit.ts: left out: wayUsed[place] !== 1': 'a place that nobody has used is one of no key',
-  'src/http/rate-limit.ts: <=: (backAt[place] ?? 0) < (backAt[least] ?? 0)':
-    'of two that owe the same either may give way',
-  "src/http/standard/routes.ts: left out: method === 'POST'": 'these paths take nothing but a POST',
-  'src/http/strict-json.ts: left out: end !== -1': 'before the beginning no quote is escaped',
-  'src/http/upload-scanner.ts: >=: end > this.#keptTo': 'an empty piece adds nothing',
-  'src/http/upload-scanner.ts: <=: this.#string.length < longestKey':
-    'what is as long as the longest key, and has not ended, is none',
-  'src/http/upload-scanner.ts: >=: end - backslashes > start':
-    'before the first character of a string there is a quote, or nothing',
-  'src/http/upload-scanner.ts: left out: this.#intake === null':
-    'a second file has the key of the first, which is refused with the rest',
-  'src/http/routes/resources.ts: left out: text !== undefined': 'no kind is called undefined',
-  'src/http/shell.ts: left out: mayBegin === true': 'what is awaited and true is true',
-  'src/http/shell.ts: left out: authorization !== null': 'nothing begins with no bearer either',
-  'src/http/shell.ts: left out: id !== null': 'what was not sent is told as it came',
-  'src/http/shell.ts: left out: rateLimit === null': 'the shell has asked a limit before',
-  'src/http/shell.ts: left out: state === null': 'the shell has asked a limit before',
-  'src/http/server.ts: left out: clearTimeout(timer)': 'by the time it goes off nothing is left to end',
-  'src/http/upload-body.ts: >=: performance.now() > deadline':
-    'no upload arrives at that very fraction of a millisecond',
-  'src/http/limits.ts: left out: !ofAddress.allowed':
-    'what is allowed is let through below; the store is spared the question',
-  'src/pages/account/installs/question-routes.tsx: always yes: ownsApp(session.user.id, slug)':
-    'a rule is something as it stands',
-  'src/pages/account/installs/list-routes.tsx: always yes: ownsInstall(userId, id)': 'a rule is something as it stands',
-  'src/pages/front-door/ask.tsx: left out: visit === null':
-    'who is not signed in is asked to, which is asked beside it',
-  'src/pages/front-door/decide.tsx: never: !(error instanceof PlatformError)':
-    'an error that is none of ours is thrown on by what comes next',
-  'src/pages/front-door/unanswered-page.tsx: never: !(error instanceof PlatformError)':
-    'an error that is none of ours has no explanation, which is asked next',
-  'src/pages/notice.ts: left out: done === null': 'no page has a sentence called null',
-  'src/pages/outcome.ts: left out: error instanceof PlatformError': 'no other error has a status',
-  "src/pages/pages.ts: left out: method === 'POST'": 'what comes with another method is never looked at',
-  'src/pages/sign-in/visitor.ts: left out: known !== null': 'null has not the form of a secret',
-  'src/pages/return-to.ts: left out: url !== null': 'a path by the rule above can be read',
-  'src/pages/return-to.ts: left out: url.origin === publicUrl': 'a path by the rule above is one of this server',
-  'src/pages/seen-version.ts: left out: liveId === undefined': 'a field of the right form has all of its parts',
+  ".where(part === '' ? undefined : or(contains(next.slug, part), contains(next.name, part)))": {
+    "never: part === ''": 'every text has the empty part',
+  },
+  ".where(part === '' ? undefined : or(contains(next.email, part), contains(next.name, part)))": {
+    "never: part === ''": 'every text has the empty part',
+  },
+  'if (hashes.length > 0) {': {
+    '>=: hashes.length > 0': 'deleting none deletes none',
+  },
+  ': groupSource(is(part, Table) ? getTableColumns(part) : Object(part), next, source)': {
+    'never: is(part, Table)': 'a table has no entries but its columns',
+  },
+  '.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))': {
+    '<=: a.id < b.id': 'no two events have the same ID',
+  },
+  'if (pairs > 0) await db.delete(tokenPairs).where(inArray(tokenPairs.key, keys))': {
+    '>=: pairs > 0': 'deleting none deletes none',
+  },
+  "eq(installs.approval, given('approval')),": {
+    "left out: eq(installs.approval, given('approval'))": 'what is active is approved: a check of the store',
+  },
+  'if (key === null) continue': {
+    'never: key === null':
+      'a name that cannot be read is kept under null, and nobody asks for a parameter of that name',
+  },
+  'while (first < limbs.length && limbs[first] === 0) first += 1': {
+    'left out: first < limbs.length': 'beyond the last limb there is no 0 to leap over',
+    '<=: first < limbs.length': 'beyond the last limb there is no 0 to leap over',
+  },
+  "const epochMs = typeof value === 'string' ? parseTimestamp(value) : null": {
+    "always: typeof value === 'string'": 'what is no text has not the form of a time',
+  },
+  'if (Buffer.byteLength(name) <= longestBytes) return name': {
+    '<: Buffer.byteLength(name) <= longestBytes': 'a name that fits is shortened to itself',
+    'never: Buffer.byteLength(name) <= longestBytes': 'a name that fits is shortened to itself',
+  },
+  "const extension = dot > 0 && name.length - dot <= longestExtension ? name.slice(dot) : ''": {
+    '>=: dot > 0':
+      'a name that is too long has no dot at its beginning, and without any it is longer than an extension may be',
+    'left out: dot > 0':
+      'a name that is too long has no dot at its beginning, and without any it is longer than an extension may be',
+  },
+  'if (!isRowKey(key)) return null': {
+    'never: !isRowKey(key)': 'a MAC over what is no key was never given out',
+  },
+  'if (grant.retryKey !== presented.key || grant.retryUntil === null || nowMs >= grant.retryUntil) return null': {
+    'left out: grant.retryUntil === null': 'no moment counts as 1970, which is over',
+  },
+  'if (text.length > 45) return null': {
+    'never: text.length > 45': 'what is longer is no address either; it is only not read to its end',
+  },
+  'const mask = bits >= 8 ? 0xff : (0xff << (8 - bits)) & 0xff': {
+    '>: bits >= 8': 'with eight bits left both masks are the same',
+  },
+  'if (network === null) throw new TypeError(`${text} is not a network`)': {
+    'never: network === null': 'the networks are written in the source, and all are networks',
+  },
+  "return typeof parsed === 'object' && parsed !== null ? Object.fromEntries(Object.entries(parsed)) : {}": {
+    "left out: typeof parsed === 'object'": 'what is no object has no entries of the names that are told',
+  },
+  'export const isDelivered = (status: number | null): boolean => status !== null && status >= 200 && status < 300': {
+    'left out: status !== null': 'no status is below every status',
+  },
+  'const parsed: unknown = detail === null ? null : JSON.parse(detail)': {
+    'never: detail === null': 'null is JSON for null',
+  },
+  'if (retryAfter === null) return null': {
+    'never: retryAfter === null': 'null is read as a date that is none',
+  },
+  "return !isPing && attempts > 0 && since !== null && now - since >= failingForMs ? 'failing' : null": {
+    'left out: since !== null': 'only a ping has no such moment, which is asked before',
+  },
+  "return start === -1 ? '' : url.slice(start + 1)": {
+    'never: start === -1': 'a whole address is the name of no parameter',
+  },
+  'if (host !== null && host === lastGoodHost) return null': {
+    'never: host !== null && host === lastGoodHost': 'the host is looked at again, and is good again',
+  },
+  'if (rule.mediaTypes.includes(type)) return null': {
+    'never: rule.mediaTypes.includes(type)': 'the name before the parameters is the same name',
+  },
+  'if (error instanceof Error && error.cause instanceof PlatformError) return error.cause': {
+    'left out: error instanceof Error': 'what is no error has no cause either',
+    'never: error instanceof Error && error.cause instanceof PlatformError':
+      'no parser of ours throws, as yet: bodies are read by the routes',
+  },
+  'if (key === null) return null': {
+    'never: key === null': 'null has the form of a key, and is given back as it is',
+  },
+  'return key === null ? null : canonicalJson([key, { ...body, clientSecret: undefined }])': {
+    'never: key === null': 'null has the form of a key, and is given back as it is',
+  },
+  "const carries = request.method === 'POST' || request.method === 'PUT' || request.method === 'PATCH'": {
+    "left out: request.method === 'PUT'": 'no route takes a PUT, as yet',
+    "left out: request.method === 'PATCH'": 'no route takes a PATCH, as yet',
+  },
+  "if (length !== null && !/^\\d{1,15}$/.test(length)) return badHeader('Content-Length')": {
+    'left out: length !== null': 'what tells no length tells none that is too long',
+  },
+  "if (length !== null && Number(length) > rule.limitBytes) return refuse('payload_too_large')": {
+    'left out: length !== null': 'what tells no length tells none that is too long',
+  },
+  "broken ||= decoded === null || hasEscape(text) || (usable > 0 && text[usable - 1] === '=')": {
+    'left out: usable > 0': 'before the first character there is no padding',
+    '>=: usable > 0': 'before the first character there is no padding',
+    'left out: decoded === null': 'what cannot be decoded is broken, which is asked beside it',
+  },
+  "return text.includes('\\\\') ? text.replaceAll('\\\\/', '/') : text": {
+    "always: text.includes('\\\\')": 'where there is none, none is replaced',
+  },
+  'if (!broken && decoded !== null) intake.take(decoded)': {
+    'left out: !broken': 'of what is broken nothing is given out, taken or not',
+    'left out: decoded !== null': 'what cannot be decoded is broken, which is asked beside it',
+  },
+  "const decoded = broken ? null : decode(Buffer.from(waiting).toString('latin1'))": {
+    'never: broken': 'what is broken is kept whole, and cannot be decoded at the end either',
+  },
+  "waiting = broken || decoded === null ? arrived : Buffer.from(text.slice(usable), 'latin1')": {
+    'left out: decoded === null': 'what cannot be decoded is broken, which is asked beside it',
+  },
+  '? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))': {
+    '<=: one < other': 'no two keys of an object are the same',
+  },
+  "typeof scope === 'string' && /^[\\x21\\x23-\\x5b\\x5d-\\x7e]+(?: [\\x21\\x23-\\x5b\\x5d-\\x7e]+)*$/.test(scope)": {
+    "left out: typeof scope === 'string'": 'every refusal of this kind names its scope',
+  },
+  "const bytes = text.length > 256 ? Buffer.alloc(0) : Buffer.from(text, 'base64url')": {
+    '>=: text.length > 256': 'no cursor of ours is as long as that',
+  },
+  "if (start === -1 || !request.url.includes('&', start)) return // one parameter cannot come twice": {
+    "never: start === -1 || !request.url.includes('&', start)":
+      'the parser is spared: where nothing or one parameter is, nothing comes twice',
+    'left out: start === -1': 'the last letter of a URL without a query repeats nothing',
+    "left out: !request.url.includes('&', start)": 'the parser is spared: one comes once',
+  },
+  "if (!segment.includes('%')) return true": {
+    "never: !segment.includes('%')": 'what has no escape is decoded to itself',
+  },
+  'const patterns = [...resources.values()].filter(({ pattern }) => isDynamic(pattern)).map(patternOf)': {
+    'always yes: isDynamic(pattern)': 'a plain path matches itself alone, which was found before',
+  },
+  "const isDynamic = (pattern: string): boolean => pattern.includes(':') || pattern.endsWith('*')": {
+    "always yes: pattern.includes(':') || pattern.endsWith('*')":
+      'a plain path matches itself alone, which was found before',
+  },
+  'if (patterns.length === 0) return undefined': {
+    'never: patterns.length === 0': 'among no patterns none is found',
+  },
+  "return decodeURIComponent(segment) !== ''": {
+    "always yes: decodeURIComponent(segment) !== ''": 'an escape that can be decoded is something',
+  },
+  'if (wayUsed[place] === 1 && fingerprints[place] === fingerprint) return { place, fingerprint }': {
+    'left out: wayUsed[place] === 1': 'a place that nobody has used is one of no key',
+  },
+  'if (wayUsed[place] !== 1 || fingerprints[place] !== fingerprint) return': {
+    'left out: wayUsed[place] !== 1': 'a place that nobody has used is one of no key',
+  },
+  'if ((backAt[place] ?? 0) < (backAt[least] ?? 0)) least = place': {
+    '<=: (backAt[place] ?? 0) < (backAt[least] ?? 0)': 'of two that owe the same either may give way',
+  },
+  "method === 'POST' && formPaths.includes(pattern) ? formBodies : undefined": {
+    "left out: method === 'POST'": 'these paths take nothing but a POST',
+  },
+  "while (end !== -1 && isEscaped(text, end)) end = text.indexOf('\"', end + 1)": {
+    'left out: end !== -1': 'before the beginning no quote is escaped',
+  },
+  'if (end > this.#keptTo) this.#json.push(bytes.subarray(this.#keptTo, end))': {
+    '>=: end > this.#keptTo': 'an empty piece adds nothing',
+  },
+  'if (this.#string.length < longestKey) {': {
+    '<=: this.#string.length < longestKey': 'what is as long as the longest key, and has not ended, is none',
+  },
+  'while (end - backslashes > start && bytes[end - 1 - backslashes] === Code.backslash) backslashes += 1': {
+    '>=: end - backslashes > start': 'before the first character of a string there is a quote, or nothing',
+  },
+  "this.#state = isFile && this.#intake === null ? 'in_file' : 'in_string'": {
+    'left out: this.#intake === null': 'a second file has the key of the first, which is refused with the rest',
+  },
+  'text !== undefined && Object.hasOwn(scopeToRead, text)': {
+    'left out: text !== undefined': 'no kind is called undefined',
+  },
+  'const refusal = mayBegin === true || (await mayBegin) ? admit(request, context, match, path) : tooBusy()': {
+    'left out: mayBegin === true': 'what is awaited and true is true',
+  },
+  'context.bearerPresented = authorization !== null && /^bearer /i.test(authorization)': {
+    'left out: authorization !== null': 'nothing begins with no bearer either',
+  },
+  'return id !== null && /^[\\x21-\\x7e]{1,128}$/.test(id) ? id : null': {
+    'left out: id !== null': 'what was not sent is told as it came',
+  },
+  "rateLimit === null || rateLimit.allowed ? null : refuse('rate_limited', { retryAfterSeconds: rateLimit.resetSeconds })":
+    {
+      'left out: rateLimit === null': 'the shell has asked a limit before',
+    },
+  'if (state === null || state.policyField === null) return': {
+    'left out: state === null': 'the shell has asked a limit before',
+  },
+  'clearTimeout(timer)': {
+    'left out: clearTimeout(timer)': 'by the time it goes off nothing is left to end',
+  },
+  "if (performance.now() > deadline) throw refuse('unavailable', { retryAfterSeconds: 1 })": {
+    '>=: performance.now() > deadline': 'no upload arrives at that very fraction of a millisecond',
+  },
+  "const mine = environment === 'development' ? { may: ownsApp(session.user.id, slug) } : {}": {
+    'always yes: ownsApp(session.user.id, slug)': 'a rule is something as it stands',
+  },
+  'ownsInstall(userId, id)': {
+    'always yes: ownsInstall(userId, id)': 'a rule is something as it stands',
+  },
+  "if (step.kind === 'sign_in' || visit === null) return seeOther(signInPath(step.request))": {
+    'left out: visit === null': 'who is not signed in is asked to, which is asked beside it',
+  },
+  'if (!(error instanceof PlatformError)) throw error': {
+    'never: !(error instanceof PlatformError)': 'an error that is none of ours has no explanation, which is asked next',
+  },
+  'if (done === null || !Object.hasOwn(sentences, done) || !isFromSameOrigin(door, request)) return null': {
+    'left out: done === null': 'no page has a sentence called null',
+  },
+  "if (error instanceof PlatformError && isMendable(error)) return { kind: 'refused', error }": {
+    'left out: error instanceof PlatformError': 'no other error has a status',
+  },
+  "method === 'POST' && isPageRoute(pattern) ? formBodies : undefined": {
+    "left out: method === 'POST'": 'what comes with another method is never looked at',
+  },
+  'known !== null && syntax.test(known)': {
+    'left out: known !== null': 'null has not the form of a secret',
+  },
+  "return url !== null && url.origin === publicUrl && !url.pathname.startsWith('//') ? url.pathname + url.search : '/'":
+    {
+      'left out: url !== null': 'a path by the rule above can be read',
+      'left out: url.origin === publicUrl': 'a path by the rule above is one of this server',
+    },
+  "liveId: liveId === '' || liveId === undefined ? null : liveId,": {
+    'left out: liveId === undefined': 'a field of the right form has all of its parts',
+  },
+}
+
+/** Why a break changes nothing; undefined when it does, as far as is known. */
+export const reasonOf = ({ text, change }: Pick<Mutant, 'text' | 'change'>): string | undefined =>
+  equivalent[text]?.[change]
+
+/** The entries that match none of these breaks. */
+export const staleEntries = (mutants: readonly Mutant[]): readonly string[] => {
+  const known = new Set(mutants.map(({ text, change }) => `${text}\n${change}`))
+  return Object.entries(equivalent).flatMap(([line, changes]) =>
+    Object.keys(changes)
+      .filter((change) => !known.has(`${line}\n${change}`))
+      .map((change) => `${change} in: ${line}`),
+  )
 }

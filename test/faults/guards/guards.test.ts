@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { reasonOf } from './equivalent.ts'
 import { weave } from './weave.ts'
 import { createWorkplaces } from './workplace.ts'
 
@@ -42,6 +43,13 @@ test('the conditions of a query are found, and what an update changes', async ()
     'where left out: gt(grants.end, now)',
     'bound gte: gt',
   ])
+})
+
+test('a break that changes nothing is known by its line and its change, in whatever file it stands', async () => {
+  const line = `if (owner === null) throw new Error('an app has no owner')`
+  const { mutants } = await weave(`  ${line}`, 'src/operations/renamed.ts', 1, './switches.ts')
+  expect(mutants.map(reasonOf)).toEqual(['an app has an owner: a foreign key of the store'])
+  expect(reasonOf({ text: line, change: 'always: owner === null' })).toBeUndefined()
 })
 
 test('a verifier that is no longer compared is noticed, and nothing is as long as it is', async () => {

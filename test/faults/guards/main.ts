@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { seed, seeded } from '../../support/proof.ts'
-import { equivalent } from './equivalent.ts'
+import { reasonOf, staleEntries } from './equivalent.ts'
 import type { BreakKind } from './find-breaks.ts'
 import { hunt, type Verdict } from './hunt.ts'
 import { survey } from './survey.ts'
@@ -43,7 +43,6 @@ const order: readonly BreakKind[] = [
   'constant',
 ]
 
-const keyOf = ({ file, change }: Mutant): string => `${file}: ${change}`
 const placeOf = (mutant: Mutant): string => `${mutant.file}:${mutant.line} ${mutant.kind} ${mutant.change}`
 
 const chosen = (mutants: readonly Mutant[], done: ReadonlySet<string>): readonly Mutant[] => {
@@ -112,18 +111,21 @@ const main = async (): Promise<boolean> => {
     verdicts.push(verdict)
     if (verdicts.length % 5 === 0) keep('verdicts.json', verdicts)
     if (verdict.outcome === 'noticed' || verdict.outcome === 'hung') return
-    const reason = equivalent[keyOf(verdict)]
+    const reason = reasonOf(verdict)
     const word = reason === undefined ? verdict.outcome.toUpperCase() : `changes nothing (${reason})`
-    console.log(`${word} ${placeOf(verdict)}${verdict.isComplete ? '' : ' (not all tests were run)'}`)
+    console.log(
+      `${word} ${placeOf(verdict)}, line: ${verdict.text}${verdict.isComplete ? '' : ' (not all tests were run)'}`,
+    )
   })
   keep('verdicts.json', verdicts)
   countBy(verdicts, ({ kind }) => kind)
   countBy(verdicts, ({ file }) => folderOf(file))
   const open = verdicts.filter(({ outcome }) => outcome === 'survived' || outcome === 'unseen')
-  const survivors = open.filter((verdict) => equivalent[keyOf(verdict)] === undefined)
+  const survivors = open.filter((verdict) => reasonOf(verdict) === undefined)
   console.log(
     `${verdicts.length} broken guards, ${verdicts.length - open.length} noticed, ${open.length - survivors.length} change nothing, ${survivors.length} survive`,
   )
+  for (const entry of staleEntries(mutants)) console.log(`no such break any more (equivalent.ts): ${entry}`)
   return survivors.length === 0
 }
 

@@ -6,6 +6,8 @@ export type Mutant = {
   readonly id: number
   readonly file: string
   readonly line: number
+  /** The line, without the space around it. */
+  readonly text: string
   readonly kind: BreakKind
   /** The code, and what becomes of it. */
   readonly change: string
@@ -18,6 +20,7 @@ type Woven = { readonly code: string; readonly mutants: readonly Mutant[] }
 /** The source with a switch wherever a guard could be broken. Numbers start at `firstId`. */
 export const weave = async (source: string, file: string, firstId: number, switches: string): Promise<Woven> => {
   const mutants: Mutant[] = []
+  const lines = source.split('\n')
   const isQuery = file.startsWith('db/')
   let code = ''
   let cursor = 0
@@ -28,9 +31,17 @@ export const weave = async (source: string, file: string, firstId: number, switc
   const number = ({ kind, says }: Break, node: Node, isTopLevel: boolean): string => {
     const id = firstId + mutants.length
     const [start, end] = node.range
-    const text = source.slice(start, end).replaceAll(/\s+/g, ' ')
+    const changed = source.slice(start, end).replaceAll(/\s+/g, ' ')
     const line = source.slice(0, start).split('\n').length
-    mutants.push({ id, file, line, kind, change: `${says}: ${text}`, isTopLevel })
+    mutants.push({
+      id,
+      file,
+      line,
+      text: lines[line - 1]?.trim() ?? '',
+      kind,
+      change: `${says}: ${changed}`,
+      isTopLevel,
+    })
     return String(id)
   }
   const visit = (node: Node, place: Place): void => {
