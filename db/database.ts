@@ -1,5 +1,5 @@
 import type { Awaitable } from '../src/domain/awaitable.ts'
-import type { Environment } from '../src/domain/environment.ts'
+import type { Environment } from '../src/domain/app.ts'
 import type { AuditEvent, Queries } from './queries/index.ts'
 
 export type * from './queries/index.ts'

@@ -21,12 +21,10 @@ import {
   wholeNumber,
 } from './config/setting.ts'
 import { misspeltSettings, warningsAbout } from './config/warnings.ts'
-import type { AuditRetention } from './domain/audit-retention.ts'
+import type { AuditRetention, Quotas, RateLimits } from './domain/limits.ts'
 import { type InstallApprovalRule, installApprovalRules } from './domain/install.ts'
 import { type IpNetwork, parseIpAddress, parseIpNetwork } from './domain/ip-address.ts'
 import type { Lifetimes } from './domain/lifetimes.ts'
-import type { Quotas } from './domain/quotas.ts'
-import type { RateLimits } from './domain/rate-limits.ts'
 
 /** What the server was told to be. */
 export type Config = {

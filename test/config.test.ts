@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { ConfigError, readConfig } from '../src/config.ts'
 import { maximumLifetimes } from '../src/domain/lifetimes.ts'
-import { defaultRateLimits } from '../src/domain/rate-limits.ts'
+import { defaultRateLimits } from '../src/domain/limits.ts'
 
 const faultsOf = (env: Record<string, string>, flags: Parameters<typeof readConfig>[0] = {}): readonly string[] => {
   try {

@@ -1,5 +1,5 @@
 import { and, asc, count, eq, getTableColumns, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
-import type { Environment } from '../../src/domain/environment.ts'
+import type { Environment } from '../../src/domain/app.ts'
 import type { DisabledReason } from '../../src/domain/webhook-delivery.ts'
 import { apps, webhookDeliveries, webhookEndpoints, webhookSecrets } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'

@@ -1,6 +1,11 @@
 import { and, asc, count, eq, gt, gte, inArray, lt, lte, max, min, ne } from 'drizzle-orm'
-import { type AuditFact, eventsToldBy, type ToldEvent, webhookBody } from '../../src/domain/webhook-event.ts'
-import { parseStoredKinds } from '../../src/domain/webhook-kind.ts'
+import {
+  type AuditFact,
+  eventsToldBy,
+  parseStoredKinds,
+  type ToldEvent,
+  webhookBody,
+} from '../../src/domain/webhook-event.ts'
 import { webhookDeliveries, webhookEvents } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
 import { webhookEndpointQueries } from './webhook-endpoints.ts'

@@ -3,8 +3,7 @@
  * program; there are no database defaults and no triggers. Constraints and indexes stand in the migrations.
  */
 import { customType, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { appStatuses } from '../../src/domain/app.ts'
-import { environments } from '../../src/domain/environment.ts'
+import { appStatuses, environments } from '../../src/domain/app.ts'
 import { noAppId } from '../../src/domain/identifier.ts'
 import { installApprovals, installStates } from '../../src/domain/install.ts'
 import { resourceKinds, resourceStatuses } from '../../src/domain/resource.ts'

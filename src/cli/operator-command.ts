@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { readConfig } from '../config.ts'
-import { environments } from '../domain/environment.ts'
+import { environments } from '../domain/app.ts'
 import { actAsOwnerOfFolder } from '../runtime/identity.ts'
 
 /** What every operator command takes. */

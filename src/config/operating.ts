@@ -1,6 +1,5 @@
-import { type AuditRetention, defaultAuditRetention } from '../domain/audit-retention.ts'
+import { type AuditRetention, defaultAuditRetention, defaultQuotas, type Quotas } from '../domain/limits.ts'
 import { parseIpAddress } from '../domain/ip-address.ts'
-import { defaultQuotas, type Quotas } from '../domain/quotas.ts'
 import { type Faults, type Find, wholeNumber } from './setting.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const

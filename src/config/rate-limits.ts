@@ -1,4 +1,4 @@
-import { defaultRateLimits, type RateLimit, type RateLimitPolicy, type RateLimits } from '../domain/rate-limits.ts'
+import { defaultRateLimits, type RateLimit, type RateLimitPolicy, type RateLimits } from '../domain/limits.ts'
 import { type Faults, type Find, type Setting, wholeNumber } from './setting.ts'
 
 const names = {

@@ -8,3 +8,7 @@ const undeletableForMs = 7 * 24 * 3600 * 1000
 export const isUndeletable = (deletedAt: number, nowMs: number): boolean => nowMs < deletedAt + undeletableForMs
 /** The latest deletion that the purge follows up at this moment. */
 export const purgeableSince = (nowMs: number): number => nowMs - undeletableForMs
+
+/** A credential, a redirect URI and a grant belong to one environment; they never mix (contract section 2). */
+export const environments = ['development', 'production'] as const
+export type Environment = (typeof environments)[number]

@@ -1,4 +1,4 @@
-import { isWellFormedText } from './well-formed.ts'
+import { isWellFormedText } from './text.ts'
 
 /**
  * The parameters that mean something here: RFC 6749 section 4.1.1, RFC 7636 section 4.3, and of OpenID Connect Core

@@ -1,4 +1,4 @@
-import { clockToleranceMs } from './validity.ts'
+import { clockToleranceMs } from './lifetimes.ts'
 
 /** One client secret. Ends by revocation at once, or when the grace of a rotation is over (contract section 2). */
 type CredentialState = { readonly revokedAt: number | null; readonly expiresAt: number | null }

@@ -1,5 +1,5 @@
 import { decodeBase62, encodeBase62, isBase62 } from './base62.ts'
-import type { Environment } from './environment.ts'
+import type { Environment } from './app.ts'
 
 /** 22 base62 digits of a UUIDv7: how the store finds the row of a secret. Sorts by time. */
 export type RowKey = string & { readonly [rowKeyBrand]: true }

@@ -1,10 +1,10 @@
-import { isWellFormedText } from './well-formed.ts'
+import { isWellFormedText } from './text.ts'
 
 /** Longest name of a person, app or resource, in UTF-16 code units. */
 const maximumLength = 200
 
 /** What can be seen of a text: no space or control of any kind, nor what fonts draw as nothing. */
-const visible = /[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u
+const visibleCharacter = /[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u
 
 /** More marks on one letter than any script has. They would be drawn over what stands above and below the name. */
 const towerOfMarks = /\p{M}{9}/u
@@ -12,7 +12,7 @@ const towerOfMarks = /\p{M}{9}/u
 /** What is wrong with a name that people will read, as a sentence; null when nothing is. */
 export const nameFault = (name: string): string | null => {
   if (!isWellFormedText(name)) return 'The name has broken characters.'
-  if (!visible.test(name)) return 'The name is empty.'
+  if (!visibleCharacter.test(name)) return 'The name is empty.'
   if (name.length > maximumLength) return 'The name is longer than 200 characters.'
   // Control characters, line ends and marks that reverse the reading direction would let a name pose as another text.
   if (/[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u.test(name)) {
@@ -21,3 +21,68 @@ export const nameFault = (name: string): string | null => {
   if (towerOfMarks.test(name)) return 'The name has too many marks on one letter.'
   return null
 }
+
+/** What shows as nothing or as a space, apart from the plain space: a name could look like another one with it. */
+const unseenCharacter = /[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]--[ ]]/v
+
+/**
+ * What is wrong with the name of an app, as a sentence; null when nothing is. An app must not look like another one or
+ * like the platform itself: a name that begins or ends with the platform's name is refused.
+ */
+export const appNameFault = (name: string, platformName: string): string | null => {
+  const fault = nameFault(name)
+  if (fault !== null) return fault
+  if (unseenCharacter.test(name)) return 'The name has invisible characters: only plain spaces are allowed.'
+  const [words, own] = [wordsOf(name), wordsOf(platformName)]
+  const isPlatform = [words.slice(0, own.length), words.slice(-own.length)].some((some) => isSame(some, own))
+  return isPlatform ? 'An app must not carry the name of the platform: choose another name.' : null
+}
+
+/** As people read it: upper and lower case, full width and every kind of space or punctuation make no difference. */
+const wordsOf = (text: string): readonly string[] => {
+  const folded = text.normalize('NFKC').toLowerCase()
+  const words = folded.match(/[\p{L}\p{N}\p{M}]+/gu)
+  return words ?? [folded.trim()]
+}
+
+const isSame = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((word, index) => word === other[index])
+
+/** Scripts that are written together in one language count as one. */
+const scripts: readonly (readonly [name: string, letters: RegExp])[] = [
+  ['Latin', /\p{Script=Latin}/u],
+  ['Cyrillic', /\p{Script=Cyrillic}/u],
+  ['Greek', /\p{Script=Greek}/u],
+  ['Armenian', /\p{Script=Armenian}/u],
+  ['Cherokee', /\p{Script=Cherokee}/u],
+  ['Georgian', /\p{Script=Georgian}/u],
+  ['Hebrew', /\p{Script=Hebrew}/u],
+  ['Arabic', /\p{Script=Arabic}/u],
+  ['Devanagari', /\p{Script=Devanagari}/u],
+  ['Thai', /\p{Script=Thai}/u],
+  [
+    'Chinese, Japanese or Korean',
+    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}]/u,
+  ],
+]
+
+const letterOfAScript = /[\p{L}--[\p{Script=Common}\p{Script=Inherited}]]/v
+
+/** The letters of one script in a name, each once, in order. */
+export type ScriptInName = { readonly script: string; readonly letters: readonly string[] }
+
+/**
+ * The scripts of a name when there are several: letters of one can look like letters of another. Null for a name in one
+ * script.
+ */
+export const mixedScripts = (name: string): readonly ScriptInName[] | null => {
+  const found = Map.groupBy(
+    [...new Set(name)].filter((character) => letterOfAScript.test(character)),
+    (letter) => scripts.find(([, own]) => own.test(letter))?.[0] ?? 'another script',
+  )
+  if (found.size < 2) return null
+  return [...found].map(([script, own]) => ({ script, letters: own }))
+}
+
+/** 1 to 63 of a-z, 0-9 and inner hyphens, like a host name's label. */
+export const isSlug = (text: string): boolean => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text)

@@ -1,5 +1,6 @@
 import commonPasswords from './common-passwords.txt'
-import { isWellFormedText } from './well-formed.ts'
+import { isWellFormedText } from './text.ts'
+import { encodeBase62 } from './base62.ts'
 
 /** bcrypt reads 72 bytes, stops at NUL, and would drop the rest in silence (contract section 2). */
 const maximumBytes = 72
@@ -25,3 +26,9 @@ export const newPasswordFault = (password: string): string | null =>
   (common.has(password.normalize('NFKC').toLowerCase())
     ? 'The password is one of the 10,000 most common ones, which are guessed first. Choose another.'
     : null)
+
+/** Random bytes that a generated password needs. */
+export const generatedPasswordBytes = 16
+
+/** 128 random bits in 22 letters and digits: nothing to escape in a shell, nothing to guess. */
+export const generatedPassword = (random: Uint8Array): string => encodeBase62(random, 22)

@@ -1,5 +1,4 @@
-import { nameFault } from './name.ts'
-import { isSlug } from './slug.ts'
+import { isSlug, nameFault } from './name.ts'
 import { parseTimestamp } from './timestamp.ts'
 
 /** Websites and stores: all that an app can read of a user (spec section 2). */

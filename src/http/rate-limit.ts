@@ -1,7 +1,7 @@
-import type { RateLimit, RateLimitPolicy, RateLimits } from '../domain/rate-limits.ts'
+import type { RateLimit, RateLimitPolicy, RateLimits } from '../domain/limits.ts'
 import { createLimitMarks, type LimitMark } from './limit-marks.ts'
 
-export type { RateLimitPolicy } from '../domain/rate-limits.ts'
+export type { RateLimitPolicy } from '../domain/limits.ts'
 
 /** Where a key stands with a policy. */
 export type RateLimitState = {

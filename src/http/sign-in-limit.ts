@@ -1,5 +1,4 @@
-import { browserLabel } from '../domain/browser-label.ts'
-import { deviceCookie, deviceLifetimeSeconds, readDeviceCookie } from '../domain/device.ts'
+import { browserLabel, deviceCookie, deviceLifetimeSeconds, readDeviceCookie } from '../domain/device.ts'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import type { RowKey } from '../domain/identifier.ts'
 import { networkKeyOf } from '../domain/ip-address.ts'

@@ -1,5 +1,5 @@
 import { PlatformError, refuse } from '../domain/errors.ts'
-import { isKeptInteger } from '../domain/kept-integer.ts'
+import { isKeptInteger } from '../domain/text.ts'
 
 const maximumDepth = 32
 

@@ -1,5 +1,5 @@
 import type { SearchWindow } from '../../db/database.ts'
-import { isWellFormedText } from '../domain/well-formed.ts'
+import { isWellFormedText } from '../domain/text.ts'
 import type { Page, PageRequest } from './page.ts'
 
 /** What a search found among the rows that it looked at; `searchedTo` is null when those were the last. */

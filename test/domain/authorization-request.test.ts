@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { authorizationErrorOf } from '../../src/domain/authorization-error.ts'
-import { readAuthorizationParameters, textOf } from '../../src/domain/authorization-parameters.ts'
 import {
+  authorizationErrorOf,
   authorizationQueryOf,
   authorizationRequestFault,
   authorizationRequestOf,
   isSilent,
   stateOf,
 } from '../../src/domain/authorization-request.ts'
+import { readAuthorizationParameters, textOf } from '../../src/domain/authorization-parameters.ts'
 
 const good = {
   response_type: 'code',

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { maximumLifetimes } from '../../src/domain/lifetimes.ts'
+import { isValidAt, maximumLifetimes } from '../../src/domain/lifetimes.ts'
 
 test('nothing lives longer than the contract says', () => {
   expect(maximumLifetimes).toEqual({
@@ -13,4 +13,17 @@ test('nothing lives longer than the contract says', () => {
     installSessionCode: 60,
     embeddedSession: 600,
   })
+})
+
+const span = { createdAt: 1_000_000, expiresAt: 2_000_000 }
+
+test('a thing is alive from its creation until its end, which is no longer part of it', () => {
+  expect(isValidAt(span, 1_000_000)).toBe(true)
+  expect(isValidAt(span, 1_999_999)).toBe(true)
+  expect(isValidAt(span, 2_000_000)).toBe(false)
+})
+
+test('clocks may differ by two minutes; what was made further ahead than that is not alive', () => {
+  expect(isValidAt(span, 1_000_000 - 120_000)).toBe(true)
+  expect(isValidAt(span, 1_000_000 - 120_001)).toBe(false)
 })

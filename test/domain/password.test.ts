@@ -1,5 +1,10 @@
 import { expect, test } from 'bun:test'
-import { newPasswordFault, passwordFault } from '../../src/domain/password.ts'
+import {
+  generatedPassword,
+  generatedPasswordBytes,
+  newPasswordFault,
+  passwordFault,
+} from '../../src/domain/password.ts'
 
 test('a password has at least 8 characters, as a person counts them', () => {
   expect(passwordFault('1234567')).toMatch(/fewer than 8/)
@@ -45,4 +50,12 @@ test('a new password is none of the most common ones, in whatever letters they a
     expect(newPasswordFault(password)).toBeNull()
   }
   expect(newPasswordFault('short')).toMatch(/fewer than 8/)
+})
+
+test('a generated password holds 128 bits, needs no quoting and can be used', () => {
+  const password = generatedPassword(new Uint8Array(generatedPasswordBytes).fill(0xff))
+  expect(generatedPasswordBytes * 8).toBe(128)
+  expect(password).toMatch(/^[0-9A-Za-z]{22}$/)
+  expect(passwordFault(password)).toBeNull()
+  expect(generatedPassword(new Uint8Array(generatedPasswordBytes))).not.toBe(password)
 })

@@ -1,5 +1,12 @@
 import { expect, test } from 'bun:test'
-import { isProductionRollbackTarget, versionStatuses, versionSteps } from '../../src/domain/version.ts'
+import * as fc from 'fast-check'
+import {
+  isProductionRollbackTarget,
+  isSemanticVersion,
+  rejectionFault,
+  versionStatuses,
+  versionSteps,
+} from '../../src/domain/version.ts'
 
 test('a version can have each status that a step starts from or leads to, and superseded, in the order of its life', () => {
   expect<readonly string[]>(versionStatuses).toEqual([
@@ -16,4 +23,99 @@ test('a version can have each status that a step starts from or leads to, and su
 
 test('users get back to a version that they had before, and to no other', () => {
   expect(versionStatuses.filter(isProductionRollbackTarget)).toEqual(['superseded'])
+})
+
+test('a version of SemVer 2.0 is one', () => {
+  for (const text of [
+    '0.0.0',
+    '1.4.0',
+    '10.20.30',
+    '1.0.0-alpha',
+    '1.0.0-alpha.1',
+    '1.0.0-0.3.7',
+    '1.0.0-x.7.z.92',
+    '1.0.0-x-y-z.--',
+    '1.0.0--',
+    '1.0.0-0a.01a',
+    '1.0.0+20130313144700',
+    '1.0.0-beta+exp.sha.5114f85',
+    '1.0.0+21AF26D3----117B344092BD',
+    '1.0.0+001',
+    '99999999999999999999.99999999999999999999.99999999999999999999',
+  ]) {
+    expect([text, isSemanticVersion(text)]).toEqual([text, true])
+  }
+})
+
+test('anything else is not', () => {
+  for (const text of [
+    '',
+    '1',
+    '1.2',
+    '1.2.3.4',
+    'v1.2.3',
+    '01.2.3',
+    '1.02.3',
+    '1.2.03',
+    '1.2.3-',
+    '1.2.3+',
+    '1.2.3-+b',
+    '1.2.3-01',
+    '1.2.3-a..b',
+    '1.2.3-a.01',
+    '1.2.3+a+b',
+    '1.2.3+a..b',
+    '1.2.3-a_b',
+    '1.2.3 ',
+    ' 1.2.3',
+    '1.2.3\n',
+    '-1.2.3',
+    '1.2.x',
+    '\u0661.2.3',
+  ]) {
+    expect([text, isSemanticVersion(text)]).toEqual([text, false])
+  }
+})
+
+test('a version has at most 64 characters', () => {
+  expect(isSemanticVersion(`1.0.0-${'a'.repeat(58)}`)).toBeTrue()
+  expect(isSemanticVersion(`1.0.0-${'a'.repeat(59)}`)).toBeFalse()
+})
+
+test('a version is told the same way as the pattern of semver.org tells it, and as fast', () => {
+  const official = new RegExp(
+    [
+      /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)/,
+      /(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?/,
+      /(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$/,
+    ]
+      .map((part) => part.source)
+      .join(''),
+  )
+  const near = fc.string({ unit: fc.constantFrom('0', '1', '12', '.', '.', '-', '+', 'a', '0.1.2'), maxLength: 14 })
+  fc.assert(
+    fc.property(near, (text) => expect(isSemanticVersion(text)).toBe(official.test(text))),
+    { numRuns: 5000 },
+  )
+  const start = performance.now()
+  for (const unit of ['0', '1', '1.', '0a', '-', '0-']) {
+    isSemanticVersion(`${`1.0.0-${unit.repeat(60)}`.slice(0, 63)}!`)
+  }
+  expect(performance.now() - start).toBeLessThan(500)
+})
+
+const item = { path: 'manifest.name', message: 'Missing.' }
+
+test('a rejection has a message and may have items', () => {
+  expect(rejectionFault({ message: 'Not yet.', items: [] })).toBeNull()
+  expect(rejectionFault({ message: 'x'.repeat(2_000), items: [] })).toBeNull()
+  expect(rejectionFault({ message: 'Not yet.', items: Array.from({ length: 100 }, () => item) })).toBeNull()
+})
+
+test('an empty, too long or broken text and too many items are refused', () => {
+  expect(rejectionFault({ message: ' \n', items: [] })).toContain('empty')
+  expect(rejectionFault({ message: 'x'.repeat(2_001), items: [] })).toContain('2000')
+  expect(rejectionFault({ message: 'No.', items: [{ path: 'p', message: 'x'.repeat(2_001) }] })).toContain('2000')
+  expect(rejectionFault({ message: 'No.', items: [{ path: '\ud800', message: 'm' }] })).toContain('broken')
+  expect(rejectionFault({ message: 'No.', items: Array.from({ length: 101 }, () => item) })).toContain('100')
 })

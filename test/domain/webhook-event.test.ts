@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { type AuditFact, eventsToldBy, webhookBody } from '../../src/domain/webhook-event.ts'
-import { formatKinds, parseStoredKinds, webhookKinds } from '../../src/domain/webhook-kind.ts'
+import {
+  type AuditFact,
+  eventsToldBy,
+  formatKinds,
+  parseStoredKinds,
+  webhookBody,
+  webhookKinds,
+} from '../../src/domain/webhook-event.ts'
 
 const uuid = '019f0a3b4c5d71238fedcba987654321'
 const fact = (facts: Partial<AuditFact>): AuditFact => ({

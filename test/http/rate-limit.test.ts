@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { defaultRateLimits } from '../../src/domain/rate-limits.ts'
+import { defaultRateLimits } from '../../src/domain/limits.ts'
 import { createRateLimiter, rateLimitField } from '../../src/http/rate-limit.ts'
 
 /** A limiter whose time the test turns by hand: three reads a minute, unless told otherwise. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import type { Environment } from '../../src/domain/environment.ts'
+import type { Environment } from '../../src/domain/app.ts'
 import type { ScopeName } from '../../src/domain/scope.ts'
 import type { VersionStep } from '../../src/domain/version.ts'
 import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { webhookKinds } from '../../src/domain/webhook-kind.ts'
+import { webhookKinds } from '../../src/domain/webhook-event.ts'
 import { createCredential } from '../../src/operations/credentials/create-credential.ts'
 import { createInstall } from '../../src/operations/installs/create-install.ts'
 import { moveInstall } from '../../src/operations/installs/move-install.ts'

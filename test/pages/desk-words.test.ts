@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { readMoment } from '../../src/pages/read-moment.ts'
-import { bytesInWords } from '../../src/domain/bytes-in-words.ts'
+import { bytesInWords } from '../../src/domain/text.ts'
 import { durationInWords } from '../../src/pages/desk/health/quantities.ts'
 
 test('a stretch of time is told by its two largest parts', () => {

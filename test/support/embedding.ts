@@ -1,4 +1,4 @@
-import type { Environment } from '../../src/domain/environment.ts'
+import type { Environment } from '../../src/domain/app.ts'
 import { parseScope, type ScopeName } from '../../src/domain/scope.ts'
 import type { VersionStep } from '../../src/domain/version.ts'
 import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { graceHours } from '../../domain/credential.ts'
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../domain/app.ts'
 import { confirmCredential } from '../../operations/credentials/confirm-credential.ts'
 import { createCredential } from '../../operations/credentials/create-credential.ts'
 import { listCredentials } from '../../operations/credentials/list-credentials.ts'

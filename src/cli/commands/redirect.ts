@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../domain/app.ts'
 import { addRedirectUri, removeRedirectUri } from '../../operations/redirect-uris/change-redirect-uris.ts'
 import { listRedirectUris } from '../../operations/redirect-uris/list-redirect-uris.ts'
 import { asOperator } from '../as-operator.ts'

@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander'
-import { generatedPassword, generatedPasswordBytes } from '../../domain/generated-password.ts'
+import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
 import { endUserAccess } from '../../operations/access/end-access.ts'
 import { renameUser, setUserEmail } from '../../operations/users/change-user.ts'
 import { confirmPassword } from '../../operations/users/confirm-password.ts'

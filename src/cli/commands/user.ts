@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { generatedPassword, generatedPasswordBytes } from '../../domain/generated-password.ts'
+import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
 import { createUser } from '../../operations/users/create-user.ts'
 import { listUsers } from '../../operations/users/list-users.ts'
 import { asOperator } from '../as-operator.ts'

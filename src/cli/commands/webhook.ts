@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { Environment } from '../../domain/environment.ts'
-import { webhookKinds } from '../../domain/webhook-kind.ts'
+import type { Environment } from '../../domain/app.ts'
+import { webhookKinds } from '../../domain/webhook-event.ts'
 import { addEndpoint } from '../../operations/webhooks/add-endpoint.ts'
 import { listAttempts } from '../../operations/webhooks/list-attempts.ts'
 import { listEndpoints } from '../../operations/webhooks/list-endpoints.ts'

@@ -1,5 +1,5 @@
 import type { Rollback, RollbackRequest, Version } from '../../client/index.ts'
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../domain/app.ts'
 import { answer, printable } from '../output.ts'
 import { openRemote, type Remote } from '../remote.ts'
 import { UsageError } from '../usage-error.ts'

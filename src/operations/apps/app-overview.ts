@@ -1,5 +1,5 @@
 import type { Queries } from '../../../db/database.ts'
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../domain/app.ts'
 import type { CredentialRecord } from '../credentials/credential-record.ts'
 import { listLiveCredentials } from '../credentials/list-live-credentials.ts'
 import type { Platform } from '../platform.ts'

@@ -1,6 +1,6 @@
 import type { Queries } from '../../../db/database.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
-import type { Quotas } from '../../domain/quotas.ts'
+import type { Quotas } from '../../domain/limits.ts'
 
 /**
  * The refusal when this account cannot take so many more apps (QUOTA_APPS); null when it can. To be asked in the

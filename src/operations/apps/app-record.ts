@@ -1,5 +1,5 @@
 import type { App, Client } from '../../../db/database.ts'
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../domain/app.ts'
 import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
 
 /** An app as its owner and the operator see it. */

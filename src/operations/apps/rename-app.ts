@@ -1,4 +1,4 @@
-import { appNameFault } from '../../domain/app-name.ts'
+import { appNameFault } from '../../domain/name.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { decide, done } from '../decision.ts'

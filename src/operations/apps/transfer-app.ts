@@ -1,5 +1,5 @@
 import type { App, Queries, User } from '../../../db/database.ts'
-import type { Quotas } from '../../domain/quotas.ts'
+import type { Quotas } from '../../domain/limits.ts'
 import { type Actor, type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { type Decision, decide, done, refused } from '../decision.ts'

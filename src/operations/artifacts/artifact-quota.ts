@@ -1,7 +1,7 @@
 import type { Queries, VersionContent } from '../../../db/database.ts'
-import { bytesInWords } from '../../domain/bytes-in-words.ts'
+import { bytesInWords } from '../../domain/text.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
-import type { Quotas } from '../../domain/quotas.ts'
+import type { Quotas } from '../../domain/limits.ts'
 import type { Platform } from '../platform.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../../db/database.ts'
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../domain/app.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 export type Actor =

@@ -1,7 +1,6 @@
 import type { Queries } from '../../../db/database.ts'
-import type { AppStatus } from '../../domain/app.ts'
+import type { AppStatus, Environment } from '../../domain/app.ts'
 import { credentialStatus, lastUsePrecisionMs } from '../../domain/credential.ts'
-import type { Environment } from '../../domain/environment.ts'
 import { environmentOfClientId, recordIdOfKey } from '../../domain/identifier.ts'
 import { hashSecret, parseSecret, type SecretHash } from '../../domain/secret.ts'
 import { findBySecret } from '../tokens/find-by-secret.ts'

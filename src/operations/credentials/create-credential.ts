@@ -1,6 +1,6 @@
 import type { Credential, Queries } from '../../../db/database.ts'
 import { maximumLiveSecrets } from '../../domain/credential.ts'
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../domain/app.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { recordIdOfKey, rowKey } from '../../domain/identifier.ts'
 import { nameFault } from '../../domain/name.ts'

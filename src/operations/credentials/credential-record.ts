@@ -1,6 +1,6 @@
 import type { Credential } from '../../../db/database.ts'
 import { type CredentialStatus, credentialStatus } from '../../domain/credential.ts'
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../domain/app.ts'
 
 /** A client secret as its owner sees it later: everything but the secret. */
 export type CredentialRecord = {

@@ -1,4 +1,4 @@
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../domain/app.ts'
 import type { Platform } from '../platform.ts'
 import { type CredentialRecord, credentialRecord } from './credential-record.ts'
 

@@ -1,6 +1,5 @@
 import type { Queries } from '../../../db/database.ts'
-import type { AppStatus } from '../../domain/app.ts'
-import type { Environment } from '../../domain/environment.ts'
+import type { AppStatus, Environment } from '../../domain/app.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import { parseStoredScope, type ScopeName, unionOf } from '../../domain/scope.ts'
 import type { Platform } from '../platform.ts'

@@ -1,5 +1,5 @@
 import type { App, Install, Queries, User } from '../../../db/database.ts'
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../domain/app.ts'
 import { recordId } from '../../domain/identifier.ts'
 import type { ResourceKind } from '../../domain/resource.ts'
 import { type ScopeName, formatScope } from '../../domain/scope.ts'

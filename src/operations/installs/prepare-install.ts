@@ -1,5 +1,5 @@
 import type { Queries } from '../../../db/database.ts'
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../domain/app.ts'
 import { type ResourceKind, resourceKinds } from '../../domain/resource.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
 import { type Page, pageOf } from '../page.ts'

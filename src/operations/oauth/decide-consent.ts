@@ -1,5 +1,4 @@
-import { authorizationErrorOf } from '../../domain/authorization-error.ts'
-import type { AuthorizationRequest } from '../../domain/authorization-request.ts'
+import { authorizationErrorOf, type AuthorizationRequest } from '../../domain/authorization-request.ts'
 import { PlatformError } from '../../domain/errors.ts'
 import type { RowKey } from '../../domain/identifier.ts'
 import { actingAs } from '../acting-as.ts'

@@ -1,5 +1,4 @@
-import { accessDenied } from '../../domain/authorization-error.ts'
-import type { AuthorizationRequest } from '../../domain/authorization-request.ts'
+import { accessDenied, type AuthorizationRequest } from '../../domain/authorization-request.ts'
 import { PlatformError } from '../../domain/errors.ts'
 import { formatScope } from '../../domain/scope.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'

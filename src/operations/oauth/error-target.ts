@@ -1,4 +1,4 @@
-import type { AuthorizationError } from '../../domain/authorization-error.ts'
+import type { AuthorizationError } from '../../domain/authorization-request.ts'
 import { redirectTarget } from '../../domain/redirect-uri.ts'
 import type { Platform } from '../platform.ts'
 

@@ -1,8 +1,6 @@
 import type { Queries } from '../../../db/database.ts'
-import { isAppTokenLive } from '../../domain/app-token.ts'
+import { isAppTokenLive, isRefreshTokenLive, isUserAccessTokenLive } from '../../domain/token.ts'
 import { grantEndsAt } from '../../domain/grant.ts'
-import { isRefreshTokenLive } from '../../domain/refresh-token.ts'
-import { isUserAccessTokenLive } from '../../domain/user-access-token.ts'
 import { auditStamp } from '../audit/event.ts'
 import {
   type AuthenticatedClient,

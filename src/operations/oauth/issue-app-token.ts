@@ -1,4 +1,4 @@
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../domain/app.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { rowKey } from '../../domain/identifier.ts'
 import { formatScope, isSubset, parseScope, parseStoredScope, scopesFor } from '../../domain/scope.ts'

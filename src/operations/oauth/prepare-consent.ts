@@ -1,14 +1,15 @@
 import type { Queries } from '../../../db/database.ts'
-import { type AuthorizationError, authorizationErrorOf } from '../../domain/authorization-error.ts'
-import { type AuthorizationParameters, textOf } from '../../domain/authorization-parameters.ts'
 import {
+  type AuthorizationError,
+  authorizationErrorOf,
   type AuthorizationRequest,
   authorizationRequestFault,
   authorizationRequestOf,
   isSilent,
   stateOf,
 } from '../../domain/authorization-request.ts'
-import type { Environment } from '../../domain/environment.ts'
+import { type AuthorizationParameters, textOf } from '../../domain/authorization-parameters.ts'
+import type { Environment } from '../../domain/app.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { formatScope, parseStoredScope, type ScopeName } from '../../domain/scope.ts'
 import type { Platform } from '../platform.ts'

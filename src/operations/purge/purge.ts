@@ -1,7 +1,7 @@
 import { type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
 import { deviceLifetimeSeconds } from '../../domain/device.ts'
 import { keyOfUuidTime, recordIdOfTime } from '../../domain/identifier.ts'
-import type { AuditRetention } from '../../domain/audit-retention.ts'
+import type { AuditRetention } from '../../domain/limits.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import { webhookHistoryMs } from '../../domain/webhook-delivery.ts'
 import type { Queries } from '../../../db/database.ts'

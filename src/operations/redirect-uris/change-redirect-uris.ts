@@ -1,4 +1,4 @@
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../domain/app.ts'
 import { maximumRedirectUris, redirectUriFault } from '../../domain/redirect-uri.ts'
 import { findApp } from '../apps/find-app.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'

@@ -1,5 +1,5 @@
 import type { Queries } from '../../../db/database.ts'
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../domain/app.ts'
 import { findApp } from '../apps/find-app.ts'
 import type { Platform } from '../platform.ts'
 

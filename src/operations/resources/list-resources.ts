@@ -1,7 +1,7 @@
 import { refuse } from '../../domain/errors.ts'
 import type { ResourceKind, ResourceStatus } from '../../domain/resource.ts'
 import type { ScopeName } from '../../domain/scope.ts'
-import { isSlug } from '../../domain/slug.ts'
+import { isSlug } from '../../domain/name.ts'
 import type { Page, PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import type { EmbeddedCaller } from '../tokens/authenticate-embedded-session.ts'

@@ -1,8 +1,8 @@
 import type { Queries, User } from '../../../db/database.ts'
 import { deviceLifetimeSeconds, mostDeviceFailures, mostDevices } from '../../domain/device.ts'
-import { normalizeEmail } from '../../domain/email.ts'
+import { normalizeEmail } from '../../domain/user.ts'
 import { type RowKey, rowKey } from '../../domain/identifier.ts'
-import { isValidAt } from '../../domain/validity.ts'
+import { isValidAt } from '../../domain/lifetimes.ts'
 import { type AuditStamp, auditEvent, followingStamp } from '../audit/event.ts'
 import type { Platform } from '../platform.ts'
 

@@ -1,5 +1,5 @@
-import type { Environment } from '../../domain/environment.ts'
-import { isAppTokenLive } from '../../domain/app-token.ts'
+import type { Environment } from '../../domain/app.ts'
+import { isAppTokenLive } from '../../domain/token.ts'
 import type { Platform } from '../platform.ts'
 import { findAppToken } from './find-token.ts'
 

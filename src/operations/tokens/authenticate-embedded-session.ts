@@ -1,4 +1,4 @@
-import { embeddedScopes, isEmbeddedSessionLive } from '../../domain/embedded-session.ts'
+import { embeddedScopes, isEmbeddedSessionLive } from '../../domain/session.ts'
 import type { ScopeName } from '../../domain/scope.ts'
 import type { Platform } from '../platform.ts'
 import type { UserCaller } from './authenticate-user-token.ts'

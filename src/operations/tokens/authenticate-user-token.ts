@@ -1,5 +1,5 @@
 import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
-import { isUserAccessTokenLive } from '../../domain/user-access-token.ts'
+import { isUserAccessTokenLive } from '../../domain/token.ts'
 import type { Platform } from '../platform.ts'
 import { findAccessToken } from './find-token.ts'
 

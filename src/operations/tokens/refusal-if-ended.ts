@@ -1,5 +1,5 @@
 import type { Queries } from '../../../db/database.ts'
-import { isAppTokenLive } from '../../domain/app-token.ts'
+import { isAppTokenLive } from '../../domain/token.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { isSessionLive } from '../../domain/session.ts'
 import { type AuditStamp, auditEvent } from '../audit/event.ts'

@@ -1,5 +1,5 @@
 import type { User } from '../../../db/database.ts'
-import { normalizeEmail } from '../../domain/email.ts'
+import { normalizeEmail } from '../../domain/user.ts'
 import { nameFault } from '../../domain/name.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'

@@ -1,5 +1,5 @@
 import type { User } from '../../../db/database.ts'
-import { normalizeEmail } from '../../domain/email.ts'
+import { normalizeEmail } from '../../domain/user.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { nameFault } from '../../domain/name.ts'
 import { newPasswordFault } from '../../domain/password.ts'

@@ -1,5 +1,5 @@
 import type { Queries, User } from '../../../db/database.ts'
-import { normalizeEmail } from '../../domain/email.ts'
+import { normalizeEmail } from '../../domain/user.ts'
 import { badInput } from '../bad-input.ts'
 import type { Platform } from '../platform.ts'
 

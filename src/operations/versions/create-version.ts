@@ -1,9 +1,9 @@
 import type { Queries, Version, VersionContent } from '../../../db/database.ts'
 import { embedUrlFault } from '../../domain/embed-url.ts'
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../domain/app.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
-import type { Quotas } from '../../domain/quotas.ts'
+import type { Quotas } from '../../domain/limits.ts'
 import {
   formatScope,
   isSubset,
@@ -12,8 +12,7 @@ import {
   parseStoredScope,
   type ScopeName,
 } from '../../domain/scope.ts'
-import { isSemanticVersion } from '../../domain/semantic-version.ts'
-import { manifestLimitBytes, type VersionStatus } from '../../domain/version.ts'
+import { isSemanticVersion, manifestLimitBytes, type VersionStatus } from '../../domain/version.ts'
 import type { ReceivedArtifact } from '../artifacts/artifact-intake.ts'
 import { refusalIfOverQuota } from '../artifacts/artifact-quota.ts'
 import { storeArtifact } from '../artifacts/store-artifact.ts'

@@ -1,5 +1,5 @@
 import type { App, Queries, Version } from '../../../db/database.ts'
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../domain/app.ts'
 
 /** What users get of an app, or in development its head, which is also what an install opens; null when there is none. */
 export const currentVersion = async (

@@ -1,4 +1,4 @@
-import { rejectionFault } from '../../domain/rejection.ts'
+import { rejectionFault } from '../../domain/version.ts'
 import { type Actor, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { decide } from '../decision.ts'

@@ -1,5 +1,5 @@
 import type { App, Queries, Version } from '../../../db/database.ts'
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../domain/app.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { isProductionRollbackTarget } from '../../domain/version.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'

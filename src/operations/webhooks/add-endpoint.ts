@@ -1,5 +1,5 @@
 import type { WebhookEndpoint } from '../../../db/database.ts'
-import type { Environment } from '../../domain/environment.ts'
+import type { Environment } from '../../domain/app.ts'
 import { recordId } from '../../domain/identifier.ts'
 import {
   formatKinds,
@@ -7,7 +7,7 @@ import {
   maximumEndpoints,
   type WebhookKind,
   webhookKinds,
-} from '../../domain/webhook-kind.ts'
+} from '../../domain/webhook-event.ts'
 import { findApp } from '../apps/find-app.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'

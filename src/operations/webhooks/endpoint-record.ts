@@ -1,5 +1,5 @@
 import type { WebhookEndpoint } from '../../../db/database.ts'
-import { parseStoredKinds, type WebhookKind } from '../../domain/webhook-kind.ts'
+import { parseStoredKinds, type WebhookKind } from '../../domain/webhook-event.ts'
 
 /** An endpoint as its owner sees it: everything but its secrets. */
 export type EndpointRecord = Pick<

@@ -1,4 +1,4 @@
-import { mixedScripts } from '../../domain/app-name.ts'
+import { mixedScripts } from '../../domain/name.ts'
 
 /** Points out that the name of an app mixes scripts: letters of one can look like letters of another. */
 export const MixedScripts = ({ name }: { readonly name: string }) => {

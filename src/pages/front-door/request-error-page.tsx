@@ -1,4 +1,4 @@
-import type { AuthorizationError } from '../../domain/authorization-error.ts'
+import type { AuthorizationError } from '../../domain/authorization-request.ts'
 import { contextOf } from '../../http/request-context.ts'
 import { Layout } from '../layout.tsx'
 import { page } from '../page.ts'

@@ -1,4 +1,4 @@
-import { defaultRateLimits, type RateLimits } from '../../../src/domain/rate-limits.ts'
+import { defaultRateLimits, type RateLimits } from '../../../src/domain/limits.ts'
 import type { Door } from '../../../src/http/door.ts'
 import { createRateLimiter } from '../../../src/http/rate-limit.ts'
 import type { RequestContext } from '../../../src/http/request-context.ts'

@@ -1,6 +1,5 @@
 import type { Node } from 'jsonc-parser'
-import { isKeptInteger } from '../../../domain/kept-integer.ts'
-import { isWellFormedText } from '../../../domain/well-formed.ts'
+import { isKeptInteger, isWellFormedText } from '../../../domain/text.ts'
 import type { FieldFault } from './manifest-fields.ts'
 
 /** As deep as the server reads, one level of which is the upload around the manifest. */

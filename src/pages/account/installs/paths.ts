@@ -1,4 +1,4 @@
-import type { Environment } from '../../../domain/environment.ts'
+import type { Environment } from '../../../domain/app.ts'
 
 /** The installs of who is signed in, and the apps that can be installed. */
 export const installsPath = '/installs'

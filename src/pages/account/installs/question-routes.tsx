@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import type { Environment } from '../../../domain/environment.ts'
+import type { Environment } from '../../../domain/app.ts'
 import { type PlatformError, refuse } from '../../../domain/errors.ts'
 import { resourceKinds } from '../../../domain/resource.ts'
 import { parseStoredScope } from '../../../domain/scope.ts'

@@ -1,4 +1,4 @@
-import type { Environment } from '../../../domain/environment.ts'
+import type { Environment } from '../../../domain/app.ts'
 import { Badge } from '../../components/badge.tsx'
 
 export const environmentNames = { development: 'Development', production: 'Production' } as const satisfies Record<

@@ -1,5 +1,5 @@
 import { maximumLiveSecrets } from '../../../domain/credential.ts'
-import { type Environment, environments } from '../../../domain/environment.ts'
+import { type Environment, environments } from '../../../domain/app.ts'
 import type { PlatformError } from '../../../domain/errors.ts'
 import type { CredentialRecord } from '../../../operations/credentials/credential-record.ts'
 import { Problem } from '../../components/problem.tsx'

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import type { Environment } from '../../../domain/environment.ts'
+import type { Environment } from '../../../domain/app.ts'
 import type { PlatformError } from '../../../domain/errors.ts'
 import type { Door } from '../../../http/door.ts'
 import { ownsActiveApp } from '../../../operations/apps/owns-active-app.ts'

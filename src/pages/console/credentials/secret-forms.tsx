@@ -1,5 +1,5 @@
 import { graceHours } from '../../../domain/credential.ts'
-import type { Environment } from '../../../domain/environment.ts'
+import type { Environment } from '../../../domain/app.ts'
 import { Field } from '../../components/field.tsx'
 import { Form } from '../../components/form.tsx'
 import type { OwnApp } from '../owner.ts'

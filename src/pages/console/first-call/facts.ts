@@ -1,4 +1,4 @@
-import type { Environment } from '../../../domain/environment.ts'
+import type { Environment } from '../../../domain/app.ts'
 import { type ScopeName, scopesFor } from '../../../domain/scope.ts'
 import type { OwnedApp } from '../../../operations/apps/owned-app.ts'
 

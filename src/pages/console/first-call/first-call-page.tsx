@@ -1,4 +1,4 @@
-import { type Environment, environments } from '../../../domain/environment.ts'
+import { type Environment, environments } from '../../../domain/app.ts'
 import { AppPage } from '../components/app-page.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { environmentNames } from '../components/environment.tsx'

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { Environment } from '../../../domain/environment.ts'
+import type { Environment } from '../../../domain/app.ts'
 import type { Door } from '../../../http/door.ts'
 import { listLiveCredentials } from '../../../operations/credentials/list-live-credentials.ts'
 import { listRedirectUris } from '../../../operations/redirect-uris/list-redirect-uris.ts'

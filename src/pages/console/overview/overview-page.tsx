@@ -1,4 +1,4 @@
-import { environments } from '../../../domain/environment.ts'
+import { environments } from '../../../domain/app.ts'
 import type { PlatformError } from '../../../domain/errors.ts'
 import type { AppOverview } from '../../../operations/apps/app-overview.ts'
 import { Field } from '../../components/field.tsx'

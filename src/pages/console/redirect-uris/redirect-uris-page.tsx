@@ -1,4 +1,4 @@
-import { type Environment, environments } from '../../../domain/environment.ts'
+import { type Environment, environments } from '../../../domain/app.ts'
 import type { PlatformError } from '../../../domain/errors.ts'
 import { maximumRedirectUris } from '../../../domain/redirect-uri.ts'
 import type { RedirectUris } from '../../../operations/redirect-uris/list-redirect-uris.ts'

@@ -1,4 +1,4 @@
-import { visibleJson } from '../../../domain/visible-text.ts'
+import { visibleJson } from '../../../domain/text.ts'
 import type { VersionRecord } from '../../../operations/versions/version-record.ts'
 
 /** A manifest can be megabytes; nobody reads that on a page. */

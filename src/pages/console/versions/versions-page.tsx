@@ -1,4 +1,4 @@
-import { bytesInWords } from '../../../domain/bytes-in-words.ts'
+import { bytesInWords } from '../../../domain/text.ts'
 import { type VersionStatus, versionStatuses } from '../../../domain/version.ts'
 import type { VersionSummary } from '../../../operations/versions/list-version-summaries.ts'
 import { Table } from '../../components/table.tsx'

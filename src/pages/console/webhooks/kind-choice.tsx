@@ -1,5 +1,5 @@
 import type { PlatformError } from '../../../domain/errors.ts'
-import { type WebhookKind, webhookKinds } from '../../../domain/webhook-kind.ts'
+import { type WebhookKind, webhookKinds } from '../../../domain/webhook-event.ts'
 
 /** What each kind tells, in the words of whoever chooses. */
 const kindWords = {

@@ -1,4 +1,4 @@
-import type { Environment } from '../../../domain/environment.ts'
+import type { Environment } from '../../../domain/app.ts'
 import type { PlatformError } from '../../../domain/errors.ts'
 import { Field } from '../../components/field.tsx'
 import { Form } from '../../components/form.tsx'

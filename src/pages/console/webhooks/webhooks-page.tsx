@@ -1,5 +1,5 @@
-import { environments } from '../../../domain/environment.ts'
-import { maximumEndpoints } from '../../../domain/webhook-kind.ts'
+import { environments } from '../../../domain/app.ts'
+import { maximumEndpoints } from '../../../domain/webhook-event.ts'
 import type { EndpointRecord } from '../../../operations/webhooks/endpoint-record.ts'
 import { AppPage } from '../components/app-page.tsx'
 import { environmentNames } from '../components/environment.tsx'

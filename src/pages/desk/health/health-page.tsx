@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { bytesInWords } from '../../../domain/bytes-in-words.ts'
+import { bytesInWords } from '../../../domain/text.ts'
 import type { PlatformHealth } from '../../../operations/health/read-health.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Time } from '../../components/time.tsx'

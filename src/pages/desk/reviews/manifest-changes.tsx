@@ -1,5 +1,5 @@
 import type { ManifestChange } from '../../../domain/manifest-difference.ts'
-import { visibleJson, visibleText } from '../../../domain/visible-text.ts'
+import { visibleJson, visibleText } from '../../../domain/text.ts'
 import type { Review } from '../../../operations/versions/read-review.ts'
 import { Badge, type Tone } from '../../components/badge.tsx'
 import { Table } from '../../components/table.tsx'

@@ -1,4 +1,4 @@
-import { visibleJson } from '../../../domain/visible-text.ts'
+import { visibleJson } from '../../../domain/text.ts'
 import type { Review } from '../../../operations/versions/read-review.ts'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'

@@ -1,5 +1,5 @@
 import type { PlatformError } from '../../../domain/errors.ts'
-import { visibleText } from '../../../domain/visible-text.ts'
+import { visibleText } from '../../../domain/text.ts'
 import type { Review } from '../../../operations/versions/read-review.ts'
 import { AppStatusBadge } from '../../components/app-status.tsx'
 import { Problem } from '../../components/problem.tsx'

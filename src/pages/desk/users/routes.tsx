@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { Type } from '@sinclair/typebox'
 import type { PlatformError } from '../../../domain/errors.ts'
-import { generatedPassword, generatedPasswordBytes } from '../../../domain/generated-password.ts'
+import { generatedPassword, generatedPasswordBytes } from '../../../domain/password.ts'
 import type { Door } from '../../../http/door.ts'
 import { createUser } from '../../../operations/users/create-user.ts'
 import { inspectUser } from '../../../operations/users/inspect-user.ts'

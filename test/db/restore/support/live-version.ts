@@ -1,5 +1,5 @@
 import type { Platform } from '../../../../src/operations/platform.ts'
-import type { Environment } from '../../../../src/domain/environment.ts'
+import type { Environment } from '../../../../src/domain/app.ts'
 import { rollBackVersion } from '../../../../src/operations/versions/roll-back-version.ts'
 import { developmentCaller } from '../../../operations/support/owner.ts'
 import { trace } from '../../../support/operator.ts'

@@ -14,3 +14,20 @@ export const defaultRateLimits = {
 
 export type RateLimitPolicy = keyof typeof defaultRateLimits
 export type RateLimits = Readonly<Record<RateLimitPolicy, RateLimit>>
+
+/** How much one app and one account may keep. Each is a setting. */
+export const defaultQuotas = {
+  /** Bytes of all uploaded artifacts of one app; an artifact used by several versions counts once. */
+  artifactBytes: 1024 ** 3,
+  /** Apps per account. */
+  apps: 100,
+} as const
+export type Quotas = Readonly<Record<keyof typeof defaultQuotas, number>>
+
+/** How many days audit events are kept (contract section 5). Each is a setting. */
+export const defaultAuditRetention = {
+  days: 400,
+  /** Of refusals without a known caller. */
+  anonymousDays: 30,
+} as const
+export type AuditRetention = Readonly<Record<keyof typeof defaultAuditRetention, number>>

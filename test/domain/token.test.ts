@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { isAppTokenLive } from '../../src/domain/app-token.ts'
+import { isAppTokenLive, isRefreshTokenLive, isUserAccessTokenLive } from '../../src/domain/token.ts'
 import { isSessionLive } from '../../src/domain/session.ts'
-import { isUserAccessTokenLive } from '../../src/domain/user-access-token.ts'
+import { clockToleranceMs } from '../../src/domain/lifetimes.ts'
 
 const now = 1_500_000
 const span = { createdAt: 1_000_000, expiresAt: 2_000_000 }
@@ -58,4 +58,27 @@ test.each([
   { userStatus: 'disabled' },
 ] as const)('a user access token does not work with %p', (change) => {
   expect(isUserAccessTokenLive('k', { ...accessToken, ...change }, now)).toBe(false)
+})
+
+const live = {
+  createdAt: 1_000_000,
+  expiresAt: 2_000_000,
+  grant: { currentKey: 'k', revokedAt: null },
+  appStatus: 'active',
+  userStatus: 'active',
+} as const
+
+test('a refresh token lives from its creation until it expires', () => {
+  expect(isRefreshTokenLive('k', live, 1_000_000)).toBe(true)
+  expect(isRefreshTokenLive('k', live, 1_999_999)).toBe(true)
+  expect(isRefreshTokenLive('k', live, 2_000_000)).toBe(false)
+  expect(isRefreshTokenLive('k', live, 1_000_000 - clockToleranceMs - 1)).toBe(false)
+})
+
+test('it does not when it is spent, or its grant, app or user is inactive', () => {
+  const now = 1_500_000
+  expect(isRefreshTokenLive('spent', live, now)).toBe(false)
+  expect(isRefreshTokenLive('k', { ...live, grant: { currentKey: 'k', revokedAt: 1 } }, now)).toBe(false)
+  expect(isRefreshTokenLive('k', { ...live, appStatus: 'suspended' }, now)).toBe(false)
+  expect(isRefreshTokenLive('k', { ...live, userStatus: 'disabled' }, now)).toBe(false)
 })

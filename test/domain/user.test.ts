@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
-import { normalizeEmail } from '../../src/domain/email.ts'
+import { normalizeEmail } from '../../src/domain/user.ts'
 
 test('an address is kept in lower case', () => {
   expect(normalizeEmail('Ada.Lovelace+Apps@Example.COM')).toBe('ada.lovelace+apps@example.com')

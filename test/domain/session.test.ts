@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { embeddedScopes, embeddingFault, isEmbeddedSessionLive } from '../../src/domain/embedded-session.ts'
+import { embeddedScopes, embeddingFault, isEmbeddedSessionLive } from '../../src/domain/session.ts'
 
 const now = 1_000_000
 const alive = {

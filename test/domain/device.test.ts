@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { browserLabel } from '../../src/domain/browser-label.ts'
+import { browserLabel } from '../../src/domain/device.ts'
 
 const webkit = 'AppleWebKit/605.1.15 (KHTML, like Gecko)'
 const blink = 'AppleWebKit/537.36 (KHTML, like Gecko)'

@@ -1,0 +1,71 @@
+import { expect, test } from 'bun:test'
+import * as fc from 'fast-check'
+import { assert, bigInt, jsonValue, maxSafeInteger, property } from 'fast-check'
+import { isKeptInteger, isWellFormedText, visibleJson, visibleText } from '../../src/domain/text.ts'
+
+test('text with a lone surrogate or NUL is not well-formed', () => {
+  for (const text of ['\ud800', 'a\udc00', '\udc00\ud800', 'a\0', '\0']) expect(isWellFormedText(text)).toBeFalse()
+})
+
+test('well-formed text comes back from UTF-8 unchanged', () => {
+  const anything = fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units))
+  fc.assert(
+    fc.property(fc.oneof(anything, fc.string({ unit: 'binary' })), (text) => {
+      const survives = Buffer.from(text, 'utf8').toString('utf8') === text
+      expect(isWellFormedText(text)).toBe(survives && !text.includes('\0'))
+    }),
+  )
+})
+
+test('what cannot be seen is written out', () => {
+  expect(visibleJson('a\u202egpj.exe')).toBe('"a\\u202egpj.exe"')
+  expect(visibleJson('\u200b\u00a0\u2028\u{e0041}\ufeff\u00ad\u3164')).toBe(
+    '"\\u200b\\u00a0\\u2028\\udb40\\udc41\\ufeff\\u00ad\\u3164"',
+  )
+  expect(visibleJson({ ['key\u200d']: 1 })).toBe('{\n  "key\\u200d": 1\n}')
+})
+
+test('what can be seen stays as it is', () => {
+  expect(visibleText('  \n  ')).toBe('  \n  ')
+  expect(visibleText('a "b"\n\tc')).toBe('a "b"\n\\u0009c')
+  expect(visibleJson('Grüße, 你好 😀 <script>&"')).toBe('"Grüße, 你好 😀 <script>&\\""')
+  expect(visibleJson({ a: [1, null], b: {} })).toBe('{\n  "a": [\n    1,\n    null\n  ],\n  "b": {}\n}')
+})
+
+test('it is the same value still', () => {
+  assert(
+    property(jsonValue({ stringUnit: 'binary' }), (value) => {
+      expect(JSON.stringify(JSON.parse(visibleJson(value)))).toBe(JSON.stringify(value))
+    }),
+  )
+})
+
+test.each(['0', '-0', '9007199254740991', '-9007199254740991', '9007199254740992', '9007199254740994'])(
+  '%p comes back as it was sent',
+  (literal) => expect(isKeptInteger(literal)).toBe(true),
+)
+
+test.each([
+  '9007199254740993',
+  '-9007199254740993',
+  '10000000000000001',
+  '12345678901234567890',
+  '1000000000000000000000', // would come back as 1e+21
+  `1${'0'.repeat(400)}`,
+])('%p would come back with other digits', (literal) => expect(isKeptInteger(literal)).toBe(false))
+
+test('every integer of up to 2^53 is kept, and of all others those that JSON gives back alike', () => {
+  assert(property(maxSafeInteger(), (value) => isKeptInteger(String(value))))
+  assert(
+    property(bigInt(-(2n ** 70n), 2n ** 70n), (value) => {
+      const literal = String(value)
+      return isKeptInteger(literal) === (JSON.stringify(JSON.parse(literal)) === literal)
+    }),
+  )
+})
+
+test('a number with a point or an exponent is meant as a double', () => {
+  for (const literal of ['1.5', '0.1000000000000000055', '1e300', '12345678901234567890.0', '12345678901234567890e1']) {
+    expect(isKeptInteger(literal)).toBe(true)
+  }
+})
