@@ -3,7 +3,7 @@ import { graceHours, lastUsePrecisionMs, maximumLiveSecrets } from '../../src/do
 import { retryWindowMs } from '../../src/domain/grant.ts'
 import { passwordFault } from '../../src/domain/password.ts'
 import { defaultQuotas, defaultRateLimits } from '../../src/domain/limits.ts'
-import { maximumRedirectUris } from '../../src/domain/redirect-uri.ts'
+import { maximumRedirectUris } from '../../src/domain/registered-url.ts'
 import { artifactLimits, manifestLimitBytes } from '../../src/domain/version.ts'
 import { attemptTimeoutMs, failingForMs, maximumAttempts, webhookHistoryMs } from '../../src/domain/webhook-delivery.ts'
 import { maximumEndpoints } from '../../src/domain/webhook-event.ts'

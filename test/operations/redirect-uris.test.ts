@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { maximumRedirectUris } from '../../src/domain/redirect-uri.ts'
+import { maximumRedirectUris } from '../../src/domain/registered-url.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { addRedirectUri, removeRedirectUri } from '../../src/operations/redirect-uris/change-redirect-uris.ts'
 import { listRedirectUris } from '../../src/operations/redirect-uris/list-redirect-uris.ts'

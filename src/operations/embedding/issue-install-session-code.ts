@@ -1,5 +1,5 @@
 import type { App, Install, Queries } from '../../../db/database.ts'
-import { type EmbedUrl, embedUrlOf } from '../../domain/embed-url.ts'
+import { type EmbedUrl, embedUrlOf } from '../../domain/registered-url.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { rowKey } from '../../domain/identifier.ts'
 import { isInstallLive } from '../../domain/install.ts'

@@ -1,7 +1,7 @@
 import type { AuthorizationRequest } from '../../domain/authorization-request.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordIdOfKey, rowKey } from '../../domain/identifier.ts'
-import { redirectTarget } from '../../domain/redirect-uri.ts'
+import { redirectTarget } from '../../domain/registered-url.ts'
 import { formatScope } from '../../domain/scope.ts'
 import { hashSecret, mintSecret } from '../../domain/secret.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'

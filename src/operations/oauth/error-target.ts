@@ -1,5 +1,5 @@
 import type { AuthorizationError } from '../../domain/authorization-request.ts'
-import { redirectTarget } from '../../domain/redirect-uri.ts'
+import { redirectTarget } from '../../domain/registered-url.ts'
 import type { Platform } from '../platform.ts'
 
 /**

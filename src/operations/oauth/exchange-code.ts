@@ -1,6 +1,6 @@
 import { refuse } from '../../domain/errors.ts'
 import { verifierMatches } from '../../domain/pkce.ts'
-import { redirectUriMatches } from '../../domain/redirect-uri.ts'
+import { redirectUriMatches } from '../../domain/registered-url.ts'
 import { parseSecret } from '../../domain/secret.ts'
 import type { ClientCredentials } from '../clients/authenticate-client.ts'
 import type { Platform, Trace } from '../platform.ts'

@@ -1,5 +1,5 @@
 import type { Environment } from '../../domain/app.ts'
-import { maximumRedirectUris, redirectUriFault } from '../../domain/redirect-uri.ts'
+import { maximumRedirectUris, redirectUriFault } from '../../domain/registered-url.ts'
 import { findApp } from '../apps/find-app.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
@@ -24,7 +24,7 @@ export const addRedirectUri = async (
   change: RedirectUriChange,
 ): Promise<RedirectUris> => {
   const fault = redirectUriFault(change.uri)
-  if (fault !== null) throw badInput('uri', fault.message)
+  if (fault !== null) throw badInput('uri', fault)
   return await changeRedirectUris(platform, trace, actor, change, 'redirect_uri.added')
 }
 

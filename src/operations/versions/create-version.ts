@@ -1,5 +1,5 @@
 import type { Queries, Version, VersionContent } from '../../../db/database.ts'
-import { embedUrlFault } from '../../domain/embed-url.ts'
+import { embedUrlFault } from '../../domain/registered-url.ts'
 import type { Environment } from '../../domain/app.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'

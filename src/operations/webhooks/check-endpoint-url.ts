@@ -1,4 +1,4 @@
-import { webhookUrlFault } from '../../domain/webhook-url.ts'
+import { webhookUrlFault } from '../../domain/registered-url.ts'
 import { badInput } from '../bad-input.ts'
 import type { Platform } from '../platform.ts'
 

@@ -1,5 +1,5 @@
 import type { Node } from 'jsonc-parser'
-import { embedUrlFault } from '../../../domain/embed-url.ts'
+import { embedUrlFault } from '../../../domain/registered-url.ts'
 import { nameFault } from '../../../domain/name.ts'
 import { parseScope, scopesFor, type ScopeName } from '../../../domain/scope.ts'
 

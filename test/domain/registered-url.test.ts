@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 import {
+  embedUrlFault,
+  embedUrlOf,
   redirectTarget,
   redirectUriFault,
-  type RedirectUriFaultCode,
   redirectUriMatches,
-} from '../../src/domain/redirect-uri.ts'
+  webhookUrlFault,
+} from '../../src/domain/registered-url.ts'
 
-const faultOf = (text: string) => redirectUriFault(text)?.code ?? null
 const registered = 'https://client.example.com/oauth/callback?tenant=42&x=%2F'
 
 describe('a redirect URI that can be registered', () => {
@@ -27,14 +28,14 @@ describe('a redirect URI that can be registered', () => {
       `https://client.example.com/${'a'.repeat(2048 - 27)}`,
       registered,
     ]) {
-      expect(`${faultOf(text)} ${text}`).toBe(`null ${text}`)
+      expect(`${redirectUriFault(text)} ${text}`).toBe(`null ${text}`)
     }
   })
 })
 
 describe('a redirect URI is refused', () => {
   const refusals = {
-    scheme: [
+    'starts with https://.': [
       '',
       'http://client.example.com/cb',
       'HTTPS://client.example.com/cb',
@@ -48,22 +49,26 @@ describe('a redirect URI is refused', () => {
       'data:text/html,x',
       'xhttps://client.example.com',
     ],
-    fragment: ['https://client.example.com/cb#', 'https://client.example.com/cb#a', 'https://client.example.com#'],
-    wildcard: [
+    'has no fragment (#).': [
+      'https://client.example.com/cb#',
+      'https://client.example.com/cb#a',
+      'https://client.example.com#',
+    ],
+    'has no wildcard (*).': [
       'https://*.example.com/cb',
       'https://client.*.com/cb',
       'https://*/cb',
       'https://client.example.com:*/cb',
       'https://client.example.com/*',
     ],
-    user_info: [
+    'has no user name or password before the host.': [
       'https://user@client.example.com/cb',
       'https://user:pass@client.example.com/cb',
       'https://@client.example.com/cb',
       'https://client.example.com@evil.example/cb',
       'https://client.example.com:443@evil.example/cb',
     ],
-    characters: [
+    'has only the characters that RFC 3986 allows; others are percent-encoded.': [
       'https:\\\\client.example.com/cb',
       'https://client.example.com\\@evil.example/cb',
       ' https://client.example.com/cb',
@@ -83,7 +88,7 @@ describe('a redirect URI is refused', () => {
       'https://client.example.com/%zz',
       'https://client.example.com/{x}',
     ],
-    host: [
+    'has a host in lower case, and nothing but a port after it.': [
       'https://',
       'https:///cb',
       'https://?x=1',
@@ -97,7 +102,7 @@ describe('a redirect URI is refused', () => {
       'https://a,b.example/cb',
       'https://[::1/cb',
     ],
-    form: [
+    'is written as browsers write it: no default port, no dot segments, no shortened address.': [
       'https://client.example.com:443/cb',
       'https://client.example.com:08443/cb',
       'https://client.example.com:99999/cb',
@@ -111,24 +116,24 @@ describe('a redirect URI is refused', () => {
       'https://a..b/../cb',
       'https://xn--a.example/cb',
     ],
-    reserved_parameter: [
+    'has none of code, state, iss and error in its query: the answer adds them.': [
       'https://client.example.com/cb?code=1',
       'https://client.example.com/cb?x=1&state=',
       'https://client.example.com/cb?iss',
       'https://client.example.com/cb?%65rror=1',
     ],
-    too_long: [`https://client.example.com/${'a'.repeat(2048 - 26)}`],
-  } satisfies Partial<Record<RedirectUriFaultCode, string[]>>
+    'has at most 2048 characters.': [`https://client.example.com/${'a'.repeat(2048 - 26)}`],
+  }
 
-  for (const [code, texts] of Object.entries(refusals)) {
-    test(`for its ${code.replace('_', ' ')}`, () => {
-      for (const text of texts) expect(`${faultOf(text)} ${text}`).toBe(`${code} ${text}`)
+  for (const [rule, texts] of Object.entries(refusals)) {
+    test(`because one ${rule}`, () => {
+      for (const text of texts) expect(`${redirectUriFault(text)} ${text}`).toBe(`A redirect URI ${rule} ${text}`)
     })
   }
 
   test('with one plain sentence that repeats nothing of it', () => {
     for (const text of Object.values(refusals).flat()) {
-      const message = redirectUriFault(text)?.message ?? ''
+      const message = redirectUriFault(text) ?? ''
       expect(message).toMatch(/^[A-Z].*\.$/)
       expect(message).not.toContain('example')
     }
@@ -154,7 +159,8 @@ describe('a redirect URI is refused', () => {
 
   test('in no time, however long it is', () => {
     const start = performance.now()
-    for (const unit of ['%', '.', '[', 'a.', '%2e/', '?', '@', ':', '/..']) faultOf(`https://${unit.repeat(500_000)}`)
+    for (const unit of ['%', '.', '[', 'a.', '%2e/', '?', '@', ':', '/..'])
+      redirectUriFault(`https://${unit.repeat(500_000)}`)
     expect(performance.now() - start).toBeLessThan(1000)
   })
 })
@@ -247,4 +253,119 @@ describe('the target of a redirect', () => {
       expect(new URL(target).searchParams.getAll('code')).toEqual(['apco_x'])
     }
   })
+})
+
+test.each([
+  'https://app.example/hooks',
+  'https://app.example',
+  'https://app.example?a=b',
+  'https://app.example:8443/hooks?a=%7Cb',
+  'https://192.0.2.7/hooks',
+  'https://[2001:db8::1]:8443/hooks',
+  `https://app.example/${'x'.repeat(2048 - 20)}`,
+])('a webhook may be at %p', (url) => expect(webhookUrlFault(url)).toBeNull())
+
+const characters = 'A webhook URL has only the characters that RFC 3986 allows; others are percent-encoded.'
+const scheme = 'A webhook URL starts with https://.'
+const host = 'A webhook URL has a host in lower case, and nothing but a port after it.'
+const spelling =
+  'A webhook URL is written as browsers write it: no default port, no dot segments, no shortened address.'
+
+test.each([
+  [`https://app.example/${'x'.repeat(2049 - 20)}`, 'A webhook URL has at most 2048 characters.'],
+  ['https://app.example\\@evil.example/', characters],
+  ['https://app.example/?a=\\', characters],
+  ['https://app.example/?a=|', characters],
+  ['https://app.example/%zz', characters],
+  ['https://app.example/ ', characters],
+  ['https://app.example/\n', characters],
+  ['https://é.example/', characters],
+  ['', scheme],
+  ['/hooks', scheme],
+  ['http://app.example/', scheme],
+  ['HTTPS://app.example/', scheme],
+  ['ftp://app.example/', scheme],
+  ['https:/app.example/', scheme],
+  ['https://app.example/#there', 'A webhook URL has no fragment (#).'],
+  ['https://app.example#there', 'A webhook URL has no fragment (#).'],
+  ['https://user@app.example/', 'A webhook URL has no user name or password before the host.'],
+  ['https://user:pass@127.0.0.1/', 'A webhook URL has no user name or password before the host.'],
+  ['https://', host],
+  ['https:///x', host],
+  ['https://APP.example/', host],
+  ['https://*.example/', host],
+  ['https://app.example./', host],
+  ['https://app.example:/', host],
+  ['https://app.example:port/', host],
+  ['https://app.example;x/', host],
+  ['https://app.example,evil.example/', host],
+  ['https://[::1%25eth0]/', host],
+  ['https://app.example:443/', spelling],
+  ['https://app.example:99999/', spelling],
+  ['https://app.example/a/../b', spelling],
+  ['https://app.example/%2e%2e/b', spelling],
+  ['https://127.1/', spelling],
+  ['https://0x7f000001/', spelling],
+  ['https://2130706433/', spelling],
+  ['https://0177.0.0.1/', spelling],
+  ['https://[2001:db8:0:0:0:0:0:1]/', spelling],
+  ['https://1.2.3.4.5/', spelling],
+])('%p is no place for a webhook', (url, message) => expect(webhookUrlFault(url)).toBe(message))
+
+test('an app names one HTTPS page, and its frame has exactly the origin of that page', () => {
+  for (const [url, origin] of [
+    ['https://app.example/builder?theme=plain', 'https://app.example'],
+    ['https://app.example', 'https://app.example'],
+    ['https://app.example?theme=plain', 'https://app.example'],
+    ['https://app.example:8443/', 'https://app.example:8443'],
+    ['https://192.0.2.7/x', 'https://192.0.2.7'],
+    ['https://app.example/caf%C3%A9?at=the%20sea', 'https://app.example'],
+  ] as const) {
+    expect(embedUrlFault({ embedUrl: url })).toBeNull()
+    expect(embedUrlOf({ embedUrl: url })).toEqual({ url, origin })
+  }
+})
+
+test('the address of a page has 2048 characters at most', () => {
+  const longest = `https://app.example/${'x'.repeat(2048 - 'https://app.example/'.length)}`
+  expect(embedUrlFault({ embedUrl: longest })).toBeNull()
+  expect(embedUrlFault({ embedUrl: `${longest}x` })).toBe('embedUrl has at most 2048 characters.')
+})
+
+test('a manifest without a page opens nothing, and nothing is wrong with it', () => {
+  expect(embedUrlFault({ name: 'x' })).toBeNull()
+  expect(embedUrlOf({ name: 'x' })).toBeNull()
+})
+
+test.each([
+  7,
+  null,
+  '',
+  '/builder',
+  'http://app.example/',
+  'javascript:alert(1)',
+  'https://app.example/#there',
+  'https://user@app.example/',
+  'https://user:pass@app.example/',
+  'https://*.example/',
+  'https://APP.example/',
+  'https://app.example:443/',
+  'https://app.example/a/../b',
+  'https://app.example\\@evil.example/',
+  'https://app.example/?a=\\',
+  'https://app.example/?a=|',
+  'https://app.example/?a=%zz',
+  'https://app.example; script-src *',
+  'https://app.example,evil.example/',
+  'https://[2001:db8::1]/',
+  'https://0x7f000001/',
+  'https://127.1/',
+  'https://app.example/ ',
+  'https://app.example/\n',
+  'https://é.example/',
+  'https:///x',
+  `https://app.example/${'x'.repeat(2048)}`,
+])('no page is at %p', (embedUrl) => {
+  expect(embedUrlFault({ embedUrl })).toMatch(/^embedUrl .*\.$/)
+  expect(embedUrlOf({ embedUrl })).toBeNull()
 })
