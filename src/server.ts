@@ -59,7 +59,7 @@ type ServerParts = {
 /** A refusal in the words of whoever asked: a client of the standard format, a person; null for everybody else. */
 const refusalFor = (platformName: string): RefusalPage => {
   const forPeople = refusalPage(platformName)
-  return (error, context, request) => standardRefusal(error, context, request) ?? forPeople(error, context, request)
+  return (error, call) => standardRefusal(error, call) ?? forPeople(error, call)
 }
 
 /**

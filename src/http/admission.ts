@@ -1,5 +1,6 @@
 import { type ApiVersion, apiVersions, readApiVersion } from '../domain/api-version.ts'
 import { type PlatformError, refuse } from '../domain/errors.ts'
+import type { Authorization, Call } from './call.ts'
 
 /** What a route takes as a body. */
 export type BodyRule = { readonly limitBytes: number; readonly mediaTypes: readonly string[] }
@@ -76,14 +77,17 @@ const singleOnWrites = [
 ] as const
 
 /** Bun joins the repeats of a header with a comma; none of these may hold one. */
-export const checkSingleHeaders = (request: Request, authorization: string | null): PlatformError | null => {
-  if (authorization !== null && authorization.includes(',')) return badHeader('Authorization')
+export const checkSingleHeaders = ({ authorization, request }: Call): PlatformError | null => {
+  if (authorization.kind !== 'none' && valueOf(authorization).includes(',')) return badHeader('Authorization')
   if (request.method === 'GET' || request.method === 'HEAD') return null
   for (const [name, spelling] of singleOnWrites) {
     if (request.headers.get(name)?.includes(',') === true) return badHeader(spelling)
   }
   return null
 }
+
+const valueOf = (authorization: Exclude<Authorization, { kind: 'none' }>): string =>
+  authorization.kind === 'bearer' ? authorization.token : authorization.header
 
 const badHeader = (name: string): PlatformError =>
   refuse('invalid_request', { message: `The ${name} header is missing, malformed or repeated.` })

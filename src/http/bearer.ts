@@ -7,19 +7,11 @@ import { authenticateSession, type SessionCaller } from '../operations/tokens/au
 import { authenticateUserToken, type UserCaller } from '../operations/tokens/authenticate-user-token.ts'
 import { wrongOrigin } from '../operations/embedding/exchange-install-session-code.ts'
 import { recordRefusal, whatWasPresented } from '../operations/tokens/record-refusal.ts'
-import { openTo } from './cross-origin.ts'
 import type { Door } from './door.ts'
 import { takeFailure, takeShare } from './limits.ts'
-import { contextOf, type RequestContext, traceOf } from './request-context.ts'
+import type { Call } from './call.ts'
 
 export type BearerCaller = AppCaller | UserCaller | SessionCaller | EmbeddedCaller
-
-/** The token of an `Authorization: Bearer` header (RFC 6750 §2.1); null without the header, empty when it is no bearer. */
-export const bearerOf = (request: Request): string | null => {
-  const header = request.headers.get('authorization')
-  if (header === null) return null
-  return /^bearer +/i.test(header) ? header.replace(/^bearer +/i, '') : ''
-}
 
 /** Kinds of tokens that a bearer header may carry, and what refusals of each are counted as. */
 const bearerKinds = {
@@ -51,32 +43,33 @@ const authenticators = {
  */
 export const requireBearer = async (
   door: Door,
-  request: Request,
+  call: Call,
   code: 'invalid_token' | 'login_required',
 ): Promise<BearerCaller> => {
-  const token = bearerOf(request)
-  if (token === null) throw refuse(code)
+  const { authorization } = call
+  if (authorization.kind === 'none') throw refuse(code)
+  const token = authorization.kind === 'bearer' ? authorization.token : ''
   const kind = bearerKindOf(token)
-  const caller = kind === null ? null : await authenticate(door, request, kind, token)
+  const caller = kind === null ? null : await authenticate(door, call, kind, token)
   if (caller !== null) return caller
-  throw await refuseBearer(door, contextOf(request), code, kind === null ? 'unknown' : bearerKinds[kind], token)
+  throw await refuseBearer(door, call, code, kind === null ? 'unknown' : bearerKinds[kind], token)
 }
 
-const authenticate = (door: Door, request: Request, kind: BearerKind, token: string): Promise<BearerCaller | null> =>
-  kind === 'embeddedSession' ? authenticatePage(door, request, token) : authenticators[kind](door.platform, token)
+const authenticate = (door: Door, call: Call, kind: BearerKind, token: string): Promise<BearerCaller | null> =>
+  kind === 'embeddedSession' ? authenticatePage(door, call, token) : authenticators[kind](door.platform, token)
 
 /**
  * An embedded session is good on pages of its one origin alone, and they may read what it is answered, also that it is over.
  * @throws origin_not_allowed for a live one from anywhere else
  */
-const authenticatePage = async (door: Door, request: Request, token: string): Promise<EmbeddedCaller | null> => {
+const authenticatePage = async (door: Door, call: Call, token: string): Promise<EmbeddedCaller | null> => {
   const { caller, origin } = await authenticateEmbeddedSession(door.platform, token)
-  if (origin !== null && origin === request.headers.get('origin')) {
-    openTo(request, origin)
+  if (origin !== null && origin === call.request.headers.get('origin')) {
+    call.openTo = origin
     return caller
   }
   if (caller === null) return null
-  await refuseBearer(door, contextOf(request), 'origin_not_allowed', 'embedded_session', token)
+  await refuseBearer(door, call, 'origin_not_allowed', 'embedded_session', token)
   throw refuse('origin_not_allowed', { message: wrongOrigin })
 }
 
@@ -85,17 +78,16 @@ const authenticatePage = async (door: Door, request: Request, token: string): Pr
  * permission, which comes after the body and the query: `appOf`, `userOrPageOf`.
  * @throws invalid_token, rate_limited
  */
-export const requireCaller = async (door: Door, request: Request, share: 'read' | 'write'): Promise<BearerCaller> => {
-  const caller = await requireBearer(door, request, 'invalid_token')
-  const context = contextOf(request)
-  const { notes } = context
+export const requireCaller = async (door: Door, call: Call, share: 'read' | 'write'): Promise<BearerCaller> => {
+  const caller = await requireBearer(door, call, 'invalid_token')
+  const { notes } = call
   if (caller.kind !== 'app') notes.userId = caller.user.id
   if (caller.kind === 'session') return caller
   const appId = caller.kind === 'app' ? caller.app.id : caller.appId
   notes.appId = appId
   notes.clientId = caller.clientId
   if (caller.kind === 'user') notes.grantId = caller.grantId
-  takeShare(door, context, share, appId)
+  takeShare(door, call, share, appId)
   return caller
 }
 
@@ -118,14 +110,14 @@ export const userOrPageOf = (caller: BearerCaller): UserCaller | EmbeddedCaller 
  */
 export const refuseBearer = async (
   door: Door,
-  context: RequestContext,
+  call: Call,
   code: ErrorCode,
   kind: TokenKind,
   token: string,
 ): Promise<PlatformError> => {
   const presented = await whatWasPresented(door.platform, token)
-  if (presented.kind === 'never issued') takeFailure(door, context, '')
+  if (presented.kind === 'never issued') takeFailure(door, call, '')
   door.platform.observe.refused(kind)
-  await recordRefusal(door.platform, traceOf(context), presented, code)
+  await recordRefusal(door.platform, call, presented, code)
   return refuse(code)
 }

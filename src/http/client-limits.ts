@@ -3,43 +3,43 @@ import { isClient } from '../operations/credentials/is-client.ts'
 import type { TokenKind } from '../operations/platform.ts'
 import type { Door } from './door.ts'
 import { clientKey, hold, leave, showShare, takeFailure, takeShare } from './limits.ts'
-import type { RequestContext } from './request-context.ts'
+import type { Call } from './call.ts'
 
 /**
  * Runs a call that a client authenticates in its body: within the share of this client at this address, and not at
  * all while too many of its secrets were refused. The address is part of both keys, so that nobody locks an app
  * out by its public client ID.
- * @throws rate_limited, and what the call throws
+ * @throws rate_limited, and what the work throws
  */
 export const withClientLimits = async <T>(
   door: Door,
-  context: RequestContext,
+  call: Call,
   clientId: string,
   kind: TokenKind,
-  call: () => Promise<T>,
+  work: () => Promise<T>,
 ): Promise<T> => {
-  takeShare(door, context, 'token', clientKey(context, clientId))
-  return await unlessRefusedTooOften(door, context, clientId, kind, call)
+  takeShare(door, call, 'token', clientKey(call, clientId))
+  return await unlessRefusedTooOften(door, call, clientId, kind, work)
 }
 
 /**
  * Likewise for a code or refresh token that a client presents with its secret. Whether that is any good is up to the
  * users of the client and to whoever sends codes to its callback: so one that is refused costs no share, not even while
  * it is being checked, and refusals only delay the next ones.
- * @throws rate_limited, and what the call throws
+ * @throws rate_limited, and what the work throws
  */
 export const withGrantLimits = async <T>(
   door: Door,
-  context: RequestContext,
+  call: Call,
   clientId: string,
   kind: TokenKind,
-  call: () => Promise<T>,
+  work: () => Promise<T>,
 ): Promise<T> => {
-  const key = clientKey(context, clientId)
-  showShare(context, door.limiter.peek('token', key))
+  const key = clientKey(call, clientId)
+  showShare(call, door.limiter.peek('token', key))
   try {
-    const issued = await unlessRefusedTooOften(door, context, clientId, kind, call)
-    showShare(context, door.limiter.charge('token', key))
+    const issued = await unlessRefusedTooOften(door, call, clientId, kind, work)
+    showShare(call, door.limiter.charge('token', key))
     return issued
   } catch (error) {
     if (isRefusal(error, 'invalid_grant')) await delayRefusal(door, key)
@@ -50,23 +50,23 @@ export const withGrantLimits = async <T>(
 
 const unlessRefusedTooOften = async <T>(
   door: Door,
-  context: RequestContext,
+  call: Call,
   clientId: string,
   kind: TokenKind,
-  call: () => Promise<T>,
+  work: () => Promise<T>,
 ): Promise<T> => {
-  hold(context, door.limiter.peek('failed', clientKey(context, clientId)))
-  const ofAddress = door.limiter.peek('failed', clientKey(context, ''))
-  if (!ofAddress.allowed && !(await isClient(door.platform, clientId))) hold(context, ofAddress)
+  hold(call, door.limiter.peek('failed', clientKey(call, clientId)))
+  const ofAddress = door.limiter.peek('failed', clientKey(call, ''))
+  if (!ofAddress.allowed && !(await isClient(door.platform, clientId))) hold(call, ofAddress)
   try {
-    return await call()
+    return await work()
   } catch (error) {
     if (error instanceof PlatformError && error.status === 401) {
       door.platform.observe.refused(kind)
       // Pages in frames have no secret: there, the code is the credential that was refused.
-      if (error.code === 'invalid_client' || kind === 'install_session_code') takeFailure(door, context, clientId)
+      if (error.code === 'invalid_client' || kind === 'install_session_code') takeFailure(door, call, clientId)
       // Client IDs can be made up without end: they count together, and cost no real client at this address anything.
-      if (!(await isClient(door.platform, clientId))) takeFailure(door, context, '')
+      if (!(await isClient(door.platform, clientId))) takeFailure(door, call, '')
     }
     throw error
   }

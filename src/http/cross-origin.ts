@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { isKnownOrigin } from '../operations/embedding/is-known-origin.ts'
+import { type Call, callOf } from './call.ts'
 import type { Door } from './door.ts'
 
 /** How long a browser may remember that it may ask, in seconds. */
@@ -9,25 +10,19 @@ const rememberedSeconds = 600
 const allowedHeaders = 'Authorization, Content-Type, X-Service-Api-Version, X-Request-Id'
 const exposedHeaders = 'X-Request-Id, X-Service-Api-Version, WWW-Authenticate, Retry-After, RateLimit, RateLimit-Policy'
 
-const opened = new WeakMap<Request, string>()
-
-/** Lets the page that sent the request read the answer, whatever it will be. The origin is that page's own. */
-export const openTo = (request: Request, origin: string): void => void opened.set(request, origin)
-
-/** Without credentials: no cookie ever comes with a call from another origin. */
-export const setCrossOriginHeaders = (request: Request, { headers }: Response): void => {
-  const origin = opened.get(request)
-  if (origin === undefined) return
-  headers.set('access-control-allow-origin', origin)
+/** Lets the page that sent the request read the answer. Without credentials: no cookie comes with a call from another origin. */
+export const setCrossOriginHeaders = ({ openTo }: Call, { headers }: Response): void => {
+  if (openTo === null) return
+  headers.set('access-control-allow-origin', openTo)
   headers.set('access-control-expose-headers', exposedHeaders)
   headers.set('vary', 'Origin')
 }
 
 /** Opens the answer to the page that asks, if the builder has lately opened an app of its origin. */
-export const openToKnownOrigin = async (door: Door, request: Request): Promise<boolean> => {
-  const origin = request.headers.get('origin')
+export const openToKnownOrigin = async (door: Door, call: Call): Promise<boolean> => {
+  const origin = call.request.headers.get('origin')
   if (origin === null || !(await isKnownOrigin(door.platform, origin))) return false
-  openTo(request, origin)
+  call.openTo = origin
   return true
 }
 
@@ -40,7 +35,7 @@ export const preflight = (door: Door, path: string, method: 'GET' | 'POST') =>
     path,
     async ({ request }) => {
       const headers = new Headers({ 'cache-control': 'no-store', allow: allowOf(method), vary: 'Origin' })
-      if (await openToKnownOrigin(door, request)) {
+      if (await openToKnownOrigin(door, callOf(request))) {
         headers.set('access-control-allow-methods', method)
         headers.set('access-control-allow-headers', allowedHeaders)
         headers.set('access-control-max-age', String(rememberedSeconds))

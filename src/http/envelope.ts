@@ -1,29 +1,29 @@
 import type { PlatformError } from '../domain/errors.ts'
-import type { RequestContext } from './request-context.ts'
+import type { Call } from './call.ts'
 
 /** A page instead of the envelope, for a person; null for everybody else. */
-export type RefusalPage = (error: PlatformError, context: RequestContext, request: Request) => Response | null
+export type RefusalPage = (error: PlatformError, call: Call) => Response | null
 
 /** The one shape of an error on every route (contract section 1). */
-export const errorResponse = (error: PlatformError, context: RequestContext): Response => {
-  context.notes.errorCode = error.code
+export const errorResponse = (error: PlatformError, call: Call): Response => {
+  call.notes.errorCode = error.code
   const { param, details, retryAfterSeconds, replayed } = error.facts
   const body = JSON.stringify({
-    error: { code: error.code, message: error.message, requestId: context.requestId, param, details },
+    error: { code: error.code, message: error.message, requestId: call.requestId, param, details },
   })
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)))
   if (replayed === true) headers['idempotent-replayed'] = 'true'
-  const challenge = challengeOf(error, context)
+  const challenge = challengeOf(error, call)
   if (challenge !== null) headers['www-authenticate'] = challenge
   return new Response(body, { status: error.status, headers })
 }
 
 /** RFC 6750 section 3: what a bearer route tells about the token it wants. */
-const challengeOf = (error: PlatformError, context: RequestContext): string | null => {
+const challengeOf = (error: PlatformError, call: Call): string | null => {
   switch (error.code) {
     case 'invalid_token':
-      return context.bearerPresented ? 'Bearer error="invalid_token"' : 'Bearer'
+      return call.authorization.kind === 'bearer' ? 'Bearer error="invalid_token"' : 'Bearer'
     case 'login_required':
       return 'Bearer'
     case 'insufficient_scope':

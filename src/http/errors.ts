@@ -3,7 +3,7 @@ import { PlatformError, refuse } from '../domain/errors.ts'
 import type { Log } from '../runtime/log.ts'
 import { errorResponse, type RefusalPage } from './envelope.ts'
 import { fieldRefusal } from './field-refusal.ts'
-import { contextOf } from './request-context.ts'
+import { callOf } from './call.ts'
 
 /**
  * Answers whatever a route throws with the one envelope. Mount it before every route: Elysia's own answers repeat the body and
@@ -11,10 +11,10 @@ import { contextOf } from './request-context.ts'
  */
 export const errorHandling = (log: Log, refusalPage: RefusalPage) =>
   new Elysia({ name: 'error-handling' }).onError({ as: 'global' }, ({ code, error, request }) => {
-    const context = contextOf(request)
+    const call = callOf(request)
     const refusal = code === 'VALIDATION' ? refusalFromValidation(error) : refusalFrom(code, error)
-    if (refusal.code === 'internal_error') log.error('http.failed', { requestId: context.requestId, cause: error })
-    return refusalPage(refusal, context, request) ?? errorResponse(refusal, context)
+    if (refusal.code === 'internal_error') log.error('http.failed', { requestId: call.requestId, cause: error })
+    return refusalPage(refusal, call) ?? errorResponse(refusal, call)
   })
 
 const refusalFrom = (code: string | number, error: unknown): PlatformError => {

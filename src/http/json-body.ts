@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { jsonBodies, type BodyRule } from './admission.ts'
 import { bodyCheck } from './checked-body.ts'
-import { contextOf } from './request-context.ts'
+import { callOf } from './call.ts'
 import { contractPath } from './routes/paths.ts'
 import { readJson } from './strict-json.ts'
 
@@ -16,7 +16,7 @@ export const jsonBody = (schema: TSchema) => {
   return new Elysia()
     .onParse({ as: 'scoped' }, () => ({}))
     .onTransform({ as: 'scoped' }, async (context) => {
-      context.body = check(await readJson(context.request, contextOf(context.request).bodyLimitBytes))
+      context.body = check(await readJson(context.request, callOf(context.request).bodyLimitBytes))
     })
 }
 

@@ -1,8 +1,8 @@
 import { refuse } from '../domain/errors.ts'
 import { authenticateSession, type SessionCaller } from '../operations/tokens/authenticate-session.ts'
-import { bearerOf, refuseBearer, requireBearer } from './bearer.ts'
+import { refuseBearer, requireBearer } from './bearer.ts'
 import type { Door } from './door.ts'
-import { contextOf } from './request-context.ts'
+import type { Call } from './call.ts'
 
 /** `__Host-` ties the cookie to this very host, over HTTPS only (RFC 6265bis §4.1.3.2). */
 const isSecure = (door: Door): boolean => door.platform.publicUrl.startsWith('https://')
@@ -34,25 +34,25 @@ export const setCookie = (door: Door, stem: CookieStem, value: string, maxAgeSec
  * request comes from this origin (contract section 3).
  * @throws login_required, token_type_not_allowed, origin_not_allowed
  */
-export const requireSession = async (door: Door, request: Request): Promise<SessionCaller> => {
-  const caller = bearerOf(request) === null ? await byCookie(door, request) : await byBearer(door, request)
-  contextOf(request).notes.userId = caller.user.id
+export const requireSession = async (door: Door, call: Call): Promise<SessionCaller> => {
+  const caller = await (call.authorization.kind === 'none' ? byCookie(door, call) : byBearer(door, call))
+  call.notes.userId = caller.user.id
   return caller
 }
 
-const byBearer = async (door: Door, request: Request): Promise<SessionCaller> => {
-  const caller = await requireBearer(door, request, 'login_required')
+const byBearer = async (door: Door, call: Call): Promise<SessionCaller> => {
+  const caller = await requireBearer(door, call, 'login_required')
   if (caller.kind !== 'session') throw refuse('token_type_not_allowed')
   return caller
 }
 
-const byCookie = async (door: Door, request: Request): Promise<SessionCaller> => {
+const byCookie = async (door: Door, call: Call): Promise<SessionCaller> => {
+  const { request } = call
   const token = readCookie(door, request, 'session')
   if (token === null) throw refuse('login_required')
-  const context = contextOf(request)
   const caller = await authenticateSession(door.platform, token)
-  if (caller === null) throw await refuseBearer(door, context, 'login_required', 'session', token)
-  if (!isFromSameOrigin(door, request)) throw await refuseBearer(door, context, 'origin_not_allowed', 'session', token)
+  if (caller === null) throw await refuseBearer(door, call, 'login_required', 'session', token)
+  if (!isFromSameOrigin(door, request)) throw await refuseBearer(door, call, 'origin_not_allowed', 'session', token)
   return caller
 }
 

@@ -8,12 +8,12 @@ import type { Random } from '../runtime/random.ts'
 import type { RouteTally } from '../runtime/request-tally.ts'
 import { type BodyRule, checkApiVersion, checkBody, checkHost, checkSingleHeaders, jsonBodies } from './admission.ts'
 import { createBurst } from './burst.ts'
+import { Call } from './call.ts'
 import { createClientAddressReader } from './client-address.ts'
 import { setCrossOriginHeaders } from './cross-origin.ts'
 import { errorResponse, type RefusalPage } from './envelope.ts'
 import { pathOf } from './path-of.ts'
 import { type RateLimiter, rateLimitField } from './rate-limit.ts'
-import { type RequestContext, rememberContext } from './request-context.ts'
 import { createRouter, type ListedRoute, type RouteMatch } from './router.ts'
 import { contractPath } from './routes/paths.ts'
 import type { Turnstile } from './turnstile.ts'
@@ -71,43 +71,40 @@ export const createShell = (options: ShellOptions): Shell => {
     tally: metrics.route(method, pattern),
   }))
 
-  const open = (request: Request, peer: string | undefined, route: BoundRoute, startedAt: number): RequestContext => {
+  const open = (request: Request, peer: string | undefined, route: BoundRoute, startedAt: number): Call => {
     const { address, limitKey } = readAddress(peer, () => request.headers.get('x-forwarded-for'))
-    const context: RequestContext = {
-      requestId: `req_${random.uuidHex(clock.now())}`,
-      clientRequestId: clientRequestIdOf(request),
+    const now = clock.now()
+    return new Call({
+      request,
+      requestId: `req_${random.uuidHex(now)}`,
       address,
       addressKey: limitKey,
       route: route.pattern,
       bodyLimitBytes: route.body.limitBytes,
       startedAt,
-      bearerPresented: false,
-      notes: {},
-      // Spent first, so that refusals of every kind count; obeyed in its turn.
+      now,
+      // Taken first, so that refusals of every kind count; enforced after the checks that come before it in the contract.
       rateLimit: limiter.take('address', limitKey),
-      release: null,
-    }
-    rememberContext(request, context)
-    return context
+    })
   }
 
-  const refuseWith = (refusal: PlatformError, context: RequestContext, request: Request): Response =>
-    options.refusalPage?.(refusal, context, request) ?? errorResponse(refusal, context)
+  const refuseWith = (refusal: PlatformError, call: Call): Response =>
+    options.refusalPage?.(refusal, call) ?? errorResponse(refusal, call)
 
-  const failed = (cause: unknown, context: RequestContext, request: Request): Response => {
-    log.error('http.failed', { requestId: context.requestId, cause })
-    return refuseWith(refuse('internal_error'), context, request)
+  const failed = (cause: unknown, call: Call): Response => {
+    log.error('http.failed', { requestId: call.requestId, cause })
+    return refuseWith(refuse('internal_error'), call)
   }
 
-  const finish = (request: Request, response: Response, context: RequestContext, path: string, tally: RouteTally) => {
-    context.release?.()
-    setCrossOriginHeaders(request, response)
-    setCommonHeaders(response, context, path, secure, versionHeaders)
+  const finish = (response: Response, call: Call, path: string, tally: RouteTally) => {
+    call.release?.()
+    setCrossOriginHeaders(call, response)
+    setCommonHeaders(response, call, path, secure, versionHeaders)
     if (draining()) response.headers.set('connection', 'close')
 
-    const durationMs = performance.now() - context.startedAt
+    const durationMs = performance.now() - call.startedAt
     tally.answered(response.status, durationMs)
-    if (!isRoutineCheck(context, response)) log.answered(request.method, response.status, durationMs, context)
+    if (!isRoutineCheck(call, response)) log.answered(call.request.method, response.status, durationMs, call)
     return response
   }
 
@@ -118,77 +115,65 @@ export const createShell = (options: ShellOptions): Shell => {
     const path = pathOf(request.url)
     const match = router.find(request.method, path)
     const route = match.kind === 'found' ? match.route : unmatched
-    const context = open(request, peer, route, startedAt)
-    const mayBegin = isWatched(context) || turnstile.enter()
-    const refusal = mayBegin === true || (await mayBegin) ? admit(request, context, match, path) : tooBusy()
+    const call = open(request, peer, route, startedAt)
+    const mayBegin = isWatched(call) || turnstile.enter()
+    const refusal = mayBegin === true || (await mayBegin) ? admit(call, match, path) : tooBusy()
     let response: Response
     try {
-      response = refusal === null ? await app.fetch(request) : refuseWith(refusal, context, request)
+      response = refusal === null ? await app.fetch(request) : refuseWith(refusal, call)
     } catch (cause) {
-      response = failed(cause, context, request)
+      response = failed(cause, call)
     }
     if (match.kind === 'method_not_allowed') response.headers.set('allow', match.allow)
-    return await burst.leave(finish(request, response, context, path, route.tally), turn)
+    return await burst.leave(finish(response, call, path, route.tally), turn)
   }
 }
 
 /** Whoever watches the server must be able to, above all when it has too much to do. */
 const watchedRoutes: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
 /** A proxy asks every second whether the server is ready: a line for each yes would bury all others. */
-const isRoutineCheck = ({ route }: RequestContext, { status }: Response): boolean =>
-  route === '/readyz' && status === 200
-const isWatched = ({ route }: RequestContext): boolean => watchedRoutes.has(route)
+const isRoutineCheck = ({ route }: Call, { status }: Response): boolean => route === '/readyz' && status === 200
+const isWatched = ({ route }: Call): boolean => watchedRoutes.has(route)
 
 const tooBusy = (): PlatformError => refuse('unavailable', { retryAfterSeconds: 1 })
 
 /** The checks that need no route's knowledge, in the contract's order. */
-const admit = (
-  request: Request,
-  context: RequestContext,
-  match: RouteMatch<BoundRoute>,
-  path: string,
-): PlatformError | null => {
+const admit = (call: Call, match: RouteMatch<BoundRoute>, path: string): PlatformError | null => {
   if (match.kind === 'not_found') return refuse('route_not_found')
   if (match.kind === 'method_not_allowed') return refuse('method_not_allowed')
-  const authorization = request.headers.get('authorization')
-  context.bearerPresented = authorization !== null && /^bearer /i.test(authorization)
+  const { request } = call
   return (
     checkHost(request) ??
     checkBody(request, match.route.body) ??
     // A browser asks whether it may call at all without the headers of the call.
     (isContract(path) && request.method !== 'OPTIONS' ? checkApiVersion(request) : null) ??
-    checkSingleHeaders(request, authorization) ??
-    checkRate(context)
+    checkSingleHeaders(call) ??
+    checkRate(call)
   )
 }
 
-const checkRate = ({ rateLimit }: RequestContext): PlatformError | null =>
+const checkRate = ({ rateLimit }: Call): PlatformError | null =>
   rateLimit === null || rateLimit.allowed ? null : refuse('rate_limited', { retryAfterSeconds: rateLimit.resetSeconds })
 
 const isContract = (path: string): boolean =>
   path.startsWith(contractPath) && (path.length === contractPath.length || path[contractPath.length] === '/')
 
-const clientRequestIdOf = (request: Request): string | null => {
-  const id = request.headers.get('x-request-id')
-  return id !== null && /^[\x21-\x7e]{1,128}$/.test(id) ? id : null
-}
-
 const setCommonHeaders = (
   response: Response,
-  context: RequestContext,
+  call: Call,
   path: string,
   secure: boolean,
   versionHeaders: readonly (readonly [name: string, value: string])[],
 ): void => {
   const { headers } = response
-  headers.set('x-request-id', context.requestId)
+  headers.set('x-request-id', call.requestId)
   headers.set('x-content-type-options', 'nosniff')
   if (!headers.has('referrer-policy')) headers.set('referrer-policy', 'no-referrer')
   if (secure) headers.set('strict-transport-security', 'max-age=31536000')
   const contract = isContract(path)
   if (contract) for (const [name, value] of versionHeaders) headers.set(name, value)
   if (contract || response.status >= 400 || path === '/api/session') headers.set('cache-control', 'no-store')
-  const state = context.rateLimit
+  const state = call.rateLimit
   if (state === null || state.policyField === null) return
   headers.set('ratelimit-policy', state.policyField)
   headers.set('ratelimit', rateLimitField(state))

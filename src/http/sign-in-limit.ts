@@ -7,7 +7,7 @@ import { findKnownDevice } from '../operations/sessions/known-device.ts'
 import { signIn } from '../operations/sessions/sign-in.ts'
 import type { Door } from './door.ts'
 import { hold, leave, takeShare } from './limits.ts'
-import { contextOf, type RequestContext, traceOf } from './request-context.ts'
+import type { Call } from './call.ts'
 import { readCookie, sessionCookie, setCookie } from './session-cookie.ts'
 
 /** Sign-ins of one address that may be checked at the same time: hashing is slow, and the line for it is everybody's. */
@@ -22,43 +22,43 @@ export type SignInCaller = {
 /**
  * Runs a sign-in unless this account at this address, or this address with made-up accounts, has failed too often. The
  * try is taken before and given back on success, so that parallel guesses cannot pass together; and one address has
- * few in the line for hashing at a time, so that it cannot fill the line for others. The call gets the platform whose
+ * few in the line for hashing at a time, so that it cannot fill the line for others. The work gets the platform whose
  * passwords are checked at this caller's place in that line.
- * @throws rate_limited, and what the call throws
+ * @throws rate_limited, and what the work throws
  */
 export const withSignInLimit = async <T>(
   door: Door,
-  context: RequestContext,
+  call: Call,
   { email, knownAs }: SignInCaller,
-  call: (platform: Platform) => Promise<T>,
+  work: (platform: Platform) => Promise<T>,
 ): Promise<T> => {
   const account = email.toLowerCase().slice(0, 254)
-  const key = `${account} ${context.addressKey}`
-  const addressKey = `sign-in ${context.addressKey}`
-  hold(context, door.limiter.peek('failed', addressKey)) // first: a try that this refuses costs the account none of its own
-  takeShare(door, context, 'sign_in', key)
-  const waiting = door.signingIn.get(context.addressKey) ?? 0
+  const key = `${account} ${call.addressKey}`
+  const addressKey = `sign-in ${call.addressKey}`
+  hold(call, door.limiter.peek('failed', addressKey)) // first: a try that this refuses costs the account none of its own
+  takeShare(door, call, 'sign_in', key)
+  const waiting = door.signingIn.get(call.addressKey) ?? 0
   if (waiting >= signInsAtOnce) {
     door.limiter.giveBack('sign_in', key)
     throw refuse('rate_limited', { retryAfterSeconds: 1 })
   }
-  door.signingIn.set(context.addressKey, waiting + 1)
+  door.signingIn.set(call.addressKey, waiting + 1)
   try {
     const { platform } = door
-    const place = { network: networkKeyOf(context.address), account, knownAs: await knownAs() }
-    const result = await call({ ...platform, passwords: platform.passwords.inLineAs(place) })
+    const place = { network: networkKeyOf(call.address), account, knownAs: await knownAs() }
+    const result = await work({ ...platform, passwords: platform.passwords.inLineAs(place) })
     door.limiter.giveBack('sign_in', key)
     return result
   } catch (error) {
     if (error instanceof PlatformError && error.status === 401) {
       door.platform.observe.refused('session')
-      hold(context, door.limiter.take('failed', addressKey))
+      hold(call, door.limiter.take('failed', addressKey))
     } else {
       door.limiter.giveBack('sign_in', key)
     }
     throw error
   } finally {
-    leave(door.signingIn, context.addressKey)
+    leave(door.signingIn, call.addressKey)
   }
 }
 
@@ -69,21 +69,20 @@ export const withSignInLimit = async <T>(
  */
 export const signInHere = async (
   door: Door,
-  request: Request,
+  call: Call,
   credentials: { readonly email: string; readonly password: string },
 ) => {
-  const context = contextOf(request)
   const { email } = credentials
-  const agent = browserLabel(request.headers.get('user-agent'))
+  const agent = browserLabel(call.request.headers.get('user-agent'))
   let device: RowKey | null = null
-  const knownAs = async () => (device = await findKnownDevice(door.platform, deviceOf(door, request), email))
+  const knownAs = async () => (device = await findKnownDevice(door.platform, deviceOf(door, call.request), email))
   const signedIn = await withSignInLimit(
     door,
-    context,
+    call,
     { email, knownAs },
-    async (platform) => await signIn(platform, traceOf(context), credentials, { agent, device }),
+    async (platform) => await signIn(platform, call, credentials, { agent, device }),
   )
-  context.notes.userId = signedIn.user.id
+  call.notes.userId = signedIn.user.id
   door.platform.observe.issued('session')
   const session = sessionCookie(door, signedIn.sessionToken, door.platform.lifetimes.session)
   const { newDevice } = signedIn

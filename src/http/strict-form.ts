@@ -1,4 +1,5 @@
 import { refuse } from '../domain/errors.ts'
+import type { Call } from './call.ts'
 import { readText } from './strict-json.ts'
 
 /** The fields of a form, each with its values in order of appearance. */
@@ -9,8 +10,8 @@ export type FormFields = ReadonlyMap<string, readonly string[]>
  * NUL.
  * @throws payload_too_large, invalid_request
  */
-export const readForm = async (request: Request, limitBytes: number): Promise<FormFields> =>
-  parseForm(await readText(request, limitBytes))
+export const readForm = async ({ request, bodyLimitBytes }: Call): Promise<FormFields> =>
+  parseForm(await readText(request, bodyLimitBytes))
 
 const parseForm = (text: string): FormFields => {
   const fields = new Map<string, string[]>()

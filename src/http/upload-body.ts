@@ -2,10 +2,10 @@ import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import { bodyCheck } from './checked-body.ts'
-import { contextOf } from './request-context.ts'
+import { type Call, callOf } from './call.ts'
 import { parseStrictBytes } from './strict-json.ts'
 import { createUploadSlots, type UploadSlots } from './upload-slots.ts'
-import { type ScannedUpload, type UploadedFile, UploadScanner } from './upload-scanner.ts'
+import { type ScannedUpload, UploadScanner } from './upload-scanner.ts'
 
 /** An upload up to this size never waits for a slot. */
 const smallBytes = 256 * 1024
@@ -19,14 +19,9 @@ const longestUploadMs = 300_000
 /** Bytes that are decoded and hashed in one go, about half a millisecond; then everybody else has a turn. */
 const stepBytes = 128 * 1024
 
-const files = new WeakMap<Request, UploadedFile>()
-
-/** The file that came with an upload, if it came where it is looked for. */
-export const uploadedFileOf = (request: Request): UploadedFile | null => files.get(request) ?? null
-
 /**
  * Decodes an upload as `jsonBody` decodes other bodies, but for its file: that is decoded and hashed as it arrives,
- * beside other requests, and stands in the body as an empty string. `uploadedFileOf` has it.
+ * beside other requests, and stands in the body as an empty string. `call.file` has it.
  * @throws payload_too_large, invalid_json, invalid_request, unavailable
  */
 export const uploadBody = (schema: TSchema) => {
@@ -35,18 +30,18 @@ export const uploadBody = (schema: TSchema) => {
   return new Elysia()
     .onParse({ as: 'scoped' }, () => ({}))
     .onTransform({ as: 'scoped' }, async (context) => {
-      const { request } = context
-      const { json, file } = await scan(request, slots)
-      if (file !== null) files.set(request, file)
+      const call = callOf(context.request)
+      const { json, file } = await scan(call, slots)
+      call.file = file
       context.body = check(parseStrictBytes(json))
     })
 }
 
 /** A caller who leaves in the middle has sent no JSON; it is not a failure of ours. */
-const scan = async (request: Request, slots: UploadSlots): Promise<ScannedUpload> => {
+const scan = async (call: Call, slots: UploadSlots): Promise<ScannedUpload> => {
   const scanner = new UploadScanner()
   try {
-    for await (const step of stepsOf(request, slots)) scanner.take(step)
+    for await (const step of stepsOf(call, slots)) scanner.take(step)
   } catch (error) {
     throw error instanceof PlatformError ? error : refuse('invalid_json')
   }
@@ -54,15 +49,14 @@ const scan = async (request: Request, slots: UploadSlots): Promise<ScannedUpload
 }
 
 /** The body in small steps with a turn for everybody else between them; what has not been read stays with the sender. */
-async function* stepsOf(request: Request, slots: UploadSlots): AsyncGenerator<Uint8Array> {
-  const context = contextOf(request)
-  const { notes, addressKey: address } = context
-  const deadline = context.startedAt + longestUploadMs
+async function* stepsOf(call: Call, slots: UploadSlots): AsyncGenerator<Uint8Array> {
+  const { notes, addressKey: address } = call
+  const deadline = call.startedAt + longestUploadMs
   let total = 0
-  for await (const chunk of fastEnough(request.body)) {
+  for await (const chunk of fastEnough(call.request.body)) {
     total += chunk.length
-    if (total > context.bodyLimitBytes) throw refuse('payload_too_large')
-    if (total > smallBytes) context.release ??= await slots.take({ app: notes.appId ?? notes.userId ?? '', address })
+    if (total > call.bodyLimitBytes) throw refuse('payload_too_large')
+    if (total > smallBytes) call.release ??= await slots.take({ app: notes.appId ?? notes.userId ?? '', address })
     if (performance.now() > deadline) throw refuse('unavailable', { retryAfterSeconds: 1 })
     for (let at = 0; at < chunk.length; at += stepBytes) {
       yield chunk.subarray(at, at + stepBytes)

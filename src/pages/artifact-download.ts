@@ -1,7 +1,7 @@
 import { refuse } from '../domain/errors.ts'
 import { attachment } from '../http/attachment.ts'
 import type { Door } from '../http/door.ts'
-import { contextOf } from '../http/request-context.ts'
+import { callOf } from '../http/call.ts'
 import { ArtifactDamaged, openArtifact } from '../operations/artifacts/open-artifact.ts'
 import type { VersionRecord } from '../operations/versions/version-record.ts'
 
@@ -14,7 +14,7 @@ export const artifactDownload = async (door: Door, request: Request, version: Ve
   if (version.artifact === null) throw refuse('route_not_found')
   const { filename, sha256 } = version.artifact
   const damaged = () =>
-    door.log.error('artifact.damaged', { requestId: contextOf(request).requestId, versionId: version.id })
+    door.log.error('artifact.damaged', { requestId: callOf(request).requestId, versionId: version.id })
   const opened = await openArtifact(door.platform, Buffer.from(sha256, 'hex')).catch((error: unknown) => {
     if (!(error instanceof ArtifactDamaged)) throw error
     damaged()

@@ -4,7 +4,7 @@ import { type PlatformError, refuse } from '../domain/errors.ts'
 import type { RowKey } from '../domain/identifier.ts'
 import { refuseBearer } from '../http/bearer.ts'
 import type { Door } from '../http/door.ts'
-import { contextOf } from '../http/request-context.ts'
+import { callOf } from '../http/call.ts'
 import { isFromSameOrigin } from '../http/session-cookie.ts'
 import { type FormFields, readForm } from '../http/strict-form.ts'
 import { visitOf } from './visit.ts'
@@ -16,13 +16,11 @@ type FormRules = {
   readonly bound?: readonly string[]
 }
 
-const tickets = new WeakMap<Request, RowKey>()
-
 /** The key of the ticket that this form was sent with: what `actingAs` spends. */
 export const ticketOf = (request: Request): RowKey => {
-  const key = tickets.get(request)
-  if (key === undefined) throw new Error('The route does not take a form with a ticket.')
-  return key
+  const { ticket } = callOf(request)
+  if (ticket === null) throw new Error('The route does not take a form with a ticket.')
+  return ticket
 }
 
 /**
@@ -41,7 +39,7 @@ export const forms = (door: Door, rules: FormRules = {}) =>
       const bound = (rules.bound ?? []).map((name) => textOf(fields[name]))
       const key = isFromSameOrigin(door, request) ? book.read(actionOf(request), bound, textOf(fields['ticket'])) : null
       if (key === null) throw await refuseForm(door, request, sessionToken)
-      tickets.set(request, key)
+      callOf(request).ticket = key
       context.body = fields
     })
 
@@ -53,7 +51,7 @@ export const readFields = async (
   request: Request,
   lists: readonly string[] = [],
 ): Promise<Record<string, string | readonly string[]>> => {
-  const form = await readForm(request, contextOf(request).bodyLimitBytes)
+  const form = await readForm(callOf(request))
   const fields = Object.fromEntries([...form].map(([name, values]) => [name, fieldOf(name, values, lists)] as const))
   return { ...Object.fromEntries(lists.map((name) => [name, listOf(form, name)])), ...fields }
 }
@@ -76,7 +74,7 @@ export const actionOf = (request: Request): string => new URL(request.url).pathn
 
 /** Refuses a form that is not ours, or no longer; leaves an audit row of the session that was borrowed. */
 export const refuseForm = async (door: Door, request: Request, sessionToken: string): Promise<PlatformError> => {
-  await refuseBearer(door, contextOf(request), 'origin_not_allowed', 'session', sessionToken)
+  await refuseBearer(door, callOf(request), 'origin_not_allowed', 'session', sessionToken)
   return refuse('origin_not_allowed', { message: staleForm })
 }
 

@@ -1,7 +1,7 @@
 import type { PlatformError } from '../domain/errors.ts'
 import type { RefusalPage } from '../http/envelope.ts'
 import { pathOf } from '../http/path-of.ts'
-import type { RequestContext } from '../http/request-context.ts'
+import type { Call } from '../http/call.ts'
 import { programPaths } from '../http/routes/paths.ts'
 import { Layout } from './layout.tsx'
 import { page, seeOther } from './page.ts'
@@ -10,7 +10,7 @@ import { page, seeOther } from './page.ts'
 export const isPageRoute = (pattern: string): boolean => pattern.startsWith('/') && !programPaths.test(pattern)
 
 /** Whether a person is looking: the route is a page, or there is none and a browser asked for one. */
-const isForPeople = ({ route }: RequestContext, request: Request): boolean =>
+const isForPeople = ({ route, request }: Call): boolean =>
   isPageRoute(route) ||
   (route === 'unmatched' &&
     !programPaths.test(pathOf(request.url)) &&
@@ -19,11 +19,12 @@ const isForPeople = ({ route }: RequestContext, request: Request): boolean =>
 /** A refusal as a page with the request ID. Who is not signed in is asked to, and comes back. */
 export const refusalPage =
   (platformName: string): RefusalPage =>
-  (error, context, request) => {
-    if (!isForPeople(context, request)) return null
-    context.notes.errorCode = error.code
-    if (error.code === 'login_required') return seeOther(`/sign-in?return_to=${encodeURIComponent(pageOf(request))}`)
-    return page(<Refusal platformName={platformName} error={error} context={context} />, { refusal: error })
+  (error, call) => {
+    if (!isForPeople(call)) return null
+    call.notes.errorCode = error.code
+    if (error.code === 'login_required')
+      return seeOther(`/sign-in?return_to=${encodeURIComponent(pageOf(call.request))}`)
+    return page(<Refusal platformName={platformName} error={error} call={call} />, { refusal: error })
   }
 
 /** The page that was asked for; for a form, the one that it stands on, which only a browser of ours names. */
@@ -37,17 +38,17 @@ const pageOf = (request: Request): string => {
 type RefusalProps = {
   readonly platformName: string
   readonly error: PlatformError
-  readonly context: RequestContext
+  readonly call: Call
 }
 
-const Refusal = ({ platformName, error, context }: RefusalProps) => (
+const Refusal = ({ platformName, error, call }: RefusalProps) => (
   <Layout title={titleOf(error.status)} visit={{ platformName }} width="narrow">
     <p>{error.status === 404 ? 'There is nothing at this address, or it is not yours to see.' : error.message}</p>
     <p>
       <a href="/">Go to the start page</a>
     </p>
     <p class="muted">
-      Request <code>{context.requestId}</code>
+      Request <code>{call.requestId}</code>
     </p>
   </Layout>
 )

@@ -1,13 +1,7 @@
 import { formTicket, readFormTicket } from '../domain/form-ticket.ts'
-import { type RowKey, rowKey } from '../domain/identifier.ts'
+import { rowKey } from '../domain/identifier.ts'
+import type { TicketBook } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
-
-/** Issues the tickets of the forms of one browser, and reads them back. `action` is the path a form is sent to. */
-export type TicketBook = {
-  issue(action: string, bound?: readonly string[]): string
-  /** The key of a genuine ticket that is not too old; null for anything else. */
-  read(action: string, bound: readonly string[], ticket: string, lifetimeSeconds?: number): RowKey | null
-}
 
 /** `browser` is what only this browser and this request know: its session token or its visit cookie. */
 export const ticketBook = (

@@ -2,29 +2,18 @@ import { Elysia } from 'elysia'
 import { type PlatformError, refuse } from '../domain/errors.ts'
 import { refuseBearer } from '../http/bearer.ts'
 import type { Door } from '../http/door.ts'
-import { contextOf, traceOf } from '../http/request-context.ts'
+import { callOf, type Visit } from '../http/call.ts'
 import { readCookie } from '../http/session-cookie.ts'
-import type { Trace } from '../operations/platform.ts'
-import { authenticateSession, type SessionCaller } from '../operations/tokens/authenticate-session.ts'
+import { authenticateSession } from '../operations/tokens/authenticate-session.ts'
 import { outcomeOf } from './outcome.ts'
-import { type TicketBook, ticketBook } from './ticket-book.ts'
+import { ticketBook } from './ticket-book.ts'
 
-/** A signed-in person in front of a page. */
-export type Visit = {
-  readonly session: SessionCaller
-  readonly sessionToken: string
-  readonly trace: Trace
-  readonly tickets: TicketBook
-  /** What this platform is called. */
-  readonly platformName: string
-}
-
-const visits = new WeakMap<Request, Visit>()
+export type { Visit }
 
 /** Whoever `signedIn` or `operatorOnly` let through. Throws where neither stands before the route. */
 export const visitOf = (request: Request): Visit => {
-  const visit = visits.get(request)
-  if (visit === undefined) throw new Error('The route does not ask for a signed-in user.')
+  const { visit } = callOf(request)
+  if (visit === null) throw new Error('The route does not ask for a signed-in user.')
   return visit
 }
 
@@ -34,12 +23,12 @@ export const findVisit = async (door: Door, request: Request): Promise<Visit | n
   if (sessionToken === null) return null
   const session = await authenticateSession(door.platform, sessionToken)
   if (session === null) return null
-  const context = contextOf(request)
-  context.notes.userId = session.user.id
+  const call = callOf(request)
+  call.notes.userId = session.user.id
   return {
     session,
     sessionToken,
-    trace: traceOf(context),
+    trace: call,
     tickets: ticketBook(door, sessionToken),
     platformName: door.platform.platformName,
   }
@@ -51,14 +40,14 @@ export const findVisit = async (door: Door, request: Request): Promise<Visit | n
  */
 export const refuseVisit = async (door: Door, request: Request): Promise<PlatformError> => {
   const token = readCookie(door, request, 'session')
-  if (token !== null) await outcomeOf(refuseBearer(door, contextOf(request), 'login_required', 'session', token))
+  if (token !== null) await outcomeOf(refuseBearer(door, callOf(request), 'login_required', 'session', token))
   return refuse('login_required')
 }
 
 const requireVisit = async (door: Door, request: Request): Promise<Visit> => {
   const visit = await findVisit(door, request)
   if (visit === null) throw await refuseVisit(door, request)
-  visits.set(request, visit)
+  callOf(request).visit = visit
   return visit
 }
 

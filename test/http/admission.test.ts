@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { checkApiVersion, checkBody, checkHost, checkSingleHeaders } from '../../src/http/admission.ts'
+import { callWith } from './support/door.ts'
 
 const request = (method: string, headers: Readonly<Record<string, string>>) =>
   new Request('http://localhost/', { method, headers })
@@ -37,15 +38,18 @@ test('a header that means one thing on calls that change something is not looked
     const message = `The ${name} header is missing, malformed or repeated.`
     const twice = { [name]: 'one, two' }
     for (const method of ['POST', 'DELETE']) {
-      expect(checkSingleHeaders(request(method, twice), null)).toMatchObject({ facts: { message } })
+      expect(checkSingleHeaders(callWith(request(method, twice)))).toMatchObject({ facts: { message } })
     }
-    for (const method of ['GET', 'HEAD']) expect(checkSingleHeaders(request(method, twice), null)).toBeNull()
+    for (const method of ['GET', 'HEAD']) expect(checkSingleHeaders(callWith(request(method, twice)))).toBeNull()
   }
 })
 
 test('two Authorization headers are refused whatever the call', () => {
   for (const method of ['GET', 'POST']) {
-    expect(checkSingleHeaders(request(method, {}), 'Bearer a, Bearer b')).toMatchObject({ code: 'invalid_request' })
+    for (const authorization of ['Bearer a, Bearer b', 'Basic a, Basic b']) {
+      const call = callWith(request(method, { authorization }))
+      expect(checkSingleHeaders(call)).toMatchObject({ code: 'invalid_request' })
+    }
   }
 })
 

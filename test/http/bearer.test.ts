@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { appOf, requireBearer, requireCaller, userOrPageOf } from '../../src/http/bearer.ts'
 import type { Door } from '../../src/http/door.ts'
-import { rememberContext } from '../../src/http/request-context.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
@@ -12,7 +11,7 @@ import { refusalOf, sessionOf } from '../operations/support/owner.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
-import { contextFrom, doorOf } from './support/door.ts'
+import { callWith, doorOf } from './support/door.ts'
 
 let platform: Platform
 let user: Login
@@ -24,12 +23,8 @@ beforeAll(async () => {
 })
 afterAll(async () => await platform.database.close())
 
-const bearing = (token: string) => {
-  const request = new Request('http://localhost/', { headers: { authorization: `Bearer ${token}` } })
-  const context = contextFrom('local')
-  rememberContext(request, context)
-  return { request, context }
-}
+const bearing = (token: string) =>
+  callWith(new Request('http://localhost/', { headers: { authorization: `Bearer ${token}` } }))
 const appToken = async (of = app) =>
   (await issueAppToken(platform, trace, { ...of.development, scope: 'site:read' })).accessToken
 const userToken = async () => {
@@ -37,9 +32,9 @@ const userToken = async () => {
   return { token: (await exchangeCode(platform, trace, exchangeBody(app, code), null)).accessToken, grantId }
 }
 /** Who calls with the token, and what the line of the log will name. */
-const callWith = async (token: string, door: Door = doorOf(platform)) => {
-  const { request, context } = bearing(token)
-  return { caller: await requireCaller(door, request, 'read'), context }
+const callBy = async (token: string, door: Door = doorOf(platform)) => {
+  const call = bearing(token)
+  return { caller: await requireCaller(door, call, 'read'), call }
 }
 
 test('a bearer that is refused is counted as what it claims to be, where that is anything that calls', async () => {
@@ -47,7 +42,7 @@ test('a bearer that is refused is counted as what it claims to be, where that is
   const observe = { ...platform.observe, refused: (kind: string) => void counted.push(kind) }
   const door = doorOf({ ...platform, observe })
   for (const token of ['apat_a', 'apua_a', 'apus_a', 'apes_a', 'apur_a', 'aps_dev_a', 'a', '']) {
-    expect(await refusalOf(requireBearer(door, bearing(token).request, 'invalid_token'))).toBe('invalid_token')
+    expect(await refusalOf(requireBearer(door, bearing(token), 'invalid_token'))).toBe('invalid_token')
   }
   const claimed = ['app_token', 'user_tokens', 'session', 'embedded_session']
   expect(counted).toEqual([...claimed, ...Array(4).fill('unknown')])
@@ -59,26 +54,25 @@ test('the calls of an app and those for its users come out of one share, which i
   const others = await appToken(await addApp(platform, user))
   const { sessionToken } = await signIn(platform, trace, user)
   const answers = []
-  for (const token of [own, users, own, users, others, sessionToken])
-    answers.push(await refusalOf(callWith(token, door)))
+  for (const token of [own, users, own, users, others, sessionToken]) answers.push(await refusalOf(callBy(token, door)))
   expect(answers).toEqual(['done', 'done', 'rate_limited', 'rate_limited', 'done', 'done'])
 })
 
 test('whoever calls is named by ID, and each may do what its kind may', async () => {
   const { clientId } = app.development
-  const byApp = await callWith(await appToken())
-  expect(byApp.context.notes).toEqual({ appId: app.id, clientId })
+  const byApp = await callBy(await appToken())
+  expect(byApp.call.notes).toEqual({ appId: app.id, clientId })
   expect<unknown>(appOf(byApp.caller)).toBe(byApp.caller)
   expect(() => userOrPageOf(byApp.caller)).toThrow()
 
   const { token, grantId } = await userToken()
-  const byUser = await callWith(token)
-  expect(byUser.context.notes).toEqual({ userId: user.id, appId: app.id, clientId, grantId })
+  const byUser = await callBy(token)
+  expect(byUser.call.notes).toEqual({ userId: user.id, appId: app.id, clientId, grantId })
   expect<unknown>(userOrPageOf(byUser.caller)).toBe(byUser.caller)
   expect(() => appOf(byUser.caller)).toThrow()
 
-  const bySession = await callWith((await signIn(platform, trace, user)).sessionToken)
-  expect(bySession.context.notes).toEqual({ userId: user.id })
+  const bySession = await callBy((await signIn(platform, trace, user)).sessionToken)
+  expect(bySession.call.notes).toEqual({ userId: user.id })
   expect(() => appOf(bySession.caller)).toThrow()
   expect(() => userOrPageOf(bySession.caller)).toThrow()
 })

@@ -8,7 +8,7 @@ import { refusalOf } from '../operations/support/owner.ts'
 import { openAsOperator } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser } from '../support/world.ts'
-import { contextFrom, doorOf } from './support/door.ts'
+import { callFrom, doorOf } from './support/door.ts'
 
 let platform: Platform
 let clientId: string
@@ -27,9 +27,9 @@ const failWith = (code: 'invalid_client' | 'invalid_grant' | 'invalid_scope') =>
   await Promise.reject(refuse(code))
 
 const asClient = async (door: Door, id: string, call: () => Promise<unknown>, address = here) =>
-  await refusalOf(withClientLimits(door, contextFrom(address), id, 'client_secret', call))
+  await refusalOf(withClientLimits(door, callFrom(address), id, 'client_secret', call))
 const withGrant = async (door: Door, id: string, call: () => Promise<unknown>, address = here) =>
-  await refusalOf(withGrantLimits(door, contextFrom(address), id, 'authorization_code', call))
+  await refusalOf(withGrantLimits(door, callFrom(address), id, 'authorization_code', call))
 
 test('a client has a share of calls at each address, and takes nothing from that of another', async () => {
   for (const call of [asClient, withGrant]) {

@@ -7,14 +7,13 @@ import type { Database, StoreHealth } from '../../db/database.ts'
 import { createQueries } from '../../db/queries/index.ts'
 import type { Door } from '../../src/http/door.ts'
 import { errorHandling } from '../../src/http/errors.ts'
-import { rememberContext } from '../../src/http/request-context.ts'
 import { metricsRoute, observabilityRoutes } from '../../src/http/routes/observability.ts'
 import { watchConditionsJob } from '../../src/jobs/watch-conditions.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { openAsOperator } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { contextFrom, doorOf } from './support/door.ts'
+import { callWith, doorOf } from './support/door.ts'
 
 let platform: Platform
 beforeAll(async () => {
@@ -28,7 +27,7 @@ const answer = async (door: Door, path: string): Promise<Response> => {
     .use(observabilityRoutes(door))
     .use(metricsRoute(door))
   const request = new Request(`http://localhost${path}`)
-  rememberContext(request, contextFrom('local'))
+  callWith(request)
   return await app.handle(request)
 }
 const statusOf = async (door: Door, path: string): Promise<number> => (await answer(door, path)).status

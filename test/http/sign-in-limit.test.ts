@@ -7,7 +7,7 @@ import type { Platform } from '../../src/operations/platform.ts'
 import { refusalOf } from '../operations/support/owner.ts'
 import { openAsOperator } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { contextFrom, doorOf } from './support/door.ts'
+import { callFrom, doorOf } from './support/door.ts'
 
 let platform: Platform
 beforeAll(async () => {
@@ -20,7 +20,7 @@ const openDoor = () => doorOf(platform, { failed: { count: 2, seconds: 600 }, si
 const [here, elsewhere] = ['203.0.113.9', '198.51.100.7']
 
 const signIn = async (door: Door, email: string, address: string, call: () => Promise<unknown>) =>
-  await refusalOf(withSignInLimit(door, contextFrom(address), { email, knownAs: async () => null }, call))
+  await refusalOf(withSignInLimit(door, callFrom(address), { email, knownAs: async () => null }, call))
 const succeed = async () => await Promise.resolve()
 const failWith = (code: 'invalid_login' | 'unavailable') => async () => await Promise.reject(refuse(code))
 

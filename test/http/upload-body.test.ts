@@ -2,10 +2,9 @@ import { afterEach, expect, mock, spyOn, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { errorHandling } from '../../src/http/errors.ts'
-import { rememberContext } from '../../src/http/request-context.ts'
 import { uploadBody } from '../../src/http/upload-body.ts'
 import { createLog } from '../../src/runtime/log.ts'
-import { contextFrom } from './support/door.ts'
+import { callWith } from './support/door.ts'
 
 const log = createLog({ write: () => undefined, flush: () => undefined })
 const openApp = () =>
@@ -20,10 +19,10 @@ const upload = (app: Pick<Elysia, 'handle'>, sizeBytes = 0, milliseconds = 0, by
 const uploadOf = (app: Pick<Elysia, 'handle'>, body: string | ReadableStream, milliseconds = 0, by = 'somebody') => {
   const request = new Request('http://localhost/', { method: 'POST', body })
   const startedAt = performance.now() - milliseconds
-  const context = { ...contextFrom(`address of ${by}`), bodyLimitBytes: 2 ** 24, startedAt, notes: { appId: by } }
-  rememberContext(request, context)
+  const call = callWith(request, { address: `address of ${by}`, bodyLimitBytes: 2 ** 24, startedAt })
+  call.notes.appId = by
   const answer = app.handle(request).then(async (response) => [response.status, JSON.parse(await response.text())])
-  return { answer, letGo: () => context.release?.(), holds: () => context.release !== null }
+  return { answer, letGo: () => call.release?.(), holds: () => call.release !== null }
 }
 const taken = [200, { a: 1 }]
 const [small, large] = [256 * 1024, 256 * 1024 + 1]

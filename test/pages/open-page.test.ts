@@ -2,13 +2,12 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { Elysia } from 'elysia'
 import { errorHandling } from '../../src/http/errors.ts'
-import { rememberContext } from '../../src/http/request-context.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import { openRoutes } from '../../src/pages/account/installs/open-routes.tsx'
 import { codePath, openPath } from '../../src/pages/account/installs/paths.ts'
 import { ticketBook } from '../../src/pages/ticket-book.ts'
-import { contextFrom, doorOf } from '../http/support/door.ts'
+import { callWith, doorOf } from '../http/support/door.ts'
 import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -33,7 +32,7 @@ test('the page of an app and the codes that it asks for come out of one share of
       const headers = { cookie: `session=${sessionToken}`, 'sec-fetch-site': 'same-origin' }
       const body = ticket === undefined ? {} : { method: 'POST', body: `ticket=${encodeURIComponent(ticket)}` }
       const request = new Request(`http://localhost${path}`, { headers, ...body })
-      rememberContext(request, contextFrom('local'))
+      callWith(request)
       return await pages.handle(request)
     }
     return {

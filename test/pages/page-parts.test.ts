@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { PlatformError, refuse } from '../../src/domain/errors.ts'
-import { rememberContext } from '../../src/http/request-context.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import type { VersionRecord } from '../../src/operations/versions/version-record.ts'
 import { artifactDownload } from '../../src/pages/artifact-download.ts'
@@ -17,7 +16,7 @@ import { readSeen, seenField } from '../../src/pages/seen-version.ts'
 import { signInRoutes } from '../../src/pages/sign-in/routes.tsx'
 import { visitorOf } from '../../src/pages/sign-in/visitor.ts'
 import { refuseVisit, visitOf } from '../../src/pages/visit.ts'
-import { contextFrom, doorOf } from '../http/support/door.ts'
+import { callWith, doorOf } from '../http/support/door.ts'
 import { openAsOperator } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { uploadVersion } from '../support/version.ts'
@@ -31,7 +30,7 @@ afterAll(async () => await platform.database.close())
 
 const requestWith = (headers: Readonly<Record<string, string>> = {}, path = '/') => {
   const request = new Request(`http://localhost${path}`, { headers })
-  rememberContext(request, contextFrom('local'))
+  callWith(request)
   return request
 }
 

@@ -3,6 +3,7 @@ import { appOf, requireCaller } from '../bearer.ts'
 import { copyForElysia } from '../contract/copy-for-elysia.ts'
 import { errorResponses } from '../contract/errors.ts'
 import { appIdentity } from '../contract/tokens.ts'
+import { callOf } from '../call.ts'
 import type { Door } from '../door.ts'
 import { wireTime } from '../wire.ts'
 import { operationDetails } from './operation-details.ts'
@@ -12,7 +13,7 @@ export const meRoute = (door: Door) =>
   new Elysia().get(
     `${contractPath}/me`,
     async ({ request }) => {
-      const caller = appOf(await requireCaller(door, request, 'read'))
+      const caller = appOf(await requireCaller(door, callOf(request), 'read'))
       return {
         appId: caller.app.id,
         clientId: caller.clientId,

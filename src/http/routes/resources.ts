@@ -7,6 +7,7 @@ import { copyForElysia } from '../contract/copy-for-elysia.ts'
 import { errorResponses } from '../contract/errors.ts'
 import { resourceList, resourceListQuery } from '../contract/resources.ts'
 import { preflight } from '../cross-origin.ts'
+import { callOf } from '../call.ts'
 import type { Door } from '../door.ts'
 import { pageRequest, refuseRepeated, wireCursor } from '../page-request.ts'
 import { wireTime, wireTimeOrNull } from '../wire.ts'
@@ -19,7 +20,7 @@ const isKind = (text: string | undefined): text is ResourceKind =>
 export const resourcesRoute = (door: Door) =>
   new Elysia()
     .use(preflight(door, `${contractPath}/resources`, 'GET'))
-    .derive(async ({ request }) => ({ caller: await requireCaller(door, request, 'read') }))
+    .derive(async ({ request }) => ({ caller: await requireCaller(door, callOf(request), 'read') }))
     .get(
       `${contractPath}/resources`,
       async ({ caller, query, request }) => {

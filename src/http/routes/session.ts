@@ -7,7 +7,7 @@ import { bodyErrors, plainErrorResponses } from '../contract/errors.ts'
 import { sessionResponse, signInRequest, signInResponse } from '../contract/sessions.ts'
 import type { Door } from '../door.ts'
 import { jsonBody } from '../json-body.ts'
-import { contextOf, traceOf } from '../request-context.ts'
+import { callOf } from '../call.ts'
 import { requireSession, sessionCookie } from '../session-cookie.ts'
 import { signInHere } from '../sign-in-limit.ts'
 import { wireTime } from '../wire.ts'
@@ -23,7 +23,7 @@ const start = (door: Door) =>
     path,
     async ({ body, request, set }) => {
       if (isForeign(door, request)) throw refuse('origin_not_allowed')
-      const signedIn = await signInHere(door, request, body)
+      const signedIn = await signInHere(door, callOf(request), body)
       set.headers['set-cookie'] = signedIn.cookies
       return { sessionToken: signedIn.sessionToken, expiresAt: wireTime(signedIn.expiresAt), user: signedIn.user }
     },
@@ -54,7 +54,7 @@ const isForeign = (door: Door, request: Request): boolean => {
 
 const tell = (door: Door) =>
   new Elysia()
-    .derive(async ({ request }) => ({ session: await requireSession(door, request) }))
+    .derive(async ({ request }) => ({ session: await requireSession(door, callOf(request)) }))
     .get(
       path,
       async ({ session }) => ({
@@ -78,7 +78,7 @@ const tell = (door: Door) =>
     .delete(
       path,
       async ({ session, request, set }) => {
-        await signOut(door.platform, traceOf(contextOf(request)), session)
+        await signOut(door.platform, callOf(request), session)
         set.headers['set-cookie'] = sessionCookie(door, '', 0)
         set.status = 204
       },

@@ -6,7 +6,7 @@ import { appTokenRequest, appTokenResponse } from '../contract/tokens.ts'
 import type { Door } from '../door.ts'
 import { jsonBody } from '../json-body.ts'
 import { withClientLimits } from '../client-limits.ts'
-import { contextOf, traceOf } from '../request-context.ts'
+import { callOf } from '../call.ts'
 import { operationDetails } from './operation-details.ts'
 import { contractPath } from './paths.ts'
 
@@ -14,16 +14,16 @@ export const tokenRoute = (door: Door) =>
   new Elysia().use(jsonBody(appTokenRequest)).post(
     `${contractPath}/token`,
     async ({ body, request }) => {
-      const context = contextOf(request)
+      const call = callOf(request)
       const issued = await withClientLimits(
         door,
-        context,
+        call,
         body.clientId,
         'client_secret',
-        async () => await issueAppToken(door.platform, traceOf(context), body),
+        async () => await issueAppToken(door.platform, call, body),
       )
-      context.notes.appId = issued.appId
-      context.notes.clientId = body.clientId
+      call.notes.appId = issued.appId
+      call.notes.clientId = body.clientId
       door.platform.observe.issued('app_token')
       return {
         accessToken: issued.accessToken,

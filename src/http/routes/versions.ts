@@ -19,11 +19,11 @@ import type { Door } from '../door.ts'
 import { idempotencyKeyOf, repeatableRequest } from '../idempotency-key.ts'
 import { jsonBody } from '../json-body.ts'
 import { pageRequest, refuseRepeated, wireCursor } from '../page-request.ts'
-import { contextOf, traceOf } from '../request-context.ts'
+import { callOf } from '../call.ts'
 import { wireTime, wireVersion } from '../wire.ts'
 import { operationDetails } from './operation-details.ts'
 import { contractPath } from './paths.ts'
-import { uploadBody, uploadedFileOf } from '../upload-body.ts'
+import { uploadBody } from '../upload-body.ts'
 import { comparableUpload, rollbackOf, uploadOf } from './version-requests.ts'
 
 const path = `${contractPath}/versions`
@@ -45,7 +45,7 @@ export const versionRoutes = (door: Door) => new Elysia().use(list(door)).use(cr
 
 const list = (door: Door) =>
   new Elysia()
-    .derive(async ({ request }) => ({ bearer: await requireCaller(door, request, 'read') }))
+    .derive(async ({ request }) => ({ bearer: await requireCaller(door, callOf(request), 'read') }))
     .get(
       path,
       async ({ bearer, query, request }) => {
@@ -74,16 +74,16 @@ const list = (door: Door) =>
 
 const create = (door: Door) =>
   new Elysia()
-    .derive(async ({ request }) => ({ bearer: await requireCaller(door, request, 'write') }))
+    .derive(async ({ request }) => ({ bearer: await requireCaller(door, callOf(request), 'write') }))
     .use(uploadBody(versionUpload))
     .post(
       path,
       async ({ bearer, body, request, set, status }) => {
         const key = idempotencyKeyOf(request)
-        const upload = uploadOf(body, uploadedFileOf(request))
+        const upload = uploadOf(body, callOf(request).file)
         const caller = appOf(bearer)
         const repeatable = repeatableRequest(request, key, caller.credentialId, path, comparableUpload(body, upload))
-        const trace = traceOf(contextOf(request))
+        const trace = callOf(request)
         const { value, replayed } = await createVersion(door.platform, trace, caller, upload, repeatable)
         if (replayed) set.headers['idempotent-replayed'] = 'true'
         return value.created ? status(201, wireVersion(value.version)) : status(200, wireVersion(value.version))
@@ -121,7 +121,7 @@ const create = (door: Door) =>
 
 const rollBack = (door: Door) =>
   new Elysia()
-    .derive(async ({ request }) => ({ bearer: await requireCaller(door, request, 'write') }))
+    .derive(async ({ request }) => ({ bearer: await requireCaller(door, callOf(request), 'write') }))
     .use(jsonBody(rollbackRequest))
     .post(
       `${path}/rollback`,
@@ -130,7 +130,7 @@ const rollBack = (door: Door) =>
         const asked = rollbackOf(body)
         const caller = developmentOf(bearer)
         const repeatable = repeatableRequest(request, key, caller.credentialId, `${path}/rollback`, body)
-        const trace = traceOf(contextOf(request))
+        const trace = callOf(request)
         const { value, replayed } = await rollBackVersion(door.platform, trace, caller, asked, repeatable)
         if (replayed) set.headers['idempotent-replayed'] = 'true'
         return {

@@ -1,5 +1,6 @@
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import type { ClientCredentials } from '../../operations/clients/authenticate-client.ts'
+import type { Call } from '../call.ts'
 import { readBasicCredentials } from './basic-credentials.ts'
 import type { Parameters } from './parameters.ts'
 
@@ -12,17 +13,16 @@ const nobody: ClientCredentials = { clientId: '', clientSecret: '' }
  * section 2.3).
  * @throws invalid_client when there are none; invalid_request
  */
-export const clientOf = (request: Request, parameters: Parameters): ClientCredentials => {
-  const header = request.headers.get('authorization')
+export const clientOf = ({ authorization }: Call, parameters: Parameters): ClientCredentials => {
   const clientId = parameters('client_id')
   const clientSecret = parameters('client_secret')
-  if (header === null) {
+  if (authorization.kind === 'none') {
     if (clientId === null || clientSecret === null) throw refuse('invalid_client')
     if (hasAssertion(parameters)) throw twice()
     return { clientId, clientSecret }
   }
   if (clientSecret !== null || hasAssertion(parameters)) throw twice()
-  const client = readBasicCredentials(header)
+  const client = authorization.kind === 'other' ? readBasicCredentials(authorization.header) : null
   if (client !== null && clientId !== null && clientId !== client.clientId) throw mixedUp()
   return client ?? nobody
 }

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { introspect, type TokenFacts } from '../../operations/oauth/introspect.ts'
 import type { Door } from '../door.ts'
 import { withClientLimits } from '../client-limits.ts'
-import { contextOf, traceOf } from '../request-context.ts'
+import { callOf } from '../call.ts'
 import { clientOf } from './client-authentication.ts'
 import { needed, readParameters } from './parameters.ts'
 import { introspectionPath } from './paths.ts'
@@ -13,19 +13,19 @@ export const introspectionRoute = (door: Door) =>
   new Elysia()
     .onParse({ as: 'local' }, () => ({}))
     .post(introspectionPath, async ({ request }) => {
-      const context = contextOf(request)
-      const parameters = await readParameters(request)
-      const client = clientOf(request, parameters)
+      const call = callOf(request)
+      const parameters = await readParameters(call)
+      const client = clientOf(call, parameters)
       const text = needed(parameters, 'token')
       const { appId, token } = await withClientLimits(
         door,
-        context,
+        call,
         client.clientId,
         'client_secret',
-        async () => await introspect(door.platform, traceOf(context), client, text),
+        async () => await introspect(door.platform, call, client, text),
       )
-      context.notes.clientId = client.clientId
-      context.notes.appId = appId
+      call.notes.clientId = client.clientId
+      call.notes.appId = appId
       return uncachedJson(token === null ? inactive : told(token, door.platform.publicUrl))
     })
 

@@ -1,5 +1,5 @@
 import { type PlatformError, refuse } from '../../domain/errors.ts'
-import { contextOf } from '../request-context.ts'
+import type { Call } from '../call.ts'
 import { readForm } from '../strict-form.ts'
 
 const clientNames = ['client_id', 'client_secret', 'client_assertion', 'client_assertion_type'] as const
@@ -17,9 +17,9 @@ export type Parameters = (name: ParameterName) => string | null
  * logs along the way (RFC 6749 section 2.3.1).
  * @throws invalid_request also for a parameter that comes more than once (RFC 6749 section 3.2); payload_too_large
  */
-export const readParameters = async (request: Request): Promise<Parameters> => {
-  refuseQuery(request)
-  const form = await readForm(request, contextOf(request).bodyLimitBytes)
+export const readParameters = async (call: Call): Promise<Parameters> => {
+  refuseQuery(call.request)
+  const form = await readForm(call)
   const repeated = names.find((name) => (form.get(name)?.length ?? 0) > 1)
   if (repeated !== undefined) throw fault(repeated, 'came more than once')
   return (name) => form.get(name)?.[0] || null

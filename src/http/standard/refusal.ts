@@ -29,9 +29,9 @@ const challenge = 'Basic realm="app-platform", charset="UTF-8"'
 const patienceSeconds = 1
 
 /** A refusal as the RFCs have it, on the paths that clients send forms to; null everywhere else. */
-export const standardRefusal: RefusalPage = (error, context, request) => {
-  if (!formPaths.includes(pathOf(request.url))) return null
-  context.notes.errorCode = error.code
+export const standardRefusal: RefusalPage = (error, call) => {
+  if (!formPaths.includes(pathOf(call.request.url))) return null
+  call.notes.errorCode = error.code
   const status = statusOf(error)
   const headers: Record<string, string> = {}
   if (status === 401) headers['www-authenticate'] = challenge

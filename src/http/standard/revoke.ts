@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { revokeByClient } from '../../operations/oauth/revoke.ts'
 import type { Door } from '../door.ts'
 import { withClientLimits } from '../client-limits.ts'
-import { contextOf, traceOf } from '../request-context.ts'
+import { callOf } from '../call.ts'
 import { clientOf } from './client-authentication.ts'
 import { needed, readParameters } from './parameters.ts'
 import { revocationPath } from './paths.ts'
@@ -13,17 +13,17 @@ export const revocationRoute = (door: Door) =>
   new Elysia()
     .onParse({ as: 'local' }, () => ({}))
     .post(revocationPath, async ({ request }) => {
-      const context = contextOf(request)
-      const parameters = await readParameters(request)
-      const client = clientOf(request, parameters)
+      const call = callOf(request)
+      const parameters = await readParameters(call)
+      const client = clientOf(call, parameters)
       const token = needed(parameters, 'token')
       await withClientLimits(
         door,
-        context,
+        call,
         client.clientId,
         'client_secret',
-        async () => await revokeByClient(door.platform, traceOf(context), client, token),
+        async () => await revokeByClient(door.platform, call, client, token),
       )
-      context.notes.clientId = client.clientId
+      call.notes.clientId = client.clientId
       return uncachedEmpty()
     })

@@ -8,7 +8,7 @@ import { refreshTokens } from '../../operations/oauth/refresh-tokens.ts'
 import type { Door } from '../door.ts'
 import { retryIdentity } from '../idempotency-key.ts'
 import { withClientLimits, withGrantLimits } from '../client-limits.ts'
-import { contextOf, type RequestContext, traceOf } from '../request-context.ts'
+import { type Call, callOf } from '../call.ts'
 import { clientOf } from './client-authentication.ts'
 import { needed, type Parameters, readParameters } from './parameters.ts'
 import { tokenPath } from './paths.ts'
@@ -19,18 +19,18 @@ export const tokenRoute = (door: Door) =>
   new Elysia()
     .onParse({ as: 'local' }, () => ({}))
     .post(tokenPath, async ({ request }) => {
-      const context = contextOf(request)
-      const parameters = await readParameters(request)
-      const client = clientOf(request, parameters)
+      const call = callOf(request)
+      const parameters = await readParameters(call)
+      const client = clientOf(call, parameters)
       const grant = grantOf(needed(parameters, 'grant_type'))
-      const answer = await grant({ door, context, request, client, parameters })
-      context.notes.clientId = client.clientId
+      const answer = await grant({ door, call, request, client, parameters })
+      call.notes.clientId = client.clientId
       return uncachedJson(answer)
     })
 
-type Call = {
+type TokenRequest = {
   readonly door: Door
-  readonly context: RequestContext
+  readonly call: Call
   readonly request: Request
   readonly client: ClientCredentials
   readonly parameters: Parameters
@@ -44,7 +44,7 @@ type TokenAnswer = {
   readonly refresh_token?: string
   readonly scope: string
 }
-type Grant = (call: Call) => Promise<TokenAnswer>
+type Grant = (request: TokenRequest) => Promise<TokenAnswer>
 
 const grantOf = (grantType: string): Grant => {
   switch (grantType) {
@@ -59,7 +59,7 @@ const grantOf = (grantType: string): Grant => {
   }
 }
 
-const exchange: Grant = async ({ door, context, request, client, parameters }) => {
+const exchange: Grant = async ({ door, call, request, client, parameters }) => {
   const fields = {
     ...client,
     code: needed(parameters, 'code'),
@@ -69,15 +69,15 @@ const exchange: Grant = async ({ door, context, request, client, parameters }) =
   const identity = retryIdentity(request, { grant_type: 'authorization_code', ...fields })
   const issued = await withGrantLimits(
     door,
-    context,
+    call,
     client.clientId,
     'authorization_code',
-    async () => await exchangeCode(door.platform, traceOf(context), fields, identity),
+    async () => await exchangeCode(door.platform, call, fields, identity),
   )
-  return userTokens(door, context, issued)
+  return userTokens(door, call, issued)
 }
 
-const refresh: Grant = async ({ door, context, request, client, parameters }) => {
+const refresh: Grant = async ({ door, call, request, client, parameters }) => {
   const fields = {
     ...client,
     refreshToken: needed(parameters, 'refresh_token'),
@@ -86,15 +86,15 @@ const refresh: Grant = async ({ door, context, request, client, parameters }) =>
   const identity = retryIdentity(request, { grant_type: 'refresh_token', ...fields })
   const issued = await withGrantLimits(
     door,
-    context,
+    call,
     client.clientId,
     'refresh_token',
-    async () => await refreshTokens(door.platform, traceOf(context), fields, identity),
+    async () => await refreshTokens(door.platform, call, fields, identity),
   )
-  return userTokens(door, context, issued)
+  return userTokens(door, call, issued)
 }
 
-const userTokens = (door: Door, { notes }: RequestContext, issued: IssuedTokens): TokenAnswer => {
+const userTokens = (door: Door, { notes }: Call, issued: IssuedTokens): TokenAnswer => {
   notes.appId = issued.appId
   notes.grantId = issued.grantId
   door.platform.observe.issued('user_tokens')
@@ -108,15 +108,15 @@ const userTokens = (door: Door, { notes }: RequestContext, issued: IssuedTokens)
 }
 
 /** Without a scope, all that the app may have for itself (RFC 6749 section 3.3). */
-const issue: Grant = async ({ door, context, client, parameters }) => {
+const issue: Grant = async ({ door, call, client, parameters }) => {
   const issued = await withClientLimits(
     door,
-    context,
+    call,
     client.clientId,
     'client_secret',
-    async () => await issueAppToken(door.platform, traceOf(context), { ...client, scope: parameters('scope') }),
+    async () => await issueAppToken(door.platform, call, { ...client, scope: parameters('scope') }),
   )
-  context.notes.appId = issued.appId
+  call.notes.appId = issued.appId
   door.platform.observe.issued('app_token')
   return {
     access_token: issued.accessToken,

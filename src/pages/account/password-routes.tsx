@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
-import { contextOf } from '../../http/request-context.ts'
+import { callOf } from '../../http/call.ts'
 import { sessionCookie } from '../../http/session-cookie.ts'
 import { withSignInLimit } from '../../http/sign-in-limit.ts'
 import { actingAs } from '../../operations/acting-as.ts'
@@ -35,7 +35,7 @@ export const passwordRoutes = (door: Door) =>
         const outcome = await outcomeOf(
           withSignInLimit(
             door,
-            contextOf(request),
+            callOf(request),
             { email: session.user.email, knownAs: async () => session.sessionKey },
             async (platform) =>
               await changePassword(actingAs(platform, trace, session), trace, session, {

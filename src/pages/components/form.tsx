@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { TicketBook } from '../ticket-book.ts'
+import type { TicketBook } from '../../http/call.ts'
 
 type FormProps = {
   /** The path that the form is sent to; its ticket is good for nothing else. */

@@ -6,7 +6,7 @@ import { PlatformError } from '../../domain/errors.ts'
 import type { RowKey } from '../../domain/identifier.ts'
 import type { Door } from '../../http/door.ts'
 import { takeShare } from '../../http/limits.ts'
-import { contextOf } from '../../http/request-context.ts'
+import { callOf } from '../../http/call.ts'
 import { isFromSameOrigin, readCookie } from '../../http/session-cookie.ts'
 import { decideConsent } from '../../operations/oauth/decide-consent.ts'
 import { formFields, readFields, refuseForm } from '../form.ts'
@@ -45,7 +45,7 @@ const receive = async (door: Door, request: Request, fields: DecisionFields): Pr
   }
   const visit = await findVisit(door, request)
   if (visit === null) return await signInFirst(door, request, asked)
-  takeShare(door, contextOf(request), 'authorize', visit.session.user.id)
+  takeShare(door, callOf(request), 'authorize', visit.session.user.id)
   const ticket = visit.tickets.read(authorizePath, [fields.request], fields.ticket, consentLifetimeSeconds)
   if (ticket === null) {
     const error = await refuseForm(door, request, visit.sessionToken)
@@ -67,7 +67,7 @@ type Decided = {
 }
 
 const settle = async (door: Door, request: Request, visit: Visit, decided: Decided): Promise<Response> => {
-  const { notes } = contextOf(request)
+  const { notes } = callOf(request)
   notes.clientId = decided.request.clientId
   try {
     const { redirectTo, authorization } = await decideConsent(door.platform, visit.trace, visit.session, decided)

@@ -1,5 +1,5 @@
 import type { PlatformError } from '../../domain/errors.ts'
-import { contextOf } from '../../http/request-context.ts'
+import { callOf } from '../../http/call.ts'
 import { Layout } from '../layout.tsx'
 import { page } from '../page.ts'
 
@@ -15,8 +15,8 @@ export const lostDecisionPage = (
   request: Request,
   { error, startAgain }: LostDecisionProps,
 ): Response => {
-  const context = contextOf(request)
-  context.notes.errorCode = error.code
+  const call = callOf(request)
+  call.notes.errorCode = error.code
   const wasSpent = error.code === 'idempotency_key_reused'
   return page(
     <Layout
@@ -35,7 +35,7 @@ export const lostDecisionPage = (
         </p>
       )}
       <p class="muted">
-        Request <code>{context.requestId}</code>
+        Request <code>{call.requestId}</code>
       </p>
     </Layout>,
     { refusal: error },

@@ -1,5 +1,5 @@
 import type { AuthorizationError } from '../../domain/authorization-request.ts'
-import { contextOf } from '../../http/request-context.ts'
+import { callOf } from '../../http/call.ts'
 import { Layout } from '../layout.tsx'
 import { page } from '../page.ts'
 
@@ -18,8 +18,8 @@ export const requestErrorPage = (
   request: Request,
   { error, redirectTo }: RequestErrorProps,
 ): Response => {
-  const context = contextOf(request)
-  context.notes.errorCode = error.error
+  const call = callOf(request)
+  call.notes.errorCode = error.error
   const { host } = new URL(redirectTo)
   return page(
     <Layout title="This app’s request failed" visit={{ platformName }} width="narrow">
@@ -38,7 +38,7 @@ export const requestErrorPage = (
         The link answers your app with <code>error={error.error}</code>. Users who are signed in are sent there at once.
       </p>
       <p class="muted">
-        Request <code>{context.requestId}</code>
+        Request <code>{call.requestId}</code>
       </p>
     </Layout>,
     { status: 400 },

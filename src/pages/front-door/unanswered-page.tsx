@@ -1,5 +1,5 @@
 import { type ErrorCode, PlatformError } from '../../domain/errors.ts'
-import { contextOf } from '../../http/request-context.ts'
+import { callOf } from '../../http/call.ts'
 import { Layout } from '../layout.tsx'
 import { page } from '../page.ts'
 
@@ -11,8 +11,8 @@ export const unansweredPage = (platformName: string, request: Request, error: un
   if (!(error instanceof PlatformError)) throw error
   const explanation = explanationOf(error.code)
   if (explanation === null) throw error
-  const context = contextOf(request)
-  context.notes.errorCode = error.code
+  const call = callOf(request)
+  call.notes.errorCode = error.code
   return page(
     <Layout title="This link does not work" visit={{ platformName }} width="narrow">
       <p>{explanation}</p>
@@ -20,7 +20,7 @@ export const unansweredPage = (platformName: string, request: Request, error: un
       <h2>If you make this app</h2>
       <p>{adviceOf(error.code)}</p>
       <p class="muted">
-        Request <code>{context.requestId}</code>
+        Request <code>{call.requestId}</code>
       </p>
     </Layout>,
     { status: 400 },

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { callOf } from '../../http/call.ts'
 import type { Door } from '../../http/door.ts'
 import { isFromSameOrigin, readCookie, sessionCookie } from '../../http/session-cookie.ts'
 import { signInHere } from '../../http/sign-in-limit.ts'
@@ -74,7 +75,7 @@ const enter = async (
   credentials: { readonly email: string; readonly password: string },
 ) => {
   const before = await findVisit(door, request)
-  const outcome = await outcomeOf(signInHere(door, request, credentials))
+  const outcome = await outcomeOf(signInHere(door, callOf(request), credentials))
   if (outcome.kind === 'done' && before !== null) await signOut(door.platform, before.trace, before.session)
   return outcome
 }

@@ -3,7 +3,7 @@ import { Field } from '../components/field.tsx'
 import { Form } from '../components/form.tsx'
 import { Problem } from '../components/problem.tsx'
 import { Layout } from '../layout.tsx'
-import type { TicketBook } from '../ticket-book.ts'
+import type { TicketBook } from '../../http/call.ts'
 
 type SignInPageProps = {
   readonly platformName: string

@@ -1,6 +1,7 @@
 import type { Door } from '../../http/door.ts'
 import { readCookie, setCookie } from '../../http/session-cookie.ts'
-import { type TicketBook, ticketBook } from '../ticket-book.ts'
+import type { TicketBook } from '../../http/call.ts'
+import { ticketBook } from '../ticket-book.ts'
 
 /** A browser that nobody has signed in with yet: its cookie ties forms to it, and tells nothing else. */
 type Visitor = { readonly tickets: TicketBook; readonly cookies: readonly string[] }

@@ -1,13 +1,11 @@
 import { expect, test } from 'bun:test'
-import { rememberContext } from '../../../src/http/request-context.ts'
 import { readParameters } from '../../../src/http/standard/parameters.ts'
-import { contextFrom } from '../support/door.ts'
+import { callWith } from '../support/door.ts'
 import { refusalOf } from '../../operations/support/owner.ts'
 
 const read = async (body: string, query = '') => {
   const request = new Request(`http://localhost/oauth/token${query}`, { method: 'POST', body })
-  rememberContext(request, contextFrom('local'))
-  return await readParameters(request)
+  return await readParameters(callWith(request))
 }
 
 const names = `client_id client_secret client_assertion client_assertion_type grant_type code redirect_uri

@@ -1,7 +1,7 @@
 import { defaultRateLimits, type RateLimits } from '../../../src/domain/limits.ts'
+import { type Arrival, Call } from '../../../src/http/call.ts'
 import type { Door } from '../../../src/http/door.ts'
 import { createRateLimiter } from '../../../src/http/rate-limit.ts'
-import type { RequestContext } from '../../../src/http/request-context.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { createMetrics } from '../../../src/runtime/metrics.ts'
@@ -21,17 +21,20 @@ export const doorOf = (platform: Platform, limits: Partial<RateLimits> = {}): Do
   sleep: async () => await Promise.resolve(),
 })
 
-/** What the shell knows about a request from this address. */
-export const contextFrom = (address: string): RequestContext => ({
-  requestId: 'req_0',
-  clientRequestId: null,
-  address,
-  addressKey: address,
-  route: '/',
-  bodyLimitBytes: 1_000,
-  startedAt: performance.now(),
-  bearerPresented: false,
-  notes: {},
-  rateLimit: null,
-  release: null,
-})
+/** The call that the shell would make of this request. */
+export const callWith = (request: Request, arrival: Partial<Arrival> = {}): Call =>
+  new Call({
+    request,
+    requestId: 'req_0',
+    address: 'local',
+    addressKey: arrival.address ?? 'local',
+    route: '/',
+    bodyLimitBytes: 1_000,
+    startedAt: performance.now(),
+    now: Date.now(),
+    rateLimit: null,
+    ...arrival,
+  })
+
+/** A call without a body or headers, from this address. */
+export const callFrom = (address: string): Call => callWith(new Request('http://localhost/'), { address })

@@ -9,7 +9,7 @@ import type { BodyRule } from '../../../src/http/admission.ts'
 import { docsRoutes } from '../../../src/http/docs.ts'
 import { errorHandling } from '../../../src/http/errors.ts'
 import { createRateLimiter } from '../../../src/http/rate-limit.ts'
-import { contextOf } from '../../../src/http/request-context.ts'
+import { callOf } from '../../../src/http/call.ts'
 import { listen } from '../../../src/http/server.ts'
 import { createShell } from '../../../src/http/shell.ts'
 import { readJson } from '../../../src/http/strict-json.ts'
@@ -27,7 +27,7 @@ const strictBody = () =>
   new Elysia()
     .onParse({ as: 'scoped' }, () => ({}))
     .onTransform({ as: 'scoped' }, async (context) => {
-      context.body = await readJson(context.request, contextOf(context.request).bodyLimitBytes)
+      context.body = await readJson(context.request, callOf(context.request).bodyLimitBytes)
     })
 
 const echo = Type.Object({
@@ -74,9 +74,9 @@ const createTestApp = (log: Log, gate: Promise<void>, render: () => Promise<stri
     .get('/healthz', async () => 'alive')
     .get('/readyz', async () => 'ready')
     .get('/metrics', async () => await render())
-    .get('/address', async ({ request }) => contextOf(request).address)
+    .get('/address', async ({ request }) => callOf(request).address)
     .get('/api/app-platform/me', async ({ request }) => {
-      contextOf(request).notes.appId = `app_${'1'.repeat(32)}`
+      callOf(request).notes.appId = `app_${'1'.repeat(32)}`
       return { appId: 'app_1' }
     })
     .get('/api/session', async () => ({ user: null }))

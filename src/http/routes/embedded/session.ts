@@ -6,7 +6,7 @@ import { openToKnownOrigin, preflight } from '../../cross-origin.ts'
 import type { Door } from '../../door.ts'
 import { jsonBody } from '../../json-body.ts'
 import { withClientLimits } from '../../client-limits.ts'
-import { contextOf, traceOf } from '../../request-context.ts'
+import { callOf } from '../../call.ts'
 
 const path = '/api/embedded/session'
 
@@ -16,27 +16,27 @@ export const embeddedSessionRoute = (door: Door) => new Elysia().use(preflight(d
 const exchange = (door: Door) =>
   new Elysia()
     .derive(async ({ request }) => {
-      await openToKnownOrigin(door, request)
+      await openToKnownOrigin(door, callOf(request))
       return {}
     })
     .use(jsonBody(embeddedSessionRequest))
     .post(
       path,
       async ({ request, body: { clientId, code } }) => {
-        const context = contextOf(request)
+        const call = callOf(request)
         const issued = await withClientLimits(
           door,
-          context,
+          call,
           clientId,
           'install_session_code',
           async () =>
-            await exchangeInstallSessionCode(door.platform, traceOf(context), {
+            await exchangeInstallSessionCode(door.platform, call, {
               clientId,
               code,
               origin: request.headers.get('origin'),
             }),
         )
-        const { notes } = context
+        const { notes } = call
         notes.appId = issued.appId
         notes.clientId = clientId
         notes.userId = issued.userId

@@ -6,7 +6,7 @@ import { authorizeRequest, authorizeResponse } from '../../contract/oauth.ts'
 import type { Door } from '../../door.ts'
 import { jsonBody } from '../../json-body.ts'
 import { takeShare } from '../../limits.ts'
-import { contextOf, traceOf } from '../../request-context.ts'
+import { callOf } from '../../call.ts'
 import { requireSession } from '../../session-cookie.ts'
 import { operationDetails } from '../operation-details.ts'
 import { contractPath } from '../paths.ts'
@@ -14,19 +14,20 @@ import { contractPath } from '../paths.ts'
 export const authorizeRoute = (door: Door) =>
   new Elysia()
     .derive(async ({ request }) => {
-      const session = await requireSession(door, request)
-      takeShare(door, contextOf(request), 'authorize', session.user.id)
+      const call = callOf(request)
+      const session = await requireSession(door, call)
+      takeShare(door, call, 'authorize', session.user.id)
       return { session }
     })
     .use(jsonBody(authorizeRequest))
     .post(
       `${contractPath}/oauth/authorize`,
       async ({ session, body, request }) => {
-        const context = contextOf(request)
-        context.notes.clientId = body.clientId
-        const granted = await authorize(door.platform, traceOf(context), session, body, body.consent === true)
-        context.notes.appId = granted.appId
-        context.notes.grantId = granted.grantId
+        const call = callOf(request)
+        call.notes.clientId = body.clientId
+        const granted = await authorize(door.platform, call, session, body, body.consent === true)
+        call.notes.appId = granted.appId
+        call.notes.grantId = granted.grantId
         door.platform.observe.issued('authorization_code')
         return {
           code: granted.code,

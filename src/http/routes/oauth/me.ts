@@ -7,6 +7,7 @@ import { requireCaller, userOrPageOf } from '../../bearer.ts'
 import { errorResponses } from '../../contract/errors.ts'
 import { embeddedIdentity, userIdentity } from '../../contract/oauth.ts'
 import { preflight } from '../../cross-origin.ts'
+import { callOf } from '../../call.ts'
 import type { Door } from '../../door.ts'
 import { wireTime } from '../../wire.ts'
 import { operationDetails } from '../operation-details.ts'
@@ -17,7 +18,7 @@ const path = `${contractPath}/oauth/me` as const
 export const oauthMeRoute = (door: Door) =>
   new Elysia()
     .use(preflight(door, path, 'GET'))
-    .derive(async ({ request }) => ({ caller: userOrPageOf(await requireCaller(door, request, 'read')) }))
+    .derive(async ({ request }) => ({ caller: userOrPageOf(await requireCaller(door, callOf(request), 'read')) }))
     .get(
       path,
       async ({ caller }) => ({

@@ -2,22 +2,22 @@ import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { refuse } from '../../../domain/errors.ts'
 import { revokeByClient, revokeByToken, revokeByUser } from '../../../operations/oauth/revoke.ts'
-import { type BearerCaller, bearerOf, requireBearer } from '../../bearer.ts'
+import { type BearerCaller, requireBearer } from '../../bearer.ts'
 import { copyForElysia } from '../../contract/copy-for-elysia.ts'
 import { bodyErrors, errorResponses } from '../../contract/errors.ts'
 import { revokeRequest, revokeResponse } from '../../contract/oauth.ts'
 import type { Door } from '../../door.ts'
 import { jsonBody } from '../../json-body.ts'
 import { withClientLimits } from '../../client-limits.ts'
-import { contextOf, traceOf } from '../../request-context.ts'
+import { type Call, callOf } from '../../call.ts'
 import { hasSessionCookie, requireSession } from '../../session-cookie.ts'
 import { operationDetails } from '../operation-details.ts'
 import { contractPath } from '../paths.ts'
 
 /** Who asks by header or cookie; null when only the body can tell. */
-const callerOf = async (door: Door, request: Request): Promise<BearerCaller | null> => {
-  if (bearerOf(request) !== null) return await requireBearer(door, request, 'invalid_token')
-  return hasSessionCookie(door, request) ? await requireSession(door, request) : null
+const callerOf = async (door: Door, call: Call): Promise<BearerCaller | null> => {
+  if (call.authorization.kind !== 'none') return await requireBearer(door, call, 'invalid_token')
+  return hasSessionCookie(door, call.request) ? await requireSession(door, call) : null
 }
 
 /** What only another caller would send: whoever sends both must not be told of a revocation that did not happen. */
@@ -31,13 +31,12 @@ const refuseSecondCaller = (caller: BearerCaller, body: Static<typeof revokeRequ
 
 export const revokeRoute = (door: Door) =>
   new Elysia()
-    .derive(async ({ request }) => ({ caller: await callerOf(door, request) }))
+    .derive(async ({ request }) => ({ caller: await callerOf(door, callOf(request)) }))
     .use(jsonBody(revokeRequest))
     .post(
       `${contractPath}/oauth/revoke`,
       async ({ caller, body, request }) => {
-        const context = contextOf(request)
-        const trace = traceOf(context)
+        const call = callOf(request)
         if (caller !== null) refuseSecondCaller(caller, body)
         if (caller === null) {
           const { clientId, clientSecret, token } = body
@@ -46,18 +45,18 @@ export const revokeRoute = (door: Door) =>
           const credentials = { clientId, clientSecret }
           await withClientLimits(
             door,
-            context,
+            call,
             clientId,
             'client_secret',
-            async () => await revokeByClient(door.platform, trace, credentials, token),
+            async () => await revokeByClient(door.platform, call, credentials, token),
           )
         } else if (caller.kind === 'session') {
           if (body.grantId === undefined) throw refuse('invalid_request', { param: 'grantId' })
-          await revokeByUser(door.platform, trace, caller, body.grantId)
+          await revokeByUser(door.platform, call, caller, body.grantId)
         } else if (caller.kind === 'embedded') {
           throw refuse('token_type_not_allowed') // ten minutes at most; the install is what its owner ends
         } else {
-          await revokeByToken(door.platform, trace, caller)
+          await revokeByToken(door.platform, call, caller)
         }
         return { revoked: true as const }
       },

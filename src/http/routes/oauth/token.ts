@@ -11,7 +11,7 @@ import type { Door } from '../../door.ts'
 import { retryIdentity } from '../../idempotency-key.ts'
 import { jsonBody } from '../../json-body.ts'
 import { withGrantLimits } from '../../client-limits.ts'
-import { contextOf, type RequestContext, traceOf } from '../../request-context.ts'
+import { type Call, callOf } from '../../call.ts'
 import { operationDetails } from '../operation-details.ts'
 import { contractPath } from '../paths.ts'
 
@@ -21,11 +21,11 @@ export const oauthTokenRoute = (door: Door) =>
   new Elysia().use(jsonBody(tokenRequest)).post(
     `${contractPath}/oauth/token`,
     async ({ body, request }) => {
-      const context = contextOf(request)
-      const issued = await grantTypeOf(body)(door, context, body, retryIdentity(request, body))
-      context.notes.appId = issued.appId
-      context.notes.clientId = body.clientId
-      context.notes.grantId = issued.grantId
+      const call = callOf(request)
+      const issued = await grantTypeOf(body)(door, call, body, retryIdentity(request, body))
+      call.notes.appId = issued.appId
+      call.notes.clientId = body.clientId
+      call.notes.grantId = issued.grantId
       door.platform.observe.issued('user_tokens')
       return {
         accessToken: issued.accessToken,
@@ -62,7 +62,7 @@ export const oauthTokenRoute = (door: Door) =>
     },
   )
 
-type Issue = (door: Door, context: RequestContext, body: Body, identity: string | null) => Promise<IssuedTokens>
+type Issue = (door: Door, call: Call, body: Body, identity: string | null) => Promise<IssuedTokens>
 
 const grantTypeOf = (body: Body): Issue => {
   switch (body.grantType) {
@@ -75,7 +75,7 @@ const grantTypeOf = (body: Body): Issue => {
   }
 }
 
-const exchange: Issue = async (door, context, body, identity) => {
+const exchange: Issue = async (door, call, body, identity) => {
   const { clientId, clientSecret } = body
   const code = needed(body, 'code')
   const redirectUri = needed(body, 'redirectUri')
@@ -83,23 +83,23 @@ const exchange: Issue = async (door, context, body, identity) => {
   const request = { clientId, clientSecret, code, redirectUri, codeVerifier }
   return await withGrantLimits(
     door,
-    context,
+    call,
     clientId,
     'authorization_code',
-    async () => await exchangeCode(door.platform, traceOf(context), request, identity),
+    async () => await exchangeCode(door.platform, call, request, identity),
   )
 }
 
-const refresh: Issue = async (door, context, body, identity) => {
+const refresh: Issue = async (door, call, body, identity) => {
   const { clientId, clientSecret } = body
   const refreshToken = needed(body, 'refreshToken')
   const request = { clientId, clientSecret, refreshToken, scope: body.scope ?? null }
   return await withGrantLimits(
     door,
-    context,
+    call,
     clientId,
     'refresh_token',
-    async () => await refreshTokens(door.platform, traceOf(context), request, identity),
+    async () => await refreshTokens(door.platform, call, request, identity),
   )
 }
 

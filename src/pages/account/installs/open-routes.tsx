@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../../http/door.ts'
 import { takeShare } from '../../../http/limits.ts'
-import { contextOf } from '../../../http/request-context.ts'
+import { callOf } from '../../../http/call.ts'
 import { actingAs } from '../../../operations/acting-as.ts'
 import { issueInstallSessionCode, type OpenedApp } from '../../../operations/embedding/issue-install-session-code.ts'
 import { formFields, forms } from '../../form.ts'
@@ -34,7 +34,7 @@ export const openRoutes = (door: Door) =>
 /** One code; the share of the user keeps a page that asks without end from filling the store. */
 const open = async (door: Door, request: Request, installId: string): Promise<OpenedApp> => {
   const { session, trace } = visitOf(request)
-  takeShare(door, contextOf(request), 'authorize', session.user.id)
+  takeShare(door, callOf(request), 'authorize', session.user.id)
   const opened = await issueInstallSessionCode(actingAs(door.platform, trace, session), trace, session, installId)
   door.platform.observe.issued('install_session_code')
   return opened

@@ -1,6 +1,6 @@
 import type { Door } from '../../../http/door.ts'
 import { takeShare } from '../../../http/limits.ts'
-import { contextOf } from '../../../http/request-context.ts'
+import { callOf } from '../../../http/call.ts'
 import { visitOf } from '../../visit.ts'
 
 /**
@@ -9,4 +9,4 @@ import { visitOf } from '../../visit.ts'
  * @throws rate_limited
  */
 export const takeOutwardShare = (door: Door, request: Request): void =>
-  takeShare(door, contextOf(request), 'authorize', visitOf(request).session.user.id)
+  takeShare(door, callOf(request), 'authorize', visitOf(request).session.user.id)

@@ -1,0 +1,136 @@
+import { Elysia } from 'elysia'
+import type { RowKey } from '../domain/identifier.ts'
+import type { Trace } from '../operations/platform.ts'
+import type { SessionCaller } from '../operations/tokens/authenticate-session.ts'
+import type { RateLimitState } from './rate-limit.ts'
+import type { UploadedFile } from './upload-scanner.ts'
+
+declare global {
+  interface Request {
+    /** Set by the shell. Elysia hands handlers the request itself, so this is how the call reaches them; read it with `callOf`. */
+    call?: Call
+  }
+}
+
+/** IDs that the request's log line names, filled in as they become known. Never a value that a caller sent unchecked. */
+export type RequestNotes = {
+  appId?: string
+  clientId?: string
+  userId?: string
+  grantId?: string
+  errorCode?: string
+}
+
+/** The Authorization header. A bearer token is not checked yet; `other` is any other scheme, or a malformed header. */
+export type Authorization =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'bearer'; readonly token: string }
+  | { readonly kind: 'other'; readonly header: string }
+
+/** Issues the tickets of one browser's forms, and reads them back. `action` is the path that the form is sent to. */
+export type TicketBook = {
+  issue(action: string, bound?: readonly string[]): string
+  /** The key of a genuine ticket that has not expired; null for anything else. */
+  read(action: string, bound: readonly string[], ticket: string, lifetimeSeconds?: number): RowKey | null
+}
+
+/** A signed-in person on a page. */
+export type Visit = {
+  readonly session: SessionCaller
+  readonly sessionToken: string
+  readonly trace: Trace
+  readonly tickets: TicketBook
+  readonly platformName: string
+}
+
+/** What the shell knows when a request arrives. */
+export type Arrival = {
+  readonly request: Request
+  readonly requestId: string
+  readonly address: string
+  /** The key that limits count the address by: for IPv6 its /64. */
+  readonly addressKey: string
+  /** The pattern of the route, or `unmatched`. */
+  readonly route: string
+  /** How large the body may be on this route. */
+  readonly bodyLimitBytes: number
+  /** Monotonic milliseconds. */
+  readonly startedAt: number
+  /** The trusted time of arrival, in epoch milliseconds. */
+  readonly now: number
+  /** The state of the address limit, which every request counts against. */
+  readonly rateLimit: RateLimitState | null
+}
+
+/**
+ * Everything known about one request. The shell makes it before anything else runs, handlers add to it, and the shell
+ * reads it when the request is answered. It serves as the `Trace` of audit rows, so do not keep it beyond the request.
+ */
+export class Call implements Trace {
+  readonly request: Request
+  readonly requestId: string
+  readonly address: string
+  readonly addressKey: string
+  readonly route: string
+  readonly bodyLimitBytes: number
+  readonly startedAt: number
+  readonly now: number
+  /** The caller's own X-Request-Id. It is only logged. */
+  readonly clientRequestId: string | null
+  readonly authorization: Authorization
+  readonly notes: RequestNotes = {}
+  /** The state that the answer's RateLimit headers show: that of the last limit asked. */
+  rateLimit: RateLimitState | null
+  /** The other origin whose page may read the answer (CORS). */
+  openTo: string | null = null
+  /** Who is signed in, on pages that ask. */
+  visit: Visit | null = null
+  /** The key of the ticket that a form was sent with. */
+  ticket: RowKey | null = null
+  /** The file of an upload. */
+  file: UploadedFile | null = null
+  /** Frees what the request holds. Called once when it has been answered, also after a failure. */
+  release: (() => void) | null = null
+
+  constructor(arrival: Arrival) {
+    this.request = arrival.request
+    this.requestId = arrival.requestId
+    this.address = arrival.address
+    this.addressKey = arrival.addressKey
+    this.route = arrival.route
+    this.bodyLimitBytes = arrival.bodyLimitBytes
+    this.startedAt = arrival.startedAt
+    this.now = arrival.now
+    this.rateLimit = arrival.rateLimit
+    this.clientRequestId = clientRequestIdOf(arrival.request)
+    this.authorization = authorizationOf(arrival.request)
+    arrival.request.call = this
+  }
+}
+
+/** Throws for a request that did not come through the shell: nothing may be answered without its checks. */
+export const callOf = ({ call }: Request): Call => {
+  if (call === undefined) throw new Error('The request did not come through the server.')
+  return call
+}
+
+/** Gives the handlers of the routes after it their `call`. */
+export const withCall = new Elysia({ name: 'call' }).derive({ as: 'scoped' }, ({ request }) => ({
+  call: callOf(request),
+}))
+
+const clientRequestIdOf = ({ headers }: Request): string | null => {
+  const id = headers.get('x-request-id')
+  return id !== null && /^[\x21-\x7e]{1,128}$/.test(id) ? id : null
+}
+
+const noAuthorization: Authorization = { kind: 'none' }
+
+/** The scheme is compared without regard to case (RFC 9110 section 11.1). */
+const authorizationOf = ({ headers }: Request): Authorization => {
+  const header = headers.get('authorization')
+  if (header === null) return noAuthorization
+  return /^bearer /i.test(header)
+    ? { kind: 'bearer', token: header.slice('bearer '.length).replace(/^ +/, '') }
+    : { kind: 'other', header }
+}
