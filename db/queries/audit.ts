@@ -3,7 +3,6 @@ import { keyOfUuidTime, uuidTimeOfRecordId } from '../../src/domain/identifier.t
 import { appTokens, auditEvents, clients, credentials, grants, tokenPairs } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
 import { issuedEvent, issuer } from './issued-event.ts'
-import { webhookEventQueries } from './webhook-events.ts'
 
 export type AuditEvent = typeof auditEvents.$inferSelect
 /** The ID bounds what is read, in the order of the key; the moment says what may go. */
@@ -30,7 +29,6 @@ export type ProofAction = (typeof proofActions)[keyof typeof proofActions]
  */
 export const auditQueries = (db: Connection) => {
   const insert = lazily(() => db.insert(auditEvents).values(everyColumn(auditEvents)).prepare())
-  const outbox = webhookEventQueries(db)
   /** Never the first event of all: by that a restore knows a predecessor of the same origin (`restore/predecessor.ts`). */
   const isPurgeable = and(
     lt(auditEvents.id, given('beforeId')),
@@ -83,11 +81,7 @@ export const auditQueries = (db: Connection) => {
   }
 
   return {
-    /** Writes the row, and with it what endpoints are to be told of it: no operation can forget that. */
-    insert: async (event: AuditEvent): Promise<void> => {
-      await insert().execute(event)
-      await outbox.tell(event)
-    },
+    insert: async (event: AuditEvent): Promise<void> => void (await insert().execute(event)),
     /**
      * How far the IDs of events run ahead of their times, in milliseconds. `clock reset` takes back the times and leaves the
      * IDs; those of later events run ahead as much, so that they sort after the earlier ones. The newest event tells it.

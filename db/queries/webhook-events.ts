@@ -1,14 +1,7 @@
 import { and, asc, count, eq, gt, gte, inArray, lt, lte, max, min, ne } from 'drizzle-orm'
-import {
-  type AuditFact,
-  eventsToldBy,
-  parseStoredKinds,
-  type ToldEvent,
-  webhookBody,
-} from '../../src/domain/webhook-event.ts'
+import { type ToldEvent, webhookBody } from '../../src/domain/webhook-event.ts'
 import { webhookDeliveries, webhookEvents } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
-import { webhookEndpointQueries } from './webhook-endpoints.ts'
 
 export type WebhookEvent = typeof webhookEvents.$inferSelect
 export type WebhookDelivery = typeof webhookDeliveries.$inferSelect
@@ -18,7 +11,6 @@ const isNoPing = ne(webhookEvents.kind, 'ping')
 
 /** The outbox: events, and their deliveries to each endpoint. */
 export const webhookEventQueries = (db: Connection) => {
-  const endpoints = webhookEndpointQueries(db)
   const insertEvent = lazily(() => db.insert(webhookEvents).values(everyColumn(webhookEvents)).prepare())
   const insertDelivery = lazily(() => db.insert(webhookDeliveries).values(everyColumn(webhookDeliveries)).prepare())
   const last = lazily(() =>
@@ -51,37 +43,16 @@ export const webhookEventQueries = (db: Connection) => {
       .prepare(),
   )
 
-  /** Writers take turns, so that the next position is the next commit. */
-  const put = async (event: ToldEvent, at: number): Promise<number> => {
-    const position = (only(await last().execute())?.position ?? 0) + 1
-    const { id, appId, environment, kind } = event
-    await insertEvent().execute({ position, id, appId, environment, kind, body: webhookBody(event, at), createdAt: at })
-    return position
-  }
-
-  const putDelivery = async (delivery: WebhookDelivery): Promise<void> =>
-    void (await insertDelivery().execute(delivery))
-
   return {
-    put,
-    putDelivery,
-    /**
-     * Writes what endpoints are to be told of a row of the audit, in the transaction of that row: an event for each place
-     * where somebody has chosen its kind, and a delivery for each who has. Also for the disabled ones, which get it
-     * when they are enabled again.
-     */
-    tell: async (fact: AuditFact & { readonly at: number }): Promise<void> => {
-      for (const event of eventsToldBy(fact)) {
-        const listening = (await endpoints.ofPlace(event.appId, event.environment)).filter(({ kinds }) =>
-          parseStoredKinds(kinds).includes(event.kind),
-        )
-        if (listening.length === 0) continue
-        const position = await put(event, fact.at)
-        for (const { id: endpointId } of listening) {
-          await putDelivery({ position, endpointId, state: 'pending', attempts: 0, nextAttemptAt: fact.at })
-        }
-      }
+    /** Writes an event and gives its position. Writers take turns, so that the next position is the next commit. */
+    put: async (event: ToldEvent, at: number): Promise<number> => {
+      const position = (only(await last().execute())?.position ?? 0) + 1
+      const { id, appId, environment, kind } = event
+      const body = webhookBody(event, at)
+      await insertEvent().execute({ position, id, appId, environment, kind, body, createdAt: at })
+      return position
     },
+    putDelivery: async (delivery: WebhookDelivery): Promise<void> => void (await insertDelivery().execute(delivery)),
     /** What an endpoint is to be sent next: the oldest event that is due, among the hundred that have been due longest. */
     nextDue: async (endpointId: string, now: number) => only(await nextDue().execute({ endpointId, now, among: 100 })),
     find: async (id: string) => only(await db.select().from(webhookEvents).where(eq(webhookEvents.id, id))),

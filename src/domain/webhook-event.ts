@@ -67,6 +67,10 @@ export type ToldEvent = {
 /** Kinds whose rows tell of a refusal: a token that came back was refused, and its grant has ended. */
 const toldRefusals = new Set(['grant.reuse_detected'])
 
+/** The actions of the audit that webhook endpoints hear of. */
+export type AnnouncedAction =
+  Exclude<WebhookKind, 'ping' | 'version.superseded'> | 'install.withdrawn' | 'install.scopes_changed'
+
 /** Actions that have another name outside. */
 const otherNames: ReadonlyMap<string, WebhookKind> = new Map([
   ['install.withdrawn', 'install.deactivated'], // an owner takes back what nobody has decided yet

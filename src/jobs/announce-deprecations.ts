@@ -1,6 +1,6 @@
 import { recordId } from '../domain/identifier.ts'
 import type { Platform } from '../operations/platform.ts'
-import { announceDeprecations } from '../operations/webhooks/announce-deprecations.ts'
+import { announceDeprecations } from '../operations/webhooks/events.ts'
 import type { Job } from './scheduler.ts'
 
 /** Tells apps within the hour what this release says of versions of the contract, also those that began to listen since. */

@@ -1,7 +1,9 @@
 import { expect, setDefaultTimeout } from 'bun:test'
 import type { WebhookWorker } from '../../src/jobs/deliver-webhooks.ts'
+import { auditStamp } from '../../src/operations/audit/event.ts'
 import { createCredential } from '../../src/operations/credentials/create-credential.ts'
 import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
+import { announce } from '../../src/operations/webhooks/events.ts'
 import { listAttempts } from '../../src/operations/webhooks/list-attempts.ts'
 import { listEndpoints } from '../../src/operations/webhooks/list-endpoints.ts'
 import { readEndpoint } from '../../src/operations/webhooks/read-endpoint.ts'
@@ -123,20 +125,14 @@ describe('events', () => {
     const { app, endpoint } = await start()
     const failing = world.platform.database.transaction(async (q) => {
       const [first] = await q.credentials.listByClient(app.development.clientId)
-      await q.audit.insert({
-        id: `aud_${world.platform.random.uuidHex(Date.now())}`,
-        at: Date.now(),
-        actorKind: 'system',
-        actorId: null,
+      await announce(q, auditStamp(world.platform, trace, Date.now()), {
+        actor: { kind: 'system' },
         appId: app.id,
         environment: 'development',
         action: 'credential.created',
         target: first?.id ?? null,
-        outcome: 'done',
-        reason: null,
-        detail: null,
-        ...trace,
       })
+      expect((await q.webhookEvents.countsOf(endpoint.id))[0]?.count).toBe(1)
       throw new Error('no')
     })
     await expect(failing).rejects.toThrow('no')

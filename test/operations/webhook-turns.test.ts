@@ -4,7 +4,7 @@ import { createCredential } from '../../src/operations/credentials/create-creden
 import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
-import { announceDeprecations } from '../../src/operations/webhooks/announce-deprecations.ts'
+import { announceDeprecations } from '../../src/operations/webhooks/events.ts'
 import { deliverNext } from '../../src/operations/webhooks/deliver-next.ts'
 import { listAttempts } from '../../src/operations/webhooks/list-attempts.ts'
 import { pingEndpoint } from '../../src/operations/webhooks/ping-endpoint.ts'

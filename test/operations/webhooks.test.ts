@@ -1,6 +1,15 @@
 import { expect } from 'bun:test'
 import { webhookKinds } from '../../src/domain/webhook-event.ts'
 import { createCredential } from '../../src/operations/credentials/create-credential.ts'
+import { endIssued } from '../../src/operations/access/end-issued.ts'
+import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
+import { rotateCredential } from '../../src/operations/credentials/rotate-credential.ts'
+import { revokeConnectedApps } from '../../src/operations/grants/revoke-connected-apps.ts'
+import { endInstall } from '../../src/operations/installs/end-install.ts'
+import { authorize } from '../../src/operations/oauth/authorize.ts'
+import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
+import { authenticateUserToken } from '../../src/operations/tokens/authenticate-user-token.ts'
+import { rollBackVersion } from '../../src/operations/versions/roll-back-version.ts'
 import { createInstall } from '../../src/operations/installs/create-install.ts'
 import { moveInstall } from '../../src/operations/installs/move-install.ts'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
@@ -8,7 +17,7 @@ import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { purgeAll } from '../../src/operations/purge/purge-all.ts'
 import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
-import { announceDeprecations } from '../../src/operations/webhooks/announce-deprecations.ts'
+import { announceDeprecations } from '../../src/operations/webhooks/events.ts'
 import { deliverNext } from '../../src/operations/webhooks/deliver-next.ts'
 import { listAttempts } from '../../src/operations/webhooks/list-attempts.ts'
 import { listEndpoints } from '../../src/operations/webhooks/list-endpoints.ts'
@@ -24,8 +33,8 @@ import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
 import { startReceiver, type Receiver } from '../support/webhook-receiver.ts'
 import { createWebhookWorld, type WebhookWorld } from '../support/webhook-world.ts'
-import { addApp, addUser } from '../support/world.ts'
-import { refusalOf, uploadVersion } from './support/owner.ts'
+import { addApp, addUser, authorizeBody, exchangeBody } from '../support/world.ts'
+import { developmentCaller, refusalOf, sessionOf, uploadVersion } from './support/owner.ts'
 
 const { afterAll, beforeAll, describe, test } = needs('openssl')
 
@@ -228,6 +237,63 @@ describe('what happens is told', () => {
       'app.suspended',
       'app.activated',
       'credential.created',
+    ])
+  })
+
+  test('for grants, however they begin and end', async () => {
+    const app = await freshApp()
+    const { id } = await world.endpoint(receiver.url, [...webhookKinds], app)
+    const user = await addUser(platform)
+    const session = await sessionOf(platform, user)
+    const consent = async () => (await authorize(platform, trace, session, authorizeBody(app), true)).code
+    const code = await consent()
+    const { accessToken } = await exchangeCode(platform, trace, exchangeBody(app, code), null)
+    expect(await refusalOf(exchangeCode(platform, trace, exchangeBody(app, code), null))).toBe('invalid_grant')
+    expect(await authenticateUserToken(platform, accessToken)).toBeNull()
+    await consent()
+    await revokeConnectedApps(platform, trace, session, { kind: 'all' })
+    await consent()
+    await endIssued(platform, trace, operator, { kind: 'user', userId: user.id })
+    expect(await waitingFor(id)).toEqual([
+      'grant.created',
+      'grant.reuse_detected',
+      'grant.created',
+      'grant.revoked',
+      'grant.created',
+      'grant.revoked',
+    ])
+  })
+
+  test('for what is taken back: a secret, an install, a version, an endpoint', async () => {
+    const app = await freshApp()
+    const { id } = await world.endpoint(receiver.url, [...webhookKinds], app)
+    const { id: disabled } = await world.endpoint(receiver.url, ['ping'], app)
+    await uploadVersion(platform, app, '1.0.0', ['submit', 'reject'])
+    await uploadVersion(platform, app, '2.0.0')
+    const target = { target: null, environment: 'development', reason: null, dryRun: false } as const
+    await rollBackVersion(platform, trace, await developmentCaller(platform, app), target, null)
+    const { email: userEmail } = world.owner
+    const place = { userEmail, kind: 'site', resourceSlug: 'my-site', environment: 'development' } as const
+    const install = async () => (await createInstall(platform, trace, operator, { slug: app.slug, ...place })).id
+    await endInstall(platform, trace, operator, await install())
+    await moveInstall(platform, trace, operator, { id: await install(), step: 'reject' })
+    await setEndpointStatus(platform, trace, operator, { id: disabled, status: 'disabled' })
+    await setEndpointStatus(platform, trace, operator, { id: disabled, status: 'enabled' })
+    const { clientId } = app.development
+    const [first] = await platform.database.queries.credentials.listByClient(clientId)
+    await rotateCredential(platform, trace, operator, { clientId, graceHours: 24 })
+    await revokeCredential(platform, trace, operator, first?.id ?? '')
+    expect(await waitingFor(id)).toEqual([
+      'version.submitted',
+      'version.rejected',
+      'version.rolled_back',
+      'install.created',
+      'install.deactivated',
+      'install.created',
+      'install.rejected',
+      'webhook.disabled',
+      'credential.rotated',
+      'credential.revoked',
     ])
   })
 

@@ -3,6 +3,7 @@ import { environmentOfClientId } from '../../domain/identifier.ts'
 import { type Actor, type AuditStamp, auditEvent, auditStamp, followingStamp } from '../audit/event.ts'
 import { decideToEnd, done } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
+import { announce } from '../webhooks/events.ts'
 
 /** How much ended that would still have worked. */
 export type EndedAccess = {
@@ -76,8 +77,7 @@ const endPart = async (
 const revoke = async (q: Queries, stamp: AuditStamp, actor: Actor, grant: OpenGrant): Promise<void> => {
   await q.grants.revoke(grant.id, stamp.at)
   const environment = environmentOfClientId(grant.clientId)
-  const about = { action: 'grant.revoked', appId: grant.appId, environment, target: grant.id }
-  await q.audit.insert(auditEvent(stamp, { actor, ...about }))
+  await announce(q, stamp, { actor, action: 'grant.revoked', appId: grant.appId, environment, target: grant.id })
 }
 
 const endTheRest = async (q: Queries, of: AccessOf, now: number): Promise<Partial<EndedAccess>> => {

@@ -1,9 +1,10 @@
 import type { App, Queries } from '../../../db/database.ts'
-import { type Actor, type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
+import { type Actor, type AuditStamp, auditStamp } from '../audit/event.ts'
 import { decide, decideToEnd, done } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type AppRecord, appRecord } from './app-record.ts'
 import { findApp } from './find-app.ts'
+import { announce } from '../webhooks/events.ts'
 
 /**
  * Suspends or activates an app. While it is suspended none of its credentials and tokens works; none is ended, so
@@ -32,10 +33,10 @@ export const setAppStatus = async (
 /** Suspends an active app and leaves the row of that. */
 export const suspendApp = async (q: Queries, stamp: AuditStamp, actor: Actor, app: App): Promise<void> => {
   await q.apps.setStatus(app.id, 'suspended', stamp.at)
-  await q.audit.insert(auditEvent(stamp, { actor, action: 'app.suspended', appId: app.id, target: app.id }))
+  await announce(q, stamp, { actor, action: 'app.suspended', appId: app.id, target: app.id })
 }
 
 const activate = async (q: Queries, stamp: AuditStamp, actor: Actor, app: App): Promise<void> => {
   await q.apps.setStatus(app.id, 'active', stamp.at)
-  await q.audit.insert(auditEvent(stamp, { actor, action: 'app.activated', appId: app.id, target: app.id }))
+  await announce(q, stamp, { actor, action: 'app.activated', appId: app.id, target: app.id })
 }

@@ -1,5 +1,6 @@
 import type { AuditEvent } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
+import type { AnnouncedAction } from '../../domain/webhook-event.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 export type Actor =
@@ -43,8 +44,17 @@ export const followingStamp = (stamp: AuditStamp, count: number): AuditStamp => 
 /** 48 bits. */
 const tailDigits = 12
 
-/** The row of an event; whatever is left out of the facts is null. */
-export const auditEvent = (stamp: AuditStamp, facts: AuditFacts): AuditEvent => ({
+/**
+ * The row of an event, for `q.audit.insert`; omitted facts are null. An action that webhook endpoints hear of is of type
+ * `never` here: `announce` (webhooks/events.ts) writes its row together with the webhook events.
+ */
+export const auditEvent = <Action extends string>(
+  stamp: AuditStamp,
+  facts: AuditFacts & { readonly action: Action } & (Action extends AnnouncedAction ? never : unknown),
+): AuditEvent => auditRow(stamp, facts)
+
+/** Only for `auditEvent` and `announce`. */
+export const auditRow = (stamp: AuditStamp, facts: AuditFacts): AuditEvent => ({
   ...stamp,
   actorKind: facts.actor.kind,
   actorId: 'id' in facts.actor ? facts.actor.id : null,

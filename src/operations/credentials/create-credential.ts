@@ -6,11 +6,12 @@ import { recordIdOfKey, rowKey } from '../../domain/identifier.ts'
 import { nameFault } from '../../domain/name.ts'
 import { hashSecret, mintSecret } from '../../domain/secret.ts'
 import { findApp } from '../apps/find-app.ts'
-import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
+import { type Actor, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { credentialRecord, type NewCredentialRecord } from './credential-record.ts'
+import { announce } from '../webhooks/events.ts'
 
 type NewCredential = {
   readonly slug: string
@@ -42,15 +43,13 @@ export const createCredential = async (
     if (fullness !== null) return refused(fullness)
     const row: Credential = newCredentialRow(minted, client.id, input.label, now)
     await q.credentials.insert(row)
-    await q.audit.insert(
-      auditEvent(stamp, {
-        actor,
-        action: 'credential.created',
-        appId: app.id,
-        environment: input.environment,
-        target: row.id,
-      }),
-    )
+    await announce(q, stamp, {
+      actor,
+      action: 'credential.created',
+      appId: app.id,
+      environment: input.environment,
+      target: row.id,
+    })
     return done({ ...credentialRecord(row, input.environment, now), clientSecret: minted.clientSecret })
   })
 }

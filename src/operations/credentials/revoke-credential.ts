@@ -1,8 +1,9 @@
-import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
+import { type Actor, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { decideToEnd, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type CredentialRecord, credentialRecord } from './credential-record.ts'
+import { announce } from '../webhooks/events.ts'
 
 /**
  * Ends a client secret at once, and with it the app tokens it minted; users' grants go on.
@@ -20,15 +21,13 @@ export const revokeCredential = async (
     const found = await q.credentials.find(credentialId)
     if (found === null) return refused(badInput('credential', 'There is no such credential.'))
     if (await q.credentials.revoke(credentialId, now)) {
-      await q.audit.insert(
-        auditEvent(stamp, {
-          actor,
-          action: 'credential.revoked',
-          appId: found.app.id,
-          environment: found.environment,
-          target: credentialId,
-        }),
-      )
+      await announce(q, stamp, {
+        actor,
+        action: 'credential.revoked',
+        appId: found.app.id,
+        environment: found.environment,
+        target: credentialId,
+      })
     }
     const after = await q.credentials.find(credentialId)
     return done(credentialRecord(after?.credential ?? found.credential, found.environment, now))

@@ -1,12 +1,13 @@
 import { graceHours as grace } from '../../domain/credential.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
-import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
+import { type Actor, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { mintClientSecret, newCredentialRow, refusalIfFull } from './create-credential.ts'
 import { credentialRecord, type NewCredentialRecord } from './credential-record.ts'
 import { findClient } from './find-client.ts'
+import { announce } from '../webhooks/events.ts'
 
 type Rotation = { readonly clientId: string; readonly graceHours: number }
 
@@ -40,16 +41,14 @@ export const rotateCredential = async (
     for (const old of before) await q.credentials.setExpiry(old.id, Math.min(old.expiresAt ?? endsAt, endsAt))
     const row = newCredentialRow(minted, input.clientId, before.at(-1)?.label ?? null, now)
     await q.credentials.insert(row)
-    await q.audit.insert(
-      auditEvent(stamp, {
-        actor,
-        action: 'credential.rotated',
-        appId: app.id,
-        environment,
-        target: row.id,
-        detail: { replaces: before.map((old) => old.id), graceHours: input.graceHours },
-      }),
-    )
+    await announce(q, stamp, {
+      actor,
+      action: 'credential.rotated',
+      appId: app.id,
+      environment,
+      target: row.id,
+      detail: { replaces: before.map((old) => old.id), graceHours: input.graceHours },
+    })
     return done({ ...credentialRecord(row, environment, now), clientSecret: minted.clientSecret })
   })
 }

@@ -1,9 +1,10 @@
 import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
-import { auditEvent, auditStamp, followingStamp } from '../audit/event.ts'
+import { auditStamp, followingStamp } from '../audit/event.ts'
 import { decideToEnd, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { SessionCaller } from '../tokens/authenticate-session.ts'
+import { announce } from '../webhooks/events.ts'
 
 /** Which of a user's apps: one, in its environment, or all there are. */
 export type ConnectedAppChoice = { readonly kind: 'one'; readonly clientId: string } | { readonly kind: 'all' }
@@ -52,8 +53,8 @@ const revokeSome = async (
     }
     for (const [index, grant] of ended.entries()) {
       const environment = environmentOfClientId(grant.clientId)
-      const about = { action: 'grant.revoked', appId: grant.appId, environment, target: grant.id }
-      await q.audit.insert(auditEvent(followingStamp(stamp, index), { actor, ...about }))
+      const about = { actor, appId: grant.appId, environment, target: grant.id }
+      await announce(q, followingStamp(stamp, index), { ...about, action: 'grant.revoked' })
     }
     return done(ended.map(({ id }) => id))
   })

@@ -1,11 +1,12 @@
 import { formatScope, parseStoredScope, type ScopeName } from '../../domain/scope.ts'
 import { endingStep } from '../../domain/install.ts'
-import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
+import { type Actor, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { currentVersion } from '../versions/current-version.ts'
 import { askedAnew } from './create-install.ts'
+import { announce } from '../webhooks/events.ts'
 
 /**
  * The owner agrees to what the app's version asks for now. Until then the install keeps working with what was agreed to
@@ -31,19 +32,17 @@ export const agreeToScopes = async (
     if (version === null || version.scopes !== agreedTo) return refused(badInput('scopes', askedAnew))
     const before = parseStoredScope(install.scopes)
     await q.installs.setScopes(install.id, agreedTo, now)
-    await q.audit.insert(
-      auditEvent(stamp, {
-        actor,
-        action: 'install.scopes_changed',
-        appId: install.appId,
-        environment: install.environment,
-        target: install.id,
-        detail: {
-          added: input.agreedTo.filter((name) => !before.includes(name)),
-          withdrawn: before.filter((name) => !input.agreedTo.includes(name)),
-        },
-      }),
-    )
+    await announce(q, stamp, {
+      actor,
+      action: 'install.scopes_changed',
+      appId: install.appId,
+      environment: install.environment,
+      target: install.id,
+      detail: {
+        added: input.agreedTo.filter((name) => !before.includes(name)),
+        withdrawn: before.filter((name) => !input.agreedTo.includes(name)),
+      },
+    })
     return done(null)
   })
 }

@@ -4,13 +4,14 @@ import { recordId } from '../../domain/identifier.ts'
 import type { ResourceKind } from '../../domain/resource.ts'
 import { type ScopeName, formatScope } from '../../domain/scope.ts'
 import { findApp } from '../apps/find-app.ts'
-import { type Actor, auditEvent, auditStamp, followingStamp } from '../audit/event.ts'
+import { type Actor, auditStamp, followingStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { type Decision, decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 import { currentVersion } from '../versions/current-version.ts'
 import { type InstallRecord, installRecord } from './install-record.ts'
+import { announce } from '../webhooks/events.ts'
 
 type NewInstall = {
   readonly slug: string
@@ -69,10 +70,10 @@ export const createInstall = async (
     await q.installs.insert(install)
     const about = { appId: app.id, environment, target: id }
     const detail = { scope: install.scopes }
-    await q.audit.insert(auditEvent(stamp, { ...about, actor, action: 'install.created', detail }))
+    await announce(q, stamp, { ...about, actor, action: 'install.created', detail })
     if (isApproved) {
       const facts = { ...about, actor: { kind: 'system' }, action: 'install.approved' } as const
-      await q.audit.insert(auditEvent(followingStamp(stamp, 1), facts))
+      await announce(q, followingStamp(stamp, 1), facts)
     }
     return done(installRecord(install, input.kind, resource.slug))
   })

@@ -1,8 +1,9 @@
 import type { Queries } from '../../../db/database.ts'
 import { type InstallStep, installSteps } from '../../domain/install.ts'
-import { type Actor, type AuditStamp, auditEvent } from '../audit/event.ts'
+import type { Actor, AuditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { type Decision, done, refused } from '../decision.ts'
+import { announce } from '../webhooks/events.ts'
 import { type InstallRecord, installRecord } from './install-record.ts'
 
 export type InstallMove = { readonly id: string; readonly step: InstallStep }
@@ -25,8 +26,7 @@ export const takeInstallStep = async (
   }
   const { install, kind, resourceSlug } = found
   const { appId, environment } = install
-  const action = `install.${pastOf[step]}`
-  await q.audit.insert(auditEvent(stamp, { actor, action, appId, environment, target: id }))
+  await announce(q, stamp, { actor, action: `install.${pastOf[step]}`, appId, environment, target: id })
   return done(installRecord({ ...install, ...to, updatedAt: stamp.at }, kind, resourceSlug))
 }
 

@@ -8,6 +8,7 @@ import type { AuthenticatedClient } from '../clients/authenticate-client.ts'
 import { type Decision, done, refused } from '../decision.ts'
 import type { TokenKind } from '../platform.ts'
 import { derivePair, type MintedPair } from './token-pair.ts'
+import { announce } from '../webhooks/events.ts'
 
 /** One try of an authenticated client to exchange a code or rotate a refresh token, and the ways it can end. */
 export type Attempt = {
@@ -83,14 +84,12 @@ export const refuseAttempt = async (
 export const endFamily = async (attempt: Attempt, grant: Grant): Promise<Decision<never>> => {
   const { q, stamp, now, tokenKind } = attempt
   await q.grants.revoke(grant.id, now)
-  await q.audit.insert(
-    auditEvent(stamp, {
-      ...about(attempt, grant),
-      action: 'grant.reuse_detected',
-      refusedWith: 'invalid_grant',
-      detail: { presented: tokenKind, revoked: true },
-    }),
-  )
+  await announce(q, stamp, {
+    ...about(attempt, grant),
+    action: 'grant.reuse_detected',
+    refusedWith: 'invalid_grant',
+    detail: { presented: tokenKind, revoked: true },
+  })
   return refused(refuse('invalid_grant'))
 }
 

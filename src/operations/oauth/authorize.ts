@@ -4,12 +4,13 @@ import { recordIdOfKey, rowKey } from '../../domain/identifier.ts'
 import { redirectTarget } from '../../domain/registered-url.ts'
 import { formatScope } from '../../domain/scope.ts'
 import { hashSecret, mintSecret } from '../../domain/secret.ts'
-import { auditEvent, auditStamp } from '../audit/event.ts'
+import { auditStamp } from '../audit/event.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { SessionCaller } from '../tokens/authenticate-session.ts'
 import { refusalIfEnded } from '../tokens/refusal-if-ended.ts'
 import { checkAuthorizationRequest } from './check-authorization-request.ts'
+import { announce } from '../webhooks/events.ts'
 
 export type Authorization = {
   readonly code: string
@@ -77,16 +78,14 @@ export const authorize = async (
       codeChallenge: request.codeChallenge,
       expiresAt,
     })
-    await q.audit.insert(
-      auditEvent(stamp, {
-        actor: { kind: 'user', id: userId },
-        action: 'grant.created',
-        appId,
-        environment,
-        target: grantId,
-        detail: { scope, clientId: request.clientId },
-      }),
-    )
+    await announce(q, stamp, {
+      actor: { kind: 'user', id: userId },
+      action: 'grant.created',
+      appId,
+      environment,
+      target: grantId,
+      detail: { scope, clientId: request.clientId },
+    })
     const redirectTo = redirectTarget(request.redirectUri, { code, state: request.state, iss: platform.publicUrl })
     const { redirectUri, state } = request
     return done({ code, state, redirectUri, redirectTo, scope, expiresInSeconds, grantId, appId })

@@ -17,6 +17,7 @@ import {
   findInstallSessionCode,
   findRefreshToken,
 } from '../tokens/find-token.ts'
+import { announce } from '../webhooks/events.ts'
 
 /**
  * An app revokes a token of its own: any token or code of a grant ends the whole grant; an app token and the code and the
@@ -161,15 +162,13 @@ const endGrant = async (
   now: number,
 ): Promise<Decision<null>> => {
   if (await q.grants.revoke(grant.id, now)) {
-    await q.audit.insert(
-      auditEvent(stamp, {
-        actor,
-        action: 'grant.revoked',
-        appId: grant.appId,
-        environment: environmentOfClientId(grant.clientId),
-        target: grant.id,
-      }),
-    )
+    await announce(q, stamp, {
+      actor,
+      action: 'grant.revoked',
+      appId: grant.appId,
+      environment: environmentOfClientId(grant.clientId),
+      target: grant.id,
+    })
   }
   return done(null)
 }

@@ -2,7 +2,7 @@ import type { App, Queries, Version } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { isProductionRollbackTarget } from '../../domain/version.ts'
-import { auditEvent, auditStamp } from '../audit/event.ts'
+import { auditStamp } from '../audit/event.ts'
 import { type Decision, done, refused } from '../decision.ts'
 import { type Once, once, type RepeatableRequest } from '../idempotency/once.ts'
 import type { Platform, Trace } from '../platform.ts'
@@ -10,6 +10,7 @@ import type { AppCaller } from '../tokens/authenticate-app-token.ts'
 import { refusalIfEnded } from '../tokens/refusal-if-ended.ts'
 import { currentVersion } from './current-version.ts'
 import { readVersionRecord, type VersionRecord } from './version-record.ts'
+import { announce } from '../webhooks/events.ts'
 
 export type RollbackRequest = {
   readonly target: { readonly id: string } | { readonly version: string } | null
@@ -58,16 +59,14 @@ export const rollBackVersion = async (
     if (!dryRun) {
       await applySwap(q, swap, environment, now)
       await q.rollbacks.insert({ id, appId: app.id, ...step, createdAt: now })
-      await q.audit.insert(
-        auditEvent(stamp, {
-          actor: { kind: 'app', id: caller.clientId },
-          action: 'version.rolled_back',
-          appId: app.id,
-          environment,
-          target: to.id,
-          detail: { rollbackId: id, fromVersionId: from.id },
-        }),
-      )
+      await announce(q, stamp, {
+        actor: { kind: 'app', id: caller.clientId },
+        action: 'version.rolled_back',
+        appId: app.id,
+        environment,
+        target: to.id,
+        detail: { rollbackId: id, fromVersionId: from.id },
+      })
     }
     return done({
       rollback: { id: dryRun ? null : id, ...step, dryRun, createdAt: now },

@@ -2,8 +2,9 @@ import type { Queries, Version } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import { type VersionStep, versionSteps } from '../../domain/version.ts'
 import { findApp } from '../apps/find-app.ts'
-import { type Actor, type AuditStamp, auditEvent } from '../audit/event.ts'
+import type { Actor, AuditStamp } from '../audit/event.ts'
 import { type Decision, done, refused } from '../decision.ts'
+import { announce } from '../webhooks/events.ts'
 import { readVersionRecord, type RejectionItem, type VersionRecord } from './version-record.ts'
 
 export type VersionMove = {
@@ -46,9 +47,9 @@ export const takeStep = async (
   if (!(await q.versions.move(before.id, [from], to, changesOf(move, stamp.at), stamp.at))) {
     throw new Error('a version changed its status within one transaction')
   }
-  const action = `version.${pastOf[move.step]}`
   const detail = superseded === null ? {} : { detail: { superseded: superseded.id } }
-  await q.audit.insert(auditEvent(stamp, { actor, action, appId: app.id, target: before.id, ...detail }))
+  const action = `version.${pastOf[move.step]}` as const
+  await announce(q, stamp, { actor, action, appId: app.id, target: before.id, ...detail })
   return done(await readVersionRecord(q, app.id, before.id))
 }
 

@@ -2,9 +2,10 @@ import type { WebhookEndpoint, WebhookEvent } from '../../../db/database.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { decideAttempt } from '../../domain/webhook-delivery.ts'
 import type { WebhookAnswer } from '../../runtime/webhook-sender.ts'
-import { auditEvent, auditStamp } from '../audit/event.ts'
+import { auditStamp } from '../audit/event.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { signEvent } from './sign-event.ts'
+import { announce } from './events.ts'
 
 type Attempt = {
   readonly endpoint: WebhookEndpoint
@@ -72,6 +73,6 @@ const record = async (
     if (!(await q.webhookEndpoints.setStatus(endpoint.id, { status: 'disabled', reason }, now))) return
     const { appId, environment } = endpoint
     const facts = { appId, environment, target: endpoint.id, detail: { reason } }
-    await q.audit.insert(auditEvent(stamp, { actor: { kind: 'system' }, action: 'webhook.disabled', ...facts }))
+    await announce(q, stamp, { actor: { kind: 'system' }, action: 'webhook.disabled', ...facts })
   })
 }

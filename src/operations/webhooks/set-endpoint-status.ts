@@ -2,6 +2,7 @@ import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { decide, done } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type EndpointRecord, endpointRecord } from './endpoint-record.ts'
+import { announce } from './events.ts'
 import { findEndpoint } from './find-endpoint.ts'
 
 /**
@@ -23,10 +24,9 @@ export const setEndpointStatus = async (
     const { endpoint, slug } = await findEndpoint(q, id)
     if (!(await q.webhookEndpoints.setStatus(id, { status, reason }, now))) return done(endpointRecord(endpoint, slug))
     const { appId, environment } = endpoint
-    const detail = reason === null ? {} : { detail: { reason } }
-    await q.audit.insert(
-      auditEvent(stamp, { actor, action: `webhook.${status}`, appId, environment, target: id, ...detail }),
-    )
+    const about = { actor, appId, environment, target: id }
+    if (status === 'enabled') await q.audit.insert(auditEvent(stamp, { ...about, action: 'webhook.enabled' }))
+    else await announce(q, stamp, { ...about, action: 'webhook.disabled', detail: { reason } })
     return done(endpointRecord({ ...endpoint, status, reason, failingSince: null, updatedAt: now }, slug))
   })
 }
