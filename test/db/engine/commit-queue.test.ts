@@ -50,14 +50,121 @@ const fails = (code: string) => () => {
 const unavailable = { code: 'unavailable', facts: { retryAfterSeconds: expect.any(Number) } }
 const outcome = (transaction: Promise<unknown>) => transaction.catch((error: unknown) => error)
 
-test('a transaction among others has a savepoint, a lone one does without', async () => {
+const fail = (message: string) => async () => {
+  throw new Error(message)
+}
+
+const write = (name: string) => (queries: string[]) => void queries.push(name)
+
+/** What each transaction came to, in the order of the bodies. All of them arrive together. */
+const outcomesOf = async <Q>(queue: CommitQueue<Q>, bodies: readonly ((queries: Q) => unknown)[]) =>
+  await Promise.all(bodies.map(async (body) => await outcome(queue.transaction(body))))
+
+test('transactions that succeed share one commit and need no savepoints', async () => {
   const { told, writer } = scripted()
   const queue = queueOf(writer)
 
   await queue.transaction(async () => {})
-  await Promise.all([queue.transaction(async () => {}), queue.transaction(async () => {})])
+  expect(await outcomesOf(queue, [async () => 1, () => 2, async () => 3])).toEqual([1, 2, 3])
 
-  expect(told).toEqual(['begin', 'commit', 'begin', 'savepoint', 'release', 'savepoint', 'release', 'commit'])
+  expect(told).toEqual(['begin', 'commit', 'begin', 'commit'])
+})
+
+test('a body that throws undoes its batch, which runs again with a savepoint for each body', async () => {
+  const { told, writer } = scripted()
+  const queue = queueOf(writer)
+
+  const outcomes = await outcomesOf(queue, [write('first'), fail('no'), write('last')])
+
+  expect(outcomes).toEqual([undefined, new Error('no'), undefined])
+  const [savepoint, keep, undo] = ['savepoint', 'release', 'undo']
+  expect(told).toEqual(
+    ['begin', 'first', 'rollback', 'begin'].concat(savepoint, 'first', keep, savepoint, undo, savepoint, 'last', keep, [
+      'commit',
+    ]),
+  )
+})
+
+test('each caller is told the outcome of the last run of its own body', async () => {
+  const { writer } = scripted()
+  const queue = queueOf(writer)
+  const runs = Array.from({ length: 6 }, () => 0)
+  const counted = runs.map((_, index) => () => {
+    const run = (runs[index] ?? 0) + 1
+    runs[index] = run
+    if (index % 3 === 1) throw new Error(`${index}, run ${run}`)
+    return `${index}, run ${run}`
+  })
+
+  // The first failure ends the first run, before the fifth body and after the first.
+  expect(await outcomesOf(queue, counted)).toEqual([
+    '0, run 2',
+    new Error('1, run 2'),
+    '2, run 1',
+    '3, run 1',
+    new Error('4, run 1'),
+    '5, run 1',
+  ])
+})
+
+test('no body runs more than twice, however many of its batch fail', async () => {
+  const { told, writer } = scripted()
+  const queue = queueOf(writer)
+  let runs = 0
+  const bodies = Array.from({ length: 256 }, (_, index) => () => {
+    runs += 1
+    if (index >= 128) throw new Error('no')
+  })
+
+  const outcomes = await outcomesOf(queue, bodies)
+
+  expect(outcomes.filter((found) => found instanceof Error)).toHaveLength(128)
+  expect(runs).toBe(129 + 256)
+  expect(told).toHaveLength('begin rollback begin commit'.split(' ').length + 2 * 256)
+})
+
+test('while callers go on failing, batches have savepoints from the start; after one without a failure they have none', async () => {
+  const { told, writer } = scripted()
+  const queue = queueOf(writer)
+  await outcomesOf(queue, [write('a'), fail('first')])
+
+  told.length = 0
+  await outcomesOf(queue, [write('b'), fail('second')])
+  expect(told).toEqual(['begin', 'savepoint', 'b', 'release', 'savepoint', 'undo', 'commit'])
+  await outcomesOf(queue, [write('c'), write('d')])
+  told.length = 0
+  await outcomesOf(queue, [write('c'), write('d')])
+  expect(told).toEqual(['begin', 'c', 'd', 'commit'])
+})
+
+test('the failures of a batch are told only once its commit is durable, that of a lone transaction at once', async () => {
+  const { told, writer } = scripted()
+  const synced = Promise.withResolvers<void>()
+  const queue = queueOf(writer, { durable: () => synced.promise })
+  const settled: string[] = []
+  const note = (name: string) => () => void settled.push(name)
+
+  expect(await outcome(queue.transaction(fail('alone')))).toEqual(new Error('alone'))
+  const pair = [
+    queue.transaction(fail('one of two')).catch(note('failed')),
+    queue.transaction(() => {}).then(note('done')),
+  ]
+  while (!told.includes('commit')) await Bun.sleep(1)
+  await Bun.sleep(10)
+  expect(settled).toEqual([])
+  synced.resolve()
+  await Promise.all(pair)
+
+  expect(settled.toSorted()).toEqual(['done', 'failed'])
+})
+
+test('a lock that another process takes before the second run makes its batch wait', async () => {
+  let begins = 0
+  const { writer } = scripted({ begin: () => void ((begins += 1) === 2 && fails('SQLITE_BUSY')()) })
+  const queue = queueOf(writer)
+
+  expect(await outcomesOf(queue, [() => 'kept', fail('no')])).toEqual(['kept', new Error('no')])
+  expect([begins, queue.lockWaits, queue.commits]).toEqual([3, 1, 1])
 })
 
 test('nothing is answered before it is durable', async () => {
@@ -192,7 +299,7 @@ test.each(['SQLITE_IOERR_WRITE', 'SQLITE_CORRUPT', 'SQLITE_READONLY', 'SQLITE_CA
   },
 )
 
-test('an I/O error inside a body stops everything, whatever the body makes of it', async () => {
+test('an I/O error inside a body stops everything, and its neighbours are refused', async () => {
   const { writer } = scripted()
   const causes: unknown[] = []
   const queue = queueOf(writer, { stateUnknown: (cause) => causes.push(cause) })

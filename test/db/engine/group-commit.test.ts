@@ -49,6 +49,63 @@ test('a transaction that throws undoes itself and nothing of its neighbours', as
   await store.close()
 })
 
+test('failing bodies among good ones leave no trace, whatever they wrote, and the good ones are committed once', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+  await store.transaction((notes) => notes.add('shared'))
+
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 120 }, async (_, index) =>
+      store.transaction(async (notes) => {
+        await notes.add(`n${index}`)
+        if (index % 3 !== 1) return `n${index}`
+        await notes.spend('shared', index)
+        throw new Error(`no ${index}`)
+      }),
+    ),
+  )
+
+  const told = outcomes.map((found) => (found.status === 'fulfilled' ? found.value : found.reason.message))
+  expect(told).toEqual(Array.from({ length: 120 }, (_, index) => (index % 3 === 1 ? `no ${index}` : `n${index}`)))
+  expect(await store.queries.count()).toBe(81)
+  expect((await store.queries.find('shared'))?.spentAt).toBeNull()
+  expect(store.statistics()).toMatchObject({ transactions: 121, commits: 2 })
+  await store.close()
+})
+
+test('a transaction that sees the write of a neighbour which fails afterwards is answered by what is true without it', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+
+  const [failed, seen] = await Promise.allSettled([
+    store.transaction(async (notes) => {
+      await notes.add('undone')
+      throw new Error('changed its mind')
+    }),
+    store.transaction((notes) => notes.find('undone')),
+  ])
+
+  expect([failed.status, seen]).toEqual(['rejected', { status: 'fulfilled', value: null }])
+  await store.close()
+})
+
+test('a body that catches the error of a broken constraint is committed without that statement', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+
+  const [, caught] = await Promise.all([
+    store.transaction((notes) => notes.add('a')),
+    store.transaction(async (notes) => {
+      await notes.add('b')
+      return await notes.add('a').catch(() => 'caught')
+    }),
+  ])
+
+  expect(caught).toBe('caught')
+  expect(await store.queries.ids()).toEqual(['a', 'b'])
+  await store.close()
+})
+
 test('a lone transaction that throws leaves nothing behind and the next one works', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)

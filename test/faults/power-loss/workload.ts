@@ -2,7 +2,8 @@ import { writeSync } from 'node:fs'
 import { WalSync } from '../../../db/sqlite/wal-sync.ts'
 import { openTiny, type TinyStore } from '../../db/engine/support/tiny-store.ts'
 
-// A small server, or an operator's command beside it, that says `ack ID` on stdout for each note that it calls durable.
+// A small server, or an operator's command beside it, that prints `ack ID` for each note that it calls durable. Among them
+// are transactions that fail after they have written.
 // Usage: workload.ts FILE server|unsynced|operator PREFIX COUNT
 
 const [, , file = '', role = '', prefix = '', count = ''] = process.argv
@@ -15,6 +16,15 @@ const addOne = async (store: TinyStore, index: number): Promise<void> => {
   await store.transaction((notes) => notes.add(id, 'n'.repeat(100 + ((index * 37) % 3_000))))
   acknowledge(id)
 }
+
+/** Writes a note and fails, which undoes the batch that it is in. */
+const failAfterAdding = async (store: TinyStore, index: number): Promise<void> =>
+  await store
+    .transaction(async (notes) => {
+      await notes.add(`undone${prefix}${index}`)
+      throw new Error('changed its mind')
+    })
+    .catch(() => {})
 
 const operatorBeside = () =>
   Bun.spawn([process.execPath, import.meta.path, file, 'operator', 'o', '12'], {
@@ -29,7 +39,8 @@ const beside = role === 'server' ? operatorBeside() : null
 const total = Number(count)
 for (let first = 0; first < total;) {
   const together = Math.min(total - first, 1 + (first % 7))
-  await Promise.all(Array.from({ length: together }, (_, offset) => addOne(store, first + offset)))
+  const adding = Array.from({ length: together }, (_, offset) => addOne(store, first + offset))
+  await Promise.all(first % 5 < 2 ? [...adding, failAfterAdding(store, first)] : adding)
   first += together
 }
 await beside?.exited
