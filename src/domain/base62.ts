@@ -62,6 +62,20 @@ export const decodeBase62 = (text: string, byteLength: number): Uint8Array | nul
   return bytes
 }
 
+/** The number that the digits stand for from a position on, exact up to 53 bits; NaN when they are not base62. */
+export const numberOfBase62 = (text: string, from: number = 0): number => {
+  let number = 0
+  for (let index = from; index < text.length; index += 1) {
+    const value = valueOf[text.charCodeAt(index)] ?? -1
+    if (value < 0) return Number.NaN
+    number = number * 62 + value
+  }
+  return number
+}
+
+/** The codes of the digits, by their value: what digits are drawn from. */
+export const base62Codes: ArrayLike<number> = digitCodes
+
 /** Whether the text, from a position on, has nothing but base62 digits. */
 export const isBase62 = (text: string, from: number = 0): boolean => {
   for (let index = from; index < text.length; index += 1) {

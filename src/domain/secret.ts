@@ -27,22 +27,22 @@ declare const secretHashBrand: unique symbol
 
 export type ParsedSecret = { readonly key: RowKey; readonly hash: SecretHash }
 
-const randomBytes = 32
-const randomDigits = 43
+/** Random digits of a secret: more than 256 bits. */
+export const secretDigits = 43
 const checksumDigits = 6
-const bodyLength = rowKeyLength + randomDigits + checksumDigits
+const bodyLength = rowKeyLength + secretDigits + checksumDigits
 
 /**
- * A secret for the row of the key: prefix, key, 256 random bits, and a CRC-32 over all that stands before.
- * @throws RangeError when the random bytes are not 32: a shorter secret must not exist
+ * A secret for the row of the key: prefix, key, 43 random digits, and a CRC-32 over all that stands before.
+ * @throws RangeError when the digits are not 43: a shorter secret must not exist
  */
 export const mintSecret = (secret: {
   readonly kind: SecretKind
   readonly key: RowKey
-  readonly random: Uint8Array
+  readonly digits: string
 }): string => {
-  if (secret.random.length !== randomBytes) throw new RangeError('a secret is made of 32 random bytes')
-  const text = secretPrefixes[secret.kind] + secret.key + encodeBase62(secret.random, randomDigits)
+  if (secret.digits.length !== secretDigits) throw new RangeError('a secret is made of 43 random digits')
+  const text = secretPrefixes[secret.kind] + secret.key + secret.digits
   return text + checksumOf(text, text.length)
 }
 
@@ -81,11 +81,11 @@ export const hashSecret = (text: string): SecretHash => hash('sha256', text, 'bu
 export const sameHash = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b)
 
 /**
- * 32 bytes that only the holder of the presented secret can derive again while the salt is kept: what an idempotent
+ * The digits that only the holder of the presented secret can derive again while the salt is kept: what an idempotent
  * retry of an exchange or refresh is answered with (contract section 3).
  */
-export const deriveSecretRandom = (presented: string, salt: Uint8Array, label: 'access' | 'refresh'): Uint8Array =>
-  createHmac('sha256', presented).update(salt).update(label).digest()
+export const deriveSecretDigits = (presented: string, salt: Uint8Array, label: 'access' | 'refresh'): string =>
+  encodeBase62(createHmac('sha256', presented).update(salt).update(label).digest(), secretDigits)
 
 /** The checksum over the first `length` characters. */
 const checksumOf = (text: string, length: number): string => base62OfNumber(crc32(text, length), checksumDigits)

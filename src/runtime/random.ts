@@ -1,6 +1,13 @@
+import { base62Codes } from '../domain/base62.ts'
+import { nextTimeKey, type TimeKey, timeKeyAt } from '../domain/time-key.ts'
+
 /** Chance from the operating system's generator, nothing weaker. */
 export type Random = {
   bytes(count: number): Uint8Array<ArrayBuffer>
+  /** Random base62 digits, each as likely as every other. */
+  digits(count: number): string
+  /** A key of that moment, higher than every one before from this process, also when the clock was set back. */
+  timeKey(nowMs: number): TimeKey
   /** A UUIDv7 of that moment; each sorts after all that this process made before, also when the clock was set back. */
   uuid(nowMs: number): Uint8Array<ArrayBuffer>
   /**
@@ -26,6 +33,36 @@ const createBytePool = (fill: Fill) => {
       used = 0
     }
     const taken = pool.slice(used, used + count)
+    pool.fill(0, used, used + count)
+    used += count
+    return taken
+  }
+}
+
+/**
+ * Base62 digits for secrets. A byte gives the digit of its lower six bits; the two values that stand for no digit are
+ * skipped, since a remainder would make some digits more likely. What was handed out is wiped here as well.
+ */
+const createDigitPool = (fill: Fill) => {
+  const pool = Buffer.alloc(poolBytes)
+  let filled = 0
+  let used = 0
+  const refill = () => {
+    const chance = new Uint8Array(poolBytes)
+    fill(chance)
+    filled = 0
+    used = 0
+    for (let index = 0; index < poolBytes; index += 1) {
+      const code = base62Codes[(chance[index] ?? 0) & 0x3f]
+      if (code !== undefined) pool[filled++] = code
+    }
+    chance.fill(0)
+  }
+  return (count: number): string => {
+    if (count > poolBytes / 2) throw new RangeError('At most 8,192 random digits at once.')
+    if (used + count > filled) refill()
+    if (count > filled) throw new Error('The generator gave too few bytes that stand for digits.')
+    const taken = pool.toString('latin1', used, used + count)
     pool.fill(0, used, used + count)
     used += count
     return taken
@@ -69,15 +106,35 @@ const createTicks = () => {
 
 const variants = ['8', '9', 'a', 'b']
 
-/** `aheadMs` is the lead of `uuidHex` (see there). */
-export const createRandom = (fill: Fill = (pool) => void crypto.getRandomValues(pool), aheadMs: number = 0): Random => {
+type RandomOptions = {
+  readonly fill?: Fill
+  /** The lead of `uuidHex` (see there). */
+  readonly aheadMs?: number
+  /** Which server of the database this is, from 0 to 31. SQLite has one server; each of several has a node of its own. */
+  readonly node?: number
+  /** A key that all later ones are higher than: the highest one that an earlier process left in the store. */
+  readonly lastKey?: TimeKey
+}
+
+const fillFromSystem: Fill = (pool) => void crypto.getRandomValues(pool)
+
+export const createRandom = ({
+  fill = fillFromSystem,
+  aheadMs = 0,
+  node = 0,
+  lastKey = timeKeyAt(0),
+}: RandomOptions = {}): Random => {
   const bytes = createBytePool(fill)
+  const digits = createDigitPool(fill)
   const hex = createHexPool(fill)
   const nextTick = createTicks()
   const nextHexTick = aheadMs === 0 ? nextTick : createTicks()
+  let key = lastKey
 
   return {
     bytes,
+    digits,
+    timeKey: (nowMs) => (key = nextTimeKey(key, nowMs, node)),
     aheadMs,
     uuid: (nowMs) => {
       const uuid = bytes(16)

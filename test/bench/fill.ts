@@ -1,7 +1,7 @@
 import type { AppToken, AuthorizationCode, Grant, Queries, Resource, TokenPair, User } from '../../db/database.ts'
 import { recordId, recordIdOfKey, type RowKey, rowKey } from '../../src/domain/identifier.ts'
 import { challengeOf } from '../../src/domain/pkce.ts'
-import { hashSecret, mintSecret, parseSecret, type SecretKind } from '../../src/domain/secret.ts'
+import { hashSecret, mintSecret, secretDigits, parseSecret, type SecretKind } from '../../src/domain/secret.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { addApp, addUser, appScopes, type AppInWorld, userScopes, verifier } from '../support/world.ts'
@@ -151,7 +151,7 @@ const origin = { requestId: trace.requestId, address: '127.0.0.1' } as const
 const hourMs = 3_600_000
 
 const mint = (platform: Platform, kind: SecretKind, key: RowKey): string =>
-  mintSecret({ kind, key, random: platform.random.bytes(32) })
+  mintSecret({ kind, key, digits: platform.random.digits(secretDigits) })
 
 const newAppToken = (platform: Platform, app: AppInWorld) => {
   const now = platform.clock.now()

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash, createHmac } from 'node:crypto'
 import * as fc from 'fast-check'
-import { base62OfNumber } from '../../src/domain/base62.ts'
+import { base62OfNumber, encodeBase62 } from '../../src/domain/base62.ts'
 import { crc32 } from '../../src/domain/crc32.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
 import {
-  deriveSecretRandom,
+  deriveSecretDigits,
   hashSecret,
   mintSecret,
   parseSecret,
@@ -30,18 +30,17 @@ const kinds: readonly SecretKind[] = [
 const digits = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz']
 const kindOf = fc.constantFrom(...kinds)
 const uuid = fc.uint8Array({ minLength: 16, maxLength: 16 })
-const random = fc.uint8Array({ minLength: 32, maxLength: 32 })
+const drawn = fc.string({ unit: fc.constantFrom(...digits), minLength: 43, maxLength: 43 })
 
 const key = rowKey(Uint8Array.from({ length: 16 }, (_, index) => index * 11))
-const mint = (kind: SecretKind) => mintSecret({ kind, key, random: Uint8Array.from({ length: 32 }, (_, i) => i * 7) })
-const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+const mint = (kind: SecretKind) => mintSecret({ kind, key, digits: digits.slice(9, 9 + 43).join('') })
 const withChecksum = (text: string) => text + base62OfNumber(crc32(text), 6)
 
 describe('a secret', () => {
   test('has the prefix of its kind, a key of 22, 43 random and 6 check digits', () => {
     fc.assert(
-      fc.property(kindOf, uuid, random, (kind, id, bytes) => {
-        const text = mintSecret({ kind, key: rowKey(id), random: bytes })
+      fc.property(kindOf, uuid, drawn, (kind, id, chance) => {
+        const text = mintSecret({ kind, key: rowKey(id), digits: chance })
         expect(text).toStartWith(secretPrefixes[kind] + rowKey(id))
         expect(text.slice(secretPrefixes[kind].length)).toMatch(/^[0-9A-Za-z]{71}$/)
         expect(text).toBe(withChecksum(text.slice(0, -6)))
@@ -52,8 +51,8 @@ describe('a secret', () => {
 
   test('gives back its key and the SHA-256 of its whole text', () => {
     fc.assert(
-      fc.property(kindOf, uuid, random, (kind, id, bytes) => {
-        const text = mintSecret({ kind, key: rowKey(id), random: bytes })
+      fc.property(kindOf, uuid, drawn, (kind, id, chance) => {
+        const text = mintSecret({ kind, key: rowKey(id), digits: chance })
         const parsed = parseSecret(kind, text)
         expect(parsed?.key).toBe(rowKey(id))
         expect(Buffer.from(parsed?.hash ?? []).toString('hex')).toBe(createHash('sha256').update(text).digest('hex'))
@@ -61,19 +60,18 @@ describe('a secret', () => {
     )
   })
 
-  test('keeps every bit of its key and its chance', () => {
-    const seen = new Set<string>()
-    for (let bit = 0; bit < 256; bit += 1) {
-      const bytes = new Uint8Array(32)
-      bytes[bit >> 3] = 1 << (bit & 7)
-      seen.add(mintSecret({ kind: 'appToken', key, random: bytes }))
-    }
-    expect(seen.size).toBe(256)
+  test('keeps every digit of its key and its chance', () => {
+    fc.assert(
+      fc.property(uuid, drawn, (id, chance) => {
+        const text = mintSecret({ kind: 'appToken', key: rowKey(id), digits: chance })
+        expect(text.slice('apat_'.length, -6)).toBe(rowKey(id) + chance)
+      }),
+    )
   })
 
-  test('is never made from less chance than 32 bytes', () => {
-    for (const length of [0, 16, 31, 33]) {
-      expect(() => mintSecret({ kind: 'appToken', key, random: new Uint8Array(length) })).toThrow(RangeError)
+  test('is never made from less chance than 43 digits', () => {
+    for (const length of [0, 22, 42, 44]) {
+      expect(() => mintSecret({ kind: 'appToken', key, digits: '0'.repeat(length) })).toThrow(RangeError)
     }
   })
 
@@ -197,26 +195,24 @@ describe('two hashes', () => {
   })
 })
 
-describe('derived chance', () => {
+describe('derived digits', () => {
   const salt = new Uint8Array(16).fill(5)
 
-  test('is the HMAC-SHA-256 of salt and label under the presented secret', () => {
-    const expected = createHmac('sha256', 'apur_x')
-      .update(Buffer.concat([salt, Buffer.from('access')]))
-      .digest('hex')
-    expect(Buffer.from(deriveSecretRandom('apur_x', salt, 'access')).toString('hex')).toBe(expected)
+  test('are the HMAC-SHA-256 of salt and label under the presented secret', () => {
+    const hmac = createHmac('sha256', 'apur_x').update(Buffer.concat([salt, Buffer.from('access')]))
+    expect(deriveSecretDigits('apur_x', salt, 'access')).toBe(encodeBase62(hmac.digest(), 43))
   })
 
-  test('is the same again, and another for another secret, salt or label', () => {
-    const of = hex(deriveSecretRandom('apur_x', salt, 'access'))
-    expect(hex(deriveSecretRandom('apur_x', Uint8Array.from(salt), 'access'))).toBe(of)
-    expect(hex(deriveSecretRandom('apur_y', salt, 'access'))).not.toBe(of)
-    expect(hex(deriveSecretRandom('apur_x', new Uint8Array(16).fill(6), 'access'))).not.toBe(of)
-    expect(hex(deriveSecretRandom('apur_x', salt, 'refresh'))).not.toBe(of)
+  test('are the same again, and others for another secret, salt or label', () => {
+    const of = deriveSecretDigits('apur_x', salt, 'access')
+    expect(deriveSecretDigits('apur_x', Uint8Array.from(salt), 'access')).toBe(of)
+    expect(deriveSecretDigits('apur_y', salt, 'access')).not.toBe(of)
+    expect(deriveSecretDigits('apur_x', new Uint8Array(16).fill(6), 'access')).not.toBe(of)
+    expect(deriveSecretDigits('apur_x', salt, 'refresh')).not.toBe(of)
   })
 
-  test('is as long as a secret needs', () => {
-    const random = deriveSecretRandom('apur_x', salt, 'refresh')
-    expect(parseSecret('refreshToken', mintSecret({ kind: 'refreshToken', key, random }))?.key).toBe(key)
+  test('are as many as a secret needs', () => {
+    const derived = deriveSecretDigits('apur_x', salt, 'refresh')
+    expect(parseSecret('refreshToken', mintSecret({ kind: 'refreshToken', key, digits: derived }))?.key).toBe(key)
   })
 })

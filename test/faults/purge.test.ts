@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { rowKey } from '../../src/domain/identifier.ts'
-import { hashSecret, mintSecret } from '../../src/domain/secret.ts'
+import { hashSecret, mintSecret, secretDigits } from '../../src/domain/secret.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import { authorize as authorizeInPlatform } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
@@ -180,7 +180,7 @@ describe('a purge', () => {
     await platform.database.transaction(async (q) => {
       for (let index = 0; index < 700; index += 1) {
         const key = rowKey(platform.random.uuid(then))
-        const hash = hashSecret(mintSecret({ kind: 'session', key, random: platform.random.bytes(32) }))
+        const hash = hashSecret(mintSecret({ kind: 'session', key, digits: platform.random.digits(secretDigits) }))
         const session = {
           key,
           hash,

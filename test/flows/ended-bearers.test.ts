@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { Database } from 'bun:sqlite'
 import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { maximumLifetimes } from '../../src/domain/lifetimes.ts'
-import { mintSecret, type SecretKind } from '../../src/domain/secret.ts'
+import { mintSecret, secretDigits, type SecretKind } from '../../src/domain/secret.ts'
 import { createRandom } from '../../src/runtime/random.ts'
 import { call } from '../support/call.ts'
 import { forged } from '../support/forged.ts'
@@ -23,7 +23,7 @@ afterEach(async () => {
 const random = createRandom()
 /** A secret that nobody was issued, with a right checksum, as of so many seconds ago. */
 const madeUp = (kind: SecretKind, secondsAgo: number): string =>
-  mintSecret({ kind, key: keyOfUuidTime(Date.now() - secondsAgo * 1000), random: random.bytes(32) })
+  mintSecret({ kind, key: keyOfUuidTime(Date.now() - secondsAgo * 1000), digits: random.digits(secretDigits) })
 const whoIs = async ({ server }: World, token: string) => await call(server.url, 'GET', '/me', { token })
 
 /** Rows of refused bearers in the file, and how many refusals they tell of. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { asRowKey, keyOfUuidTime, rowKeyLength, uuidTimeOfKey } from '../../src/domain/identifier.ts'
-import { mintSecret, secretKindOf, secretPrefixes } from '../../src/domain/secret.ts'
+import { mintSecret, secretDigits, secretKindOf, secretPrefixes } from '../../src/domain/secret.ts'
+import { createRandom } from '../../src/runtime/random.ts'
 import { call } from '../support/call.ts'
 import {
   addEmbeddedVersion,
@@ -30,6 +31,8 @@ import { basic, expectError, inBody, introspected, refreshForm, sendForm } from 
 const world = await worldOfFile()
 const { url } = world.server
 
+const random = createRandom()
+
 /** The secret of the same row with other random bits, and one of no row, both with the checksums that go with them. */
 const forgeriesOf = (secret: string): readonly string[] => {
   const kind = secretKindOf(secret)
@@ -37,7 +40,7 @@ const forgeriesOf = (secret: string): readonly string[] => {
   const { length } = secretPrefixes[kind]
   const row = asRowKey(secret.slice(length, length + rowKeyLength))
   const noRow = keyOfUuidTime(uuidTimeOfKey(row))
-  return [row, noRow].map((key) => mintSecret({ kind, key, random: crypto.getRandomValues(new Uint8Array(32)) }))
+  return [row, noRow].map((key) => mintSecret({ kind, key, digits: random.digits(secretDigits) }))
 }
 
 /** It revokes nothing, itself or by its client, and nobody is told anything of it. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { asRowKey } from '../../src/domain/identifier.ts'
-import { mintSecret, type SecretKind, secretPrefixes } from '../../src/domain/secret.ts'
+import { mintSecret, secretDigits, type SecretKind, secretPrefixes } from '../../src/domain/secret.ts'
 import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
 import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
@@ -38,7 +38,7 @@ afterAll(async () => await platform.database.close())
 const forged = (kind: SecretKind, text: string): string => {
   const start = secretPrefixes[kind].length
   const key = asRowKey(text.slice(start, start + 22))
-  return mintSecret({ kind, key, random: platform.random.bytes(32) })
+  return mintSecret({ kind, key, digits: platform.random.digits(secretDigits) })
 }
 const consent = async () =>
   (await authorize(platform, trace, await sessionOf(platform, user), authorizeBody(app), true)).code

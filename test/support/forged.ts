@@ -1,5 +1,5 @@
 import { isRowKey, type RowKey, rowKey, rowKeyLength } from '../../src/domain/identifier.ts'
-import { mintSecret, type SecretKind, secretPrefixes } from '../../src/domain/secret.ts'
+import { mintSecret, secretDigits, type SecretKind, secretPrefixes } from '../../src/domain/secret.ts'
 import { createRandom } from '../../src/runtime/random.ts'
 
 /** What is somebody's, and what is nobody's but looks the same. */
@@ -14,6 +14,6 @@ export const forged = (kind: SecretKind, secret: string): Either => {
   const start = secretPrefixes[kind].length
   const key = secret.slice(start, start + rowKeyLength)
   if (!isRowKey(key)) throw new Error('not a secret of this kind')
-  const under = (row: RowKey) => mintSecret({ kind, key: row, random: random.bytes(32) })
+  const under = (row: RowKey) => mintSecret({ kind, key: row, digits: random.digits(secretDigits) })
   return { known: under(key), unknown: under(freshKey()) }
 }

@@ -1,6 +1,6 @@
 import type { Grant } from '../../db/database.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
-import { hashSecret, mintSecret } from '../../src/domain/secret.ts'
+import { hashSecret, mintSecret, secretDigits } from '../../src/domain/secret.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { trace } from './operator.ts'
 import type { AppInWorld, Login } from './world.ts'
@@ -44,7 +44,8 @@ export const addFamily = async (
   pairs: number,
 ): Promise<Grant> => {
   const key = () => rowKey(platform.random.uuid(platform.clock.now()))
-  const hash = () => hashSecret(mintSecret({ kind: 'session', key: key(), random: platform.random.bytes(32) }))
+  const hash = () =>
+    hashSecret(mintSecret({ kind: 'session', key: key(), digits: platform.random.digits(secretDigits) }))
   const keys = Array.from({ length: pairs + 1 }, key)
   const grant = await addGrant(platform, app, user, { currentKey: keys.at(-1) ?? '' })
   const { id: grantId, createdAt, expiresAt } = grant

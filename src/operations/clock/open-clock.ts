@@ -10,4 +10,4 @@ export const openClock = async (database: Database): Promise<Clock> => {
 
 /** Chance, and IDs that go on from those of the audit, which run ahead of the time after a clock reset. */
 export const openRandom = async (database: Database): Promise<Random> =>
-  createRandom(undefined, await database.queries.audit.aheadMs())
+  createRandom({ aheadMs: await database.queries.audit.aheadMs() })

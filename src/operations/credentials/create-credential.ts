@@ -4,7 +4,7 @@ import type { Environment } from '../../domain/app.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { recordIdOfKey, rowKey } from '../../domain/identifier.ts'
 import { nameFault } from '../../domain/name.ts'
-import { hashSecret, mintSecret } from '../../domain/secret.ts'
+import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { findApp } from '../apps/find-app.ts'
 import { type Actor, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
@@ -60,7 +60,7 @@ type MintedClientSecret = Pick<Credential, 'id' | 'secretHash'> & { readonly cli
 export const mintClientSecret = (platform: Platform, environment: Environment, now: number): MintedClientSecret => {
   const key = rowKey(platform.random.uuid(now))
   const kind = environment === 'development' ? 'clientSecretDevelopment' : 'clientSecretProduction'
-  const clientSecret = mintSecret({ kind, key, random: platform.random.bytes(32) })
+  const clientSecret = mintSecret({ kind, key, digits: platform.random.digits(secretDigits) })
   return { id: recordIdOfKey('crd_', key), clientSecret, secretHash: hashSecret(clientSecret) }
 }
 

@@ -5,7 +5,7 @@ import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { type RowKey, rowKey } from '../../domain/identifier.ts'
 import type { ResourceKind } from '../../domain/resource.ts'
 import { formatScope } from '../../domain/scope.ts'
-import { hashSecret, mintSecret, parseSecret, type ParsedSecret } from '../../domain/secret.ts'
+import { hashSecret, mintSecret, secretDigits, parseSecret, type ParsedSecret } from '../../domain/secret.ts'
 import { isValidAt } from '../../domain/lifetimes.ts'
 import { type AuditFacts, type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
 import { type RefusalLog, tellRefusal } from '../audit/refusal-log.ts'
@@ -57,7 +57,7 @@ export const exchangeInstallSessionCode = async (
   const now = platform.clock.now()
   const presented = parseSecret('installSessionCode', request.code)
   const key = rowKey(platform.random.uuid(now))
-  const sessionToken = mintSecret({ kind: 'embeddedSession', key, random: platform.random.bytes(32) })
+  const sessionToken = mintSecret({ kind: 'embeddedSession', key, digits: platform.random.digits(secretDigits) })
   const hash = hashSecret(sessionToken)
   const stamp = auditStamp(platform, trace, now)
   let isReplayed = false

@@ -4,7 +4,7 @@ import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { rowKey } from '../../domain/identifier.ts'
 import { isInstallLive } from '../../domain/install.ts'
 import { commonTo, formatScope, parseStoredScope } from '../../domain/scope.ts'
-import { hashSecret, mintSecret } from '../../domain/secret.ts'
+import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { type Decision, decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
@@ -35,7 +35,7 @@ export const issueInstallSessionCode = async (
 ): Promise<OpenedApp> => {
   const now = platform.clock.now()
   const key = rowKey(platform.random.uuid(now))
-  const code = mintSecret({ kind: 'installSessionCode', key, random: platform.random.bytes(32) })
+  const code = mintSecret({ kind: 'installSessionCode', key, digits: platform.random.digits(secretDigits) })
   const hash = hashSecret(code)
   const expiresInSeconds = platform.lifetimes.installSessionCode
   const stamp = auditStamp(platform, trace, now)

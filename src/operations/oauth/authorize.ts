@@ -3,7 +3,7 @@ import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordIdOfKey, rowKey } from '../../domain/identifier.ts'
 import { redirectTarget } from '../../domain/registered-url.ts'
 import { formatScope } from '../../domain/scope.ts'
-import { hashSecret, mintSecret } from '../../domain/secret.ts'
+import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { auditStamp } from '../audit/event.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
@@ -42,7 +42,7 @@ export const authorize = async (
   const expiresAt = now + expiresInSeconds * 1000
   const key = rowKey(platform.random.uuid(now))
   const grantId = recordIdOfKey('grt_', key)
-  const code = mintSecret({ kind: 'authorizationCode', key, random: platform.random.bytes(32) })
+  const code = mintSecret({ kind: 'authorizationCode', key, digits: platform.random.digits(secretDigits) })
   const hash = hashSecret(code)
   const stamp = auditStamp(platform, trace, now)
 

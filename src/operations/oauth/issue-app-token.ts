@@ -2,7 +2,7 @@ import type { Environment } from '../../domain/app.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { rowKey } from '../../domain/identifier.ts'
 import { formatScope, isSubset, parseScope, parseStoredScope, scopesFor } from '../../domain/scope.ts'
-import { hashSecret, mintSecret } from '../../domain/secret.ts'
+import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { auditStamp } from '../audit/event.ts'
 import { authenticateClient, type ClientCredentials, presentClient, recordUse } from '../clients/authenticate-client.ts'
 import { refuseClient, refuseKnownClient } from '../clients/refuse-client.ts'
@@ -35,7 +35,7 @@ export const issueAppToken = async (
   const presented = presentClient(request)
   const asked = request.scope === null ? null : parseScope(request.scope)
   const key = rowKey(platform.random.uuid(now))
-  const accessToken = mintSecret({ kind: 'appToken', key, random: platform.random.bytes(32) })
+  const accessToken = mintSecret({ kind: 'appToken', key, digits: platform.random.digits(secretDigits) })
   const hash = hashSecret(accessToken)
   const stamp = auditStamp(platform, trace, now)
   const expiresInSeconds = platform.lifetimes.appToken

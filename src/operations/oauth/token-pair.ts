@@ -1,5 +1,5 @@
 import { rowKey, type RowKey } from '../../domain/identifier.ts'
-import { deriveSecretRandom, hashSecret, mintSecret, type SecretHash } from '../../domain/secret.ts'
+import { deriveSecretDigits, hashSecret, mintSecret, secretDigits, type SecretHash } from '../../domain/secret.ts'
 import type { Platform } from '../platform.ts'
 
 /** An access token and the refresh token that follows it, minted together; they share one row and its key. */
@@ -11,9 +11,9 @@ export type MintedPair = {
   readonly refreshHash: SecretHash
 }
 
-const pairFrom = (key: RowKey, accessRandom: Uint8Array, refreshRandom: Uint8Array): MintedPair => {
-  const accessToken = mintSecret({ kind: 'userAccessToken', key, random: accessRandom })
-  const refreshToken = mintSecret({ kind: 'refreshToken', key, random: refreshRandom })
+const pairFrom = (key: RowKey, accessDigits: string, refreshDigits: string): MintedPair => {
+  const accessToken = mintSecret({ kind: 'userAccessToken', key, digits: accessDigits })
+  const refreshToken = mintSecret({ kind: 'refreshToken', key, digits: refreshDigits })
   return {
     key,
     accessToken,
@@ -25,12 +25,16 @@ const pairFrom = (key: RowKey, accessRandom: Uint8Array, refreshRandom: Uint8Arr
 
 /** A fresh pair from chance alone. */
 export const mintPair = (platform: Platform, now: number): MintedPair =>
-  pairFrom(rowKey(platform.random.uuid(now)), platform.random.bytes(32), platform.random.bytes(32))
+  pairFrom(
+    rowKey(platform.random.uuid(now)),
+    platform.random.digits(secretDigits),
+    platform.random.digits(secretDigits),
+  )
 
 /** The pair that whoever holds the presented secret can be given again while the salt is kept (contract section 3). */
 export const derivePair = (key: RowKey, presentedSecret: string, salt: Uint8Array): MintedPair =>
   pairFrom(
     key,
-    deriveSecretRandom(presentedSecret, salt, 'access'),
-    deriveSecretRandom(presentedSecret, salt, 'refresh'),
+    deriveSecretDigits(presentedSecret, salt, 'access'),
+    deriveSecretDigits(presentedSecret, salt, 'refresh'),
   )

@@ -1,6 +1,6 @@
 import type { Session } from '../../../db/database.ts'
 import { rowKey } from '../../domain/identifier.ts'
-import { hashSecret, mintSecret } from '../../domain/secret.ts'
+import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 export type MintedSession = {
@@ -13,7 +13,7 @@ export type MintedSession = {
 /** A fresh session that nobody has yet, drawn before the transaction that stores it. `now` is epoch milliseconds. */
 export const mintSession = (platform: Platform, trace: Trace, now: number): MintedSession => {
   const key = rowKey(platform.random.uuid(now))
-  const sessionToken = mintSecret({ kind: 'session', key, random: platform.random.bytes(32) })
+  const sessionToken = mintSecret({ kind: 'session', key, digits: platform.random.digits(secretDigits) })
   const hash = hashSecret(sessionToken)
   const expiresAt = now + platform.lifetimes.session * 1000
   const { address } = trace
