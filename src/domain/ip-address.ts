@@ -1,57 +1,37 @@
-/** An address as sixteen bytes; IPv4 stands in its IPv4-mapped place (RFC 4291 section 2.5.5.2). */
-export type IpAddress = readonly number[]
+import ipaddr from 'ipaddr.js'
+
+const { IPv4, IPv6 } = ipaddr
+
+/** An address as IPv6; IPv4 stands in its IPv4-mapped place (RFC 4291 section 2.5.5.2). */
+export type IpAddress = ipaddr.IPv6
 
 /** A network: all addresses that share the first `prefix` of 128 bits with it. */
 export type IpNetwork = { readonly address: IpAddress; readonly prefix: number }
 
-const mappedPrefix: IpAddress = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
-
 /** Whether it is an IPv4 address, or an IPv6 one that stands for it. */
-export const isMapped = (address: IpAddress): boolean => mappedPrefix.every((byte, index) => address[index] === byte)
+export const isMapped = (address: IpAddress): boolean => address.isIPv4MappedAddress()
 
-const parseV4 = (text: string): IpAddress | null => {
-  const parts = text.split('.')
-  if (parts.length !== 4) return null
-  // No leading zeros: some read them as octal, and one address must have one spelling.
-  if (!parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255)) return null
-  return parts.map(Number)
-}
+/** The longest spelling: eight groups, the last two as dotted IPv4. */
+const maximumLength = 45
 
-const parseGroups = (text: string): number[] | null => {
-  if (text === '') return []
-  const bytes: number[] = []
-  const groups = text.split(':')
-  for (const [index, group] of groups.entries()) {
-    if (group.includes('.')) {
-      const tail = index === groups.length - 1 ? parseV4(group) : null
-      if (tail === null) return null
-      bytes.push(...tail)
-    } else {
-      if (!/^[0-9a-f]{1,4}$/i.test(group)) return null
-      const value = Number.parseInt(group, 16)
-      bytes.push(value >> 8, value & 0xff)
-    }
-  }
-  return bytes
-}
-
-const parseV6 = (text: string): IpAddress | null => {
-  const halves = text.split('::')
-  if (halves.length > 2) return null
-  const head = parseGroups(halves[0] ?? '')
-  const tail = halves[1] === undefined ? [] : parseGroups(halves[1])
-  if (head === null || tail === null) return null
-  const missing = 16 - head.length - tail.length
-  if (halves.length === 1 ? missing !== 0 : missing < 2) return null
-  return [...head, ...Array.from({ length: missing }, () => 0), ...tail]
-}
-
-/** The address, or null for anything that is not plainly one: no zone, no port, no brackets. */
+/** The address, or null for anything that is not plainly one: no zone, no port, no brackets, no leading zeros in IPv4. */
 export const parseIpAddress = (text: string): IpAddress | null => {
-  if (text.length > 45) return null
-  if (text.includes(':')) return parseV6(text)
-  const v4 = parseV4(text)
-  return v4 === null ? null : [...mappedPrefix, ...v4]
+  if (text.length > maximumLength || text.includes('%')) return null
+  if (!text.includes(':')) return parseV4(text)
+  const groups = withoutDots(text)
+  return groups !== null && IPv6.isValid(groups) ? IPv6.parse(groups) : null
+}
+
+const parseV4 = (text: string): IpAddress | null =>
+  IPv4.isValidFourPartDecimal(text) ? IPv4.parse(text).toIPv4MappedAddress() : null
+
+/** The parser would read hexadecimal and octal numbers in a dotted end, and `::1.2.3.4` as `::ffff:1.2.3.4`. */
+const withoutDots = (text: string): string | null => {
+  const start = text.lastIndexOf(':') + 1
+  const end = text.slice(start)
+  if (!end.includes('.')) return text
+  const mapped = parseV4(end)
+  return mapped === null ? null : text.slice(0, start) + mapped.toString().slice('::ffff:'.length)
 }
 
 /** `10.0.0.0/8`, `2001:db8::/32`, or one address. */
@@ -65,46 +45,81 @@ export const parseIpNetwork = (text: string): IpNetwork | null => {
   return { address, prefix: Number(length) + 128 - width }
 }
 
-/** Whether the address belongs to the network; both are read as IPv6, IPv4 in its mapped form. */
-export const isWithin = (address: IpAddress, network: IpNetwork): boolean => {
-  for (let bits = network.prefix, index = 0; bits > 0; bits -= 8, index += 1) {
-    const mask = bits >= 8 ? 0xff : (0xff << (8 - bits)) & 0xff
-    if (((address[index] ?? 0) & mask) !== ((network.address[index] ?? 0) & mask)) return false
-  }
-  return true
-}
+/** Whether the address belongs to the network. */
+export const isWithin = (address: IpAddress, network: IpNetwork): boolean =>
+  address.match(network.address, network.prefix)
 
 /** One spelling per address: dotted IPv4, also for a mapped one, and IPv6 as RFC 5952 has it. */
-export const formatIpAddress = (address: IpAddress): string => {
-  if (isMapped(address)) return address.slice(12).join('.')
-  const groups = Array.from({ length: 8 }, (_, index) =>
-    (((address[index * 2] ?? 0) << 8) | (address[index * 2 + 1] ?? 0)).toString(16),
-  )
-  const gap = longestZeros(groups)
-  if (gap.length < 2) return groups.join(':')
-  return `${groups.slice(0, gap.start).join(':')}::${groups.slice(gap.start + gap.length).join(':')}`
-}
+export const formatIpAddress = (address: IpAddress): string =>
+  (isMapped(address) ? address.toIPv4Address() : address).toString()
 
-const longestZeros = (groups: readonly string[]): { start: number; length: number } => {
-  let best = { start: 0, length: 0 }
-  for (let start = 0; start < groups.length; start += 1) {
-    let length = 0
-    while (groups[start + length] === '0') length += 1
-    if (length > best.length) best = { start, length }
-  }
-  return best
-}
-
-/** What a limit counts by: the address itself for IPv4, for IPv6 its /64, for a host owns that whole. */
+/** What a limit counts by: the address itself for IPv4, and for IPv6 its /64, since a host has all of that. */
 export const limitKeyOf = (address: IpAddress): string =>
-  isMapped(address)
-    ? formatIpAddress(address)
-    : `${formatIpAddress([...address.slice(0, 8), ...Array.from({ length: 8 }, () => 0)])}/64`
+  isMapped(address) ? formatIpAddress(address) : firstGroups(address, 4)
 
 /** The network that is likely one customer's: the /24 of an IPv4 address, the /48 of an IPv6 one; other text as it is. */
 export const networkKeyOf = (text: string): string => {
   const address = parseIpAddress(text)
   if (address === null) return text
-  const [kept, length] = isMapped(address) ? [15, 24] : [6, 48]
-  return `${formatIpAddress(address.map((byte, index) => (index < kept ? byte : 0)))}/${length}`
+  if (!isMapped(address)) return firstGroups(address, 3)
+  return `${address.toIPv4Address().octets.slice(0, 3).join('.')}.0/24`
+}
+
+const firstGroups = ({ parts }: IpAddress, count: number): string =>
+  `${new IPv6(parts.map((part, index) => (index < count ? part : 0))).toString()}/${count * 16}`
+
+/** Why an address must not be called. */
+type AddressFault = 'malformed' | 'mapped' | 'not_public'
+
+const networks = (...texts: readonly string[]): readonly IpNetwork[] =>
+  texts.map((text) => {
+    const network = parseIpNetwork(text)
+    if (network === null) throw new TypeError(`${text} is not a network`)
+    return network
+  })
+
+/** What the registry of special addresses (RFC 6890) takes from IPv4, and what clouds have put on a public address. */
+const closedV4 = networks(
+  '0.0.0.0/8', // this network
+  '10.0.0.0/8', // private (RFC 1918)
+  '100.64.0.0/10', // carrier-grade NAT (RFC 6598), and the metadata of one cloud
+  '127.0.0.0/8', // loopback
+  '168.63.129.16/32', // the host of a virtual machine in one cloud
+  '169.254.0.0/16', // link-local, and the metadata of most clouds
+  '172.16.0.0/12', // private
+  '192.0.0.0/24', // protocol assignments, and the metadata of one cloud
+  '192.0.2.0/24', // documentation
+  '192.88.99.0/24', // relays of 6to4, which lead anywhere
+  '192.168.0.0/16', // private
+  '198.18.0.0/15', // benchmarks
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved, and the broadcast address
+)
+
+/** All of IPv6 that is routed to everybody (RFC 4291 section 2.4); private, link-local, NAT64 and multicast are outside. */
+const openV6 = networks('2000::/3')
+const closedV6 = networks(
+  '2001::/23', // protocol assignments, Teredo among them
+  '2001:db8::/32', // documentation
+  '2002::/16', // 6to4: has an IPv4 address inside
+  '3fff::/20', // documentation
+)
+
+const isPublic = (address: IpAddress): boolean => {
+  const isIn = (network: IpNetwork) => isWithin(address, network)
+  return isMapped(address) ? !closedV4.some(isIn) : openV6.some(isIn) && !closedV6.some(isIn)
+}
+
+/**
+ * What forbids calling this address, as a resolver or a URL without brackets writes it; null when nothing does. An address
+ * of an allowed network is fine whatever it is. IPv4 written as IPv6 is refused always: nobody needs that spelling.
+ */
+export const addressFault = (text: string, allowed: readonly IpNetwork[]): AddressFault | null => {
+  const address = parseIpAddress(text)
+  if (address === null) return 'malformed'
+  if (text.includes(':') && isMapped(address)) return 'mapped'
+  if (allowed.some((network) => isWithin(address, network))) return null
+  return isPublic(address) ? null : 'not_public'
 }

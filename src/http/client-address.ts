@@ -1,4 +1,4 @@
-import { type IpNetwork, formatIpAddress, isWithin, limitKeyOf, parseIpAddress } from '../domain/ip-address.ts'
+import { formatIpAddress, type IpNetwork, isWithin, limitKeyOf, parseIpAddress } from '../domain/ip-address.ts'
 
 /** Where a request came from, and the name that limits count it by. */
 export type ClientAddress = { readonly address: string; readonly limitKey: string }
@@ -11,29 +11,26 @@ const unknown: ClientAddress = { address: 'unknown', limitKey: 'unknown' }
 /** A header longer than any chain of proxies is not read to its end. */
 const maximumHops = 32
 
-const rememberedPeers = 4096
+/** Parsed addresses that are kept, since most requests come from few. */
+const rememberedAddresses = 4096
 
 /**
  * The peer, unless it is a trusted proxy: then the nearest address in X-Forwarded-For that is not one. Whatever else the
- * header says was written by someone who is not trusted. An entry that is no address stops the walk at the last hop known.
+ * header says was written by someone who is not trusted. An entry that is not an address ends the walk at the last known hop.
  */
 export const createClientAddressReader = (trustedProxies: readonly IpNetwork[]): ClientAddressReader => {
-  const peers = new Map<string, { readonly client: ClientAddress; readonly trusted: boolean }>()
-  const isTrusted = (address: readonly number[]) => trustedProxies.some((network) => isWithin(address, network))
+  const known = new Map<string, { readonly client: ClientAddress; readonly trusted: boolean }>()
 
-  const describe = (text: string): { readonly client: ClientAddress; readonly trusted: boolean } => {
+  /** Only what is an address is remembered: it is short. */
+  const describe = (text: string) => {
+    const found = known.get(text)
+    if (found !== undefined) return found
     const parsed = parseIpAddress(text)
     if (parsed === null) return { client: unknown, trusted: false }
     const client = { address: formatIpAddress(parsed), limitKey: limitKeyOf(parsed) }
-    return { client, trusted: isTrusted(parsed) }
-  }
-
-  const describePeer = (peer: string) => {
-    const known = peers.get(peer)
-    if (known !== undefined) return known
-    if (peers.size >= rememberedPeers) peers.clear()
-    const described = describe(peer)
-    peers.set(peer, described)
+    const described = { client, trusted: trustedProxies.some((network) => isWithin(parsed, network)) }
+    if (known.size >= rememberedAddresses) known.clear()
+    known.set(text, described)
     return described
   }
 
@@ -50,7 +47,7 @@ export const createClientAddressReader = (trustedProxies: readonly IpNetwork[]):
 
   return (peer, forwardedFor) => {
     if (peer === undefined) return unknown
-    const { client, trusted } = describePeer(peer)
+    const { client, trusted } = describe(peer)
     if (!trusted) return client
     const header = forwardedFor()
     return header === null ? client : walk(client, header)

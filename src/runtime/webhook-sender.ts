@@ -1,8 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { type IncomingMessage } from 'node:http'
 import { request as startRequest } from 'node:https'
-import { type IpNetwork, parseIpAddress } from '../domain/ip-address.ts'
-import { addressFault } from '../domain/public-address.ts'
+import { addressFault, type IpNetwork, parseIpAddress } from '../domain/ip-address.ts'
 import { type AttemptError, attemptTimeoutMs } from '../domain/webhook-delivery.ts'
 
 /** Finds all addresses of a host name; rejects when there are none. */

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { assert, ipV4, ipV6, oneof, property, string } from 'fast-check'
 import {
+  addressFault,
   formatIpAddress,
+  type IpAddress,
   isWithin,
   limitKeyOf,
   networkKeyOf,
@@ -19,7 +21,15 @@ const holds = (network: string, address: string): boolean => {
   return parsed !== null && member !== null && isWithin(member, parsed)
 }
 
-const key = (text: string): string => limitKeyOf(parseIpAddress(text) ?? [])
+const addressOf = (text: string): IpAddress => {
+  const address = parseIpAddress(text)
+  if (address === null) throw new Error(`${text} is no address`)
+  return address
+}
+
+const spelt = (groups: readonly number[]): IpAddress => addressOf(groups.map((group) => group.toString(16)).join(':'))
+
+const key = (text: string): string => limitKeyOf(addressOf(text))
 
 describe('an IP address', () => {
   test.each([
@@ -31,6 +41,8 @@ describe('an IP address', () => {
     ['2001:0:0:1:0:0:0:1', '2001:0:0:1::1'],
     ['::', '::'],
     ['::1', '::1'],
+    ['::1.2.3.4', '::102:304'],
+    ['64:ff9b::0.0.1.2', '64:ff9b::102'],
     ['1::', '1::'],
     ['1:2:3:4:5:6:7::', '1:2:3:4:5:6:7:0'],
     ['0000:0000:0000:0000:0000:ffff:255.255.255.255', '255.255.255.255'],
@@ -58,6 +70,10 @@ describe('an IP address', () => {
     '1:2:3:4:5:6:7::8',
     '::1.2.3',
     '::1.2.3.4:5',
+    '1.2.3.4::1',
+    '::ffff:0x7f.0.0.1',
+    '::ffff:01.2.3.4',
+    '::1.2.3.4%eth0',
     'fe80::1%eth0',
     '[::1]',
     'unknown',
@@ -101,13 +117,15 @@ describe('an IP network', () => {
   })
 
   test('holds what is the same up to its length, bit by bit, whatever comes after it', () => {
-    const address = parseIpAddress('2001:db8:aaaa:5555:aaaa:5555:aaaa:5555') ?? []
-    const flipped = (bit: number) =>
-      address.map((byte, index) => (index === bit >> 3 ? byte ^ (0x80 >> (bit & 7)) : byte))
+    const groups = [0x2001, 0xdb8, 0xaaaa, 0x5555, 0xaaaa, 0x5555, 0xaaaa, 0x5555]
+    const address = spelt(groups)
+    const flipped = Array.from({ length: 128 }, (_, bit) =>
+      spelt(groups.map((part, index) => (index === bit >> 4 ? part ^ (0x8000 >> (bit & 15)) : part))),
+    )
     for (let prefix = 0; prefix <= 128; prefix += 1) {
-      for (let bit = 0; bit < 128; bit += 1) {
-        expect(isWithin(flipped(bit), { address, prefix })).toBe(bit >= prefix)
-      }
+      expect(flipped.map((other) => isWithin(other, { address, prefix }))).toEqual(
+        flipped.map((_, bit) => bit >= prefix),
+      )
     }
   })
 
@@ -138,4 +156,66 @@ test('the network of an address is its /24, or its /48 for IPv6', () => {
   expect(networkKeyOf('::ffff:203.0.113.200')).toBe('203.0.113.0/24')
   expect(networkKeyOf('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1::/48')
   expect(networkKeyOf('unknown')).toBe('unknown')
+})
+
+const network = (text: string) => {
+  const parsed = parseIpNetwork(text)
+  if (parsed === null) throw new Error(text)
+  return parsed
+}
+
+const closed = [
+  ['0.0.0.0', '0.1.2.3', '10.0.0.1', '10.255.255.255', '100.64.0.1', '100.100.100.200', '100.127.255.255'],
+  ['127.0.0.1', '127.255.255.254', '168.63.129.16', '169.254.0.1', '169.254.169.254', '172.16.0.1', '172.31.255.255'],
+  ['192.0.0.1', '192.0.0.192', '192.0.2.1', '192.88.99.1', '192.168.0.1', '192.168.255.255', '198.18.0.1'],
+  ['198.19.255.255', '198.51.100.7', '203.0.113.9', '224.0.0.1', '239.255.255.255', '240.0.0.1', '255.255.255.255'],
+  ['::', '::1', '::7f00:1', '64:ff9b::7f00:1', '64:ff9b::808:808', '64:ff9b:1::a00:1', '100::1', 'fc00::1'],
+  ['fd00:ec2::254', 'fd20:ce::254', 'fe80::1', 'febf::1', 'fec0::1', 'ff02::1', '2001::1', '2001:0:4136:e378::1'],
+  ['2001:10::1', '2001:20::1', '2001:db8::1', '2002:7f00:1::', '2002:a00:1::1', '3fff::1', '4000::1', '5f00::1'],
+].flat()
+const open = ['1.1.1.1', '8.8.8.8', '9.255.255.255', '11.0.0.1', '100.63.255.255', '100.128.0.1', '126.255.255.255']
+const more = ['128.0.0.1', '172.15.255.255', '172.32.0.1', '192.167.0.1', '198.17.0.1', '198.20.0.1', '223.255.255.254']
+const openV6 = ['2606:4700:4700::1111', '2001:4860:4860::8888', '2a00:1450::1', '2003::1', '3ffe::1']
+
+describe('an address may be called', () => {
+  test.each(closed)('not when it is private, reserved or special: %s', (text) => {
+    expect(addressFault(text, [])).toBe('not_public')
+  })
+
+  test.each([...open, ...more, ...openV6])('when it is public: %s', (text) => {
+    expect(addressFault(text, [])).toBeNull()
+  })
+
+  test.each(['::ffff:127.0.0.1', '::ffff:7f00:1', '0:0:0:0:0:ffff:a00:1', '::ffff:8.8.8.8'])(
+    'not when it is IPv4 in the form of IPv6, even in an allowed network: %s',
+    (text) => {
+      expect(addressFault(text, [])).toBe('mapped')
+      expect(addressFault(text, [network('127.0.0.0/8'), network('10.0.0.0/8'), network('::/0')])).toBe('mapped')
+    },
+  )
+
+  test.each([
+    '',
+    'localhost',
+    '127.1',
+    '0x7f000001',
+    '2130706433',
+    '0177.0.0.1',
+    '127.0.0.1.',
+    '[::1]',
+    'fe80::1%eth0',
+  ])('not when it is no plain address: %s', (text) => {
+    expect(addressFault(text, [])).toBe('malformed')
+    expect(addressFault(text, [network('0.0.0.0/0'), network('::/0')])).toBe('malformed')
+  })
+
+  test('when the operator has named its network, and then no other is opened', () => {
+    const allowed = [network('10.1.0.0/16'), network('fd12::/16')]
+    expect(addressFault('10.1.2.3', allowed)).toBeNull()
+    expect(addressFault('fd12::7', allowed)).toBeNull()
+    expect(addressFault('10.2.0.1', allowed)).toBe('not_public')
+    expect(addressFault('127.0.0.1', allowed)).toBe('not_public')
+    expect(addressFault('fd13::7', allowed)).toBe('not_public')
+    expect(addressFault('8.8.8.8', allowed)).toBeNull()
+  })
 })
