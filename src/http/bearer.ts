@@ -1,12 +1,20 @@
+import type { Awaitable } from '../domain/awaitable.ts'
 import { type ErrorCode, type PlatformError, refuse } from '../domain/errors.ts'
 import { type SecretKind, secretKindOf } from '../domain/secret.ts'
 import type { Platform, TokenKind } from '../operations/platform.ts'
-import { type AppCaller, authenticateAppToken } from '../operations/tokens/authenticate-app-token.ts'
-import { authenticateEmbeddedSession, type EmbeddedCaller } from '../operations/tokens/authenticate-embedded-session.ts'
-import { authenticateSession, type SessionCaller } from '../operations/tokens/authenticate-session.ts'
-import { authenticateUserToken, type UserCaller } from '../operations/tokens/authenticate-user-token.ts'
+import {
+  type AppCaller,
+  authenticateAppToken,
+  authenticateEmbeddedSession,
+  authenticateSession,
+  authenticateUserToken,
+  type EmbeddedCaller,
+  recordRefusal,
+  type SessionCaller,
+  type UserCaller,
+  findRefused,
+} from '../operations/authenticate.ts'
 import { wrongOrigin } from '../operations/embedding/exchange-install-session-code.ts'
-import { recordRefusal, whatWasPresented } from '../operations/tokens/record-refusal.ts'
 import type { Door } from './door.ts'
 import { takeFailure, takeShare } from './limits.ts'
 import type { Call } from './call.ts'
@@ -34,7 +42,7 @@ const authenticators = {
   session: authenticateSession,
 } as const satisfies Record<
   Exclude<BearerKind, 'embeddedSession'>,
-  (platform: Platform, text: string) => Promise<BearerCaller | null>
+  (platform: Platform, text: string) => Awaitable<BearerCaller | null>
 >
 
 /**
@@ -55,7 +63,7 @@ export const requireBearer = async (
   throw await refuseBearer(door, call, code, kind === null ? 'unknown' : bearerKinds[kind], token)
 }
 
-const authenticate = (door: Door, call: Call, kind: BearerKind, token: string): Promise<BearerCaller | null> =>
+const authenticate = (door: Door, call: Call, kind: BearerKind, token: string): Awaitable<BearerCaller | null> =>
   kind === 'embeddedSession' ? authenticatePage(door, call, token) : authenticators[kind](door.platform, token)
 
 /**
@@ -115,7 +123,7 @@ export const refuseBearer = async (
   kind: TokenKind,
   token: string,
 ): Promise<PlatformError> => {
-  const presented = await whatWasPresented(door.platform, token)
+  const presented = await findRefused(door.platform, token)
   if (presented.kind === 'never issued') takeFailure(door, call, '')
   door.platform.observe.refused(kind)
   await recordRefusal(door.platform, call, presented, code)

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { RowKey } from '../domain/identifier.ts'
 import type { Trace } from '../operations/platform.ts'
-import type { SessionCaller } from '../operations/tokens/authenticate-session.ts'
+import type { SessionCaller } from '../operations/authenticate.ts'
 import type { RateLimitState } from './rate-limit.ts'
 import type { UploadedFile } from './upload-scanner.ts'
 

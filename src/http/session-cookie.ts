@@ -1,5 +1,5 @@
 import { refuse } from '../domain/errors.ts'
-import { authenticateSession, type SessionCaller } from '../operations/tokens/authenticate-session.ts'
+import { authenticateSession, type SessionCaller } from '../operations/authenticate.ts'
 import { refuseBearer, requireBearer } from './bearer.ts'
 import type { Door } from './door.ts'
 import type { Call } from './call.ts'

@@ -3,8 +3,7 @@ import { PlatformError, refuse } from '../domain/errors.ts'
 import type { RowKey } from '../domain/identifier.ts'
 import { type AuditStamp, auditEvent, auditStamp } from './audit/event.ts'
 import type { Platform, Trace } from './platform.ts'
-import type { SessionCaller } from './tokens/authenticate-session.ts'
-import { refusalIfEnded } from './tokens/refusal-if-ended.ts'
+import { refusalIfEnded, type SessionCaller } from './authenticate.ts'
 
 /** What must hold for a change, asked in its transaction: null when it does. */
 export type Rule = (q: Queries) => Promise<PlatformError | null>

@@ -4,7 +4,7 @@ import { refuseBearer } from '../http/bearer.ts'
 import type { Door } from '../http/door.ts'
 import { callOf, type Visit } from '../http/call.ts'
 import { readCookie } from '../http/session-cookie.ts'
-import { authenticateSession } from '../operations/tokens/authenticate-session.ts'
+import { authenticateSession } from '../operations/authenticate.ts'
 import { outcomeOf } from './outcome.ts'
 import { ticketBook } from './ticket-book.ts'
 

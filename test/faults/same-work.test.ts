@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import type { Queries } from '../../db/database.ts'
 import { refuse } from '../../src/domain/errors.ts'
 import { hashSecret } from '../../src/domain/secret.ts'
 import { isClient } from '../../src/operations/credentials/is-client.ts'
@@ -12,12 +13,15 @@ import { refreshTokens } from '../../src/operations/oauth/refresh-tokens.ts'
 import { revokeByClient } from '../../src/operations/oauth/revoke.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
-import { authenticateAppToken } from '../../src/operations/tokens/authenticate-app-token.ts'
-import { authenticateEmbeddedSession } from '../../src/operations/tokens/authenticate-embedded-session.ts'
-import { authenticateSession } from '../../src/operations/tokens/authenticate-session.ts'
-import { authenticateUserToken } from '../../src/operations/tokens/authenticate-user-token.ts'
-import { findBySecret } from '../../src/operations/tokens/find-by-secret.ts'
-import { recordRefusal, whatWasPresented } from '../../src/operations/tokens/record-refusal.ts'
+import {
+  authenticateAppToken,
+  authenticateEmbeddedSession,
+  authenticateSession,
+  authenticateUserToken,
+  recordRefusal,
+  findRefused,
+} from '../../src/operations/authenticate.ts'
+import { findBySecret } from '../../src/operations/find-token.ts'
 import { refusalOf, sessionOf } from '../operations/support/owner.ts'
 import { addEmbeddedVersion, embedOrigin, installEmbedded, openInstall } from '../support/embedding.ts'
 import { type Either, forged, freshKey, type Which } from '../support/forged.ts'
@@ -64,15 +68,16 @@ const sameWork = async (call: (watched: Platform, which: Which) => Promise<unkno
 
 const unknownClient = (): string => `apc_dev_${freshKey()}`
 
-test('whoever has the secret finds its row in one read; a wrong secret reads one row, misses one and compares once, whosever the key is', async () => {
+test('a right secret costs one read; a wrong one reads one row, misses one and compares once, whether or not its key exists', async () => {
   const [secret, wrong] = [hashSecret('right'), hashSecret('wrong')]
   const seen: string[] = []
   const rows = {
-    find: async (key: string) => {
+    noKey: 'no key',
+    find: async (_: Queries, key: string) => {
       await Promise.resolve(seen.push(key === 'known' || key === 'oldest' ? 'found' : 'missed'))
       return key === 'known' || key === 'oldest' ? key : null
     },
-    oldest: async () => {
+    oldestKey: async () => {
       await Promise.resolve(seen.push('oldest'))
       return 'oldest'
     },
@@ -83,7 +88,7 @@ test('whoever has the secret finds its row in one read; a wrong secret reads one
   }
   const lookFor = async (key: string, hash: typeof secret) => {
     seen.length = 0
-    return { found: await findBySecret(rows, { key, hash }), work: seen.toSorted() }
+    return { found: await findBySecret(platform.database.queries, rows, { key, hash }), work: seen.toSorted() }
   }
   expect(await lookFor('known', secret)).toEqual({ found: 'known', work: ['compared', 'found'] })
   const work = ['compared', 'found', 'missed', 'oldest']
@@ -91,7 +96,11 @@ test('whoever has the secret finds its row in one read; a wrong secret reads one
   expect(await lookFor('unknown', wrong)).toEqual({ found: null, work })
   expect(await lookFor('unknown', secret)).toEqual({ found: null, work })
   expect(
-    await findBySecret({ ...rows, find: async () => await Promise.resolve(null) }, { key: 'known', hash: secret }),
+    await findBySecret(
+      platform.database.queries,
+      { ...rows, find: async () => await Promise.resolve(null) },
+      { key: 'known', hash: secret },
+    ),
   ).toBeNull()
 })
 
@@ -136,12 +145,12 @@ test('a wrong client secret costs the same work under the key of one that exists
 
 /** As a door refuses a bearer token. */
 const sameRefusal = async (
-  authenticate: (watched: Platform, text: string) => Promise<unknown>,
+  authenticate: (watched: Platform, text: string) => unknown,
   tokens: Either,
 ): Promise<void> => {
   await sameWork(async (watched, which) => {
     await authenticate(watched, tokens[which])
-    await recordRefusal(watched, trace, await whatWasPresented(watched, tokens[which]), 'invalid_token')
+    await recordRefusal(watched, trace, await findRefused(watched, tokens[which]), 'invalid_token')
     throw refuse('invalid_token')
   })
 }

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
-import { authenticateAppToken } from '../../src/operations/tokens/authenticate-app-token.ts'
-import { recordRefusal, whatWasPresented } from '../../src/operations/tokens/record-refusal.ts'
+import { authenticateAppToken, recordRefusal, findRefused } from '../../src/operations/authenticate.ts'
 import { refusalOf } from '../operations/support/owner.ts'
 import { call } from '../support/call.ts'
 import { compareTimes } from '../support/compare-times.ts'
@@ -168,6 +167,6 @@ proveInside('app tokens', async () => {
   const wrong = forged('appToken', await appToken(world.server.url, world.app.development))
   return async (which) => {
     await authenticateAppToken(world.platform, wrong[which])
-    await recordRefusal(world.platform, trace, await whatWasPresented(world.platform, wrong[which]), 'invalid_token')
+    await recordRefusal(world.platform, trace, await findRefused(world.platform, wrong[which]), 'invalid_token')
   }
 })

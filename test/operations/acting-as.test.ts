@@ -4,7 +4,7 @@ import { actingAs, isOperator, ownsApp } from '../../src/operations/acting-as.ts
 import { createApp } from '../../src/operations/apps/create-app.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import { signOut } from '../../src/operations/sessions/sign-out.ts'
-import { authenticateSession, type SessionCaller } from '../../src/operations/tokens/authenticate-session.ts'
+import { authenticateSession, type SessionCaller } from '../../src/operations/authenticate.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

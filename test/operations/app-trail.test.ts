@@ -10,7 +10,7 @@ import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import { revokeByClient } from '../../src/operations/oauth/revoke.ts'
 import type { Platform } from '../../src/operations/platform.ts'
-import { recordRefusal, whatWasPresented } from '../../src/operations/tokens/record-refusal.ts'
+import { recordRefusal, findRefused } from '../../src/operations/authenticate.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, authorizeBody, installApp, type Login } from '../support/world.ts'
@@ -69,7 +69,7 @@ test('the trail tells where the app and its owner were, and nothing of any other
   const guess = { ...app.development, clientSecret: app.production.clientSecret, scope: 'site:read' }
   expect(await refusalOf(issueAppToken(platform, from('198.51.100.4'), guess))).toBe('invalid_client')
   const { accessToken } = await issueAppToken(platform, trace, { ...app.development, scope: 'site:read' })
-  await recordRefusal(platform, from('198.51.100.5'), await whatWasPresented(platform, accessToken), 'invalid_token')
+  await recordRefusal(platform, from('198.51.100.5'), await findRefused(platform, accessToken), 'invalid_token')
   await revokeByClient(platform, from('198.51.100.6'), app.development, accessToken)
   const { data } = await trail()
   const told = JSON.stringify(data)

@@ -12,10 +12,12 @@ import { refreshTokens } from '../../src/operations/oauth/refresh-tokens.ts'
 import { revokeByClient } from '../../src/operations/oauth/revoke.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
-import { authenticateAppToken } from '../../src/operations/tokens/authenticate-app-token.ts'
-import { authenticateEmbeddedSession } from '../../src/operations/tokens/authenticate-embedded-session.ts'
-import { authenticateSession } from '../../src/operations/tokens/authenticate-session.ts'
-import { authenticateUserToken } from '../../src/operations/tokens/authenticate-user-token.ts'
+import {
+  authenticateAppToken,
+  authenticateEmbeddedSession,
+  authenticateSession,
+  authenticateUserToken,
+} from '../../src/operations/authenticate.ts'
 import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

@@ -8,8 +8,11 @@ import { issueInstallSessionCode } from '../../src/operations/embedding/issue-in
 import type { Platform } from '../../src/operations/platform.ts'
 import { listSessions } from '../../src/operations/sessions/list-sessions.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
-import { authenticateEmbeddedSession } from '../../src/operations/tokens/authenticate-embedded-session.ts'
-import { authenticateSession, type SessionCaller } from '../../src/operations/tokens/authenticate-session.ts'
+import {
+  authenticateEmbeddedSession,
+  authenticateSession,
+  type SessionCaller,
+} from '../../src/operations/authenticate.ts'
 import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

@@ -7,7 +7,7 @@ import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
-import { recordRefusal, whatWasPresented } from '../../src/operations/tokens/record-refusal.ts'
+import { recordRefusal, findRefused } from '../../src/operations/authenticate.ts'
 import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -27,7 +27,7 @@ afterAll(async () => await platform.database.close())
 const events = async () => await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })
 /** The row of a bearer that was refused. */
 const rowOf = async (token: string) => {
-  await recordRefusal(platform, trace, await whatWasPresented(platform, token), 'invalid_token')
+  await recordRefusal(platform, trace, await findRefused(platform, token), 'invalid_token')
   return (await events()).at(-1)
 }
 const nobody = { actorKind: 'anonymous', actorId: null, action: 'bearer.check', outcome: 'refused' }

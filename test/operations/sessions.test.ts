@@ -5,7 +5,7 @@ import { endOtherSessions } from '../../src/operations/sessions/end-other-sessio
 import { endSession } from '../../src/operations/sessions/end-session.ts'
 import { listSessions } from '../../src/operations/sessions/list-sessions.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
-import { authenticateSession, type SessionCaller } from '../../src/operations/tokens/authenticate-session.ts'
+import { authenticateSession, type SessionCaller } from '../../src/operations/authenticate.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addUser, type Login } from '../support/world.ts'

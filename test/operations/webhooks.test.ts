@@ -8,7 +8,7 @@ import { revokeConnectedApps } from '../../src/operations/grants/revoke-connecte
 import { endInstall } from '../../src/operations/installs/end-install.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
-import { authenticateUserToken } from '../../src/operations/tokens/authenticate-user-token.ts'
+import { authenticateUserToken } from '../../src/operations/authenticate.ts'
 import { rollBackVersion } from '../../src/operations/versions/roll-back-version.ts'
 import { createInstall } from '../../src/operations/installs/create-install.ts'
 import { moveInstall } from '../../src/operations/installs/move-install.ts'

@@ -1,7 +1,7 @@
 import { receivedArtifact } from '../support/received-artifact.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { signOut } from '../../src/operations/sessions/sign-out.ts'
-import { authenticateSession } from '../../src/operations/tokens/authenticate-session.ts'
+import { authenticateSession } from '../../src/operations/authenticate.ts'
 import { setOperator } from '../../src/operations/users/set-operator.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
 import { moveThrough, submitVersion, uploadVersion } from '../support/version.ts'

@@ -1,6 +1,5 @@
 import type { Platform } from '../../src/operations/platform.ts'
-import { authenticateAppToken } from '../../src/operations/tokens/authenticate-app-token.ts'
-import { authenticateUserToken } from '../../src/operations/tokens/authenticate-user-token.ts'
+import { authenticateAppToken, authenticateUserToken } from '../../src/operations/authenticate.ts'
 import { type Answer, call } from './call.ts'
 
 type Door = '/me' | '/oauth/me'

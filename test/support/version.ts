@@ -1,6 +1,6 @@
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'
-import { authenticateAppToken } from '../../src/operations/tokens/authenticate-app-token.ts'
+import { authenticateAppToken } from '../../src/operations/authenticate.ts'
 import { createVersion, type VersionUpload } from '../../src/operations/versions/create-version.ts'
 import { moveVersion } from '../../src/operations/versions/move-version.ts'
 import type { VersionRecord } from '../../src/operations/versions/version-record.ts'

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { refuse } from '../../domain/errors.ts'
-import type { AppCaller } from '../../operations/tokens/authenticate-app-token.ts'
+import type { AppCaller } from '../../operations/authenticate.ts'
 import { createVersion } from '../../operations/versions/create-version.ts'
 import { listVersions } from '../../operations/versions/list-versions.ts'
 import { rollBackVersion } from '../../operations/versions/roll-back-version.ts'

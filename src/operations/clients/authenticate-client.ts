@@ -3,7 +3,7 @@ import type { AppStatus, Environment } from '../../domain/app.ts'
 import { credentialStatus, lastUsePrecisionMs } from '../../domain/credential.ts'
 import { environmentOfClientId, recordIdOfKey } from '../../domain/identifier.ts'
 import { hashSecret, parseSecret, type SecretHash } from '../../domain/secret.ts'
-import { findBySecret } from '../tokens/find-by-secret.ts'
+import { findBySecret, type RowsOfSecrets } from '../find-token.ts'
 
 export type ClientCredentials = { readonly clientId: string; readonly clientSecret: string }
 
@@ -38,17 +38,20 @@ export const presentClient = ({ clientId, clientSecret }: ClientCredentials): Pr
   return { clientId, credentialId: recordIdOfKey('crd_', secret.key), hash: secret.hash }
 }
 
+const clientSecrets: RowsOfSecrets<string, NonNullable<Awaited<ReturnType<Queries['credentials']['find']>>>> = {
+  find: (q, id) => q.credentials.find(id),
+  oldestKey: (q) => q.credentials.oldestId(),
+  noKey: '',
+  hashOf: ({ credential }) => credential.secretHash,
+}
+
 /** The client, when ID and secret belong together and the secret is alive; else null. One read when they do. */
 export const authenticateClient = async (
   q: Queries,
   presented: PresentedClient,
   now: number,
 ): Promise<AuthenticatedClient | null> => {
-  const { find, oldestId: oldest } = q.credentials
-  const found = await findBySecret(
-    { find, oldest, hashOf: ({ credential }) => credential.secretHash },
-    { key: presented.credentialId, hash: presented.hash },
-  )
+  const found = await findBySecret(q, clientSecrets, { key: presented.credentialId, hash: presented.hash })
   if (found === null) return null
   const { credential, app, environment } = found
   if (credential.clientId !== presented.clientId) return null

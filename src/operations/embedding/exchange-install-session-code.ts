@@ -12,7 +12,7 @@ import { type RefusalLog, tellRefusal } from '../audit/refusal-log.ts'
 import { type Decision, decide, done, refused } from '../decision.ts'
 import { claimedTrail } from '../clients/claimed-trail.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { findBySecret } from '../tokens/find-by-secret.ts'
+import { findInstallSessionCode } from '../find-token.ts'
 
 /** What the page in the frame presents, and the origin that its browser says it has; null when it says none. */
 export type CodeExchange = { readonly clientId: string; readonly code: string; readonly origin: string | null }
@@ -84,9 +84,7 @@ export const exchangeInstallSessionCode = async (
 
 /** The code that was presented, in whatever state it is; null for one that never was, and for another client's. */
 const findCode = async ({ q, presented, request }: Attempt): Promise<FoundCode | null> => {
-  const { findCode: find, oldestCodeKey: oldest } = q.embedding
-  const rows = { find, oldest, hashOf: ({ code }: FoundCode) => code.hash }
-  const found = presented === null ? null : await findBySecret(rows, presented)
+  const found = presented === null ? null : await findInstallSessionCode(q, presented)
   return found?.code.clientId === request.clientId ? found : null
 }
 

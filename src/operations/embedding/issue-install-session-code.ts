@@ -9,7 +9,7 @@ import { auditEvent, auditStamp } from '../audit/event.ts'
 import { type Decision, decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { storedJson } from '../stored-json.ts'
-import type { SessionCaller } from '../tokens/authenticate-session.ts'
+import type { SessionCaller } from '../authenticate.ts'
 import { currentVersion } from '../versions/current-version.ts'
 
 /** An installed app, ready to be opened in a frame. */

@@ -2,7 +2,7 @@ import { refuse } from '../../domain/errors.ts'
 import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
 import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
-import type { SessionCaller } from '../tokens/authenticate-session.ts'
+import type { SessionCaller } from '../authenticate.ts'
 
 /** One consent of a user to one app: what it may do on one device or in one browser. */
 export type Authorization = {

@@ -3,7 +3,7 @@ import type { AppStatus, Environment } from '../../domain/app.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import { parseStoredScope, type ScopeName, unionOf } from '../../domain/scope.ts'
 import type { Platform } from '../platform.ts'
-import type { SessionCaller } from '../tokens/authenticate-session.ts'
+import type { SessionCaller } from '../authenticate.ts'
 
 /** An app, in one environment, that can act for a user. */
 export type ConnectedApp = {

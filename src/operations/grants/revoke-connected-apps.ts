@@ -3,7 +3,7 @@ import { environmentOfClientId } from '../../domain/identifier.ts'
 import { auditStamp, followingStamp } from '../audit/event.ts'
 import { decideToEnd, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
-import type { SessionCaller } from '../tokens/authenticate-session.ts'
+import type { SessionCaller } from '../authenticate.ts'
 import { announce } from '../webhooks/events.ts'
 
 /** Which of a user's apps: one, in its environment, or all there are. */

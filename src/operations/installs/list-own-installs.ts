@@ -3,7 +3,7 @@ import type { AppStatus } from '../../domain/app.ts'
 import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
 import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
-import type { SessionCaller } from '../tokens/authenticate-session.ts'
+import type { SessionCaller } from '../authenticate.ts'
 import { type InstallRecord, installRecord } from './install-record.ts'
 
 /** An install as its owner sees it. */

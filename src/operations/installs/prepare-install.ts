@@ -4,7 +4,7 @@ import { type ResourceKind, resourceKinds } from '../../domain/resource.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
 import { type Page, pageOf } from '../page.ts'
 import type { Platform } from '../platform.ts'
-import type { SessionCaller } from '../tokens/authenticate-session.ts'
+import type { SessionCaller } from '../authenticate.ts'
 import { currentVersion } from '../versions/current-version.ts'
 import type { OfferedApp } from './list-offered-apps.ts'
 

@@ -5,7 +5,7 @@ import { parseSecret } from '../../domain/secret.ts'
 import type { ClientCredentials } from '../clients/authenticate-client.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { IssuedTokens } from './attempt.ts'
-import { findBySecret } from '../tokens/find-by-secret.ts'
+import { findAuthorizationCode } from '../find-token.ts'
 import { continueGrant } from './continue-grant.ts'
 
 type CodeExchange = ClientCredentials & {
@@ -32,8 +32,7 @@ export const exchangeCode = async (
     tokenKind: 'authorization_code',
     retryIdentity,
     find: async (q, secret) => {
-      const { findCode: find, oldestCodeKey: oldest } = q.grants
-      const found = await findBySecret({ find, oldest, hashOf: ({ code }) => code.hash }, secret)
+      const found = await findAuthorizationCode(q, secret)
       if (found === null) return null
       const { redirectUri, expiresAt } = found.code
       const registered = await q.redirectUris.find(redirectUri)

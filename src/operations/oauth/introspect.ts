@@ -13,12 +13,12 @@ import {
 import { refuseClient } from '../clients/refuse-client.ts'
 import { decide, done } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { findAccessToken, findAppToken, findRefreshToken } from '../tokens/find-token.ts'
+import { findAccessToken, findAppToken, findRefreshToken, parseAnySecret, type PresentedSecret } from '../find-token.ts'
 
-/** What a client learns of a live token of its own. */
+/** What a client is told about its own live token. */
 export type TokenFacts = {
   readonly kind: 'app_token' | 'access_token' | 'refresh_token'
-  /** The user who granted it; the client itself for an app token. */
+  /** The user who granted it; for an app token, the client. */
   readonly subject: string
   readonly clientId: string
   readonly scope: string
@@ -30,10 +30,9 @@ export type TokenFacts = {
 type Introspection = { readonly appId: string; readonly token: TokenFacts | null }
 
 /**
- * Tells a client about a token that was issued to it and works now (RFC 7662). Null for everything else, so that it
- * cannot be told apart: malformed, unknown, expired, spent, revoked, of another client, of the app's other environment, of a
- * suspended app or a disabled user. All is read from committed state; only a refusal and the minute of the last use
- * are written.
+ * Tells a client about a live token that was issued to it (RFC 7662). Every other token gives null, so that they cannot be
+ * told apart: malformed, unknown, expired, spent, revoked, of another client, of the app's other environment, of a suspended
+ * app or of a disabled user. Reads committed state; writes only a refusal and the time of the last use, to the minute.
  * @throws invalid_client
  */
 export const introspect = async (
@@ -54,51 +53,45 @@ export const introspect = async (
     )
   }
   if (isUseUnrecorded(client, now)) await decide(database, async (q) => done(await recordUse(q, client, now)))
-  const token = await find(database.queries, text, client, now, platform.lifetimes.grant)
+  const secret = parseAnySecret(text)
+  const token = secret === null ? null : await findLive(database.queries, secret, client, now, platform.lifetimes.grant)
   return { appId: client.appId, token: token?.clientId === client.clientId ? token : null }
 }
 
-/** A live token, whosever it is. The prefix says where to look: one read at most. */
-const find = async (
+/** A live token of any client. One read at most: the prefix says what kind of token it is. */
+const findLive = async (
   q: Queries,
-  text: string,
+  secret: PresentedSecret,
   client: AuthenticatedClient,
   now: number,
   grantSeconds: number,
-): Promise<TokenFacts | null> =>
-  (await findLiveAppToken(q, text, now)) ??
-  (await findLiveAccessToken(q, text, now)) ??
-  (await findLiveRefreshToken(q, text, client, now, grantSeconds))
-
-const findLiveAppToken = async (q: Queries, text: string, now: number): Promise<TokenFacts | null> => {
-  const found = await findAppToken(q, text)
-  if (found === null || !isAppTokenLive(found.row, now)) return null
-  const { clientId, scopes, createdAt, expiresAt } = found.row
-  return { kind: 'app_token', subject: clientId, clientId, scope: scopes, issuedAt: createdAt, expiresAt }
-}
-
-const findLiveAccessToken = async (q: Queries, text: string, now: number): Promise<TokenFacts | null> => {
-  const found = await findAccessToken(q, text)
-  if (found === null || !isUserAccessTokenLive(found.key, found.row, now)) return null
-  const { clientId, userId, scopes, createdAt, expiresAt } = found.row
-  return { kind: 'access_token', subject: userId, clientId, scope: scopes, issuedAt: createdAt, expiresAt }
-}
-
-/** Its scope is the grant's: what it can still be turned into, however narrow the access token beside it is. */
-const findLiveRefreshToken = async (
-  q: Queries,
-  text: string,
-  { appId, appStatus }: AuthenticatedClient,
-  now: number,
-  grantSeconds: number,
 ): Promise<TokenFacts | null> => {
-  const found = await findRefreshToken(q, text)
-  if (found === null || found.row.grant.appId !== appId) return null
-  const { pair, grant, userStatus } = found.row
-  const { createdAt } = pair
-  const expiresAt = Math.min(pair.refreshExpiresAt, grantEndsAt(grant, grantSeconds))
-  const state = { createdAt, expiresAt, grant, appStatus, userStatus }
-  if (!isRefreshTokenLive(found.key, state, now)) return null
-  const { clientId, userId, scopes } = grant
-  return { kind: 'refresh_token', subject: userId, clientId, scope: scopes, issuedAt: createdAt, expiresAt }
+  switch (secret.kind) {
+    case 'appToken': {
+      const row = await findAppToken(q, secret)
+      if (row === null || !isAppTokenLive(row, now)) return null
+      const { clientId, scopes, createdAt, expiresAt } = row
+      return { kind: 'app_token', subject: clientId, clientId, scope: scopes, issuedAt: createdAt, expiresAt }
+    }
+    case 'userAccessToken': {
+      const row = await findAccessToken(q, secret)
+      if (row === null || !isUserAccessTokenLive(secret.key, row, now)) return null
+      const { clientId, userId, scopes, createdAt, expiresAt } = row
+      return { kind: 'access_token', subject: userId, clientId, scope: scopes, issuedAt: createdAt, expiresAt }
+    }
+    case 'refreshToken': {
+      const row = await findRefreshToken(q, secret)
+      if (row === null || row.grant.appId !== client.appId) return null
+      const { pair, grant, userStatus } = row
+      const { createdAt } = pair
+      const expiresAt = Math.min(pair.refreshExpiresAt, grantEndsAt(grant, grantSeconds))
+      const state = { createdAt, expiresAt, grant, appStatus: client.appStatus, userStatus }
+      if (!isRefreshTokenLive(secret.key, state, now)) return null
+      // The scope is the grant's, which a refresh can ask for again, even if this pair's access token has less.
+      const { clientId, userId, scopes } = grant
+      return { kind: 'refresh_token', subject: userId, clientId, scope: scopes, issuedAt: createdAt, expiresAt }
+    }
+    default:
+      return null
+  }
 }

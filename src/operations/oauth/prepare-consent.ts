@@ -13,7 +13,7 @@ import type { Environment } from '../../domain/app.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { formatScope, parseStoredScope, type ScopeName } from '../../domain/scope.ts'
 import type { Platform } from '../platform.ts'
-import type { SessionCaller } from '../tokens/authenticate-session.ts'
+import type { SessionCaller } from '../authenticate.ts'
 import { type AskingClient, checkAsked, verifyRedirection } from './check-authorization-request.ts'
 import { errorTarget } from './error-target.ts'
 

@@ -4,7 +4,7 @@ import { parseSecret } from '../../domain/secret.ts'
 import type { ClientCredentials } from '../clients/authenticate-client.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { IssuedTokens } from './attempt.ts'
-import { findBySecret } from '../tokens/find-by-secret.ts'
+import { findRefreshToken } from '../find-token.ts'
 import { continueGrant } from './continue-grant.ts'
 
 type RefreshRequest = ClientCredentials & {
@@ -33,8 +33,7 @@ export const refreshTokens = async (
     tokenKind: 'refresh_token',
     retryIdentity,
     find: async (q, secret) => {
-      const { findPair: find, oldestPairKey: oldest } = q.grants
-      const found = await findBySecret({ find, oldest, hashOf: ({ pair }) => pair.refreshHash }, secret)
+      const found = await findRefreshToken(q, secret)
       if (found === null) return null
       const { createdAt, refreshExpiresAt } = found.pair
       return { ...found, createdAt, expiresAt: refreshExpiresAt }

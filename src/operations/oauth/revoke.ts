@@ -6,9 +6,7 @@ import { authenticateClient, type ClientCredentials, presentClient, recordUse } 
 import { refuseClient } from '../clients/refuse-client.ts'
 import { type Decision, decideToEnd, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
-import type { AppCaller } from '../tokens/authenticate-app-token.ts'
-import type { SessionCaller } from '../tokens/authenticate-session.ts'
-import type { UserCaller } from '../tokens/authenticate-user-token.ts'
+import type { AppCaller, SessionCaller, UserCaller } from '../authenticate.ts'
 import {
   findAccessToken,
   findAppToken,
@@ -16,7 +14,9 @@ import {
   findEmbeddedSession,
   findInstallSessionCode,
   findRefreshToken,
-} from '../tokens/find-token.ts'
+  parseAnySecret,
+  type PresentedSecret,
+} from '../find-token.ts'
 import { announce } from '../webhooks/events.ts'
 
 /**
@@ -33,12 +33,13 @@ export const revokeByClient = async (
 ): Promise<void> => {
   const now = platform.clock.now()
   const presented = presentClient(credentials)
+  const secret = parseAnySecret(token)
   const stamp = auditStamp(platform, trace, now)
   await decideToEnd(platform.database, async (q) => {
     const client = await authenticateClient(q, presented, now)
     if (client === null) return await refuseClient(q, platform.refusals, stamp, 'token.revoke', presented)
     await recordUse(q, client, now)
-    const found = await ownerOf(q, token)
+    const found = secret === null ? null : await ownerOf(q, secret)
     if (found === null) return done(null)
     const actor = { kind: 'app', id: client.clientId } as const
     const facts = { actor, action: 'token.revoke', appId: client.appId, environment: client.environment }
@@ -117,40 +118,50 @@ type OwnedToken =
       readonly event: Pick<AuditFacts, 'action' | 'target' | 'detail'>
     }
 
-/** Whose token it is, dead or alive. The prefix says where to look, so a type hint is not needed. */
-const ownerOf = async (q: Queries, text: string): Promise<OwnedToken | null> => {
-  const app = await findAppToken(q, text)
-  if (app !== null) {
-    const { clientId, credentialId: target } = app.row
-    const event = { action: 'app_token.revoked', target, detail: issueOf(app.key) }
-    return { kind: 'single', clientId, event, end: async (now) => await q.appTokens.revoke(app.key, now) }
+/** The owner of a token in whatever state. Its prefix says what kind it is, so a type hint is not needed. */
+const ownerOf = async (q: Queries, secret: PresentedSecret): Promise<OwnedToken | null> => {
+  const { kind, key } = secret
+  switch (kind) {
+    case 'appToken': {
+      const row = await findAppToken(q, secret)
+      if (row === null) return null
+      const event = { action: 'app_token.revoked', target: row.credentialId, detail: issueOf(key) }
+      const end = async (now: number) => await q.appTokens.revoke(key, now)
+      return { kind: 'single', clientId: row.clientId, event, end }
+    }
+    case 'userAccessToken': {
+      const row = await findAccessToken(q, secret)
+      if (row === null) return null
+      const { grantId: id, clientId, appId } = row
+      return { kind: 'grant', clientId, grant: { id, clientId, appId } }
+    }
+    case 'refreshToken': {
+      const grant = (await findRefreshToken(q, secret))?.grant
+      return grant === undefined ? null : { kind: 'grant', clientId: grant.clientId, grant }
+    }
+    // A code is not a token, but a client that was told it is revoked must not find it usable.
+    case 'authorizationCode': {
+      const grant = (await findAuthorizationCode(q, secret))?.grant
+      return grant === undefined ? null : { kind: 'grant', clientId: grant.clientId, grant }
+    }
+    case 'embeddedSession': {
+      const session = (await findEmbeddedSession(q, secret))?.session
+      if (session === undefined) return null
+      const event = { action: 'embedded_session.revoked', target: session.installId }
+      const end = async (now: number) => await q.embedding.endSession(key, now)
+      return { kind: 'single', clientId: session.clientId, event, end }
+    }
+    case 'installSessionCode': {
+      const code = (await findInstallSessionCode(q, secret))?.code
+      if (code === undefined) return null
+      const event = { action: 'install_session_code.revoked', target: code.installId }
+      const end = async (now: number) =>
+        await q.embedding.spendCode(key, { spentAt: now, gaveKey: null, spentFrom: null })
+      return { kind: 'single', clientId: code.clientId, event, end }
+    }
+    default:
+      return null
   }
-  const access = await findAccessToken(q, text)
-  if (access !== null) {
-    const { grantId, clientId, appId } = access.row
-    return { kind: 'grant', clientId, grant: { id: grantId, clientId, appId } }
-  }
-  // A code is no token, but whoever is told that it was revoked must not find it alive.
-  const other = (await findRefreshToken(q, text)) ?? (await findAuthorizationCode(q, text))
-  if (other !== null) return { kind: 'grant', clientId: other.row.grant.clientId, grant: other.row.grant }
-  return await ownerOfFrame(q, text)
-}
-
-/** The session of a page in a frame, and the code that it would get one for. */
-const ownerOfFrame = async (q: Queries, text: string): Promise<OwnedToken | null> => {
-  const found = await findEmbeddedSession(q, text)
-  if (found !== null) {
-    const { clientId, installId: target } = found.row.session
-    const event = { action: 'embedded_session.revoked', target }
-    return { kind: 'single', clientId, event, end: async (now) => await q.embedding.endSession(found.key, now) }
-  }
-  const code = await findInstallSessionCode(q, text)
-  if (code === null) return null
-  const { clientId, installId: target } = code.row.code
-  const event = { action: 'install_session_code.revoked', target }
-  const end = async (now: number) =>
-    await q.embedding.spendCode(code.key, { spentAt: now, gaveKey: null, spentFrom: null })
-  return { kind: 'single', clientId, event, end }
 }
 
 /** Ends the grant; whatever is left of its family is refused from this transaction on. */

@@ -4,8 +4,7 @@ import type { ScopeName } from '../../domain/scope.ts'
 import { isSlug } from '../../domain/name.ts'
 import type { Page, PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
-import type { EmbeddedCaller } from '../tokens/authenticate-embedded-session.ts'
-import type { UserCaller } from '../tokens/authenticate-user-token.ts'
+import type { EmbeddedCaller, UserCaller } from '../authenticate.ts'
 
 /** No page bodies, orders, customer or payment data: nothing beyond these fields is even read (spec section 2). */
 type ResourceItem = {

@@ -1,7 +1,7 @@
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { decideToEnd, done } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
-import type { SessionCaller } from '../tokens/authenticate-session.ts'
+import type { SessionCaller } from '../authenticate.ts'
 
 /** Ends every session of the caller but the one that asks; they are refused from the answer on. Gives how many. */
 export const endOtherSessions = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<number> => {

@@ -2,7 +2,7 @@ import { refuse } from '../../domain/errors.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { decideToEnd, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
-import type { SessionCaller } from '../tokens/authenticate-session.ts'
+import type { SessionCaller } from '../authenticate.ts'
 
 /**
  * Ends one session of the caller by its key; it is refused from the answer on. False when it had ended before.

@@ -2,7 +2,7 @@ import { refuse } from '../../domain/errors.ts'
 import { isRowKey } from '../../domain/identifier.ts'
 import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
-import type { SessionCaller } from '../tokens/authenticate-session.ts'
+import type { SessionCaller } from '../authenticate.ts'
 
 /** A session as its owner sees it. The key names it and opens nothing. */
 export type SessionRecord = {

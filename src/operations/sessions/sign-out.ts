@@ -1,7 +1,7 @@
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { decideToEnd, done } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
-import type { SessionCaller } from '../tokens/authenticate-session.ts'
+import type { SessionCaller } from '../authenticate.ts'
 
 /** Ends the caller's session; it is refused from the answer on. */
 export const signOut = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<void> => {

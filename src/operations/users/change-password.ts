@@ -6,8 +6,7 @@ import { badInput } from '../bad-input.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type MintedSession, mintSession } from '../sessions/mint-session.ts'
-import type { SessionCaller } from '../tokens/authenticate-session.ts'
-import { refusalIfEnded } from '../tokens/refusal-if-ended.ts'
+import { refusalIfEnded, type SessionCaller } from '../authenticate.ts'
 
 type PasswordChange = {
   readonly current: string

@@ -20,8 +20,7 @@ import { auditEvent, auditStamp } from '../audit/event.ts'
 import { type Decision, done, refused } from '../decision.ts'
 import { type Once, once, type RepeatableRequest } from '../idempotency/once.ts'
 import type { Platform, Trace } from '../platform.ts'
-import type { AppCaller } from '../tokens/authenticate-app-token.ts'
-import { refusalIfEnded } from '../tokens/refusal-if-ended.ts'
+import { type AppCaller, refusalIfEnded } from '../authenticate.ts'
 import { readVersionRecord, type VersionRecord } from './version-record.ts'
 
 export type VersionUpload = {

@@ -6,7 +6,7 @@ import { listAuthorizations } from '../../operations/grants/list-authorizations.
 import { type ConnectedApp, listConnectedApps } from '../../operations/grants/list-connected-apps.ts'
 import { type ConnectedAppChoice, revokeConnectedApps } from '../../operations/grants/revoke-connected-apps.ts'
 import { revokeByUser } from '../../operations/oauth/revoke.ts'
-import type { SessionCaller } from '../../operations/tokens/authenticate-session.ts'
+import type { SessionCaller } from '../../operations/authenticate.ts'
 import { formFields, forms } from '../form.ts'
 import { listingOf, olderPath } from '../listing.ts'
 import { noticeOf } from '../notice.ts'

@@ -3,8 +3,12 @@ import type { VersionStep } from '../../../src/domain/version.ts'
 import { issueAppToken } from '../../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { signIn } from '../../../src/operations/sessions/sign-in.ts'
-import { type AppCaller, authenticateAppToken } from '../../../src/operations/tokens/authenticate-app-token.ts'
-import { authenticateSession, type SessionCaller } from '../../../src/operations/tokens/authenticate-session.ts'
+import {
+  type AppCaller,
+  authenticateAppToken,
+  authenticateSession,
+  type SessionCaller,
+} from '../../../src/operations/authenticate.ts'
 import { createVersion } from '../../../src/operations/versions/create-version.ts'
 import { moveVersion } from '../../../src/operations/versions/move-version.ts'
 import { operator, trace } from '../../support/operator.ts'

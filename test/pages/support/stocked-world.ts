@@ -8,7 +8,7 @@ import { createInstall } from '../../../src/operations/installs/create-install.t
 import { issueAppToken } from '../../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { addRedirectUri } from '../../../src/operations/redirect-uris/change-redirect-uris.ts'
-import { type AppCaller, authenticateAppToken } from '../../../src/operations/tokens/authenticate-app-token.ts'
+import { type AppCaller, authenticateAppToken } from '../../../src/operations/authenticate.ts'
 import { createUser } from '../../../src/operations/users/create-user.ts'
 import { setUserStatus } from '../../../src/operations/users/set-user-status.ts'
 import { createVersion } from '../../../src/operations/versions/create-version.ts'
