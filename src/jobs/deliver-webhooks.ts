@@ -1,7 +1,6 @@
 import { recordId } from '../domain/identifier.ts'
 import type { Platform, Trace } from '../operations/platform.ts'
-import { deliverNext } from '../operations/webhooks/deliver-next.ts'
-import { listDueEndpoints } from '../operations/webhooks/list-due-endpoints.ts'
+import { deliverNext, listDueEndpoints } from '../operations/webhooks/deliveries.ts'
 
 export type WebhookWorker = {
   /** Starts nothing more and waits for what is under way, but not for long: what is cut off is sent again at the next start. */

@@ -8,7 +8,7 @@ import { artifactLimits, manifestLimitBytes } from '../../src/domain/version.ts'
 import { attemptTimeoutMs, failingForMs, maximumAttempts, webhookHistoryMs } from '../../src/domain/webhook-delivery.ts'
 import { maximumEndpoints } from '../../src/domain/webhook-event.ts'
 import { defaultDrainMs, idleSeconds } from '../../src/http/server.ts'
-import { webhookGraceHours } from '../../src/operations/webhooks/webhook-secret.ts'
+import { webhookGraceHours } from '../../src/operations/webhooks/secrets.ts'
 
 // Numbers that clients, owners and operators were promised; lifetimes have a test of their own.
 

@@ -6,7 +6,7 @@ import { listRedirectUris } from '../../src/operations/redirect-uris/list-redire
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import { findUser } from '../../src/operations/users/find-user.ts'
 import { listEveryVersion } from '../../src/operations/versions/list-every-version.ts'
-import { listEndpoints } from '../../src/operations/webhooks/list-endpoints.ts'
+import { listEndpoints } from '../../src/operations/webhooks/endpoints.ts'
 import { createWebhookSender } from '../../src/runtime/webhook-sender.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

@@ -18,16 +18,16 @@ import type { Platform } from '../../src/operations/platform.ts'
 import { purgeAll } from '../../src/operations/purge/purge-all.ts'
 import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
 import { announceDeprecations } from '../../src/operations/webhooks/events.ts'
-import { deliverNext } from '../../src/operations/webhooks/deliver-next.ts'
-import { listAttempts } from '../../src/operations/webhooks/list-attempts.ts'
-import { listEndpoints } from '../../src/operations/webhooks/list-endpoints.ts'
-import { ownsEndpoint } from '../../src/operations/webhooks/owns-endpoint.ts'
-import { pingEndpoint } from '../../src/operations/webhooks/ping-endpoint.ts'
-import { readEndpoint } from '../../src/operations/webhooks/read-endpoint.ts'
-import { removeEndpoint } from '../../src/operations/webhooks/remove-endpoint.ts'
+import { deliverNext, listAttempts, pingEndpoint } from '../../src/operations/webhooks/deliveries.ts'
+import {
+  listEndpoints,
+  ownsEndpoint,
+  readEndpoint,
+  removeEndpoint,
+  setEndpointStatus,
+} from '../../src/operations/webhooks/endpoints.ts'
 import { resendEvents } from '../../src/operations/webhooks/resend-events.ts'
-import { rotateWebhookSecret } from '../../src/operations/webhooks/rotate-webhook-secret.ts'
-import { setEndpointStatus } from '../../src/operations/webhooks/set-endpoint-status.ts'
+import { rotateWebhookSecret } from '../../src/operations/webhooks/secrets.ts'
 import { countRows } from '../support/expired-rows.ts'
 import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout } from 'bun:test'
-import { listEndpoints } from '../../src/operations/webhooks/list-endpoints.ts'
+import { listEndpoints } from '../../src/operations/webhooks/endpoints.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
 import { addApp, createWorld, endWorld, type World } from '../support/world.ts'
 import { signedInBrowser } from './support/plain-browser.ts'

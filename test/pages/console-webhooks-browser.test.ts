@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { listEndpoints } from '../../src/operations/webhooks/list-endpoints.ts'
+import { listEndpoints } from '../../src/operations/webhooks/endpoints.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
 import { addApp, addUser, createWorld, endWorld, type World } from '../support/world.ts'
 import { expectAccessible } from './support/accessible.ts'

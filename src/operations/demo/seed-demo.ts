@@ -17,8 +17,7 @@ import { createUser } from '../users/create-user.ts'
 import { createVersion } from '../versions/create-version.ts'
 import { moveVersion } from '../versions/move-version.ts'
 import { webhookKinds } from '../../domain/webhook-event.ts'
-import { addEndpoint } from '../webhooks/add-endpoint.ts'
-import { checkEndpointUrl } from '../webhooks/check-endpoint-url.ts'
+import { addEndpoint, checkEndpointUrl } from '../webhooks/add-endpoint.ts'
 import { type DemoVersion, demoApps, demoInstalls, demoResources, demoUsers } from './demo-data.ts'
 
 type DemoLogin = {

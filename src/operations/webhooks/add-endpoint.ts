@@ -1,6 +1,7 @@
 import type { WebhookEndpoint } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { recordId } from '../../domain/identifier.ts'
+import { webhookUrlFault } from '../../domain/registered-url.ts'
 import {
   formatKinds,
   isWebhookKind,
@@ -13,9 +14,8 @@ import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { checkEndpointUrl } from './check-endpoint-url.ts'
-import { endpointRecord, type NewEndpointRecord } from './endpoint-record.ts'
-import { mintWebhookSecret, webhookSecretText } from './webhook-secret.ts'
+import { endpointRecord, type NewEndpointRecord } from './endpoints.ts'
+import { mintWebhookSecret, webhookSecretText } from './secrets.ts'
 
 type NewEndpoint = {
   readonly slug: string
@@ -25,8 +25,9 @@ type NewEndpoint = {
 }
 
 /**
- * Registers where an app is told what happens in one environment. The secret is shown in this answer and never again.
- * @throws invalid_request for a URL that is not allowed or leads where it must not, unknown kinds, or too many endpoints
+ * Adds a webhook endpoint to one environment of an app. The secret is shown in this answer and never again.
+ * @throws invalid_request for a URL that is not allowed, a host with a refused address, unknown kinds, or too many
+ *   endpoints
  */
 export const addEndpoint = async (
   platform: Platform,
@@ -76,3 +77,21 @@ const checkedKinds = (kinds: readonly string[]): readonly WebhookKind[] => {
   if (known.length === 0) throw badInput('kinds', 'Choose at least one kind of event.')
   return known
 }
+
+/**
+ * Checks the form of the URL and the addresses that its host has now.
+ * @throws invalid_request
+ */
+export const checkEndpointUrl = async (platform: Platform, url: string): Promise<void> => {
+  const fault = webhookUrlFault(url)
+  if (fault !== null) throw badInput('url', fault)
+  const wrong = await platform.webhooks.check(url)
+  if (wrong !== null) throw badInput('url', placeFaults[wrong])
+}
+
+/** Never says what the address answers, so that nobody can use this check to explore a private network. */
+const placeFaults = {
+  address_refused: 'This host has an address that webhooks do not call: it is private, reserved or of this machine.',
+  not_resolved: 'This host name has no address.',
+  timed_out: 'This host name could not be looked up in time. Try it again.',
+} as const

@@ -5,21 +5,21 @@ import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput } from '../bad-input.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { findEndpoint } from './find-endpoint.ts'
+import { findEndpoint } from './endpoints.ts'
 
-/** One event, a ping too; all since a moment (epoch milliseconds) or all that were given up, but for pings. */
+/** One event, which may be a ping; or all events since a moment (epoch milliseconds) or all given up, without pings. */
 export type ResendChoice =
   | { readonly kind: 'one'; readonly eventId: string }
   | { readonly kind: 'since'; readonly at: number }
   | { readonly kind: 'failed' }
 
-/** Few enough that no other write waits for long. */
-const atOnce = 500
+/** How many deliveries one transaction restarts, so that no other write waits for long. */
+const resentAtOnce = 500
 
 /**
- * Sends events again that were meant for an endpoint, by their old IDs and with all attempts before them. Gives how many.
- * A disabled endpoint gets them when it is enabled.
- * @throws invalid_request for an unknown endpoint or event, or a moment before anything is kept
+ * Makes deliveries to an endpoint due again, under the same event IDs and with all their attempts ahead. Returns how
+ * many. A disabled endpoint gets them when it is enabled.
+ * @throws invalid_request for an unknown endpoint or event, or a moment more than 30 days ago
  */
 export const resendEvents = async (
   platform: Platform,
@@ -36,7 +36,7 @@ export const resendEvents = async (
     const batch = await resendSome(platform, trace, actor, id, choice, after)
     resent += batch.length
     after = batch.at(-1) ?? after
-    if (choice.kind === 'one' || batch.length < atOnce) return { id, resent }
+    if (choice.kind === 'one' || batch.length < resentAtOnce) return { id, resent }
   }
 }
 
@@ -77,9 +77,9 @@ const positionsOf = async (
       return [event.position]
     }
     case 'since':
-      return await q.webhookEvents.positionsSince(id, recordIdOfTime('evt_', choice.at), after, atOnce)
+      return await q.webhookEvents.positionsSince(id, recordIdOfTime('evt_', choice.at), after, resentAtOnce)
     case 'failed':
-      return await q.webhookEvents.failedPositions(id, after, atOnce)
+      return await q.webhookEvents.failedPositions(id, after, resentAtOnce)
     default:
       return choice satisfies never
   }

@@ -7,7 +7,7 @@ import { changeAppScopes } from '../../../src/operations/apps/change-app-scopes.
 import { rotateCredential } from '../../../src/operations/credentials/rotate-credential.ts'
 import { addRedirectUri, removeRedirectUri } from '../../../src/operations/redirect-uris/change-redirect-uris.ts'
 import { addEndpoint } from '../../../src/operations/webhooks/add-endpoint.ts'
-import { rotateWebhookSecret } from '../../../src/operations/webhooks/rotate-webhook-secret.ts'
+import { rotateWebhookSecret } from '../../../src/operations/webhooks/secrets.ts'
 import { openAsOperator, operator, trace } from '../../support/operator.ts'
 import { addApp, addUser } from '../../support/world.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'

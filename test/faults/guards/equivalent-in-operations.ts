@@ -162,10 +162,10 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
   "if (choice.kind === 'since' && choice.at < platform.clock.now() - webhookHistoryMs) {": {
     "left out: choice.kind === 'since'": 'no other choice has a moment',
   },
-  "if (choice.kind === 'one' || batch.length < atOnce) return { id, resent }": {
+  "if (choice.kind === 'one' || batch.length < resentAtOnce) return { id, resent }": {
     "left out: choice.kind === 'one'": 'one is fewer than are sent at once',
   },
-  "if (event === null) throw new Error('an event is gone within one transaction')": {
+  "if (event === null) throw new Error('an event disappeared within its own transaction')": {
     'never: event === null': 'an event that was written in this very transaction is there',
   },
   'const environment = first === undefined ? null : environmentOfClientId(first.clientId)': {

@@ -1,5 +1,5 @@
 import { isDelivered } from '../../../domain/webhook-delivery.ts'
-import type { AttemptRecord } from '../../../operations/webhooks/list-attempts.ts'
+import type { AttemptRecord } from '../../../operations/webhooks/deliveries.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Form } from '../../components/form.tsx'
 import { Table } from '../../components/table.tsx'

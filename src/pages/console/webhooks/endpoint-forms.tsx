@@ -1,6 +1,6 @@
 import type { PlatformError } from '../../../domain/errors.ts'
-import type { EndpointDetail } from '../../../operations/webhooks/read-endpoint.ts'
-import { webhookGraceHours } from '../../../operations/webhooks/webhook-secret.ts'
+import type { EndpointDetail } from '../../../operations/webhooks/endpoints.ts'
+import { webhookGraceHours } from '../../../operations/webhooks/secrets.ts'
 import { Field } from '../../components/field.tsx'
 import { Form } from '../../components/form.tsx'
 import { Time } from '../../components/time.tsx'

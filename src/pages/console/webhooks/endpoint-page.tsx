@@ -1,5 +1,5 @@
-import type { AttemptRecord } from '../../../operations/webhooks/list-attempts.ts'
-import type { EndpointDetail } from '../../../operations/webhooks/read-endpoint.ts'
+import type { AttemptRecord } from '../../../operations/webhooks/deliveries.ts'
+import type { EndpointDetail } from '../../../operations/webhooks/endpoints.ts'
 import { Older } from '../../components/older.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { Time } from '../../components/time.tsx'

@@ -1,14 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Door } from '../../../http/door.ts'
-import { listAttempts } from '../../../operations/webhooks/list-attempts.ts'
-import { ownsEndpoint } from '../../../operations/webhooks/owns-endpoint.ts'
-import { pingEndpoint } from '../../../operations/webhooks/ping-endpoint.ts'
-import { readEndpoint } from '../../../operations/webhooks/read-endpoint.ts'
-import { removeEndpoint } from '../../../operations/webhooks/remove-endpoint.ts'
+import { listAttempts, pingEndpoint } from '../../../operations/webhooks/deliveries.ts'
+import {
+  ownsEndpoint,
+  readEndpoint,
+  removeEndpoint,
+  setEndpointStatus,
+} from '../../../operations/webhooks/endpoints.ts'
 import { type ResendChoice, resendEvents } from '../../../operations/webhooks/resend-events.ts'
-import { rotateWebhookSecret } from '../../../operations/webhooks/rotate-webhook-secret.ts'
-import { setEndpointStatus } from '../../../operations/webhooks/set-endpoint-status.ts'
+import { rotateWebhookSecret } from '../../../operations/webhooks/secrets.ts'
 import { formFields, forms } from '../../form.ts'
 import { listingOf, olderPath } from '../../listing.ts'
 import { noticeOf } from '../../notice.ts'

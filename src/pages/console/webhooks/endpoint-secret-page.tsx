@@ -1,4 +1,4 @@
-import type { NewEndpointRecord } from '../../../operations/webhooks/endpoint-record.ts'
+import type { NewEndpointRecord } from '../../../operations/webhooks/endpoints.ts'
 import { Secret } from '../../components/secret.tsx'
 import { AppPage } from '../components/app-page.tsx'
 import { EnvironmentBadge } from '../components/environment.tsx'

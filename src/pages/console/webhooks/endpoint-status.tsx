@@ -1,4 +1,4 @@
-import type { EndpointRecord } from '../../../operations/webhooks/endpoint-record.ts'
+import type { EndpointRecord } from '../../../operations/webhooks/endpoints.ts'
 import { Badge } from '../../components/badge.tsx'
 
 const reasonWords = {

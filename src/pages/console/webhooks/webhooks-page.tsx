@@ -1,6 +1,6 @@
 import { environments } from '../../../domain/app.ts'
 import { maximumEndpoints } from '../../../domain/webhook-event.ts'
-import type { EndpointRecord } from '../../../operations/webhooks/endpoint-record.ts'
+import type { EndpointRecord } from '../../../operations/webhooks/endpoints.ts'
 import { AppPage } from '../components/app-page.tsx'
 import { environmentNames } from '../components/environment.tsx'
 import type { OwnApp } from '../owner.ts'

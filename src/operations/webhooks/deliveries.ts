@@ -1,0 +1,172 @@
+import type { WebhookAttempt, WebhookEndpoint, WebhookEvent } from '../../../db/database.ts'
+import { recordId } from '../../domain/identifier.ts'
+import { decideAttempt, isDelivered, restAskedFor } from '../../domain/webhook-delivery.ts'
+import type { WebhookAnswer } from '../../runtime/webhook-sender.ts'
+import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
+import { decide, done } from '../decision.ts'
+import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
+import type { Platform, Trace } from '../platform.ts'
+import { findEndpoint } from './endpoints.ts'
+import { announce } from './events.ts'
+import { signEvent } from './secrets.ts'
+
+/** The IDs of the enabled endpoints that have a delivery due. */
+export const listDueEndpoints = async (platform: Platform): Promise<readonly string[]> =>
+  await platform.database.queries.webhookEndpoints.due(platform.clock.now())
+
+/** `restUntil`: until when the receiver asks not to be called (epoch milliseconds). */
+type Delivered = { readonly kind: 'nothing due' } | { readonly kind: 'sent'; readonly restUntil: number | null }
+
+/**
+ * Sends an endpoint the oldest event that is due, if any. The caller must not run it twice at the same time for one
+ * endpoint, or the same event is sent twice.
+ */
+export const deliverNext = async (
+  platform: Platform,
+  trace: Trace,
+  endpointId: string,
+  signal: AbortSignal,
+): Promise<Delivered> => {
+  const q = platform.database.queries
+  const endpoint = (await q.webhookEndpoints.find(endpointId))?.endpoint
+  if (endpoint?.status !== 'enabled') return nothingDue
+  const next = await q.webhookEvents.nextDue(endpointId, platform.clock.now())
+  if (next === null) return nothingDue
+  const { event, attempts } = next
+  const before = { state: 'pending', attempts } as const
+  const answer = await attemptDelivery(platform, trace, { endpoint, event, before }, signal)
+  return { kind: 'sent', restUntil: restAskedFor(answer, platform.clock.now()) }
+}
+
+const nothingDue = { kind: 'nothing due' } as const
+
+type DeliveryAttempt = {
+  readonly endpoint: WebhookEndpoint
+  readonly event: WebhookEvent
+  /** The delivery as it was read. If it has changed since, for example by a resend, the result does not overwrite it. */
+  readonly before: { readonly state: 'pending' | 'delivered' | 'failed'; readonly attempts: number }
+}
+
+/**
+ * Sends an event to an endpoint once and records the result: the attempt, the new state of the delivery, and whether
+ * the endpoint is disabled. If the process dies before the result is recorded, the event is sent again with the same ID.
+ * @throws what the store throws; the abort reason when the signal aborts, and then nothing is recorded
+ */
+const attemptDelivery = async (
+  platform: Platform,
+  trace: Trace,
+  attempt: DeliveryAttempt,
+  signal?: AbortSignal,
+): Promise<WebhookAnswer> => {
+  const { endpoint, event } = attempt
+  const startedAt = platform.clock.now()
+  const secrets = await platform.database.queries.webhookEndpoints.liveSecrets(endpoint.id, startedAt)
+  const message = { url: endpoint.url, body: event.body, ...(signal === undefined ? {} : { signal }) }
+  const answer =
+    secrets.length === 0
+      ? notSent
+      : await platform.webhooks.send({ ...message, headers: signEvent(event, secrets, platform.clock.wall()) })
+  await record(platform, trace, attempt, answer, startedAt)
+  return answer
+}
+
+const notSent: WebhookAnswer = { status: null, error: 'no_secret', retryAfter: null, answer: '', durationMs: 0 }
+
+const record = async (
+  platform: Platform,
+  trace: Trace,
+  { endpoint, event, before }: DeliveryAttempt,
+  answer: WebhookAnswer,
+  startedAt: number,
+): Promise<void> => {
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  const id = recordId('att_', platform.random.uuid(startedAt))
+  const chance = (platform.random.bytes(1)[0] ?? 0) / 255
+  const { position } = event
+  const isPing = event.kind === 'ping'
+  await platform.database.transaction(async (q) => {
+    const { status, error, durationMs } = answer
+    const about = { endpointId: endpoint.id, eventId: event.id, kind: event.kind, at: startedAt }
+    await q.webhookAttempts.insert({ id, ...about, durationMs, status, error, answer: answer.answer })
+    const current = (await q.webhookEndpoints.find(endpoint.id))?.endpoint
+    if (current === undefined) return
+    const { failingSince } = current
+    const decided = decideAttempt({ result: answer, attempts: before.attempts, isPing, failingSince, now, chance })
+    const place = { position, endpointId: endpoint.id }
+    await q.webhookEvents.moveDelivery(
+      { ...place, ...before },
+      { ...place, ...decided.delivery, attempts: before.attempts + 1 },
+    )
+    if (decided.failingSince !== failingSince) {
+      await q.webhookEndpoints.setFailingSince(endpoint.id, decided.failingSince)
+    }
+    const reason = decided.disable
+    if (reason === null) return
+    if (!(await q.webhookEndpoints.setStatus(endpoint.id, { status: 'disabled', reason }, now))) return
+    const { appId, environment } = endpoint
+    const facts = { appId, environment, target: endpoint.id, detail: { reason } }
+    await announce(q, stamp, { actor: { kind: 'system' }, action: 'webhook.disabled', ...facts })
+  })
+}
+
+type PingResult = Pick<WebhookAnswer, 'status' | 'error' | 'durationMs' | 'answer'> & {
+  readonly eventId: string
+  readonly delivered: boolean
+}
+
+/**
+ * Sends an endpoint one `ping` now, even when it is disabled, and returns the result. It is never repeated.
+ * @throws invalid_request for an unknown ID
+ */
+export const pingEndpoint = async (platform: Platform, trace: Trace, actor: Actor, id: string): Promise<PingResult> => {
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  const eventId = recordId('evt_', platform.random.uuid(now))
+  const { endpoint, event } = await decide(platform.database, async (q) => {
+    const { endpoint } = await findEndpoint(q, id)
+    const { appId, environment } = endpoint
+    const data = { appId, endpointId: id }
+    const position = await q.webhookEvents.put({ id: eventId, appId, environment, kind: 'ping', data }, now)
+    // Stored as given up, so that the delivery job never sends it.
+    await q.webhookEvents.putDelivery({ position, endpointId: id, ...unsent, nextAttemptAt: null })
+    await q.audit.insert(auditEvent(stamp, { actor, action: 'webhook.pinged', appId, environment, target: id }))
+    const event: WebhookEvent | null = await q.webhookEvents.find(eventId)
+    if (event === null) throw new Error('an event disappeared within its own transaction')
+    return done({ endpoint, event })
+  })
+  const answer = await attemptDelivery(platform, trace, { endpoint, event, before: unsent })
+  const { status, error, durationMs } = answer
+  return { eventId, delivered: isDelivered(status), status, error, durationMs, answer: answer.answer }
+}
+
+const unsent = { state: 'failed', attempts: 0 } as const
+
+/** One attempt as the owner sees it. `answer` is text that the receiver wrote: do not trust it. */
+export type AttemptRecord = Omit<WebhookAttempt, 'endpointId'>
+
+const attemptRecord = (row: WebhookAttempt): AttemptRecord => ({
+  id: row.id,
+  eventId: row.eventId,
+  kind: row.kind,
+  at: row.at,
+  durationMs: row.durationMs,
+  status: row.status,
+  error: row.error,
+  answer: row.answer,
+})
+
+/**
+ * The attempts of the last 30 days for an endpoint, newest first.
+ * @throws invalid_request for an unknown ID
+ */
+export const listAttempts = async (
+  platform: Platform,
+  endpointId: string,
+  { limit, cursor }: PageRequest,
+): Promise<Page<AttemptRecord>> => {
+  const q = platform.database.queries
+  await findEndpoint(q, endpointId)
+  const rows = await q.webhookAttempts.pageOfEndpoint(endpointId, cursor ?? beyondEveryId, limit + 1)
+  return pageOf(rows.map(attemptRecord), limit, ({ id }) => id)
+}

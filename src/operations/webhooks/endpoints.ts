@@ -1,0 +1,140 @@
+// The webhook endpoints of an app as owners and operators see, list, disable and remove them. add-endpoint.ts adds one.
+
+import type { Queries, WebhookEndpoint } from '../../../db/database.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
+import type { DeliveryState } from '../../domain/webhook-delivery.ts'
+import { parseStoredKinds, type WebhookKind } from '../../domain/webhook-event.ts'
+import { findApp } from '../apps/find-app.ts'
+import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput } from '../bad-input.ts'
+import { decide, done } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+import { announce } from './events.ts'
+
+/** An endpoint without its secrets. */
+export type EndpointRecord = Pick<
+  WebhookEndpoint,
+  'id' | 'environment' | 'url' | 'status' | 'reason' | 'failingSince' | 'createdAt' | 'updatedAt'
+> & {
+  readonly app: string
+  readonly kinds: readonly WebhookKind[]
+}
+
+/** The answer to creating an endpoint or rotating its secret. No other answer contains a secret. */
+export type NewEndpointRecord = EndpointRecord & { readonly secret: string }
+
+export const endpointRecord = (row: WebhookEndpoint, app: string): EndpointRecord => ({
+  id: row.id,
+  app,
+  environment: row.environment,
+  url: row.url,
+  kinds: parseStoredKinds(row.kinds),
+  status: row.status,
+  reason: row.reason,
+  failingSince: row.failingSince,
+  createdAt: row.createdAt,
+  updatedAt: row.updatedAt,
+})
+
+/**
+ * The endpoint with this ID and the slug of its app.
+ * @throws invalid_request for an unknown ID, or when the app is deleted
+ */
+export const findEndpoint = async (
+  q: Queries,
+  id: string,
+): Promise<{ readonly endpoint: WebhookEndpoint; readonly slug: string }> => {
+  const found = await q.webhookEndpoints.find(id)
+  if (found === null) throw badInput('endpoint', 'There is no such webhook endpoint.')
+  return found
+}
+
+/** The endpoint belongs to the app with this slug, and the app to this user. For anyone else it does not exist. */
+export const ownsEndpoint =
+  (userId: string, slug: string, endpointId: string) =>
+  async (q: Queries): Promise<PlatformError | null> => {
+    const app = await q.apps.ownedBySlug(userId, slug)
+    const found = await q.webhookEndpoints.find(endpointId)
+    return app !== null && found?.endpoint.appId === app.id ? null : refuse('route_not_found')
+  }
+
+/**
+ * The webhook endpoints of an app, by environment, oldest first.
+ * @throws invalid_request for an unknown slug
+ */
+export const listEndpoints = async (platform: Platform, slug: string): Promise<readonly EndpointRecord[]> => {
+  const q = platform.database.queries
+  const app = await findApp(q, slug)
+  return (await q.webhookEndpoints.listOfApp(app.id)).map((row) => endpointRecord(row, slug))
+}
+
+/** An endpoint, the number of its deliveries in each state (without pings), and when its old secret expires. */
+export type EndpointDetail = EndpointRecord & {
+  readonly deliveries: Readonly<Record<DeliveryState, number>>
+  /** Null when only the current secret is valid. */
+  readonly oldSecretEndsAt: number | null
+}
+
+/**
+ * One endpoint of an app.
+ * @throws route_not_found when the app has no endpoint with this ID
+ */
+export const readEndpoint = async (platform: Platform, appId: string, id: string): Promise<EndpointDetail> => {
+  const q = platform.database.queries
+  const found = await q.webhookEndpoints.find(id)
+  if (found?.endpoint.appId !== appId) throw refuse('route_not_found')
+  const counts = await q.webhookEvents.countsOf(id)
+  const countOf = (state: DeliveryState): number => counts.find((row) => row.state === state)?.count ?? 0
+  const [, old] = await q.webhookEndpoints.liveSecrets(id, platform.clock.now())
+  return {
+    ...endpointRecord(found.endpoint, found.slug),
+    deliveries: { pending: countOf('pending'), delivered: countOf('delivered'), failed: countOf('failed') },
+    oldSecretEndsAt: old?.expiresAt ?? null,
+  }
+}
+
+/**
+ * Enables or disables an endpoint. Events for a disabled endpoint are kept for 30 days and sent once it is enabled.
+ * Nothing changes when the endpoint already has this status.
+ * @throws invalid_request for an unknown ID
+ */
+export const setEndpointStatus = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  input: { readonly id: string; readonly status: EndpointRecord['status'] },
+): Promise<EndpointRecord> => {
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  const { id, status } = input
+  const reason = status === 'disabled' ? ('by_hand' as const) : null
+  return await decide(platform.database, async (q) => {
+    const { endpoint, slug } = await findEndpoint(q, id)
+    if (!(await q.webhookEndpoints.setStatus(id, { status, reason }, now))) return done(endpointRecord(endpoint, slug))
+    const { appId, environment } = endpoint
+    const about = { actor, appId, environment, target: id }
+    if (status === 'enabled') await q.audit.insert(auditEvent(stamp, { ...about, action: 'webhook.enabled' }))
+    else await announce(q, stamp, { ...about, action: 'webhook.disabled', detail: { reason } })
+    return done(endpointRecord({ ...endpoint, status, reason, failingSince: null, updatedAt: now }, slug))
+  })
+}
+
+/**
+ * Removes an endpoint and its secrets. Pending deliveries to it are never sent.
+ * @throws invalid_request for an unknown ID
+ */
+export const removeEndpoint = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  id: string,
+): Promise<EndpointRecord> => {
+  const stamp = auditStamp(platform, trace, platform.clock.now())
+  return await decide(platform.database, async (q) => {
+    const { endpoint, slug } = await findEndpoint(q, id)
+    await q.webhookEndpoints.remove(id)
+    const { appId, environment } = endpoint
+    await q.audit.insert(auditEvent(stamp, { actor, action: 'webhook.removed', appId, environment, target: id }))
+    return done(endpointRecord(endpoint, slug))
+  })
+}
