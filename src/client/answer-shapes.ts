@@ -1,4 +1,3 @@
-/** What each answer of the contract looks like. The types hold every field to the schema that the server checks with. */
 import type {
   AppIdentity,
   AppTokenAnswer,
@@ -12,20 +11,52 @@ import type {
   Version,
   VersionPage,
 } from './contract-types.ts'
-import {
-  isInteger,
-  isObject,
-  isSeconds,
-  isText,
-  isTrue,
-  isWord,
-  isYesOrNo,
-  listOf,
-  optional,
-  orNull,
-  recordOf,
-  type Shape,
-} from './shape.ts'
+
+/** Whether a value has the type. What a server sends is unknown until it is checked. */
+export type Shape<T> = (value: unknown) => value is T
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export const isObject: Shape<JsonObject> = (value): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export const isText: Shape<string> = (value) => typeof value === 'string'
+
+/** One of several words. Any word passes, since a later server may know more than this client. */
+const isWord = <T extends string>(value: unknown): value is T => typeof value === 'string'
+
+export const isYesOrNo: Shape<boolean> = (value) => typeof value === 'boolean'
+
+const isTrue: Shape<true> = (value) => value === true
+
+export const isInteger: Shape<number> = (value): value is number => Number.isSafeInteger(value)
+
+/** A lifetime that is short enough for a Date to hold its end. */
+const isSeconds: Shape<number> = (value): value is number => isInteger(value) && value >= 0 && value < 2 ** 40
+
+export const orNull =
+  <T>(shape: Shape<T>): Shape<T | null> =>
+  (value): value is T | null =>
+    value === null || shape(value)
+
+/** A field that may be missing. */
+export const optional =
+  <T>(shape: Shape<T>): Shape<T | undefined> =>
+  (value): value is T | undefined =>
+    value === undefined || shape(value)
+
+export const listOf =
+  <T>(shape: Shape<T>): Shape<T[]> =>
+  (value): value is T[] =>
+    Array.isArray(value) && value.every(shape)
+
+/** An object with these fields. Others are ignored, since a later server may add some. */
+export const recordOf =
+  <T extends object>(fields: { readonly [Name in keyof Required<T>]: Shape<T[Name]> }): Shape<T> =>
+  (value): value is T =>
+    isObject(value) && Object.entries<Shape<unknown>>(fields).every(([name, shape]) => shape(value[name]))
+
+// Below, each answer of the contract. The types come from the schemas that the server checks with.
 
 export const isAppTokenAnswer: Shape<AppTokenAnswer> = recordOf<AppTokenAnswer>({
   accessToken: isText,

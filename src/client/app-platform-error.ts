@@ -1,28 +1,28 @@
 import type { ErrorCode } from '../domain/errors.ts'
 
-/** What can go wrong without an error of the platform's own. */
+/** Failures for which the platform has no error code. */
 export type ClientFault =
-  /** No answer: no such host, nobody listening, a connection that broke. Whether the request was obeyed is not known. */
+  /** No answer: unknown host, refused or broken connection. The request may have been carried out. */
   | 'unreachable'
-  /** No whole answer in time. Whether the request was obeyed is not known. */
+  /** No complete answer in time. The request may have been carried out. */
   | 'timed_out'
-  /** An answer that is not the platform's: a redirect, a page of a proxy, JSON that is none. */
+  /** An answer that is not the platform's: a redirect, a proxy's page, malformed JSON. */
   | 'unexpected_answer'
-  /** Plain HTTP to another machine would show every secret on the way. */
+  /** Plain HTTP to another machine would expose every secret on the network. */
   | 'insecure_url'
-  /** The client was made without a scope to ask app tokens for. */
+  /** The client was created without `appScope`. */
   | 'app_scope_missing'
-  /** The browser came back with another state than it was sent away with (RFC 6749 section 10.12). */
+  /** The callback's state is not the one that was sent (RFC 6749 section 10.12). */
   | 'state_mismatch'
-  /** The browser came back from another server (RFC 9207 section 2.4). */
+  /** The callback comes from another server (RFC 9207 section 2.4). */
   | 'issuer_mismatch'
-  /** The browser came back with neither a code nor an error, or with one of them twice. */
+  /** The callback has neither a code nor an error, or one of them twice. */
   | 'malformed_callback'
 
-/** A later server may know more codes than this client; those that are known complete in an editor. */
+/** Any string, since a later server may know more codes. The known ones are listed so that editors complete them. */
 export type AppPlatformErrorCode = ErrorCode | ClientFault | (string & Record<never, never>)
 
-export type AppPlatformErrorFacts = {
+type AppPlatformErrorFacts = {
   readonly status?: number
   readonly requestId?: string | null
   readonly param?: string | null
@@ -32,19 +32,19 @@ export type AppPlatformErrorFacts = {
 }
 
 /**
- * Every refusal and every failure of a call. No field of it, and nothing it prints as, holds a secret that was sent.
+ * Every refusal and every failure of a call. No field, and no way of printing it, contains a secret that was sent.
  */
 export class AppPlatformError extends Error {
   override readonly name = 'AppPlatformError'
   /** The HTTP status; null when there was no answer. */
   readonly status: number | null
-  /** What to tell whoever runs the server; null when there was no answer. */
+  /** Names the request in the server's log; null when there was no answer. */
   readonly requestId: string | null
   /** The field at fault. */
   readonly param: string | null
-  /** Facts for programs; which ones depends on the code. */
+  /** Facts for programs; the code decides which. */
   readonly details: Readonly<Record<string, unknown>> | null
-  /** Whole seconds after which to come back, when the server said. */
+  /** Whole seconds to wait before a repeat; null when the server named none. */
   readonly retryAfter: number | null
 
   constructor(
@@ -60,7 +60,7 @@ export class AppPlatformError extends Error {
     this.retryAfter = retryAfter ?? null
   }
 
-  /** Whether the request may have been obeyed: it was sent, and nothing came back that says otherwise. */
+  /** Whether the request may have been carried out: it was sent, and no answer denies it. */
   get mayBeDone(): boolean {
     if (this.status === null) return this.code === 'unreachable' || this.code === 'timed_out'
     return this.status < 300 || this.status >= 500

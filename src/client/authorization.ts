@@ -1,12 +1,11 @@
 import { AppPlatformError } from './app-platform-error.ts'
-import { createPkce, randomText } from './pkce.ts'
 
 export type AuthorizationOptions = {
   /** Registered for the environment of the client, byte for byte. */
   readonly redirectUri: string
   /** Space-separated scope names. */
   readonly scope: string
-  /** Something of the app's own to be told from when the user comes back; by default 128 random bits. */
+  /** A value of the app's own that the callback carries back; by default 128 random bits. */
   readonly state?: string
 }
 
@@ -18,7 +17,7 @@ export type StartedAuthorization = {
   readonly redirectUri: string
 }
 
-/** Makes a state, a verifier and the URL of the consent page (RFC 6749 section 4.1.1, RFC 7636 section 4.3). */
+/** Creates a state, a verifier and the URL of the consent page (RFC 6749 section 4.1.1, RFC 7636 section 4.3). */
 export const startAuthorization = async (
   issuer: string,
   clientId: string,
@@ -39,11 +38,10 @@ export const startAuthorization = async (
 }
 
 /**
- * The code that the browser brought back. The state is looked at first, then who sent the browser, and only then what it
- * brought.
+ * The code in a callback. The state is checked first, then the issuer, and the rest is read only after that.
  * @param callback the URL that was called, or its query
- * @throws AppPlatformError state_mismatch, issuer_mismatch, malformed_callback, or the error that the platform sent
- *   along, such as access_denied
+ * @throws AppPlatformError state_mismatch, issuer_mismatch, malformed_callback, or the error that the platform sent,
+ *   such as access_denied
  */
 export const readCallback = (
   callback: string | URL | URLSearchParams,
@@ -55,11 +53,11 @@ export const readCallback = (
     return values.length === 1 && values[0] !== '' ? (values[0] ?? null) : null
   }
   if (only('state') !== expected.state) {
-    throw new AppPlatformError('state_mismatch', 'The browser came back with another state than it was sent with.')
+    throw new AppPlatformError('state_mismatch', 'The state of the callback is not the one that was sent.')
   }
-  // This platform always names itself, so that an answer of another server is never taken for its own.
+  // The platform always sends `iss`, so a callback of another server is never mistaken for its own.
   if (only('iss') !== expected.issuer) {
-    throw new AppPlatformError('issuer_mismatch', 'The browser came back from another server.')
+    throw new AppPlatformError('issuer_mismatch', 'The callback comes from another server.')
   }
   const code = only('code')
   const error = only('error')
@@ -67,7 +65,7 @@ export const readCallback = (
     throw new AppPlatformError(error, only('error_description') ?? 'The authorization was refused.')
   }
   if (code === null || query.has('error')) {
-    throw new AppPlatformError('malformed_callback', 'The browser came back without a code.')
+    throw new AppPlatformError('malformed_callback', 'The callback has no code.')
   }
   return code
 }
@@ -78,3 +76,25 @@ const queryOf = (callback: string | URL | URLSearchParams): URLSearchParams => {
   const start = callback.indexOf('?')
   return new URLSearchParams(callback.slice(start + 1).replace(/#.*$/s, ''))
 }
+
+/** The secret half and the public half of a PKCE pair (RFC 7636). */
+export type Pkce = { readonly codeVerifier: string; readonly codeChallenge: string }
+
+/** A new verifier of 256 random bits, and its challenge. */
+export const createPkce = async (): Promise<Pkce> => {
+  const codeVerifier = randomText(32)
+  return { codeVerifier, codeChallenge: await challengeOf(codeVerifier) }
+}
+
+/** The S256 challenge of a verifier (RFC 7636 section 4.2). */
+export const challengeOf = async (codeVerifier: string): Promise<string> =>
+  base64url(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(codeVerifier))))
+
+/** So many random bytes, in base64url. */
+const randomText = (bytes: number): string => base64url(crypto.getRandomValues(new Uint8Array(bytes)))
+
+const base64url = (bytes: Uint8Array): string =>
+  btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')

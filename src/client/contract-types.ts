@@ -1,4 +1,4 @@
-/** What goes over the wire, by the names of the contract. Derived from the schemas that the server itself checks with. */
+/** The requests and answers of the contract. The types are derived from the schemas that the server checks with. */
 import type { Static } from '@sinclair/typebox'
 import type {
   authorizeRequest,
@@ -27,7 +27,7 @@ export type AppIdentity = Static<typeof appIdentity>
 
 export type Version = Static<typeof versionRecord>
 export type VersionPage = Static<typeof versionList>
-/** What an upload may say; the fields that no upload may carry are not among it. */
+/** The fields of an upload, without those that the server refuses. */
 export type VersionUpload = Omit<Static<typeof versionUpload>, (typeof forbiddenUploadFields)[number]>
 export type RollbackRequest = Static<typeof rollbackRequest>
 export type Rollback = Static<typeof rollbackResponse>

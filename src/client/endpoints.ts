@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import {
   isAppIdentity,
   isAppTokenAnswer,
@@ -10,6 +11,7 @@ import {
   isVersion,
   isVersionPage,
 } from './answer-shapes.ts'
+import { AppPlatformError } from './app-platform-error.ts'
 import type {
   AppTokenRequest,
   AuthorizeRequest,
@@ -22,30 +24,30 @@ import type {
 } from './contract-types.ts'
 import type { CallOptions, PlatformRequest, Send } from './transport.ts'
 
-export type BearerOptions = CallOptions & { readonly bearer: string }
-/** A call that may be sent again when it carries a key; without one it is sent once. */
+type BearerOptions = CallOptions & { readonly bearer: string }
+/** A call that may be repeated when it carries a key; without one it is sent once. */
 export type RepeatableOptions = CallOptions & { readonly idempotencyKey?: string }
 export type UploadOptions = RepeatableOptions & Pick<PlatformRequest, 'onUpload'>
 
-/** Uploads of 10 MiB over slow lines take their time. */
+/** An upload may be 10 MiB over a slow line. */
 const uploadTimeoutMs = 300_000
 
 /**
- * The server knows a repeated exchange or refresh for 60 s by its key, and takes it for theft after that (contract
+ * For 60 s the server recognises a repeated exchange or refresh by its key; after that it counts as reuse (contract
  * section 3). The last repeat starts early enough to arrive in time.
  */
 const repeatWithinMs = 45_000
 
-/** The ten endpoints of the contract, one function each; all of them throw what the transport throws. */
+/** The ten endpoints of the contract, one function each. All throw what the transport throws. */
 export const createEndpoints = (send: Send) => ({
-  /** `POST /token`. Idempotent, for a token that got lost on the way is held by nobody and ends within the hour. */
+  /** `POST /token`. Idempotent: a token that is lost in transit expires within the hour. */
   issueAppToken: async (body: AppTokenRequest, options: CallOptions = {}) =>
     await send(isAppTokenAnswer, { ...options, method: 'POST', path: '/token', body, idempotent: true }),
 
   /** `GET /me`, with an app token. */
   identifyApp: async (options: BearerOptions) => await send(isAppIdentity, { ...options, method: 'GET', path: '/me' }),
 
-  /** `GET /versions`, with an app token of development credentials, as the next two. */
+  /** `GET /versions`, with an app token of development credentials; the next two need one too. */
   listVersions: async (query: VersionQuery, options: BearerOptions) =>
     await send(isVersionPage, { ...options, method: 'GET', path: '/versions', query }),
 
@@ -57,11 +59,11 @@ export const createEndpoints = (send: Send) => ({
   rollBackVersion: async (body: RollbackRequest, options: BearerOptions & RepeatableOptions) =>
     await send(isRollback, { ...options, method: 'POST', path: '/versions/rollback', body }),
 
-  /** `POST /oauth/authorize`, with the session token of the signed-in user. Every call makes another grant. */
+  /** `POST /oauth/authorize`, with the session token of the signed-in user. Every call creates another grant. */
   authorize: async (body: AuthorizeRequest, options: BearerOptions) =>
     await send(isAuthorization, { ...options, method: 'POST', path: '/oauth/authorize', body }),
 
-  /** `POST /oauth/token`: an exchange or a refresh. Without a key it is sent once, whatever happens to it. */
+  /** `POST /oauth/token`: an exchange or a refresh. Without a key it is never repeated. */
   issueUserTokens: async (body: TokenRequest, options: RepeatableOptions = {}) =>
     await send(isTokenAnswer, { ...options, method: 'POST', path: '/oauth/token', body, repeatWithinMs }),
 
@@ -69,7 +71,7 @@ export const createEndpoints = (send: Send) => ({
   identifyUser: async (options: BearerOptions) =>
     await send(isUserIdentity, { ...options, method: 'GET', path: '/oauth/me' }),
 
-  /** `POST /oauth/revoke`: an app with its credentials, or a bearer of a token or a session. What is dead stays dead. */
+  /** `POST /oauth/revoke`: by an app with its credentials, or with a bearer token or session. Idempotent. */
   revoke: async (body: RevokeRequest, options: CallOptions & { readonly bearer?: string } = {}) =>
     await send(isRevoked, { ...options, method: 'POST', path: '/oauth/revoke', body, idempotent: true }),
 
@@ -79,3 +81,28 @@ export const createEndpoints = (send: Send) => ({
 })
 
 export type Endpoints = ReturnType<typeof createEndpoints>
+
+type Page<Item> = { readonly data: readonly Item[]; readonly nextCursor: string | null }
+
+/** The items of all pages. A page is requested when the loop reaches it. */
+export async function* everyItem<Item>(
+  pageAfter: (cursor: string | undefined) => Promise<Page<Item>>,
+): AsyncGenerator<Item, void> {
+  for (let cursor: string | undefined; ;) {
+    const { data, nextCursor } = await pageAfter(cursor)
+    yield* data
+    if (nextCursor === null) return
+    if (nextCursor === cursor) throw new AppPlatformError('unexpected_answer', 'The list repeats a cursor.')
+    cursor = nextCursor
+  }
+}
+
+/** A file as an upload carries it, with its SHA-256 for the server to check. */
+export const artifactOf = async (
+  filename: string,
+  bytes: Uint8Array<ArrayBuffer>,
+): Promise<NonNullable<VersionUpload['artifact']>> => ({
+  filename,
+  contentBase64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
+  sha256: Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex'),
+})

@@ -1,13 +1,17 @@
 /** The client library: for an app's backend, on Bun and on Node 20. */
 export { AppPlatformError, type AppPlatformErrorCode, type ClientFault } from './app-platform-error.ts'
-export type { AppToken } from './app-tokens.ts'
-export { artifactOf } from './artifact.ts'
-export { type AuthorizationOptions, readCallback, type StartedAuthorization } from './authorization.ts'
+export {
+  type AuthorizationOptions,
+  challengeOf,
+  createPkce,
+  type Pkce,
+  readCallback,
+  type StartedAuthorization,
+} from './authorization.ts'
 export type * from './contract-types.ts'
-export type { Endpoints } from './endpoints.ts'
-export { challengeOf, createPkce, type Pkce } from './pkce.ts'
+export { artifactOf, type Endpoints } from './endpoints.ts'
 export { createPlatformClient, type PlatformClient, type PlatformClientOptions } from './platform-client.ts'
-export type { RetryPolicy } from './retry-policy.ts'
+export type { RetryPolicy } from './retry.ts'
+export type { AppToken, OnTokens, UserTokenSet } from './tokens.ts'
 export type { CallOptions, Repeat } from './transport.ts'
 export type { UserSession } from './user-session.ts'
-export type { OnTokens, UserTokenSet } from './user-tokens.ts'

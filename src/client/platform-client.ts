@@ -1,5 +1,14 @@
 import { AppPlatformError } from './app-platform-error.ts'
-import { type AppToken, createAppTokens } from './app-tokens.ts'
+import {
+  type AppToken,
+  createAppTokens,
+  createUserTokens,
+  type OnTokens,
+  tokenSetOf,
+  type TokenSource,
+  type UserTokenSet,
+  withToken,
+} from './tokens.ts'
 import {
   type AuthorizationOptions,
   readCallback,
@@ -15,56 +24,53 @@ import type {
   VersionQuery,
   VersionUpload,
 } from './contract-types.ts'
-import { createEndpoints, type Endpoints, type RepeatableOptions, type UploadOptions } from './endpoints.ts'
-import { everyItem } from './every-item.ts'
+import { createEndpoints, type Endpoints, everyItem, type RepeatableOptions, type UploadOptions } from './endpoints.ts'
 import { type CallOptions, createTransport, type TransportOptions } from './transport.ts'
 import { createUserSession, type UserSession } from './user-session.ts'
-import { createUserTokens, type OnTokens, tokenSetOf, type UserTokenSet } from './user-tokens.ts'
-import { orAborted } from './wait.ts'
-import { type TokenSource, withToken } from './with-token.ts'
+import { orAborted } from './retry.ts'
 
 export type PlatformClientOptions = TransportOptions & {
   readonly clientId: string
   readonly clientSecret: string
-  /** Scopes of the app's own tokens, space-separated; needed for `me` and `versions` only. */
+  /** Scopes of the app's own tokens, separated by spaces. Only `me` and `versions` need them. */
   readonly appScope?: string
-  /** The origin by which the platform names itself, where that is not the URL it is reached at. */
+  /** The platform's public origin, if it is not the URL that this client calls. */
   readonly issuer?: string
 }
 
 /** An app's backend at the platform. Every call throws AppPlatformError, or the reason of its signal. */
 export type PlatformClient = {
-  /** The endpoints one by one, with tokens of the caller's own. */
+  /** Each endpoint as a function; the caller brings the token. */
   readonly endpoints: Endpoints
-  /** The app's own token: held, renewed before it expires, asked for once however many wait for it. */
+  /** The app's own token. It is renewed before it expires, by one request at a time. */
   appToken(options?: CallOptions): Promise<AppToken>
   me(options?: CallOptions): Promise<AppIdentity>
   readonly versions: {
     list(query?: VersionQuery, options?: CallOptions): Promise<VersionPage>
-    /** Versions of all pages, newest first, page by page. */
+    /** Versions of all pages, newest first. A page is requested when the loop reaches it. */
     all(query?: Pick<VersionQuery, 'status'>, options?: CallOptions): AsyncGenerator<Version, void>
-    /** Under an idempotency key of its own, unless one is given, so that it is safe to repeat. */
+    /** Sends an idempotency key, a new one unless one is given, so that it is safe to repeat. */
     create(upload: VersionUpload, options?: UploadOptions): Promise<Version>
-    /** Under an idempotency key, as `create`. */
+    /** Sends an idempotency key, as `create` does. */
     rollBack(rollback: RollbackRequest, options?: RepeatableOptions): Promise<Rollback>
   }
-  /** Where to send the browser; keep what comes with it until the browser is back. */
+  /** Where to send the browser. Keep the rest of the result until the browser is back. */
   startAuthorization(options: AuthorizationOptions): Promise<StartedAuthorization>
-  /** Checks what the browser brought back and exchanges the code. `onTokens` stores the tokens, now and ever after. */
+  /** Checks the callback and exchanges the code. `onTokens` stores these tokens and all later ones. */
   finishAuthorization(
     callback: string | URL | URLSearchParams,
     started: Omit<StartedAuthorization, 'url'>,
     onTokens: OnTokens,
   ): Promise<UserSession>
-  /** A user whose tokens were stored before. */
+  /** A user whose tokens are in the app's store. */
   user(tokens: UserTokenSet, onTokens: OnTokens): UserSession
-  /** Ends an app token, or the whole grant that any other token belongs to. */
+  /** Ends an app token, or for any other token its whole grant. */
   revoke(token: string, options?: CallOptions): Promise<void>
 }
 
 /**
- * Secrets and tokens are held where nothing that prints or serialises the client finds them.
- * @throws AppPlatformError insecure_url; TypeError for a URL that is no origin
+ * Secrets and tokens are held in closures, so that printing or serialising the client shows none.
+ * @throws AppPlatformError insecure_url; TypeError for a URL that is not an origin
  */
 export const createPlatformClient = (options: PlatformClientOptions): PlatformClient => {
   const { clientId, clientSecret, appScope } = options
@@ -89,8 +95,7 @@ export const createPlatformClient = (options: PlatformClientOptions): PlatformCl
   return {
     endpoints,
     appToken: async ({ signal } = {}) => await orAborted(appTokens.get(), signal),
-    me: async (call = {}) =>
-      await withToken(appTokens, async (bearer) => await endpoints.identifyApp({ ...call, bearer }), call.signal),
+    me: async (call = {}) => await withToken(appTokens, call, endpoints.identifyApp),
     versions: versionsOf(endpoints, appTokens),
     startAuthorization: async (asked) => await startAuthorization(issuer, clientId, asked),
     finishAuthorization: async (callback, { state, codeVerifier, redirectUri }, onTokens) => {
@@ -109,7 +114,7 @@ export const createPlatformClient = (options: PlatformClientOptions): PlatformCl
 
 const versionsOf = (endpoints: Endpoints, tokens: TokenSource<AppToken>): PlatformClient['versions'] => {
   const list = async (query: VersionQuery = {}, call: CallOptions = {}) =>
-    await withToken(tokens, async (bearer) => await endpoints.listVersions(query, { ...call, bearer }), call.signal)
+    await withToken(tokens, call, async (signed) => await endpoints.listVersions(query, signed))
   return {
     list,
     all: (query, call) =>
@@ -118,19 +123,11 @@ const versionsOf = (endpoints: Endpoints, tokens: TokenSource<AppToken>): Platfo
       ),
     create: async (upload, call = {}) => {
       const repeatable = { idempotencyKey: crypto.randomUUID(), ...call }
-      return await withToken(
-        tokens,
-        async (bearer) => await endpoints.createVersion(upload, { ...repeatable, bearer }),
-        call.signal,
-      )
+      return await withToken(tokens, repeatable, async (signed) => await endpoints.createVersion(upload, signed))
     },
     rollBack: async (rollback, call = {}) => {
       const repeatable = { idempotencyKey: crypto.randomUUID(), ...call }
-      return await withToken(
-        tokens,
-        async (bearer) => await endpoints.rollBackVersion(rollback, { ...repeatable, bearer }),
-        call.signal,
-      )
+      return await withToken(tokens, repeatable, async (signed) => await endpoints.rollBackVersion(rollback, signed))
     },
   }
 }

@@ -1,33 +1,33 @@
 import type { currentApiVersion } from '../domain/api-version.ts'
 import { AppPlatformError } from './app-platform-error.ts'
-import { isObject, type Shape } from './shape.ts'
+import { isObject, type Shape } from './answer-shapes.ts'
 
-/** The version of the contract that this client speaks: the type holds it to the one that the server speaks. */
+/** The contract version of this client. The type makes it equal to the server's. */
 export const apiVersion: typeof currentApiVersion = '2026-08'
 
-/** As much of a response as is looked at, its body read to the end. */
+/** The parts of a response that are used, with the body read to its end. */
 export type RawAnswer = { readonly status: number; readonly headers: Headers; readonly text: string }
 
 /**
- * What the platform answered. The one place where an answer gets its type, once it has the shape of it.
- * @param secrets what was sent and must not come back in an error, whoever answered
- * @throws AppPlatformError for everything but a success of the platform
+ * The platform's answer. This is the only place where an answer gets its type, after its shape was checked.
+ * @param secrets the secrets of the request, which no error may repeat
+ * @throws AppPlatformError for everything except a success of the platform
  */
 export const readAnswer = <T>(answer: RawAnswer, shape: Shape<T>, secrets: readonly string[]): T => {
   const { status, headers } = answer
   if (status < 200 || status > 299) throw errorOf({ ...answer, text: without(secrets, answer.text) })
   const value = parsed(answer.text)
-  // Any server may answer with an object; every answer of the platform says which version of the contract it has.
+  // Any server may answer with an object; only the platform adds the version of the contract.
   if (shape(value) && headers.get('x-service-api-version') === apiVersion) return value
   throw unexpected(status, headers)
 }
 
-/** Longer than a page of a hundred versions with the longest manifests and notes. */
+/** More than a page of a hundred versions with the longest manifests and notes. */
 const longestAnswerBytes = 64 * 1024 * 1024
 
 /**
- * The body of an answer, to its end.
- * @throws AppPlatformError for one that goes on and on; what reading throws
+ * The body of an answer, read to its end.
+ * @throws AppPlatformError for one that is too long; what reading throws
  */
 export const readText = async ({ status, headers, body }: Response): Promise<string> => {
   if (body === null) return ''

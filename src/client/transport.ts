@@ -1,29 +1,26 @@
+import type { Shape } from './answer-shapes.ts'
 import { AppPlatformError } from './app-platform-error.ts'
-import { isLoopback } from './loopback.ts'
 import { apiVersion, type RawAnswer, readAnswer, readText } from './read-answer.ts'
-import { defaultRetryPolicy, type RetryPolicy, waitBeforeRepeat } from './retry-policy.ts'
-import type { Shape } from './shape.ts'
-import { uploadStream } from './upload-stream.ts'
-import { wait } from './wait.ts'
+import { defaultRetryPolicy, type RetryPolicy, wait, waitBeforeRepeat } from './retry.ts'
 
 const base = '/api/app-platform'
 
 export type TransportOptions = {
   /** The origin of the server, such as `https://apps.example.com`. */
   readonly url: string
-  /** Lets secrets travel over plain HTTP to another machine. */
+  /** Allows plain HTTP to another machine, which exposes secrets on the network. */
   readonly insecureHttp?: boolean
-  /** How long one try may take, its answer included. An upload gets five minutes. */
+  /** How long one try may take, including its answer. An upload gets five minutes. */
   readonly timeoutMs?: number
   readonly retry?: Partial<RetryPolicy>
-  /** Told before each wait for a repeat. */
+  /** Called before each wait for a repeat. */
   readonly onRepeat?: (repeat: Repeat) => void
   readonly fetch?: (url: URL, init: RequestInit) => Promise<Response>
 }
 
 export type Repeat = { readonly error: AppPlatformError; readonly waitMs: number }
 
-/** What every call takes. */
+/** Options of every call. */
 export type CallOptions = {
   readonly signal?: AbortSignal
   readonly timeoutMs?: number
@@ -37,23 +34,23 @@ export type PlatformRequest = CallOptions & {
   readonly body?: object
   readonly bearer?: string
   readonly idempotencyKey?: string
-  /** Whether the same request twice is as good as once; a GET, and whatever carries an idempotency key, always is. */
+  /** Whether sending it twice has the effect of sending it once. GETs and requests with an idempotency key always are. */
   readonly idempotent?: boolean
-  /** No repeat later than this, where that is sooner than usual. */
+  /** No repeat starts later than this, if that is earlier than the policy's limit. */
   readonly repeatWithinMs?: number
-  /** Told how many bytes of the body are on their way, and how many there are. */
+  /** Called with the bytes of the body that were sent so far and with their total. */
   readonly onUpload?: (sentBytes: number, totalBytes: number) => void
 }
 
-/** Sends a request and gives its answer, which has that shape. */
+/** Sends a request and returns its answer, which has that shape. */
 export type Send = <T>(shape: Shape<T>, request: PlatformRequest) => Promise<T>
 
 /**
- * Sends requests of the contract. Each try has a timeout; a try that failed is repeated by the retry policy if that
- * cannot do anything twice: after 429, where the server did nothing, always; after 5xx and where no answer came, only
- * what is idempotent (spec section 7).
- * @throws AppPlatformError insecure_url, TypeError for a URL that is no origin; the requests throw AppPlatformError, or
- *   the reason of their signal
+ * Sends requests of the contract. Each try has a timeout. The retry policy repeats a failed try if that cannot do
+ * anything twice: always after 429, where the server did nothing; after 5xx or no answer only if the request is
+ * idempotent (spec section 7).
+ * @throws AppPlatformError insecure_url, TypeError for a URL that is not an origin; the requests throw AppPlatformError,
+ *   or the reason of their signal
  */
 export const createTransport = (options: TransportOptions): Send => {
   const origin = originOf(options)
@@ -82,7 +79,7 @@ const mayRepeat = (request: PlatformRequest, { code, status }: AppPlatformError)
   if (status === 429) return true
   const isIdempotent = request.method === 'GET' || request.idempotencyKey !== undefined || request.idempotent === true
   if (!isIdempotent) return false
-  // The first try is still being worked on, and its outcome is what the repeat will get (contract section 5).
+  // The first try is still running; the repeat will get its outcome (contract section 5).
   if (code === 'idempotency_in_progress') return true
   return status === null ? code === 'unreachable' || code === 'timed_out' : status >= 500
 }
@@ -96,7 +93,7 @@ const createAttempt =
     const timeout = AbortSignal.timeout(request.timeoutMs ?? timeoutMs)
     const signal = request.signal === undefined ? timeout : AbortSignal.any([request.signal, timeout])
     try {
-      // A redirect is not followed: it would take the secrets of the request along.
+      // Redirects are not followed: they would forward the secrets of the request.
       const init = { method: request.method, headers: headersOf(request), redirect: 'manual', signal } as const
       const response = await fetch(urlOf(origin, request), { ...init, ...bodyOf(request), ...directly(origin) })
       return { status: response.status, headers: response.headers, text: await readText(response) }
@@ -110,8 +107,8 @@ const createAttempt =
   }
 
 /**
- * Bun sends what is for this machine to the proxy of the environment, too, and plain HTTP would show it every secret. An
- * object without a type of its own, for only Bun knows the field, and its types do not know the value.
+ * Bun sends even requests to this machine through the proxy of the environment, which could read every secret of plain
+ * HTTP. The result is an untyped object because only Bun knows the field, and its types do not allow the value.
  */
 const directly = (origin: string): object => (isLoopback(new URL(origin).hostname) ? { proxy: false } : {})
 
@@ -137,7 +134,7 @@ const bodyOf = ({ body, onUpload }: PlatformRequest): RequestInit => {
 
 const secretFields = new Set(['clientSecret', 'code', 'codeVerifier', 'refreshToken', 'token'])
 
-/** Too short a text is no secret of the platform, and could be part of any word. */
+/** The platform's secrets are longer than 16 characters; a shorter text could be part of any word. */
 const secretsIn = ({ bearer, body = {} }: PlatformRequest): readonly string[] =>
   [bearer, ...Object.entries(body).map(([name, value]) => (secretFields.has(name) ? value : undefined))].filter(
     (secret) => typeof secret === 'string' && secret.length >= 16,
@@ -147,5 +144,33 @@ const originOf = ({ url, insecureHttp }: TransportOptions): string => {
   const parsed = new URL(url)
   if (!/^https?:\/\/[^/?#@\\\s]+\/?$/i.test(url)) throw new TypeError('The URL must be an origin, without a path.')
   if (parsed.protocol === 'https:' || insecureHttp === true || isLoopback(parsed.hostname)) return parsed.origin
-  throw new AppPlatformError('insecure_url', 'Plain HTTP to another machine would show every secret on the way.')
+  throw new AppPlatformError('insecure_url', 'Plain HTTP to another machine would expose every secret on the network.')
 }
+
+const pieceBytes = 64 * 1024
+
+/** A body that is sent piece by piece, so that its progress can be reported. */
+const uploadStream = (
+  text: string,
+  onUpload: (sentBytes: number, totalBytes: number) => void,
+): RequestInit & { readonly duplex: 'half' } => {
+  const bytes = new TextEncoder().encode(text)
+  let sent = 0
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull: (controller) => {
+        const piece = bytes.subarray(sent, sent + pieceBytes)
+        sent += piece.length
+        onUpload(sent, bytes.length)
+        if (piece.length > 0) controller.enqueue(piece)
+        if (sent === bytes.length) controller.close()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return { body, duplex: 'half' } // without duplex, Node refuses a body that is a stream
+}
+
+/** Whether a host is this very machine. Names below localhost are not: some resolvers ask the network for those. */
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)

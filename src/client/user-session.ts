@@ -1,19 +1,17 @@
 import type { Resource, ResourcePage, ResourceQuery, UserIdentity } from './contract-types.ts'
-import type { Endpoints } from './endpoints.ts'
-import { everyItem } from './every-item.ts'
+import { type Endpoints, everyItem } from './endpoints.ts'
+import { type UserTokens, type UserTokenSet, withToken } from './tokens.ts'
 import type { CallOptions } from './transport.ts'
-import type { UserTokens, UserTokenSet } from './user-tokens.ts'
-import { withToken } from './with-token.ts'
 
-/** What an app may do for one user who allowed it. Every call throws AppPlatformError. */
+/** What an app may do for one user who consented. Every call throws AppPlatformError. */
 export type UserSession = {
   me(options?: CallOptions): Promise<UserIdentity>
   resources(query: ResourceQuery, options?: CallOptions): Promise<ResourcePage>
-  /** Resources of all pages, page by page. */
+  /** Resources of all pages. A page is requested when the loop reaches it. */
   allResources(query: Pick<ResourceQuery, 'kind'>, options?: CallOptions): AsyncGenerator<Resource, void>
-  /** The tokens as they were stored last. */
+  /** The tokens that were stored last. */
   tokens(): UserTokenSet
-  /** Ends the whole grant: no token of it works again. */
+  /** Ends the whole grant: none of its tokens works again. */
   revoke(options?: CallOptions): Promise<void>
 }
 
@@ -23,14 +21,9 @@ export const createUserSession = (
   revokeToken: (token: string, options?: CallOptions) => Promise<void>,
 ): UserSession => {
   const resources = async (query: ResourceQuery, options: CallOptions = {}) =>
-    await withToken(
-      tokens,
-      async (bearer) => await endpoints.listResources(query, { ...options, bearer }),
-      options.signal,
-    )
+    await withToken(tokens, options, async (signed) => await endpoints.listResources(query, signed))
   return {
-    me: async (options = {}) =>
-      await withToken(tokens, async (bearer) => await endpoints.identifyUser({ ...options, bearer }), options.signal),
+    me: async (options = {}) => await withToken(tokens, options, endpoints.identifyUser),
     resources,
     allResources: (query, options) =>
       everyItem(

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { assert, double, nat, option, property } from 'fast-check'
-import { defaultRetryPolicy, waitBeforeRepeat } from '../../src/client/retry-policy.ts'
+import { defaultRetryPolicy, waitBeforeRepeat } from '../../src/client/retry.ts'
 
 const fresh = { repeats: 0, elapsedMs: 0, retryAfterSeconds: null } as const
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { createAppTokens } from '../../src/client/app-tokens.ts'
+import { createAppTokens } from '../../src/client/tokens.ts'
 import type { UserSession, UserTokenSet } from '../../src/client/index.ts'
 import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
 import { createCredential } from '../../src/operations/credentials/create-credential.ts'

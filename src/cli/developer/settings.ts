@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { isLoopback } from '../../client/loopback.ts'
+import { isLoopback } from '../../client/transport.ts'
 import { ConfigError, programEnvironment } from '../../config.ts'
 import type { Environment } from '../../config/setting.ts'
 import type { DeveloperFlags } from './developer-command.ts'
