@@ -1,4 +1,4 @@
-import { artifactIntake, type ReceivedArtifact } from '../operations/artifacts/artifact-intake.ts'
+import { artifactIntake, type ReceivedArtifact } from '../operations/artifacts/store-artifact.ts'
 
 /** Takes what stands between the quotes of a JSON string that holds a file in base64, as it arrives. */
 export type Base64Intake = {

@@ -1,5 +1,5 @@
 import { type ErrorCode, PlatformError } from '../domain/errors.ts'
-import { isClient } from '../operations/credentials/is-client.ts'
+import { isClient } from '../operations/credentials/list-credentials.ts'
 import type { TokenKind } from '../operations/platform.ts'
 import type { Door } from './door.ts'
 import { clientKey, hold, leave, showShare, takeFailure, takeShare } from './limits.ts'

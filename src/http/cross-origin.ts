@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { isKnownOrigin } from '../operations/embedding/is-known-origin.ts'
+import { isKnownOrigin } from '../operations/embedding/issue-install-session-code.ts'
 import { type Call, callOf } from './call.ts'
 import type { Door } from './door.ts'
 

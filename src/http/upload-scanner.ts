@@ -1,4 +1,4 @@
-import type { ReceivedArtifact } from '../operations/artifacts/artifact-intake.ts'
+import type { ReceivedArtifact } from '../operations/artifacts/store-artifact.ts'
 import { base64Intake, type Base64Intake } from './base64-intake.ts'
 
 /** The file of an upload: whole, or not base64. */

@@ -222,7 +222,7 @@ type Trail = Pick<AuditFacts, 'appId' | 'environment' | 'target'>
 const refusedBearer = { actor: { kind: 'anonymous' }, action: 'bearer.check' } as const
 
 /** What a refused bearer token turned out to be. */
-export type RefusedToken =
+type RefusedToken =
   /** Its row exists: it has ended, or a genuine caller used it in the wrong place. */
   | { readonly kind: 'issued'; readonly trail: Trail }
   /** Its row has been purged, if it ever existed. It cannot be told from a forged one. */

@@ -1,5 +1,5 @@
 import type { Database, Queries, TransactionOptions } from '../../db/database.ts'
-import type { PlatformError } from '../domain/errors.ts'
+import { type PlatformError, refuse } from '../domain/errors.ts'
 
 /**
  * What a transaction decided. A refusal is data, not an exception: what it leaves behind (an audit row, a revoked
@@ -30,3 +30,6 @@ export const decide = async <T>(
  */
 export const decideToEnd = async <T>(database: Database, work: (q: Queries) => Promise<Decision<T>>): Promise<T> =>
   await decide(database, work, { endsAccess: ({ kind }) => kind === 'done' })
+
+/** Input of an operator or owner that does not hold: malformed, taken, missing or in the wrong state. */
+export const badInput = (param: string, message: string): PlatformError => refuse('invalid_request', { param, message })

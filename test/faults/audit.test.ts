@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { AuditEvent } from '../../db/database.ts'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
-import { createCredential } from '../../src/operations/credentials/create-credential.ts'
-import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
-import { rotateCredential } from '../../src/operations/credentials/rotate-credential.ts'
+import {
+  createCredential,
+  revokeCredential,
+  rotateCredential,
+} from '../../src/operations/credentials/change-credentials.ts'
 import { moveInstall } from '../../src/operations/installs/move-install.ts'
 import { addRedirectUri, removeRedirectUri } from '../../src/operations/redirect-uris/change-redirect-uris.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'

@@ -1,6 +1,5 @@
 import { expect } from 'bun:test'
-import { createCredential } from '../../src/operations/credentials/create-credential.ts'
-import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
+import { createCredential, revokeCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
 import {

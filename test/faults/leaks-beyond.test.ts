@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createCredential } from '../../src/operations/credentials/create-credential.ts'
+import { createCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { setOperator } from '../../src/operations/users/set-operator.ts'
 import { hiddenFields, type PlainBrowser, signedInBrowser } from '../pages/support/plain-browser.ts'
 import { type Answer, call } from '../support/call.ts'

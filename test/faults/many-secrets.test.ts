@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type SecretKind, secretKindOf, secretPrefixes } from '../../src/domain/secret.ts'
-import { rotateCredential } from '../../src/operations/credentials/rotate-credential.ts'
+import { rotateCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { call } from '../support/call.ts'
 import { together } from '../support/crash.ts'
 import {

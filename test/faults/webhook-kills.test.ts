@@ -1,6 +1,5 @@
 import { expect, setDefaultTimeout } from 'bun:test'
-import { createCredential } from '../../src/operations/credentials/create-credential.ts'
-import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
+import { createCredential, revokeCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
 import { readEndpoint } from '../../src/operations/webhooks/endpoints.ts'
 import { createWebhookSender } from '../../src/runtime/webhook-sender.ts'

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout } from 'bun:test'
 import { createServer, type Server } from 'node:net'
-import { createCredential } from '../../src/operations/credentials/create-credential.ts'
+import { createCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
 import { listAttempts, pingEndpoint } from '../../src/operations/webhooks/deliveries.ts'
 import type { Resolve } from '../../src/runtime/webhook-sender.ts'

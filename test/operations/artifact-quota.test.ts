@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { artifactUse } from '../../src/operations/artifacts/artifact-quota.ts'
+import { artifactUse } from '../../src/operations/artifacts/store-artifact.ts'
 import { readHealth } from '../../src/operations/health/read-health.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { countRows } from '../support/expired-rows.ts'

@@ -1,15 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { actingAs } from '../../src/operations/acting-as.ts'
-import { authenticateClient, isUseUnrecorded, presentClient } from '../../src/operations/clients/authenticate-client.ts'
-import { createCredential } from '../../src/operations/credentials/create-credential.ts'
-import { listCredentials } from '../../src/operations/credentials/list-credentials.ts'
-import { listEndedCredentials } from '../../src/operations/credentials/list-ended-credentials.ts'
-import { listLiveCredentials } from '../../src/operations/credentials/list-live-credentials.ts'
-import { ownsCredential } from '../../src/operations/credentials/owns-credential.ts'
-import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
+import { authenticateClient, isUseUnrecorded, presentClient } from '../../src/operations/authenticate-client.ts'
+import {
+  createCredential,
+  revokeCredential,
+  rotateCredential,
+} from '../../src/operations/credentials/change-credentials.ts'
+import {
+  listCredentials,
+  listEndedCredentials,
+  listLiveCredentials,
+  ownsCredential,
+} from '../../src/operations/credentials/list-credentials.ts'
 import { ownedApp } from '../../src/operations/apps/owned-app.ts'
-import { rotateCredential } from '../../src/operations/credentials/rotate-credential.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
 import { introspect } from '../../src/operations/oauth/introspect.ts'

@@ -2,9 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { challengeOf } from '../../src/domain/pkce.ts'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
-import { listAuthorizations } from '../../src/operations/grants/list-authorizations.ts'
-import { listConnectedApps } from '../../src/operations/grants/list-connected-apps.ts'
-import { revokeConnectedApps } from '../../src/operations/grants/revoke-connected-apps.ts'
+import {
+  listAuthorizations,
+  listConnectedApps,
+  revokeConnectedApps,
+} from '../../src/operations/grants/connected-apps.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
 import { refreshTokens } from '../../src/operations/oauth/refresh-tokens.ts'

@@ -6,7 +6,7 @@ import { actingAs } from '../../src/operations/acting-as.ts'
 import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
 import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
 import type { Platform } from '../../src/operations/platform.ts'
-import { listSessions } from '../../src/operations/sessions/list-sessions.ts'
+import { listSessions } from '../../src/operations/sessions/own-sessions.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import {
   authenticateEmbeddedSession,

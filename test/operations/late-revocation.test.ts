@@ -7,7 +7,7 @@ import { denyAuthorization } from '../../src/operations/oauth/deny-authorization
 import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
 import { revokeByToken } from '../../src/operations/oauth/revoke.ts'
 import type { Platform } from '../../src/operations/platform.ts'
-import { signOut } from '../../src/operations/sessions/sign-out.ts'
+import { signOut } from '../../src/operations/sessions/own-sessions.ts'
 import { authenticateUserToken } from '../../src/operations/authenticate.ts'
 import { createVersion } from '../../src/operations/versions/create-version.ts'
 import { rollBackVersion } from '../../src/operations/versions/roll-back-version.ts'

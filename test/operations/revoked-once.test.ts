@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { listCredentials } from '../../src/operations/credentials/list-credentials.ts'
-import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
+import { revokeCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import { revokeByClient } from '../../src/operations/oauth/revoke.ts'
 import type { Platform } from '../../src/operations/platform.ts'

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { createCredential } from '../../src/operations/credentials/create-credential.ts'
-import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
+import { createCredential, revokeCredential } from '../../src/operations/credentials/change-credentials.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
 import { announceDeprecations } from '../../src/operations/webhooks/events.ts'

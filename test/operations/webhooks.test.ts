@@ -1,10 +1,12 @@
 import { expect } from 'bun:test'
 import { webhookKinds } from '../../src/domain/webhook-event.ts'
-import { createCredential } from '../../src/operations/credentials/create-credential.ts'
-import { endIssued } from '../../src/operations/access/end-issued.ts'
-import { revokeCredential } from '../../src/operations/credentials/revoke-credential.ts'
-import { rotateCredential } from '../../src/operations/credentials/rotate-credential.ts'
-import { revokeConnectedApps } from '../../src/operations/grants/revoke-connected-apps.ts'
+import {
+  createCredential,
+  revokeCredential,
+  rotateCredential,
+} from '../../src/operations/credentials/change-credentials.ts'
+import { endIssued } from '../../src/operations/access/end-access.ts'
+import { revokeConnectedApps } from '../../src/operations/grants/connected-apps.ts'
 import { endInstall } from '../../src/operations/installs/end-install.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout } from 'bun:test'
 import { formTicket } from '../../src/domain/form-ticket.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
-import { createCredential } from '../../src/operations/credentials/create-credential.ts'
+import { createCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
 import { listEndpoints } from '../../src/operations/webhooks/endpoints.ts'
 import { operator, trace } from '../support/operator.ts'

@@ -1,6 +1,6 @@
 import { receivedArtifact } from '../support/received-artifact.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { signOut } from '../../src/operations/sessions/sign-out.ts'
+import { signOut } from '../../src/operations/sessions/own-sessions.ts'
 import { authenticateSession } from '../../src/operations/authenticate.ts'
 import { setOperator } from '../../src/operations/users/set-operator.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'

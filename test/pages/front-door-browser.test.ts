@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
-import { signOut } from '../../src/operations/sessions/sign-out.ts'
+import { signOut } from '../../src/operations/sessions/own-sessions.ts'
 import { authenticateSession } from '../../src/operations/authenticate.ts'
 import { call } from '../support/call.ts'
 import { needs } from '../support/needs.ts'

@@ -1,6 +1,6 @@
 import { challengeOf } from '../../src/domain/pkce.ts'
 import { createApp } from '../../src/operations/apps/create-app.ts'
-import { createCredential } from '../../src/operations/credentials/create-credential.ts'
+import { createCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { createInstall } from '../../src/operations/installs/create-install.ts'
 import { moveInstall } from '../../src/operations/installs/move-install.ts'
 import type { Platform } from '../../src/operations/platform.ts'

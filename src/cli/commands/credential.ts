@@ -1,11 +1,13 @@
 import type { Command } from 'commander'
 import { graceHours } from '../../domain/credential.ts'
 import type { Environment } from '../../domain/app.ts'
-import { confirmCredential } from '../../operations/credentials/confirm-credential.ts'
-import { createCredential } from '../../operations/credentials/create-credential.ts'
+import {
+  confirmCredential,
+  createCredential,
+  revokeCredential,
+  rotateCredential,
+} from '../../operations/credentials/change-credentials.ts'
 import { listCredentials } from '../../operations/credentials/list-credentials.ts'
-import { revokeCredential } from '../../operations/credentials/revoke-credential.ts'
-import { rotateCredential } from '../../operations/credentials/rotate-credential.ts'
 import { asOperator } from '../as-operator.ts'
 import { type CommonFlags, environmentOption, operatorCommand } from '../operator-command.ts'
 import { answerList, answerRecord } from '../output.ts'

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { refuse } from '../../domain/errors.ts'
-import { signOut } from '../../operations/sessions/sign-out.ts'
+import { signOut } from '../../operations/sessions/own-sessions.ts'
 import { copyForElysia } from '../contract/copy-for-elysia.ts'
 import { bodyErrors, plainErrorResponses } from '../contract/errors.ts'
 import { sessionResponse, signInRequest, signInResponse } from '../contract/sessions.ts'

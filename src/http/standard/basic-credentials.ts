@@ -1,4 +1,4 @@
-import type { ClientCredentials } from '../../operations/clients/authenticate-client.ts'
+import type { ClientCredentials } from '../../operations/authenticate-client.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

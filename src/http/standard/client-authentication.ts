@@ -1,5 +1,5 @@
 import { type PlatformError, refuse } from '../../domain/errors.ts'
-import type { ClientCredentials } from '../../operations/clients/authenticate-client.ts'
+import type { ClientCredentials } from '../../operations/authenticate-client.ts'
 import type { Call } from '../call.ts'
 import { readBasicCredentials } from './basic-credentials.ts'
 import type { Parameters } from './parameters.ts'

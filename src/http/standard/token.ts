@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { refuse } from '../../domain/errors.ts'
-import type { ClientCredentials } from '../../operations/clients/authenticate-client.ts'
+import type { ClientCredentials } from '../../operations/authenticate-client.ts'
 import type { IssuedTokens } from '../../operations/oauth/attempt.ts'
 import { exchangeCode } from '../../operations/oauth/exchange-code.ts'
 import { issueAppToken } from '../../operations/oauth/issue-app-token.ts'

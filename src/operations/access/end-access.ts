@@ -1,10 +1,12 @@
-import type { App, User } from '../../../db/database.ts'
+import type { AccessOf, App, OpenGrant, Queries, User } from '../../../db/database.ts'
+import { environmentOfClientId } from '../../domain/identifier.ts'
 import { type AppRecord, appRecord } from '../apps/app-record.ts'
 import { findAnyApp } from '../apps/find-app.ts'
-import type { Actor } from '../audit/event.ts'
+import { type Actor, auditEvent, type AuditStamp, auditStamp, followingStamp } from '../audit/event.ts'
+import { decideToEnd, done } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { userAt } from '../users/find-user.ts'
-import { type EndedAccess, endIssued } from './end-issued.ts'
+import { announce } from '../webhooks/events.ts'
 
 /**
  * Ends everything that was issued for an app. Its client secrets stay, so it can ask for new app tokens at once; users
@@ -38,3 +40,120 @@ export const endUserAccess = async (
   const ended = await endIssued(platform, trace, actor, { kind: 'user', userId: user.id })
   return { user, apps: await platform.database.queries.apps.listOwnedBy(user.id), ended }
 }
+
+/** How much ended that would still have worked. */
+export type EndedAccess = {
+  readonly grants: number
+  readonly authorizationCodes: number
+  readonly userTokens: number
+  readonly appTokens: number
+  readonly sessions: number
+  readonly embeddedSessions: number
+  readonly installSessionCodes: number
+}
+
+/** Grants that one transaction ends at most: each leaves an audit row, and no other write may wait for long. */
+const grantsAtOnce = 500
+
+/**
+ * Ends everything that was issued for an app or a user: grants with their codes and tokens, sessions, embedded sessions
+ * with their codes, and app tokens. Client secrets and passwords stay. Every transaction ends a part. The last one
+ * looks at everything again, so that nothing survives that was issued meanwhile.
+ */
+export const endIssued = async (platform: Platform, trace: Trace, actor: Actor, of: AccessOf): Promise<EndedAccess> => {
+  const total = { ...nothing }
+  let after = ''
+  for (;;) {
+    const now = platform.clock.now()
+    const stamp = auditStamp(platform, trace, now)
+    const from = after
+    const part = await decideToEnd(platform.database, async (q) =>
+      done(await endPart(q, stamp, actor, of, from, total)),
+    )
+    if (part.kind === 'finished') return part.ended
+    Object.assign(total, part.ended)
+    after = part.after
+  }
+}
+
+type Part =
+  | { readonly kind: 'unfinished'; readonly ended: EndedAccess; readonly after: string }
+  | { readonly kind: 'finished'; readonly ended: EndedAccess }
+
+/** Ends the first grants after the ID; when those are the last ones, everything else as well. Gives the new total. */
+const endPart = async (
+  q: Queries,
+  stamp: AuditStamp,
+  actor: Actor,
+  of: AccessOf,
+  after: string,
+  before: EndedAccess,
+): Promise<Part> => {
+  // First of all: a session could give another grant.
+  const sessions = of.kind === 'user' ? await q.sessions.endAllOfUser(of.userId, stamp.at) : 0
+  const batch = await q.access.openGrants(of, after, grantsAtOnce)
+  const isLast = batch.length < grantsAtOnce
+  // Those that were issued meanwhile may have a lower ID.
+  const late = isLast && after !== '' ? await q.access.openGrants(of, '', grantsAtOnce) : []
+  const grants = [...new Map([...batch, ...late].map((grant) => [grant.id, grant])).values()]
+  for (const [index, grant] of grants.entries()) await revoke(q, followingStamp(stamp, index + 1), actor, grant)
+  const ended = plus(before, { ...countOf(grants, stamp.at), sessions })
+  const last = grants.at(-1)
+  if (last !== undefined && (!isLast || late.length === grantsAtOnce)) {
+    return { kind: 'unfinished', ended, after: isLast ? '' : last.id }
+  }
+  const total = plus(ended, await endTheRest(q, of, stamp.at))
+  const action = `${of.kind}.access_ended`
+  const target = of.kind === 'app' ? of.appId : of.userId
+  const appId = of.kind === 'app' ? of.appId : null
+  await q.audit.insert(auditEvent(stamp, { actor, action, appId, target, detail: total }))
+  return { kind: 'finished', ended: total }
+}
+
+const revoke = async (q: Queries, stamp: AuditStamp, actor: Actor, grant: OpenGrant): Promise<void> => {
+  await q.grants.revoke(grant.id, stamp.at)
+  const environment = environmentOfClientId(grant.clientId)
+  await announce(q, stamp, { actor, action: 'grant.revoked', appId: grant.appId, environment, target: grant.id })
+}
+
+const endTheRest = async (q: Queries, of: AccessOf, now: number): Promise<Partial<EndedAccess>> => {
+  const embedded = await q.access.endEmbedded(of, now)
+  const counts = { embeddedSessions: embedded.sessions, installSessionCodes: embedded.codes }
+  if (of.kind === 'user') return counts
+  const appTokens = await q.access.countAppTokens([of.appId], '', now)
+  await q.access.endAppTokens(of.appId, now)
+  return { ...counts, appTokens }
+}
+
+/** Of open grants: those that have not expired, and what of them can still be used. */
+export const countOf = (
+  grants: readonly OpenGrant[],
+  now: number,
+): Pick<EndedAccess, 'grants' | 'authorizationCodes' | 'userTokens'> => {
+  const alive = grants.filter(({ expiresAt }) => expiresAt > now)
+  return {
+    grants: alive.length,
+    authorizationCodes: alive.filter(({ codeExpiresAt }) => (codeExpiresAt ?? 0) > now).length,
+    userTokens: alive.filter(({ accessExpiresAt }) => (accessExpiresAt ?? 0) > now).length,
+  }
+}
+
+const nothing: EndedAccess = {
+  grants: 0,
+  authorizationCodes: 0,
+  userTokens: 0,
+  appTokens: 0,
+  sessions: 0,
+  embeddedSessions: 0,
+  installSessionCodes: 0,
+}
+
+const plus = (one: EndedAccess, other: Partial<EndedAccess>): EndedAccess => ({
+  grants: one.grants + (other.grants ?? 0),
+  authorizationCodes: one.authorizationCodes + (other.authorizationCodes ?? 0),
+  userTokens: one.userTokens + (other.userTokens ?? 0),
+  appTokens: one.appTokens + (other.appTokens ?? 0),
+  sessions: one.sessions + (other.sessions ?? 0),
+  embeddedSessions: one.embeddedSessions + (other.embeddedSessions ?? 0),
+  installSessionCodes: one.installSessionCodes + (other.installSessionCodes ?? 0),
+})

@@ -1,7 +1,6 @@
 import type { Queries } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
-import type { CredentialRecord } from '../credentials/credential-record.ts'
-import { listLiveCredentials } from '../credentials/list-live-credentials.ts'
+import { type CredentialRecord, listLiveCredentials } from '../credentials/list-credentials.ts'
 import type { Platform } from '../platform.ts'
 import { redirectUrisOf, type RedirectUris } from '../redirect-uris/list-redirect-uris.ts'
 import type { VersionSummary } from '../versions/list-version-summaries.ts'

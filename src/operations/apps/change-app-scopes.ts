@@ -1,7 +1,6 @@
 import { formatScope, parseScope, parseStoredScope } from '../../domain/scope.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput } from '../bad-input.ts'
-import { decide, done } from '../decision.ts'
+import { badInput, decide, done } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type AppRecord, appRecord } from './app-record.ts'
 import { findApp } from './find-app.ts'

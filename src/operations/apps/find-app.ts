@@ -1,5 +1,5 @@
 import type { App, Queries } from '../../../db/database.ts'
-import { badInput } from '../bad-input.ts'
+import { badInput } from '../decision.ts'
 
 /**
  * The app of a slug. One that is deleted is left as it is: nothing can be done with it but to bring it back.

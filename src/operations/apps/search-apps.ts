@@ -1,7 +1,6 @@
 import type { App } from '../../../db/database.ts'
-import type { Page, PageRequest } from '../page.ts'
+import { type Page, type PageRequest, searchPage } from '../page.ts'
 import type { Platform } from '../platform.ts'
-import { searchPage } from '../search.ts'
 
 /** An app as a list has it. */
 export type AppSummary = Pick<App, 'slug' | 'name' | 'status' | 'deletedAt'> & { readonly ownerEmail: string }

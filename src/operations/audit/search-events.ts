@@ -2,7 +2,7 @@ import type { AuditEvent, AuditFinds, AuditQuestion, AuditStretch, Queries } fro
 import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import { findAnyApp } from '../apps/find-app.ts'
-import { badInput } from '../bad-input.ts'
+import { badInput } from '../decision.ts'
 import type { Page, PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'

@@ -1,6 +1,39 @@
+import type { Credential, Queries } from '../../../db/database.ts'
+import type { Environment } from '../../domain/app.ts'
+import { type CredentialStatus, credentialStatus } from '../../domain/credential.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { environmentOfClientId } from '../../domain/identifier.ts'
 import { findApp } from '../apps/find-app.ts'
+import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
-import { type CredentialRecord, credentialRecord } from './credential-record.ts'
+
+/** A client secret as its owner sees it later: everything but the secret. */
+export type CredentialRecord = {
+  readonly id: string
+  readonly clientId: string
+  readonly environment: Environment
+  readonly label: string | null
+  readonly status: CredentialStatus
+  readonly createdAt: number
+  readonly expiresAt: number | null
+  readonly revokedAt: number | null
+  readonly lastUsedAt: number | null
+}
+/** The answer to its creation: the only place where the secret is ever shown. */
+export type NewCredentialRecord = CredentialRecord & { readonly clientSecret: string }
+
+/** The record of a row, alive or ended at `now` (epoch milliseconds). */
+export const credentialRecord = (row: Credential, environment: Environment, now: number): CredentialRecord => ({
+  id: row.id,
+  clientId: row.clientId,
+  environment,
+  label: row.label,
+  status: credentialStatus(row, now),
+  createdAt: row.createdAt,
+  expiresAt: row.expiresAt,
+  revokedAt: row.revokedAt,
+  lastUsedAt: row.lastUsedAt,
+})
 
 /**
  * Every client secret an app ever had, without the secrets; development first, oldest first.
@@ -17,3 +50,41 @@ export const listCredentials = async (platform: Platform, slug: string): Promise
   }
   return records
 }
+
+/** The secrets of each environment's client that have not ended, oldest first; never more than two. */
+export const listLiveCredentials = async (
+  platform: Platform,
+  clientIds: Readonly<Record<Environment, string>>,
+): Promise<Record<Environment, CredentialRecord[]>> => {
+  const now = platform.clock.now()
+  const of = async (environment: Environment) =>
+    (await platform.database.queries.credentials.liveOfClient(clientIds[environment], now)).map((row) =>
+      credentialRecord(row, environment, now),
+    )
+  return { development: await of('development'), production: await of('production') }
+}
+
+/** Secrets of an app that were revoked or whose grace is over, of both environments, newest first. */
+export const listEndedCredentials = async (
+  platform: Platform,
+  appId: string,
+  { limit, cursor }: PageRequest,
+): Promise<Page<CredentialRecord>> => {
+  const now = platform.clock.now()
+  const rows = await platform.database.queries.credentials.endedOfApp(appId, now, cursor ?? beyondEveryId, limit + 1)
+  const records = rows.map(({ credential, environment }) => credentialRecord(credential, environment, now))
+  return pageOf(records, limit, ({ id }) => id)
+}
+
+/** The secret is one of the app of this slug, and that app is this user's; to everybody else it does not exist. */
+export const ownsCredential =
+  (userId: string, slug: string, credentialId: string) =>
+  async (q: Queries): Promise<PlatformError | null> => {
+    const app = await q.apps.ownedBySlug(userId, slug)
+    const found = await q.credentials.find(credentialId)
+    return app !== null && found?.app.id === app.id ? null : refuse('route_not_found')
+  }
+
+/** Whether any app, active or not, has this client ID; as quickly told when none has. */
+export const isClient = async (platform: Platform, clientId: string): Promise<boolean> =>
+  environmentOfClientId(clientId) !== null && (await platform.database.queries.apps.idOfClient(clientId)) !== null

@@ -10,7 +10,7 @@ import { isValidAt } from '../../domain/lifetimes.ts'
 import { type AuditFacts, type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
 import { type RefusalLog, tellRefusal } from '../audit/refusal-log.ts'
 import { type Decision, decide, done, refused } from '../decision.ts'
-import { claimedTrail } from '../clients/claimed-trail.ts'
+import { claimedTrail } from '../authenticate-client.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findInstallSessionCode } from '../find-token.ts'
 

@@ -1,15 +1,15 @@
 import type { App, Install, Queries } from '../../../db/database.ts'
-import { type EmbedUrl, embedUrlOf } from '../../domain/registered-url.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { rowKey } from '../../domain/identifier.ts'
 import { isInstallLive } from '../../domain/install.ts'
+import { type EmbedUrl, embedUrlOf } from '../../domain/registered-url.ts'
 import { commonTo, formatScope, parseStoredScope } from '../../domain/scope.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
-import { type Decision, decide, done, refused } from '../decision.ts'
+import type { SessionCaller } from '../authenticate.ts'
+import { decide, type Decision, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { storedJson } from '../stored-json.ts'
-import type { SessionCaller } from '../authenticate.ts'
 import { currentVersion } from '../versions/current-version.ts'
 
 /** An installed app, ready to be opened in a frame. */
@@ -99,3 +99,7 @@ const openedApp = async (
 const notInUse = 'This install is not in use: it waits for approval, or it has ended.'
 const nothingToOpen = (): PlatformError =>
   refuse('version_not_eligible', { message: 'This app has no page that can be opened here.' })
+
+/** Whether the builder has lately opened a page of this origin in a frame, for anybody. */
+export const isKnownOrigin = async (platform: Platform, origin: string): Promise<boolean> =>
+  await platform.database.queries.embedding.isKnownOrigin(origin)

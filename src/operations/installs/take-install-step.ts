@@ -1,8 +1,7 @@
 import type { Queries } from '../../../db/database.ts'
 import { type InstallStep, installSteps } from '../../domain/install.ts'
 import type { Actor, AuditStamp } from '../audit/event.ts'
-import { badInput } from '../bad-input.ts'
-import { type Decision, done, refused } from '../decision.ts'
+import { badInput, type Decision, done, refused } from '../decision.ts'
 import { announce } from '../webhooks/events.ts'
 import { type InstallRecord, installRecord } from './install-record.ts'
 

@@ -7,8 +7,14 @@ import type { ParsedSecret } from '../../domain/secret.ts'
 import { isValidAt } from '../../domain/lifetimes.ts'
 import type { UserStatus } from '../../domain/user.ts'
 import { auditStamp } from '../audit/event.ts'
-import { authenticateClient, type ClientCredentials, presentClient, recordUse } from '../clients/authenticate-client.ts'
-import { refuseClient, refuseKnownClient } from '../clients/refuse-client.ts'
+import {
+  authenticateClient,
+  type ClientCredentials,
+  presentClient,
+  recordUse,
+  refuseClient,
+  refuseKnownClient,
+} from '../authenticate-client.ts'
 import { type Decision, decide, done } from '../decision.ts'
 import type { Platform, TokenKind, Trace } from '../platform.ts'
 import { type Attempt, endFamily, type IssuedTokens, refuseAttempt, repeatAnswer, tellTokens } from './attempt.ts'

@@ -3,14 +3,14 @@ import { isAppTokenLive, isRefreshTokenLive, isUserAccessTokenLive } from '../..
 import { grantEndsAt } from '../../domain/grant.ts'
 import { auditStamp } from '../audit/event.ts'
 import {
-  type AuthenticatedClient,
   authenticateClient,
+  type AuthenticatedClient,
   type ClientCredentials,
   isUseUnrecorded,
   presentClient,
   recordUse,
-} from '../clients/authenticate-client.ts'
-import { refuseClient } from '../clients/refuse-client.ts'
+  refuseClient,
+} from '../authenticate-client.ts'
 import { decide, done } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findAccessToken, findAppToken, findRefreshToken, parseAnySecret, type PresentedSecret } from '../find-token.ts'

@@ -4,8 +4,14 @@ import { rowKey } from '../../domain/identifier.ts'
 import { formatScope, isSubset, parseScope, parseStoredScope, scopesFor } from '../../domain/scope.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { auditStamp } from '../audit/event.ts'
-import { authenticateClient, type ClientCredentials, presentClient, recordUse } from '../clients/authenticate-client.ts'
-import { refuseClient, refuseKnownClient } from '../clients/refuse-client.ts'
+import {
+  authenticateClient,
+  type ClientCredentials,
+  presentClient,
+  recordUse,
+  refuseClient,
+  refuseKnownClient,
+} from '../authenticate-client.ts'
 import { decide, done } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 

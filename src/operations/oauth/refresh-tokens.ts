@@ -1,7 +1,7 @@
 import { refuse } from '../../domain/errors.ts'
 import { formatScope, isSubset, parseScope, parseStoredScope } from '../../domain/scope.ts'
 import { parseSecret } from '../../domain/secret.ts'
-import type { ClientCredentials } from '../clients/authenticate-client.ts'
+import type { ClientCredentials } from '../authenticate-client.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { IssuedTokens } from './attempt.ts'
 import { findRefreshToken } from '../find-token.ts'

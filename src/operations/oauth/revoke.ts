@@ -2,8 +2,13 @@ import type { Grant, Queries } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId, recordIdOfKey } from '../../domain/identifier.ts'
 import { type Actor, type AuditFacts, type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
-import { authenticateClient, type ClientCredentials, presentClient, recordUse } from '../clients/authenticate-client.ts'
-import { refuseClient } from '../clients/refuse-client.ts'
+import {
+  authenticateClient,
+  type ClientCredentials,
+  presentClient,
+  recordUse,
+  refuseClient,
+} from '../authenticate-client.ts'
 import { type Decision, decideToEnd, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { AppCaller, SessionCaller, UserCaller } from '../authenticate.ts'

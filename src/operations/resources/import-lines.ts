@@ -1,4 +1,4 @@
-import { badInput } from '../bad-input.ts'
+import { badInput } from '../decision.ts'
 
 type ImportLine = { readonly number: number; readonly text: string }
 

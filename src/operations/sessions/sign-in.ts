@@ -1,13 +1,16 @@
+import type { Queries, Session, User } from '../../../db/database.ts'
+import { deviceLifetimeSeconds, mostDeviceFailures, mostDevices } from '../../domain/device.ts'
 import { refuse } from '../../domain/errors.ts'
-import type { RowKey } from '../../domain/identifier.ts'
+import { type RowKey, rowKey } from '../../domain/identifier.ts'
+import { isValidAt } from '../../domain/lifetimes.ts'
 import { passwordFault } from '../../domain/password.ts'
-import { auditEvent, auditStamp } from '../audit/event.ts'
+import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
+import { normalizeEmail } from '../../domain/user.ts'
+import { auditEvent, auditStamp, type AuditStamp, followingStamp } from '../audit/event.ts'
 import { tellRefusal } from '../audit/refusal-log.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
-import { countDeviceFailure, mintDevice, rememberDevice } from './known-device.ts'
-import { mintSession } from './mint-session.ts'
 
 /** Asked for in the place of a user that there is not. No ID is empty. */
 const nobody = ''
@@ -68,4 +71,74 @@ export const signIn = async (
     const user = { id: current.id, name: current.name, email: current.email }
     return done({ sessionToken, expiresAt, user, newDevice })
   })
+}
+
+export type MintedSession = {
+  readonly sessionToken: string
+  readonly expiresAt: number
+  /** The row for the user that it turns out to be; of the token it holds the hash. */
+  rowFor(userId: string, agent: string | null): Session
+}
+
+/** A fresh session that nobody has yet, drawn before the transaction that stores it. `now` is epoch milliseconds. */
+export const mintSession = (platform: Platform, trace: Trace, now: number): MintedSession => {
+  const key = rowKey(platform.random.uuid(now))
+  const sessionToken = mintSecret({ kind: 'session', key, digits: platform.random.digits(secretDigits) })
+  const hash = hashSecret(sessionToken)
+  const expiresAt = now + platform.lifetimes.session * 1000
+  const { address } = trace
+  return {
+    sessionToken,
+    expiresAt,
+    rowFor: (userId, agent) => ({
+      key,
+      hash,
+      userId,
+      createdAt: now,
+      expiresAt,
+      endedAt: null,
+      address,
+      agent,
+      lastUsedAt: null,
+    }),
+  }
+}
+
+/**
+ * The browser that a genuine cookie names, if somebody has signed in with it to the account of this address; else null.
+ * It reads the row of the cookie and nothing of the account that is asked for, so it tells nobody whether that exists.
+ */
+export const findKnownDevice = async (
+  platform: Platform,
+  key: RowKey | null,
+  email: string,
+): Promise<RowKey | null> => {
+  const found = key === null ? null : await platform.database.queries.devices.find(key)
+  if (found === null || !isValidAt(found.device, platform.clock.now())) return null
+  return found.email === normalizeEmail(email) ? key : null
+}
+
+/** The key of a browser that becomes known, drawn before the transaction. */
+const mintDevice = (platform: Platform, now: number): RowKey => rowKey(platform.random.uuid(now))
+
+/** Makes the browser known to its user, unless it is; gives the key when it is new. */
+const rememberDevice = async (
+  q: Queries,
+  user: User,
+  device: { readonly known: RowKey | null; readonly minted: RowKey },
+  now: number,
+): Promise<RowKey | null> => {
+  if (device.known !== null && (await q.devices.find(device.known))?.device.userId === user.id) return null
+  const expiresAt = now + deviceLifetimeSeconds * 1000
+  await q.devices.insert({ id: device.minted, userId: user.id, failures: 0, createdAt: now, expiresAt }, mostDevices)
+  return device.minted
+}
+
+/** Counts a wrong password that came with the cookie of a known browser; the last one allowed ends it. */
+const countDeviceFailure = async (q: Queries, stamp: AuditStamp, user: User, known: RowKey): Promise<void> => {
+  const failures = await q.devices.countFailure(known, user.id)
+  if (failures === null || failures < mostDeviceFailures) return
+  await q.devices.end(known)
+  const actor = { kind: 'system' } as const
+  await q.audit.insert(auditEvent(followingStamp(stamp, 1), { actor, action: 'device.ended', target: user.id }))
 }

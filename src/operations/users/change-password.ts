@@ -2,10 +2,9 @@ import type { Queries, User } from '../../../db/database.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { newPasswordFault, passwordFault } from '../../domain/password.ts'
 import { type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput } from '../bad-input.ts'
-import { decide, done, refused } from '../decision.ts'
+import { badInput, decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { type MintedSession, mintSession } from '../sessions/mint-session.ts'
+import { type MintedSession, mintSession } from '../sessions/sign-in.ts'
 import { refusalIfEnded, type SessionCaller } from '../authenticate.ts'
 
 type PasswordChange = {

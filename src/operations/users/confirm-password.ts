@@ -1,7 +1,6 @@
 import type { User } from '../../../db/database.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput } from '../bad-input.ts'
-import { decide, done, refused } from '../decision.ts'
+import { badInput, decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from './find-user.ts'
 

@@ -4,8 +4,7 @@ import { recordId } from '../../domain/identifier.ts'
 import { nameFault } from '../../domain/name.ts'
 import { newPasswordFault } from '../../domain/password.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput } from '../bad-input.ts'
-import { decide, done, refused } from '../decision.ts'
+import { badInput, decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 type NewUser = {

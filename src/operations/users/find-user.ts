@@ -1,6 +1,6 @@
 import type { Queries, User } from '../../../db/database.ts'
 import { normalizeEmail } from '../../domain/user.ts'
-import { badInput } from '../bad-input.ts'
+import { badInput } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 
 /** The user of an email address as somebody typed it; null when it is malformed or nobody's. */

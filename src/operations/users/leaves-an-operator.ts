@@ -1,6 +1,6 @@
 import type { Queries } from '../../../db/database.ts'
 import type { PlatformError } from '../../domain/errors.ts'
-import { badInput } from '../bad-input.ts'
+import { badInput } from '../decision.ts'
 
 /**
  * Whether an operator may take this user's rights away on the desk: not their own, and not those of the last operator.

@@ -3,8 +3,7 @@ import { refuse } from '../../domain/errors.ts'
 import { newPasswordFault } from '../../domain/password.ts'
 import type { Rule } from '../acting-as.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput } from '../bad-input.ts'
-import { decide, done, refused } from '../decision.ts'
+import { badInput, decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 /**

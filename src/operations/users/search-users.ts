@@ -1,7 +1,6 @@
 import type { User } from '../../../db/database.ts'
-import type { Page, PageRequest } from '../page.ts'
+import { type Page, type PageRequest, searchPage } from '../page.ts'
 import type { Platform } from '../platform.ts'
-import { searchPage } from '../search.ts'
 
 /** A user without the hash of their password. */
 export type UserSummary = Pick<

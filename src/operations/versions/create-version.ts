@@ -13,9 +13,7 @@ import {
   type ScopeName,
 } from '../../domain/scope.ts'
 import { isSemanticVersion, manifestLimitBytes, type VersionStatus } from '../../domain/version.ts'
-import type { ReceivedArtifact } from '../artifacts/artifact-intake.ts'
-import { refusalIfOverQuota } from '../artifacts/artifact-quota.ts'
-import { storeArtifact } from '../artifacts/store-artifact.ts'
+import { type ReceivedArtifact, refusalIfOverQuota, storeArtifact } from '../artifacts/store-artifact.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { type Decision, done, refused } from '../decision.ts'
 import { type Once, once, type RepeatableRequest } from '../idempotency/once.ts'

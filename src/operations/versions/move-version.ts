@@ -1,7 +1,6 @@
 import { rejectionFault } from '../../domain/version.ts'
 import { type Actor, auditStamp } from '../audit/event.ts'
-import { badInput } from '../bad-input.ts'
-import { decide } from '../decision.ts'
+import { badInput, decide } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { takeStep, type VersionMove } from './take-step.ts'
 import type { VersionRecord } from './version-record.ts'

@@ -1,5 +1,4 @@
-import type { Authorization } from '../../operations/grants/list-authorizations.ts'
-import type { ConnectedApp } from '../../operations/grants/list-connected-apps.ts'
+import type { Authorization, ConnectedApp } from '../../operations/grants/connected-apps.ts'
 import { Form } from '../components/form.tsx'
 import { Older } from '../components/older.tsx'
 import { Time } from '../components/time.tsx'

@@ -1,5 +1,5 @@
 import { type ScopeName, scopeCatalogue } from '../../domain/scope.ts'
-import type { ConnectedApp } from '../../operations/grants/list-connected-apps.ts'
+import type { ConnectedApp } from '../../operations/grants/connected-apps.ts'
 import { Badge } from '../components/badge.tsx'
 import { Time } from '../components/time.tsx'
 

@@ -2,9 +2,13 @@ import { Elysia } from 'elysia'
 import { refuse } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
 import { actingAs } from '../../operations/acting-as.ts'
-import { listAuthorizations } from '../../operations/grants/list-authorizations.ts'
-import { type ConnectedApp, listConnectedApps } from '../../operations/grants/list-connected-apps.ts'
-import { type ConnectedAppChoice, revokeConnectedApps } from '../../operations/grants/revoke-connected-apps.ts'
+import {
+  type ConnectedApp,
+  type ConnectedAppChoice,
+  listAuthorizations,
+  listConnectedApps,
+  revokeConnectedApps,
+} from '../../operations/grants/connected-apps.ts'
 import { revokeByUser } from '../../operations/oauth/revoke.ts'
 import type { SessionCaller } from '../../operations/authenticate.ts'
 import { formFields, forms } from '../form.ts'

@@ -1,4 +1,4 @@
-import type { ConnectedApp } from '../../operations/grants/list-connected-apps.ts'
+import type { ConnectedApp } from '../../operations/grants/connected-apps.ts'
 import { Form } from '../components/form.tsx'
 import type { Visit } from '../visit.ts'
 import { AccountPage } from './account-page.tsx'

@@ -1,4 +1,4 @@
-import type { SessionRecord } from '../../operations/sessions/list-sessions.ts'
+import type { SessionRecord } from '../../operations/sessions/own-sessions.ts'
 import { Badge } from '../components/badge.tsx'
 import { Form } from '../components/form.tsx'
 import { Older } from '../components/older.tsx'

@@ -4,7 +4,7 @@ import { readAuthorizationParameters } from '../../domain/authorization-paramete
 import { authorizationRequestOf } from '../../domain/authorization-request.ts'
 import type { Door } from '../../http/door.ts'
 import { sessionCookie } from '../../http/session-cookie.ts'
-import { signOut } from '../../operations/sessions/sign-out.ts'
+import { signOut } from '../../operations/sessions/own-sessions.ts'
 import { formFields, forms } from '../form.ts'
 import { seeOther } from '../page.ts'
 import { signedIn, visitOf } from '../visit.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Queries } from '../../../db/database.ts'
-import { revokeCredential } from '../../../src/operations/credentials/revoke-credential.ts'
+import { revokeCredential } from '../../../src/operations/credentials/change-credentials.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { openAsOperator, operator, trace } from '../../support/operator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'

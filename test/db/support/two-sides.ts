@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import type { Grant } from '../../../db/database.ts'
-import { createCredential } from '../../../src/operations/credentials/create-credential.ts'
+import { createCredential } from '../../../src/operations/credentials/change-credentials.ts'
 import { exchangeInstallSessionCode } from '../../../src/operations/embedding/exchange-install-session-code.ts'
 import { issueInstallSessionCode } from '../../../src/operations/embedding/issue-install-session-code.ts'
 import type { Platform } from '../../../src/operations/platform.ts'

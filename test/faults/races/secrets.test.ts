@@ -1,8 +1,10 @@
 import { describe, expect } from 'bun:test'
-import { createCredential } from '../../../src/operations/credentials/create-credential.ts'
+import {
+  createCredential,
+  revokeCredential,
+  rotateCredential,
+} from '../../../src/operations/credentials/change-credentials.ts'
 import { listCredentials } from '../../../src/operations/credentials/list-credentials.ts'
-import { revokeCredential } from '../../../src/operations/credentials/revoke-credential.ts'
-import { rotateCredential } from '../../../src/operations/credentials/rotate-credential.ts'
 import { together } from '../../support/crash.ts'
 import { openAsOperator, operator, trace } from '../../support/operator.ts'
 import { addOwnedApp, openArena, race } from './support.ts'

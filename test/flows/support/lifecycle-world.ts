@@ -1,5 +1,5 @@
 import { createApp } from '../../../src/operations/apps/create-app.ts'
-import { createCredential } from '../../../src/operations/credentials/create-credential.ts'
+import { createCredential } from '../../../src/operations/credentials/change-credentials.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { PlatformError } from '../../../src/domain/errors.ts'
 import { listRollbacks } from '../../../src/operations/versions/list-rollbacks.ts'

@@ -1,9 +1,11 @@
 import { receivedArtifact } from '../../support/received-artifact.ts'
 import type { VersionStep } from '../../../src/domain/version.ts'
 import { setAppStatus } from '../../../src/operations/apps/set-app-status.ts'
-import { createCredential } from '../../../src/operations/credentials/create-credential.ts'
-import { revokeCredential } from '../../../src/operations/credentials/revoke-credential.ts'
-import { rotateCredential } from '../../../src/operations/credentials/rotate-credential.ts'
+import {
+  createCredential,
+  revokeCredential,
+  rotateCredential,
+} from '../../../src/operations/credentials/change-credentials.ts'
 import { createInstall } from '../../../src/operations/installs/create-install.ts'
 import { issueAppToken } from '../../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../../src/operations/platform.ts'

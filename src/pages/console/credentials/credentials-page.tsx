@@ -1,7 +1,7 @@
 import { maximumLiveSecrets } from '../../../domain/credential.ts'
 import { type Environment, environments } from '../../../domain/app.ts'
 import type { PlatformError } from '../../../domain/errors.ts'
-import type { CredentialRecord } from '../../../operations/credentials/credential-record.ts'
+import type { CredentialRecord } from '../../../operations/credentials/list-credentials.ts'
 import { Problem } from '../../components/problem.tsx'
 import { AppPage } from '../components/app-page.tsx'
 import { Copyable } from '../components/copyable.tsx'

@@ -1,4 +1,4 @@
-import type { CredentialRecord } from '../../../operations/credentials/credential-record.ts'
+import type { CredentialRecord } from '../../../operations/credentials/list-credentials.ts'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { AppPage } from '../components/app-page.tsx'

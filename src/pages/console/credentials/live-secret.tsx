@@ -1,4 +1,4 @@
-import type { CredentialRecord } from '../../../operations/credentials/credential-record.ts'
+import type { CredentialRecord } from '../../../operations/credentials/list-credentials.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Form } from '../../components/form.tsx'
 import { Time } from '../../components/time.tsx'

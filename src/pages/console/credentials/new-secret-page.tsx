@@ -1,4 +1,4 @@
-import type { NewCredentialRecord } from '../../../operations/credentials/credential-record.ts'
+import type { NewCredentialRecord } from '../../../operations/credentials/list-credentials.ts'
 import { Secret } from '../../components/secret.tsx'
 import { Time } from '../../components/time.tsx'
 import { AppPage } from '../components/app-page.tsx'

@@ -4,12 +4,16 @@ import type { Environment } from '../../../domain/app.ts'
 import type { PlatformError } from '../../../domain/errors.ts'
 import type { Door } from '../../../http/door.ts'
 import { ownsActiveApp } from '../../../operations/apps/owns-active-app.ts'
-import { createCredential } from '../../../operations/credentials/create-credential.ts'
-import { listEndedCredentials } from '../../../operations/credentials/list-ended-credentials.ts'
-import { listLiveCredentials } from '../../../operations/credentials/list-live-credentials.ts'
-import { ownsCredential } from '../../../operations/credentials/owns-credential.ts'
-import { revokeCredential } from '../../../operations/credentials/revoke-credential.ts'
-import { rotateCredential } from '../../../operations/credentials/rotate-credential.ts'
+import {
+  createCredential,
+  revokeCredential,
+  rotateCredential,
+} from '../../../operations/credentials/change-credentials.ts'
+import {
+  listEndedCredentials,
+  listLiveCredentials,
+  ownsCredential,
+} from '../../../operations/credentials/list-credentials.ts'
 import { formFields, forms } from '../../form.ts'
 import { noticeOf } from '../../notice.ts'
 import { outcomeOf } from '../../outcome.ts'

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Environment } from '../../../domain/app.ts'
 import type { Door } from '../../../http/door.ts'
-import { listLiveCredentials } from '../../../operations/credentials/list-live-credentials.ts'
+import { listLiveCredentials } from '../../../operations/credentials/list-credentials.ts'
 import { listRedirectUris } from '../../../operations/redirect-uris/list-redirect-uris.ts'
 import { page } from '../../page.ts'
 import { signedIn } from '../../visit.ts'

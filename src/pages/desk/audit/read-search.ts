@@ -1,5 +1,5 @@
 import { refuse } from '../../../domain/errors.ts'
-import { badInput } from '../../../operations/bad-input.ts'
+import { badInput } from '../../../operations/decision.ts'
 import type { AuditSearch } from '../../../operations/audit/search-events.ts'
 import { queryOf } from '../query.ts'
 import { readMoment } from '../../read-moment.ts'

@@ -1,5 +1,5 @@
 import type { PlatformError } from '../../../domain/errors.ts'
-import { badInput } from '../../../operations/bad-input.ts'
+import { badInput } from '../../../operations/decision.ts'
 import type { RejectionItem } from '../../../operations/versions/version-record.ts'
 
 /** A rejection as it is being written: rows may be empty. */

@@ -1,14 +1,18 @@
-import type { Queries } from '../../../db/database.ts'
-import type { AppStatus, Environment } from '../../domain/app.ts'
-import { credentialStatus, lastUsePrecisionMs } from '../../domain/credential.ts'
-import { environmentOfClientId, recordIdOfKey } from '../../domain/identifier.ts'
-import { hashSecret, parseSecret, type SecretHash } from '../../domain/secret.ts'
-import { findBySecret, type RowsOfSecrets } from '../find-token.ts'
+import type { Queries } from '../../db/database.ts'
+import type { AppStatus, Environment } from '../domain/app.ts'
+import { credentialStatus, lastUsePrecisionMs } from '../domain/credential.ts'
+import { type PlatformError, refuse } from '../domain/errors.ts'
+import { environmentOfClientId, noAppId, recordIdOfKey } from '../domain/identifier.ts'
+import { hashSecret, parseSecret, type SecretHash } from '../domain/secret.ts'
+import { auditEvent, type AuditStamp } from './audit/event.ts'
+import { type RefusalLog, tellRefusal } from './audit/refusal-log.ts'
+import { type Decision, refused } from './decision.ts'
+import { findBySecret, type RowsOfSecrets } from './find-token.ts'
 
 export type ClientCredentials = { readonly clientId: string; readonly clientSecret: string }
 
 /** Credentials as they were presented: parsed and hashed before a transaction, so that none is held up by it. */
-export type PresentedClient = {
+type PresentedClient = {
   readonly clientId: string
   readonly credentialId: string
   readonly hash: SecretHash
@@ -74,4 +78,52 @@ export const isUseUnrecorded = ({ lastUsedAt }: AuthenticatedClient, now: number
 /** Records the last use of the secret, to the minute. */
 export const recordUse = async (q: Queries, client: AuthenticatedClient, now: number): Promise<void> => {
   if (isUseUnrecorded(client, now)) await q.credentials.touch(client.credentialId, now)
+}
+
+/** Unknown or malformed ID, wrong, malformed or ended secret: one answer, one row. */
+export const refuseClient = async (
+  q: Queries,
+  refusals: RefusalLog,
+  stamp: AuditStamp,
+  action: string,
+  { clientId }: PresentedClient,
+): Promise<Decision<never>> => {
+  const trail = await claimedTrail(q, clientId)
+  await tellRefusal(q, refusals, auditEvent(stamp, { ...trail, action, refusedWith: 'invalid_client' }))
+  return refused(refuse('invalid_client'))
+}
+
+/** The secret was right, but what was asked for is refused. */
+export const refuseKnownClient = async (
+  q: Queries,
+  refusals: RefusalLog,
+  stamp: AuditStamp,
+  action: string,
+  client: AuthenticatedClient,
+  fault: PlatformError,
+): Promise<Decision<never>> => {
+  await tellRefusal(
+    q,
+    refusals,
+    auditEvent(stamp, {
+      actor: { kind: 'app', id: client.clientId },
+      action,
+      appId: client.appId,
+      environment: client.environment,
+      target: client.credentialId,
+      refusedWith: fault.code,
+    }),
+  )
+  return refused(fault)
+}
+
+/**
+ * Where the refusal of whoever claimed a client ID belongs: in the trail of its app, or in that of no app. The same read
+ * and the same writes whatever came, so that the time taken does not tell which IDs exist.
+ */
+export const claimedTrail = async (q: Queries, clientId: string) => {
+  const environment = environmentOfClientId(clientId)
+  const appId = await q.apps.idOfClient(environment === null ? '' : clientId)
+  const actor = { kind: 'anonymous' } as const
+  return appId === null ? { actor, appId: noAppId } : { actor, appId, environment, target: clientId }
 }

@@ -1,0 +1,195 @@
+import type { App, Client, Credential, Queries } from '../../../db/database.ts'
+import type { Environment } from '../../domain/app.ts'
+import { graceHours as grace, maximumLiveSecrets } from '../../domain/credential.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { environmentOfClientId, recordIdOfKey, rowKey } from '../../domain/identifier.ts'
+import { nameFault } from '../../domain/name.ts'
+import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
+import { findApp } from '../apps/find-app.ts'
+import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput, decide, decideToEnd, done, refused } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+import { announce } from '../webhooks/events.ts'
+import { credentialRecord, type CredentialRecord, type NewCredentialRecord } from './list-credentials.ts'
+
+type NewCredential = {
+  readonly slug: string
+  readonly environment: Environment
+  readonly label: string | null
+}
+
+/**
+ * Mints a client secret of an app in one environment, shown in this answer and never again.
+ * @throws invalid_request, too_many_secrets
+ */
+export const createCredential = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  input: NewCredential,
+): Promise<NewCredentialRecord> => {
+  const fault = input.label === null ? null : nameFault(input.label)
+  if (fault !== null) throw badInput('label', fault)
+  const now = platform.clock.now()
+  const minted = mintClientSecret(platform, input.environment, now)
+  const stamp = auditStamp(platform, trace, now)
+
+  return await decide(platform.database, async (q) => {
+    const app = await findApp(q, input.slug)
+    const client = (await q.apps.clientsOf(app.id)).find(({ environment }) => environment === input.environment)
+    if (client === undefined) return refused(badInput('environment', 'The app has no client in this environment.'))
+    const fullness = await refusalIfFull(q, client.id, now)
+    if (fullness !== null) return refused(fullness)
+    const row: Credential = newCredentialRow(minted, client.id, input.label, now)
+    await q.credentials.insert(row)
+    await announce(q, stamp, {
+      actor,
+      action: 'credential.created',
+      appId: app.id,
+      environment: input.environment,
+      target: row.id,
+    })
+    return done({ ...credentialRecord(row, input.environment, now), clientSecret: minted.clientSecret })
+  })
+}
+
+type MintedClientSecret = Pick<Credential, 'id' | 'secretHash'> & { readonly clientSecret: string }
+
+/** A new secret from chance, and what is stored of it. `now` is epoch milliseconds. */
+const mintClientSecret = (platform: Platform, environment: Environment, now: number): MintedClientSecret => {
+  const key = rowKey(platform.random.uuid(now))
+  const kind = environment === 'development' ? 'clientSecretDevelopment' : 'clientSecretProduction'
+  const clientSecret = mintSecret({ kind, key, digits: platform.random.digits(secretDigits) })
+  return { id: recordIdOfKey('crd_', key), clientSecret, secretHash: hashSecret(clientSecret) }
+}
+
+/** The row of a minted secret that nothing has ended or used yet. */
+const newCredentialRow = (
+  minted: MintedClientSecret,
+  clientId: string,
+  label: string | null,
+  now: number,
+): Credential => ({
+  id: minted.id,
+  clientId,
+  secretHash: minted.secretHash,
+  label,
+  createdAt: now,
+  expiresAt: null,
+  revokedAt: null,
+  lastUsedAt: null,
+  suspendedAt: null,
+})
+
+/** A third live secret is refused, in the transaction that would add it, so that parallel calls cannot pass together. */
+export const refusalIfFull = async (q: Queries, clientId: string, now: number): Promise<PlatformError | null> =>
+  (await q.credentials.liveOfClient(clientId, now)).length >= maximumLiveSecrets
+    ? refuse('too_many_secrets', { details: { maximum: maximumLiveSecrets } })
+    : null
+
+type Rotation = { readonly clientId: string; readonly graceHours: number }
+
+/**
+ * Mints a new secret and lets the one before it end when the grace is over; 0 hours end it at once, and with it the
+ * app tokens it minted. A third live secret is refused.
+ * @throws invalid_request, too_many_secrets
+ */
+export const rotateCredential = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  input: Rotation,
+): Promise<NewCredentialRecord> => {
+  const environment = environmentOfClientId(input.clientId)
+  if (environment === null) throw badInput('clientId', 'There is no such client.')
+  if (!Number.isInteger(input.graceHours) || input.graceHours < 0 || input.graceHours > grace.maximum) {
+    throw badInput('graceHours', `The grace is a whole number of hours from 0 to ${grace.maximum}.`)
+  }
+  const now = platform.clock.now()
+  const minted = mintClientSecret(platform, environment, now)
+  const stamp = auditStamp(platform, trace, now)
+
+  return await decide(platform.database, async (q) => {
+    const { app } = await findClient(q, input.clientId)
+    // Without grace the old ones end as the new one begins: there is no third, and an exposed secret cannot wait.
+    const fullness = input.graceHours === 0 ? null : await refusalIfFull(q, input.clientId, now)
+    if (fullness !== null) return refused(fullness)
+    const endsAt = now + input.graceHours * 3_600_000
+    const before = await q.credentials.liveOfClient(input.clientId, now)
+    for (const old of before) await q.credentials.setExpiry(old.id, Math.min(old.expiresAt ?? endsAt, endsAt))
+    const row = newCredentialRow(minted, input.clientId, before.at(-1)?.label ?? null, now)
+    await q.credentials.insert(row)
+    await announce(q, stamp, {
+      actor,
+      action: 'credential.rotated',
+      appId: app.id,
+      environment,
+      target: row.id,
+      detail: { replaces: before.map((old) => old.id), graceHours: input.graceHours },
+    })
+    return done({ ...credentialRecord(row, environment, now), clientSecret: minted.clientSecret })
+  })
+}
+
+/**
+ * Lets a client secret work again that a recovery has suspended; one that is not suspended stays as it is.
+ * @throws invalid_request for an unknown ID
+ */
+export const confirmCredential = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  credentialId: string,
+): Promise<CredentialRecord> => {
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  return await decide(platform.database, async (q) => {
+    const found = await q.credentials.find(credentialId)
+    if (found === null) return refused(badInput('credential', 'There is no such credential.'))
+    const { credential, environment, app } = found
+    if (await q.credentials.confirm(credentialId)) {
+      const facts = { actor, action: 'credential.confirmed', appId: app.id, environment, target: credentialId }
+      await q.audit.insert(auditEvent(stamp, facts))
+    }
+    return done(credentialRecord({ ...credential, suspendedAt: null }, environment, now))
+  })
+}
+
+/**
+ * Ends a client secret at once, and with it the app tokens it minted; users' grants go on.
+ * @throws invalid_request for an unknown ID
+ */
+export const revokeCredential = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  credentialId: string,
+): Promise<CredentialRecord> => {
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  return await decideToEnd(platform.database, async (q) => {
+    const found = await q.credentials.find(credentialId)
+    if (found === null) return refused(badInput('credential', 'There is no such credential.'))
+    if (await q.credentials.revoke(credentialId, now)) {
+      await announce(q, stamp, {
+        actor,
+        action: 'credential.revoked',
+        appId: found.app.id,
+        environment: found.environment,
+        target: credentialId,
+      })
+    }
+    const after = await q.credentials.find(credentialId)
+    return done(credentialRecord(after?.credential ?? found.credential, found.environment, now))
+  })
+}
+
+/**
+ * The client of an ID, with its app.
+ * @throws invalid_request when there is none
+ */
+const findClient = async (q: Queries, clientId: string): Promise<{ app: App; client: Client }> => {
+  const found = await q.apps.byClient(clientId)
+  if (found === null) throw badInput('clientId', 'There is no such client.')
+  return found
+}

@@ -1,0 +1,97 @@
+import { refuse } from '../../domain/errors.ts'
+import { isRowKey } from '../../domain/identifier.ts'
+import { auditEvent, auditStamp } from '../audit/event.ts'
+import type { SessionCaller } from '../authenticate.ts'
+import { decideToEnd, done, refused } from '../decision.ts'
+import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
+import type { Platform, Trace } from '../platform.ts'
+
+/** A session as its owner sees it. The key names it and opens nothing. */
+export type SessionRecord = {
+  readonly key: string
+  /** Whether it is the one that asks. */
+  readonly isCurrent: boolean
+  /** Where it was signed in from, and with what; null when the browser did not say. */
+  readonly address: string
+  readonly agent: string | null
+  readonly createdAt: number
+  readonly expiresAt: number
+}
+
+/**
+ * The caller's sessions that have neither ended nor expired nor been idle for too long, newest first.
+ * @throws invalid_request for a cursor that this list did not give
+ */
+export const listSessions = async (
+  platform: Platform,
+  caller: SessionCaller,
+  page: PageRequest,
+): Promise<Page<SessionRecord>> => {
+  if (page.cursor !== null && !isRowKey(page.cursor)) throw refuse('invalid_request', { param: 'cursor' })
+  const now = platform.clock.now()
+  const rows = await platform.database.queries.sessions.openOfUser(caller.user.id, {
+    now,
+    usedAfter: now - platform.lifetimes.sessionIdle * 1000,
+    before: page.cursor ?? beyondEveryId,
+    limit: page.limit + 1,
+  })
+  const sessions = rows.map((row) => recordOf(row, caller))
+  return pageOf(sessions, page.limit, ({ key }) => key)
+}
+
+const recordOf = (row: Omit<SessionRecord, 'isCurrent'>, caller: SessionCaller): SessionRecord => ({
+  key: row.key,
+  isCurrent: row.key === caller.sessionKey,
+  address: row.address,
+  agent: row.agent,
+  createdAt: row.createdAt,
+  expiresAt: row.expiresAt,
+})
+
+/** Ends the caller's session; it is refused from the answer on. */
+export const signOut = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<void> => {
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  await decideToEnd(platform.database, async (q) => {
+    const target = caller.sessionKey
+    if (await q.sessions.end(target, now)) {
+      const actor = { kind: 'user', id: caller.user.id } as const
+      await q.audit.insert(auditEvent(stamp, { actor, action: 'session.ended', target }))
+    }
+    return done(null)
+  })
+}
+
+/**
+ * Ends one session of the caller by its key; it is refused from the answer on. False when it had ended before.
+ * @throws route_not_found when the caller has none of this key, whoever else has
+ */
+export const endSession = async (
+  platform: Platform,
+  trace: Trace,
+  caller: SessionCaller,
+  key: string,
+): Promise<boolean> => {
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  const actor = { kind: 'user', id: caller.user.id } as const
+  return await decideToEnd(platform.database, async (q) => {
+    const ended = await q.sessions.endOfUser(caller.user.id, key, now)
+    if (ended) await q.audit.insert(auditEvent(stamp, { actor, action: 'session.ended', target: key }))
+    const isOwn = ended || (await q.sessions.find(key))?.user.id === caller.user.id
+    return isOwn ? done(ended) : refused(refuse('route_not_found'))
+  })
+}
+
+/** Ends every session of the caller but the one that asks; they are refused from the answer on. Gives how many. */
+export const endOtherSessions = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<number> => {
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  const actor = { kind: 'user', id: caller.user.id } as const
+  return await decideToEnd(platform.database, async (q) => {
+    const ended = await q.sessions.endOthersOfUser(caller.user.id, caller.sessionKey, now)
+    const detail = { ended }
+    if (ended > 0) await q.audit.insert(auditEvent(stamp, { actor, action: 'sessions.ended', detail }))
+    return done(ended)
+  })
+}
