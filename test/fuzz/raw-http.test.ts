@@ -12,6 +12,8 @@ import { rawCorpus } from './support/raw-corpus.ts'
 const idle = rounds(300)
 const isLong = idle >= 5_000
 
+const together = 3
+
 let world: World
 let port: number
 let token: string
@@ -64,19 +66,28 @@ for (const [about, cases] of Object.entries(rawCorpus)) {
     let made: ReadonlySet<string> = new Set()
     beforeAll(async () => {
       const stem = Bun.hash(about) % 1_000_000n
-      await Promise.all(
-        cases.map(async (one, at) => {
-          const version = `1.${stem}.${at}`
+      const isAnswered = async (one: RawCase) => {
+        const connection = seen.get(one.what)?.connection
+        return connection !== undefined && holds(one, connection)
+      }
+      // Few at a time: with eight requests in one turn, answers leave together, and Bun may close a connection that errs first.
+      for (let first = 0; first < cases.length; first += together) {
+        const few = cases.slice(first, first + together)
+        for (const [at, one] of few.entries()) {
+          const version = `1.${stem}.${first + at}`
           seen.set(one.what, { connection: await sendRaw(port, one.bytes(makesVersion(version))), version })
-        }),
-      )
+        }
+        await Promise.all(
+          few.map(
+            async (one) =>
+              await eventually(
+                () => isAnswered(one),
+                (yes) => yes,
+              ),
+          ),
+        )
+      }
       await expectBystanderServed()
-      const all = async () =>
-        cases.every((one) => {
-          const connection = seen.get(one.what)?.connection
-          return connection !== undefined && holds(one, connection)
-        })
-      await eventually(all, (yes) => yes)
       await Bun.sleep(50) // for an answer too many
       made = await madeVersions()
     })
