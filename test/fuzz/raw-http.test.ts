@@ -64,12 +64,12 @@ for (const [about, cases] of Object.entries(rawCorpus)) {
   describe(about, () => {
     const seen = new Map<string, { readonly connection: RawConnection; readonly version: string }>()
     let made: ReadonlySet<string> = new Set()
+    const isAnswered = async (one: RawCase) => {
+      const connection = seen.get(one.what)?.connection
+      return connection !== undefined && holds(one, connection)
+    }
     beforeAll(async () => {
       const stem = Bun.hash(about) % 1_000_000n
-      const isAnswered = async (one: RawCase) => {
-        const connection = seen.get(one.what)?.connection
-        return connection !== undefined && holds(one, connection)
-      }
       // Few at a time: with eight requests in one turn, answers leave together, and Bun may close a connection that errs first.
       for (let first = 0; first < cases.length; first += together) {
         const few = cases.slice(first, first + together)
