@@ -13,18 +13,20 @@ import { createShell } from './http/shell.ts'
 import { createTurnstile } from './http/turnstile.ts'
 import { standardRefusal } from './http/standard/refusal.ts'
 import { standardBodyRule } from './http/standard/routes.ts'
-import { keepTimeJob } from './jobs/keep-time.ts'
-import { announceDeprecationsJob } from './jobs/announce-deprecations.ts'
+import {
+  announceDeprecationsJob,
+  keepTimeJob,
+  purgeJob,
+  tellAllRefusals,
+  tellRefusalsJob,
+  watchConditionsJob,
+} from './jobs/jobs.ts'
 import { startWebhookWorker } from './jobs/deliver-webhooks.ts'
-import { purgeJob } from './jobs/purge.ts'
 import { startScheduler } from './jobs/scheduler.ts'
-import { tellAllRefusals, tellRefusalsJob } from './jobs/tell-refusals.ts'
-import { watchConditionsJob } from './jobs/watch-conditions.ts'
 import { createRefusalLog } from './operations/audit/refusal-log.ts'
-import { keepingClock, keepTime } from './operations/clock/keep-time.ts'
+import { keepingClock, keepTime, openClock, openRandom } from './operations/clock.ts'
 import { openServerKey } from './operations/server-key.ts'
-import { openClock, openRandom } from './operations/clock/open-clock.ts'
-import { readFigures } from './operations/health/read-figures.ts'
+import { readFigures } from './operations/health/figures.ts'
 import type { Platform } from './operations/platform.ts'
 import { pageBodyRule, pages } from './pages/pages.ts'
 import { refusalPage } from './pages/refusal-page.tsx'

@@ -1,4 +1,4 @@
-import type { AppOverview } from '../operations/apps/app-overview.ts'
+import type { AppOverview } from '../operations/apps/overview.ts'
 
 type InstallCounts = AppOverview['installs']
 

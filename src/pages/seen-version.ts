@@ -1,5 +1,5 @@
 import { refuse } from '../domain/errors.ts'
-import type { SeenVersion } from '../operations/versions/take-step.ts'
+import type { SeenVersion } from '../operations/versions/move-version.ts'
 
 /** What a decision is bound to, in one hidden field. Nothing in it is secret: the store is asked whether it still holds. */
 export const seenField = ({ id, revision, submittedAt, liveId }: SeenVersion): string =>

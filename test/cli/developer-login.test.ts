@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writ
 import { basename, join } from 'node:path'
 import { keepLogin } from '../../src/cli/developer/credential-file.ts'
 import { createCredential, revokeCredential } from '../../src/operations/credentials/change-credentials.ts'
-import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { setAppStatus } from '../../src/operations/apps/change-app.ts'
 import { startFlakyProxy } from '../client/support/flaky-proxy.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { operator, trace } from '../support/operator.ts'

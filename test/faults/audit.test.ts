@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { AuditEvent } from '../../db/database.ts'
-import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { setAppStatus } from '../../src/operations/apps/change-app.ts'
 import {
   createCredential,
   revokeCredential,
   rotateCredential,
 } from '../../src/operations/credentials/change-credentials.ts'
 import { moveInstall } from '../../src/operations/installs/move-install.ts'
-import { addRedirectUri, removeRedirectUri } from '../../src/operations/redirect-uris/change-redirect-uris.ts'
+import { addRedirectUri, removeRedirectUri } from '../../src/operations/redirect-uris.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { moveVersion } from '../../src/operations/versions/move-version.ts'
 import { type Answer, call, codeOf } from '../support/call.ts'

@@ -7,7 +7,7 @@ import { authorize as authorizeInPlatform } from '../../src/operations/oauth/aut
 import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
 import { refreshTokens } from '../../src/operations/oauth/refresh-tokens.ts'
 import type { Platform } from '../../src/operations/platform.ts'
-import { purgeAll, type PurgeResult } from '../../src/operations/purge/purge-all.ts'
+import { purgeAll, type PurgeResult } from '../../src/operations/purge/purge.ts'
 import { signIn as signInPlatform } from '../../src/operations/sessions/sign-in.ts'
 import { authenticateAppToken, authenticateSession, authenticateUserToken } from '../../src/operations/authenticate.ts'
 import { createClock } from '../../src/runtime/clock.ts'

@@ -1,7 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout } from 'bun:test'
-import { keepTimeJob } from '../../src/jobs/keep-time.ts'
-import { purgeJob } from '../../src/jobs/purge.ts'
+import { keepTimeJob, purgeJob } from '../../src/jobs/jobs.ts'
 import { startScheduler } from '../../src/jobs/scheduler.ts'
 import { createCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'

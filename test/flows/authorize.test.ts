@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { addRedirectUri, removeRedirectUri } from '../../src/operations/redirect-uris/change-redirect-uris.ts'
+import { addRedirectUri, removeRedirectUri } from '../../src/operations/redirect-uris.ts'
 import { call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
 import { worldOfFile } from '../support/world-of-file.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { moveInstall } from '../../src/operations/installs/move-install.ts'
-import { purgeAll } from '../../src/operations/purge/purge-all.ts'
+import { purgeAll } from '../../src/operations/purge/purge.ts'
 import { call } from '../support/call.ts'
 import {
   addEmbeddedVersion,

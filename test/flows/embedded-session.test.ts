@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { ErrorCode } from '../../src/domain/errors.ts'
-import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
-import { agreeToScopes } from '../../src/operations/installs/agree-to-scopes.ts'
-import { moveInstall } from '../../src/operations/installs/move-install.ts'
+import { setAppStatus } from '../../src/operations/apps/change-app.ts'
+import { agreeToScopes, moveInstall } from '../../src/operations/installs/move-install.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { type Answer, call } from '../support/call.ts'
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { setAppStatus } from '../../src/operations/apps/change-app.ts'
 import { listCredentials } from '../../src/operations/credentials/list-credentials.ts'
 import { revokeCredential, rotateCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { createInstall } from '../../src/operations/installs/create-install.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { setAppStatus } from '../../src/operations/apps/change-app.ts'
 import { createCredential, revokeCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { listCredentials } from '../../src/operations/credentials/list-credentials.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { changeAppScopes } from '../../src/operations/apps/change-app-scopes.ts'
-import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { changeAppScopes, setAppStatus } from '../../src/operations/apps/change-app.ts'
 import { call } from '../support/call.ts'
 import { together } from '../support/crash.ts'
 import { operator, trace } from '../support/operator.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { addRedirectUri } from '../../src/operations/redirect-uris/change-redirect-uris.ts'
+import { addRedirectUri } from '../../src/operations/redirect-uris.ts'
 import { codeForm, sendForm } from '../flows/support/standard.ts'
 import { askPath, look } from '../pages/support/front-door.ts'
 import { call, codeOf } from '../support/call.ts'

@@ -13,7 +13,7 @@ import {
   listLiveCredentials,
   ownsCredential,
 } from '../../src/operations/credentials/list-credentials.ts'
-import { ownedApp } from '../../src/operations/apps/owned-app.ts'
+import { ownedApp } from '../../src/operations/apps/app-record.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
 import { introspect } from '../../src/operations/oauth/introspect.ts'

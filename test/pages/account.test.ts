@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
-import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { setAppStatus } from '../../src/operations/apps/change-app.ts'
 import { call } from '../support/call.ts'
 import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'

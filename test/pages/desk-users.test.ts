@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { setOperator } from '../../src/operations/users/set-operator.ts'
+import { setOperator } from '../../src/operations/users/change-user.ts'
 import { ticketBook } from '../../src/pages/ticket-book.ts'
 import { call } from '../support/call.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'

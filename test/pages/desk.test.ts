@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createInstall } from '../../src/operations/installs/create-install.ts'
-import { setOperator } from '../../src/operations/users/set-operator.ts'
+import { setOperator } from '../../src/operations/users/change-user.ts'
 import { call } from '../support/call.ts'
 import { eventually } from '../support/crash.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'

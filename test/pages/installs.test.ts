@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { setAppStatus } from '../../src/operations/apps/set-app-status.ts'
+import { setAppStatus } from '../../src/operations/apps/change-app.ts'
 import { moveInstall } from '../../src/operations/installs/move-install.ts'
 import { importResources } from '../../src/operations/resources/import-resources.ts'
 import {

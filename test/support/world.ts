@@ -4,7 +4,7 @@ import { createCredential } from '../../src/operations/credentials/change-creden
 import { createInstall } from '../../src/operations/installs/create-install.ts'
 import { moveInstall } from '../../src/operations/installs/move-install.ts'
 import type { Platform } from '../../src/operations/platform.ts'
-import { addRedirectUri } from '../../src/operations/redirect-uris/change-redirect-uris.ts'
+import { addRedirectUri } from '../../src/operations/redirect-uris.ts'
 import { createUser } from '../../src/operations/users/create-user.ts'
 import { type Answer, call } from './call.ts'
 import { openAsOperator, operator, trace } from './operator.ts'

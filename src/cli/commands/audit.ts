@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { AuditEvent } from '../../../db/database.ts'
-import { listAuditEvents } from '../../operations/audit/list-events.ts'
+import { listAuditEvents } from '../../operations/audit/lists.ts'
 import { storedJson } from '../../operations/stored-json.ts'
 import { asOperator } from '../as-operator.ts'
 import { type CommonFlags, operatorCommand } from '../operator-command.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { purgeAll } from '../../operations/purge/purge-all.ts'
+import { purgeAll } from '../../operations/purge/purge.ts'
 import { asOperator } from '../as-operator.ts'
 import { type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answerRecord } from '../output.ts'

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import type { Environment } from '../../domain/app.ts'
-import { addRedirectUri, removeRedirectUri } from '../../operations/redirect-uris/change-redirect-uris.ts'
-import { listRedirectUris } from '../../operations/redirect-uris/list-redirect-uris.ts'
+import { addRedirectUri, listRedirectUris, removeRedirectUri } from '../../operations/redirect-uris.ts'
 import { asOperator } from '../as-operator.ts'
 import { type CommonFlags, environmentOption, operatorCommand } from '../operator-command.ts'
 import { answerRecord } from '../output.ts'

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
 import { createUser } from '../../operations/users/create-user.ts'
-import { listUsers } from '../../operations/users/list-users.ts'
+import { listUsers } from '../../operations/users/find-user.ts'
 import { asOperator } from '../as-operator.ts'
 import { type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answerList, answerRecord } from '../output.ts'

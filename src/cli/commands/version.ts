@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { VersionStep } from '../../domain/version.ts'
-import { listEveryVersion } from '../../operations/versions/list-every-version.ts'
+import { listEveryVersion } from '../../operations/versions/lists.ts'
 import { moveVersion, type VersionMove } from '../../operations/versions/move-version.ts'
 import type { RejectionItem } from '../../operations/versions/version-record.ts'
 import { asOperator } from '../as-operator.ts'

@@ -1,7 +1,6 @@
 import type { AccessOf, App, OpenGrant, Queries, User } from '../../../db/database.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
-import { type AppRecord, appRecord } from '../apps/app-record.ts'
-import { findAnyApp } from '../apps/find-app.ts'
+import { type AppRecord, appRecord, findAnyApp } from '../apps/app-record.ts'
 import { type Actor, auditEvent, type AuditStamp, auditStamp, followingStamp } from '../audit/event.ts'
 import { decideToEnd, done } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'

@@ -1,6 +1,9 @@
-import type { App, Client } from '../../../db/database.ts'
+import type { App, Client, Queries } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
+import { badInput } from '../decision.ts'
+import type { Platform } from '../platform.ts'
 
 /** An app as its owner and the operator see it. */
 export type AppRecord = {
@@ -39,3 +42,49 @@ const clientIdOf = (clients: readonly Client[], environment: Environment): strin
   if (client === undefined) throw new Error('an app has no client in one of its environments')
   return client.id
 }
+
+/**
+ * The app of a slug. One that is deleted is left as it is: nothing can be done with it but to bring it back.
+ * @throws invalid_request when there is none, or it is deleted
+ */
+export const findApp = async (q: Queries, slug: string): Promise<App> => {
+  const app = await findAnyApp(q, slug)
+  if (app.deletedAt !== null) throw badInput('app', isDeleted)
+  return app
+}
+
+/** The app of a slug, deleted or not. @throws invalid_request when there is none */
+export const findAnyApp = async (q: Queries, slug: string): Promise<App> => {
+  const app = await q.apps.bySlug(slug)
+  if (app === null) throw badInput('app', 'There is no app with this slug.')
+  return app
+}
+
+const isDeleted = 'This app is deleted. To bring it back, run: app-platform app undelete <slug>.'
+
+/** An app as its owner opens it. */
+export type OwnedApp = AppRecord & { readonly developmentVersionId: App['developmentVersionId'] }
+
+/**
+ * The app of a slug, if it is this user's.
+ * @throws route_not_found for everybody else, as for an app that does not exist
+ */
+export const ownedApp = async (platform: Platform, userId: string, slug: string): Promise<OwnedApp> => {
+  const q = platform.database.queries
+  const app = await q.apps.ownedBySlug(userId, slug)
+  if (app === null) throw refuse('route_not_found')
+  const { developmentVersionId } = app
+  return { ...appRecord(app, await q.apps.clientsOf(app.id)), developmentVersionId }
+}
+
+/**
+ * The app of this slug is this user's and not suspended: what a change must hold to that would give a suspended app
+ * more than it has. Ending something (a secret, a redirect URI) needs ownership alone.
+ */
+export const ownsActiveApp =
+  (userId: string, slug: string) =>
+  async (q: Queries): Promise<PlatformError | null> => {
+    const app = await q.apps.ownedBySlug(userId, slug)
+    if (app === null) return refuse('route_not_found')
+    return app.status === 'active' ? null : refuse('app_inactive')
+  }

@@ -1,15 +1,15 @@
-import type { App } from '../../../db/database.ts'
-import { appNameFault, isSlug } from '../../domain/name.ts'
+import type { App, Queries } from '../../../db/database.ts'
 import { environments } from '../../domain/app.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { clientId, recordId } from '../../domain/identifier.ts'
+import type { Quotas } from '../../domain/limits.ts'
+import { appNameFault, isSlug } from '../../domain/name.ts'
 import { formatScope, parseScope } from '../../domain/scope.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput, decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
-import { refusalIfFull } from './app-quota.ts'
 import { type AppRecord, appRecord } from './app-record.ts'
-import { scopeFaults } from './scope-faults.ts'
 
 type NewApp = {
   readonly ownerEmail: string
@@ -66,3 +66,24 @@ export const createApp = async (platform: Platform, trace: Trace, actor: Actor, 
     return done(appRecord(app, clients))
   })
 }
+
+/**
+ * The refusal when this account cannot take so many more apps (QUOTA_APPS); null when it can. To be asked in the
+ * transaction that gives it the apps.
+ */
+export const refusalIfFull = async (
+  q: Queries,
+  quotas: Quotas,
+  ownerId: string,
+  more = 1,
+): Promise<PlatformError | null> => {
+  if ((await q.apps.countOwnedBy(ownerId)) + more <= quotas.apps) return null
+  const message = `An account can have at most ${quotas.apps} apps: an operator can delete or transfer one, or raise QUOTA_APPS.`
+  return refuse('quota_exceeded', { param: 'owner', details: { maximum: quotas.apps }, message })
+}
+
+/** Why the scopes of an app cannot be registered, as sentences. */
+export const scopeFaults = {
+  invalid_scope: 'The scopes are empty or name one that does not exist.',
+  scope_not_available: 'A scope is planned or restricted and cannot be registered yet.',
+} as const

@@ -3,9 +3,8 @@ import { type EndedAccess, endIssued } from '../access/end-access.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput, decide, decideToEnd, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { refusalIfFull } from './app-quota.ts'
-import { type AppRecord, appRecord } from './app-record.ts'
-import { findAnyApp } from './find-app.ts'
+import { refusalIfFull } from './create-app.ts'
+import { type AppRecord, appRecord, findAnyApp } from './app-record.ts'
 
 /**
  * Deletes an app: from now on it is suspended and hidden, its webhooks stop, and then everything that was issued for it

@@ -4,9 +4,8 @@ import { type Actor, type AuditStamp, auditEvent, auditStamp } from '../audit/ev
 import { badInput, decide, type Decision, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
-import { type AppRecord, appRecord } from './app-record.ts'
-import { refusalIfFull } from './app-quota.ts'
-import { findApp } from './find-app.ts'
+import { type AppRecord, appRecord, findApp } from './app-record.ts'
+import { refusalIfFull } from './create-app.ts'
 
 /**
  * Gives an app to another active user. Nothing that was issued changes: the previous owner may still know its secrets.

@@ -1,7 +1,7 @@
 import type { AuditEvent, AuditFinds, AuditQuestion, AuditStretch, Queries } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
-import { findAnyApp } from '../apps/find-app.ts'
+import { findAnyApp } from '../apps/app-record.ts'
 import { badInput } from '../decision.ts'
 import type { Page, PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'

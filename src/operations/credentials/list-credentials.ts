@@ -3,7 +3,7 @@ import type { Environment } from '../../domain/app.ts'
 import { type CredentialStatus, credentialStatus } from '../../domain/credential.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
-import { findApp } from '../apps/find-app.ts'
+import { findApp } from '../apps/app-record.ts'
 import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 

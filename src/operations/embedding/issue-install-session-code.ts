@@ -10,7 +10,7 @@ import type { SessionCaller } from '../authenticate.ts'
 import { decide, type Decision, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { storedJson } from '../stored-json.ts'
-import { currentVersion } from '../versions/current-version.ts'
+import { currentVersion } from '../versions/version-record.ts'
 
 /** An installed app, ready to be opened in a frame. */
 export type OpenedApp = {

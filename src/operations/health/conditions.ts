@@ -1,5 +1,5 @@
 import type { StoreProblem } from '../../../db/database.ts'
-import { clockFault } from '../clock/clock-fault.ts'
+import { clockFault } from '../clock.ts'
 import type { Observed } from '../platform.ts'
 
 /** Every state of the server that a person has to end. These names are labels of metrics and fields of the log. */

@@ -1,4 +1,5 @@
-import type { Install } from '../../../db/database.ts'
+import type { Install, Queries } from '../../../db/database.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
 import type { ResourceKind } from '../../domain/resource.ts'
 import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
 
@@ -27,3 +28,9 @@ export const installRecord = (row: Install, kind: ResourceKind, resourceSlug: st
   createdAt: row.createdAt,
   updatedAt: row.updatedAt,
 })
+
+/** The install is this user's; to everybody else it does not exist. */
+export const ownsInstall =
+  (userId: string, id: string) =>
+  async (q: Queries): Promise<PlatformError | null> =>
+    (await q.installs.find(id))?.install.userId === userId ? null : refuse('route_not_found')

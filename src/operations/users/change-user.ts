@@ -1,8 +1,9 @@
-import type { User } from '../../../db/database.ts'
-import { normalizeEmail } from '../../domain/user.ts'
+import type { Queries, User } from '../../../db/database.ts'
+import type { PlatformError } from '../../domain/errors.ts'
 import { nameFault } from '../../domain/name.ts'
+import { normalizeEmail } from '../../domain/user.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, done, refused } from '../decision.ts'
+import { badInput, decide, decideToEnd, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from './find-user.ts'
 
@@ -55,3 +56,48 @@ export const setUserEmail = async (
     return done({ ...user, email, updatedAt: now })
   })
 }
+
+/**
+ * Makes a user an operator, or one no longer, from the next request on.
+ * @throws invalid_request for an unknown user, and for the last operator
+ */
+export const setOperator = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  input: { readonly userId: string; readonly isOperator: boolean },
+): Promise<User> => {
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  const { userId, isOperator } = input
+  const decided = isOperator ? decide : decideToEnd
+  return await decided(platform.database, async (q) => {
+    const user = await q.users.byId(userId)
+    if (user === null) return refused(badInput('user', 'There is no such user.'))
+    if (user.isOperator === isOperator) return done(user)
+    const last = isOperator ? null : await refusalIfLastOperator(q, userId)
+    if (last !== null) return refused(last)
+    await q.users.setOperator(userId, isOperator, now)
+    const action = isOperator ? 'user.operator_granted' : 'user.operator_withdrawn'
+    await q.audit.insert(auditEvent(stamp, { actor, action, target: userId }))
+    return done({ ...user, isOperator, updatedAt: now })
+  })
+}
+
+/**
+ * Whether an operator may take this user's rights away on the desk: not their own, and not those of the last operator.
+ * To be asked in the transaction of the change.
+ */
+export const leavesAnOperator =
+  (operatorId: string, userId: string) =>
+  async (q: Queries): Promise<PlatformError | null> =>
+    operatorId === userId ? badInput('user', ownRights) : await refusalIfLastOperator(q, userId)
+
+/** The refusal when nobody else could open the desk without this user; null when somebody could. */
+export const refusalIfLastOperator = async (q: Queries, userId: string): Promise<PlatformError | null> => {
+  const remaining = (await q.users.activeOperators(2)).filter(({ id }) => id !== userId)
+  return remaining.length > 0 ? null : badInput('user', lastOperator)
+}
+
+const ownRights = 'You cannot take your own rights away: ask another operator.'
+const lastOperator = 'This is the last operator who can sign in: make somebody else an operator first.'

@@ -1,6 +1,8 @@
-import type { Queries, User } from '../../../db/database.ts'
+import type { App, Queries, User } from '../../../db/database.ts'
+import { refuse } from '../../domain/errors.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import { badInput } from '../decision.ts'
+import { type Page, type PageRequest, searchPage } from '../page.ts'
 import type { Platform } from '../platform.ts'
 
 /** The user of an email address as somebody typed it; null when it is malformed or nobody's. */
@@ -14,4 +16,55 @@ export const userAt = async (platform: Platform, address: string): Promise<User>
   const user = await findUser(platform.database.queries, address)
   if (user === null) throw badInput('email', 'There is no such user.')
   return user
+}
+
+/** A user without the hash of their password. */
+export type UserSummary = Pick<
+  User,
+  'id' | 'email' | 'name' | 'isOperator' | 'status' | 'passwordSuspendedAt' | 'createdAt'
+>
+
+/** Users whose name or address has this part, by address; all of them for an empty one. */
+export const searchUsers = async (platform: Platform, part: string, page: PageRequest): Promise<Page<UserSummary>> => {
+  const { data, nextCursor } = await searchPage(
+    platform.database.queries.users.search,
+    part,
+    page,
+    ({ email }) => email,
+  )
+  return { data: data.map(userSummary), nextCursor }
+}
+
+/** What operators see of a user. */
+export const userSummary = ({
+  id,
+  email,
+  name,
+  isOperator,
+  status,
+  passwordSuspendedAt,
+  createdAt,
+}: User): UserSummary => ({
+  id,
+  email,
+  name,
+  isOperator,
+  status,
+  passwordSuspendedAt,
+  createdAt,
+})
+
+/** Every user, by address. */
+export const listUsers = async (platform: Platform): Promise<User[]> => await platform.database.queries.users.list()
+
+/** What an operator wants to know of a user: who they are, and which apps are theirs. */
+export type InspectedUser = UserSummary & { readonly apps: readonly Pick<App, 'slug' | 'status'>[] }
+
+/** @throws route_not_found for an unknown ID */
+export const inspectUser = async (platform: Platform, id: string): Promise<InspectedUser> => {
+  const q = platform.database.queries
+  const user = await q.users.byId(id)
+  if (user === null) throw refuse('route_not_found')
+  const apps = (await q.apps.listOwnedBy(id)).map(({ slug, status }) => ({ slug, status }))
+  return { ...userSummary(user), apps }
 }

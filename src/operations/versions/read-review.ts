@@ -3,7 +3,7 @@ import { refuse } from '../../domain/errors.ts'
 import { type ManifestChange, manifestDifference } from '../../domain/manifest-difference.ts'
 import type { ScopeName } from '../../domain/scope.ts'
 import type { Platform } from '../platform.ts'
-import type { SeenVersion } from './take-step.ts'
+import type { SeenVersion } from './move-version.ts'
 import { type VersionRecord, versionRecord } from './version-record.ts'
 
 /** What somebody who decides on a version has to see. */

@@ -7,8 +7,7 @@ import { type Decision, done, refused } from '../decision.ts'
 import { type Once, once, type RepeatableRequest } from '../idempotency/once.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type AppCaller, refusalIfEnded } from '../authenticate.ts'
-import { currentVersion } from './current-version.ts'
-import { readVersionRecord, type VersionRecord } from './version-record.ts'
+import { currentVersion, readVersionRecord, type VersionRecord } from './version-record.ts'
 import { announce } from '../webhooks/events.ts'
 
 export type RollbackRequest = {

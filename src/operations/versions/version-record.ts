@@ -1,6 +1,9 @@
 import type { App, Queries, Version } from '../../../db/database.ts'
+import type { Environment } from '../../domain/app.ts'
+import { refuse } from '../../domain/errors.ts'
 import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
 import type { VersionStatus } from '../../domain/version.ts'
+import type { Platform } from '../platform.ts'
 import { storedJson } from '../stored-json.ts'
 
 /** A version as the contract shows it, but for the form of its times (epoch milliseconds here). */
@@ -60,3 +63,27 @@ const artifactOf = (row: Version): VersionRecord['artifact'] =>
         sizeBytes: row.artifactSizeBytes,
         sha256: Buffer.from(row.artifactSha256).toString('hex'),
       }
+
+/**
+ * The version of this name, if it is this app's.
+ * @throws version_not_found
+ */
+export const findVersion = async (
+  platform: Platform,
+  app: Pick<App, 'id' | 'developmentVersionId'>,
+  version: string,
+): Promise<VersionRecord> => {
+  const row = await platform.database.queries.versions.byName(app.id, version)
+  if (row === null) throw refuse('version_not_found')
+  return versionRecord(row, app)
+}
+
+/** What users get of an app, or in development its head, which is also what an install opens; null when there is none. */
+export const currentVersion = async (
+  q: Queries,
+  app: Pick<App, 'id' | 'developmentVersionId'>,
+  environment: Environment,
+): Promise<Version | null> => {
+  if (environment === 'production') return await q.versions.active(app.id)
+  return app.developmentVersionId === null ? null : await q.versions.byId(app.id, app.developmentVersionId)
+}

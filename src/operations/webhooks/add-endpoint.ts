@@ -9,7 +9,7 @@ import {
   type WebhookKind,
   webhookKinds,
 } from '../../domain/webhook-event.ts'
-import { findApp } from '../apps/find-app.ts'
+import { findApp } from '../apps/app-record.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput, decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'

@@ -1,4 +1,4 @@
-import type { AppInstall } from '../../operations/installs/list-app-installs.ts'
+import type { AppInstall } from '../../operations/installs/lists.ts'
 import { Badge, type Tone } from './badge.tsx'
 
 type InstallStatusProps = { readonly install: Pick<AppInstall, 'approval' | 'state'> }

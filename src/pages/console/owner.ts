@@ -1,5 +1,5 @@
 import type { Door } from '../../http/door.ts'
-import { ownedApp, type OwnedApp } from '../../operations/apps/owned-app.ts'
+import { ownedApp, type OwnedApp } from '../../operations/apps/app-record.ts'
 import { type Change, changeFor, changeOnceFor, type Right } from '../change.ts'
 import { type Visit, visitOf } from '../visit.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect } from 'bun:test'
-import { listRollbacks } from '../../../src/operations/versions/list-rollbacks.ts'
+import { listRollbacks } from '../../../src/operations/versions/lists.ts'
 import { moveVersion } from '../../../src/operations/versions/move-version.ts'
 import { call, type Json } from '../../support/call.ts'
 import { tally, together } from '../../support/crash.ts'

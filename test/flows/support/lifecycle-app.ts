@@ -1,5 +1,5 @@
 import type { VersionStatus, VersionStep } from '../../../src/domain/version.ts'
-import { listRollbacks } from '../../../src/operations/versions/list-rollbacks.ts'
+import { listRollbacks } from '../../../src/operations/versions/lists.ts'
 import { moveVersion } from '../../../src/operations/versions/move-version.ts'
 import { call } from '../../support/call.ts'
 import { operator, trace } from '../../support/operator.ts'

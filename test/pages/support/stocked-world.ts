@@ -1,6 +1,6 @@
 import { receivedArtifact } from '../../support/received-artifact.ts'
 import type { VersionStep } from '../../../src/domain/version.ts'
-import { setAppStatus } from '../../../src/operations/apps/set-app-status.ts'
+import { setAppStatus } from '../../../src/operations/apps/change-app.ts'
 import {
   createCredential,
   revokeCredential,
@@ -9,7 +9,7 @@ import {
 import { createInstall } from '../../../src/operations/installs/create-install.ts'
 import { issueAppToken } from '../../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
-import { addRedirectUri } from '../../../src/operations/redirect-uris/change-redirect-uris.ts'
+import { addRedirectUri } from '../../../src/operations/redirect-uris.ts'
 import { type AppCaller, authenticateAppToken } from '../../../src/operations/authenticate.ts'
 import { createUser } from '../../../src/operations/users/create-user.ts'
 import { setUserStatus } from '../../../src/operations/users/set-user-status.ts'

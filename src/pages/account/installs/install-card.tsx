@@ -1,6 +1,6 @@
 import { endingStep } from '../../../domain/install.ts'
 import { formatScope, isSubset } from '../../../domain/scope.ts'
-import type { OwnInstall } from '../../../operations/installs/list-own-installs.ts'
+import type { OwnInstall } from '../../../operations/installs/lists.ts'
 import { Badge, type Tone } from '../../components/badge.tsx'
 import { Form } from '../../components/form.tsx'
 import { Time } from '../../components/time.tsx'

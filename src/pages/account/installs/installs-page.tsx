@@ -1,6 +1,5 @@
 import type { PlatformError } from '../../../domain/errors.ts'
-import type { OfferedApp } from '../../../operations/installs/list-offered-apps.ts'
-import type { OwnInstall } from '../../../operations/installs/list-own-installs.ts'
+import type { OfferedApp, OwnInstall } from '../../../operations/installs/lists.ts'
 import { AccountPage } from '../account-page.tsx'
 import { Older } from '../../components/older.tsx'
 import { Problem } from '../../components/problem.tsx'

@@ -1,7 +1,7 @@
 import type { PlatformError } from '../../../domain/errors.ts'
 import type { InstallApprovalRule } from '../../../domain/install.ts'
 import { formatScope } from '../../../domain/scope.ts'
-import type { InstallQuestion } from '../../../operations/installs/prepare-install.ts'
+import type { InstallQuestion } from '../../../operations/installs/create-install.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Form } from '../../components/form.tsx'
 import { Older } from '../../components/older.tsx'

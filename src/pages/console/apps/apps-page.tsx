@@ -1,4 +1,4 @@
-import type { OwnAppSummary } from '../../../operations/apps/list-own-apps.ts'
+import type { OwnAppSummary } from '../../../operations/apps/lists.ts'
 import { Time } from '../../components/time.tsx'
 import { Layout } from '../../layout.tsx'
 import type { Visit } from '../../visit.ts'

@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import type { Environment } from '../../../domain/app.ts'
 import type { PlatformError } from '../../../domain/errors.ts'
 import type { Door } from '../../../http/door.ts'
-import { ownsActiveApp } from '../../../operations/apps/owns-active-app.ts'
+import { ownsActiveApp } from '../../../operations/apps/app-record.ts'
 import {
   createCredential,
   revokeCredential,

@@ -1,6 +1,6 @@
 import type { Environment } from '../../../domain/app.ts'
 import { type ScopeName, scopesFor } from '../../../domain/scope.ts'
-import type { OwnedApp } from '../../../operations/apps/owned-app.ts'
+import type { OwnedApp } from '../../../operations/apps/app-record.ts'
 
 /** What the lines of a first call are filled in with. A secret is not among it: nobody but the developer has one. */
 export type CallFacts = {

@@ -1,4 +1,4 @@
-import type { AppInstall } from '../../../operations/installs/list-app-installs.ts'
+import type { AppInstall } from '../../../operations/installs/lists.ts'
 import { InstallStatusBadge } from '../../components/install-status.tsx'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'

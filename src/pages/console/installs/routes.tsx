@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../../http/door.ts'
-import { listAppInstalls } from '../../../operations/installs/list-app-installs.ts'
+import { listAppInstalls } from '../../../operations/installs/lists.ts'
 import { page } from '../../page.ts'
 import { signedIn } from '../../visit.ts'
 import { listingOf, olderPath } from '../../listing.ts'

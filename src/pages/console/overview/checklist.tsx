@@ -1,4 +1,4 @@
-import type { AppOverview } from '../../../operations/apps/app-overview.ts'
+import type { AppOverview } from '../../../operations/apps/overview.ts'
 import { appPath } from '../paths.ts'
 
 type Step = { readonly done: boolean; readonly name: string; readonly href: string; readonly why: string }

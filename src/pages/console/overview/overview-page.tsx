@@ -1,6 +1,6 @@
 import { environments } from '../../../domain/app.ts'
 import type { PlatformError } from '../../../domain/errors.ts'
-import type { AppOverview } from '../../../operations/apps/app-overview.ts'
+import type { AppOverview } from '../../../operations/apps/overview.ts'
 import { Field } from '../../components/field.tsx'
 import { Form } from '../../components/form.tsx'
 import { Problem } from '../../components/problem.tsx'

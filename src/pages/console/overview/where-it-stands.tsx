@@ -1,5 +1,5 @@
-import type { AppOverview } from '../../../operations/apps/app-overview.ts'
-import type { VersionSummary } from '../../../operations/versions/list-version-summaries.ts'
+import type { AppOverview } from '../../../operations/apps/overview.ts'
+import type { VersionSummary } from '../../../operations/versions/lists.ts'
 import { Time } from '../../components/time.tsx'
 import { VersionStatusBadge } from '../../components/version-status.tsx'
 import { installCountsInWords } from '../../install-counts-in-words.ts'

@@ -1,7 +1,7 @@
 import { type Environment, environments } from '../../../domain/app.ts'
 import type { PlatformError } from '../../../domain/errors.ts'
 import { maximumRedirectUris } from '../../../domain/registered-url.ts'
-import type { RedirectUris } from '../../../operations/redirect-uris/list-redirect-uris.ts'
+import type { RedirectUris } from '../../../operations/redirect-uris.ts'
 import { Field } from '../../components/field.tsx'
 import { Form } from '../../components/form.tsx'
 import { Problem } from '../../components/problem.tsx'

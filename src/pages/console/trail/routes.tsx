@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../../http/door.ts'
-import { listAppEvents } from '../../../operations/audit/list-app-events.ts'
+import { listAppEvents } from '../../../operations/audit/lists.ts'
 import { page } from '../../page.ts'
 import { signedIn } from '../../visit.ts'
 import { listingOf, olderPath } from '../../listing.ts'

@@ -1,4 +1,4 @@
-import type { AppEvent } from '../../../operations/audit/list-app-events.ts'
+import type { AppEvent } from '../../../operations/audit/lists.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'

@@ -1,4 +1,4 @@
-import type { LedgerRow } from '../../../operations/versions/list-rollbacks.ts'
+import type { LedgerRow } from '../../../operations/versions/lists.ts'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { AppPage } from '../components/app-page.tsx'

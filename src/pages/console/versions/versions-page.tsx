@@ -1,6 +1,6 @@
 import { bytesInWords } from '../../../domain/text.ts'
 import { type VersionStatus, versionStatuses } from '../../../domain/version.ts'
-import type { VersionSummary } from '../../../operations/versions/list-version-summaries.ts'
+import type { VersionSummary } from '../../../operations/versions/lists.ts'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { VersionStatusBadge, versionStatusWords } from '../../components/version-status.tsx'

@@ -1,4 +1,4 @@
-import type { InspectedApp } from '../../../operations/apps/inspect-app.ts'
+import type { InspectedApp } from '../../../operations/apps/overview.ts'
 import { AppStatusBadge } from '../../components/app-status.tsx'
 import { Form } from '../../components/form.tsx'
 import { Time } from '../../components/time.tsx'

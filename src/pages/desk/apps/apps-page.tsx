@@ -1,4 +1,4 @@
-import type { AppSummary } from '../../../operations/apps/search-apps.ts'
+import type { AppSummary } from '../../../operations/apps/lists.ts'
 import { AppStatusBadge } from '../../components/app-status.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'

@@ -1,5 +1,5 @@
 import type { PlatformError } from '../../../domain/errors.ts'
-import type { DescribedEvent } from '../../../operations/audit/describe-events.ts'
+import type { DescribedEvent } from '../../../operations/audit/lists.ts'
 import { Problem } from '../../components/problem.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'

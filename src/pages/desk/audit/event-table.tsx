@@ -1,4 +1,4 @@
-import type { DescribedEvent } from '../../../operations/audit/describe-events.ts'
+import type { DescribedEvent } from '../../../operations/audit/lists.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'

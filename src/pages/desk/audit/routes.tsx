@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../../http/door.ts'
-import { describeEvents } from '../../../operations/audit/describe-events.ts'
+import { describeEvents } from '../../../operations/audit/lists.ts'
 import { searchEvents } from '../../../operations/audit/search-events.ts'
 import { listingOf, olderPath } from '../../listing.ts'
 import { outcomeOf } from '../../outcome.ts'

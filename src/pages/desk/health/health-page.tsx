@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { bytesInWords } from '../../../domain/text.ts'
-import type { PlatformHealth } from '../../../operations/health/read-health.ts'
+import type { PlatformHealth } from '../../../operations/health/figures.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Time } from '../../components/time.tsx'
 import type { Visit } from '../../visit.ts'

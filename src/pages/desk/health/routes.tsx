@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../../http/door.ts'
-import { readHealth } from '../../../operations/health/read-health.ts'
+import { readHealth } from '../../../operations/health/figures.ts'
 import { program } from '../../../runtime/program.ts'
 import { page } from '../../page.ts'
 import { operatorOnly, visitOf } from '../../visit.ts'

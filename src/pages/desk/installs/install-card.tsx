@@ -1,5 +1,5 @@
 import { scopeCatalogue } from '../../../domain/scope.ts'
-import type { DescribedInstall } from '../../../operations/installs/described-install.ts'
+import type { DescribedInstall } from '../../../operations/installs/lists.ts'
 import { Time } from '../../components/time.tsx'
 import { resourceKindWords } from '../../resource-kind-words.ts'
 import type { Visit } from '../../visit.ts'

@@ -1,5 +1,5 @@
 import type { OperatorStep } from '../../../domain/install.ts'
-import type { DescribedInstall } from '../../../operations/installs/described-install.ts'
+import type { DescribedInstall } from '../../../operations/installs/lists.ts'
 import { Form } from '../../components/form.tsx'
 import type { Visit } from '../../visit.ts'
 import { installPath } from '../paths.ts'

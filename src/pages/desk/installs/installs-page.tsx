@@ -1,5 +1,5 @@
 import type { PlatformError } from '../../../domain/errors.ts'
-import type { DescribedInstall } from '../../../operations/installs/described-install.ts'
+import type { DescribedInstall } from '../../../operations/installs/lists.ts'
 import { InstallStatusBadge } from '../../components/install-status.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { Table } from '../../components/table.tsx'

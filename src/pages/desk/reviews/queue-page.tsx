@@ -1,4 +1,4 @@
-import type { QueuedVersion } from '../../../operations/versions/list-queue.ts'
+import type { QueuedVersion } from '../../../operations/versions/lists.ts'
 import { AppStatusBadge } from '../../components/app-status.tsx'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'

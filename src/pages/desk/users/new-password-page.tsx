@@ -1,4 +1,4 @@
-import type { UserSummary } from '../../../operations/users/search-users.ts'
+import type { UserSummary } from '../../../operations/users/find-user.ts'
 import { Secret } from '../../components/secret.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'

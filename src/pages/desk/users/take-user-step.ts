@@ -1,7 +1,6 @@
 import type { Door } from '../../../http/door.ts'
-import { inspectUser } from '../../../operations/users/inspect-user.ts'
-import { leavesAnOperator } from '../../../operations/users/leaves-an-operator.ts'
-import { setOperator } from '../../../operations/users/set-operator.ts'
+import { inspectUser } from '../../../operations/users/find-user.ts'
+import { leavesAnOperator, setOperator } from '../../../operations/users/change-user.ts'
 import { type AppsChoice, type DisabledUser, setUserStatus } from '../../../operations/users/set-user-status.ts'
 import { changeBy } from '../operator.ts'
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { PlatformError } from '../../../domain/errors.ts'
-import type { InspectedUser } from '../../../operations/users/inspect-user.ts'
+import type { InspectedUser } from '../../../operations/users/find-user.ts'
 import { AppStatusBadge } from '../../components/app-status.tsx'
 import { Field } from '../../components/field.tsx'
 import { Form } from '../../components/form.tsx'

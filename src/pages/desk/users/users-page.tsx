@@ -1,4 +1,4 @@
-import type { UserSummary } from '../../../operations/users/search-users.ts'
+import type { UserSummary } from '../../../operations/users/find-user.ts'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import type { Visit } from '../../visit.ts'

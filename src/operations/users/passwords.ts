@@ -1,11 +1,13 @@
 import type { Queries, User } from '../../../db/database.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { newPasswordFault, passwordFault } from '../../domain/password.ts'
-import { type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
+import type { Rule } from '../acting-as.ts'
+import { type Actor, auditEvent, type AuditStamp, auditStamp } from '../audit/event.ts'
+import { refusalIfEnded, type SessionCaller } from '../authenticate.ts'
 import { badInput, decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type MintedSession, mintSession } from '../sessions/sign-in.ts'
-import { refusalIfEnded, type SessionCaller } from '../authenticate.ts'
+import { findUser } from './find-user.ts'
 
 type PasswordChange = {
   readonly current: string
@@ -71,4 +73,63 @@ const renewSessions = async (q: Queries, caller: SessionCaller, session: MintedS
   const own = await q.sessions.find(caller.sessionKey)
   await q.sessions.endAllOfUser(caller.user.id, now)
   await q.sessions.insert(session.rowFor(caller.user.id, own?.session.agent ?? null))
+}
+
+/**
+ * Whether an operator may give this user a new password on the desk: not their own, which takes the current password, or
+ * a stolen session could be turned into the account.
+ */
+export const isForSomebodyElse =
+  (operatorId: string, userId: string): Rule =>
+  async () =>
+    operatorId === userId ? badInput('user', ownPassword) : null
+
+const ownPassword = 'You cannot reset your own password here: change it under Account, Password.'
+
+/**
+ * Gives a user a new password and ends their sessions; what they have allowed to apps stays. Of two at once one wins, so
+ * whoever is shown a password is shown the one that works.
+ * @throws invalid_request for an unknown user or a password that cannot be used, version_not_eligible when the password
+ *   has changed in the meantime
+ */
+export const resetPassword = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  input: { readonly userId: string; readonly password: string },
+): Promise<{ readonly user: User; readonly endedSessions: number }> => {
+  const weakness = newPasswordFault(input.password)
+  if (weakness !== null) throw badInput('password', weakness)
+  const user = await platform.database.queries.users.byId(input.userId)
+  if (user === null) throw badInput('user', 'There is no such user.')
+  const passwordHash = await platform.passwords.hash(input.password)
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  return await decide(platform.database, async (q) => {
+    if (!(await q.users.replacePassword(user.id, user.passwordHash, passwordHash, now))) {
+      return refused(refuse('version_not_eligible', { message: changedSince }))
+    }
+    await q.users.confirmPassword(user.id) // one that a recovery has suspended is gone
+    const endedSessions = await q.sessions.endAllOfUser(user.id, now)
+    await q.audit.insert(auditEvent(stamp, { actor, action: 'user.password_reset', target: user.id }))
+    return done({ user: { ...user, passwordHash, passwordSuspendedAt: null, updatedAt: now }, endedSessions })
+  })
+}
+
+const changedSince = 'The password was changed a moment ago. Nothing was done a second time.'
+
+/**
+ * Lets a password work again that a recovery has suspended; one that is not suspended stays as it is.
+ * @throws invalid_request for an unknown address
+ */
+export const confirmPassword = async (platform: Platform, trace: Trace, actor: Actor, email: string): Promise<User> => {
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  return await decide(platform.database, async (q) => {
+    const user = await findUser(q, email)
+    if (user === null) return refused(badInput('email', 'There is no such user.'))
+    if (!(await q.users.confirmPassword(user.id))) return done(user)
+    await q.audit.insert(auditEvent(stamp, { actor, action: 'user.password_confirmed', target: user.id }))
+    return done({ ...user, passwordSuspendedAt: null })
+  })
 }

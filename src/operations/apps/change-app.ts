@@ -1,0 +1,103 @@
+import type { App, Queries } from '../../../db/database.ts'
+import { appNameFault } from '../../domain/name.ts'
+import { formatScope, parseScope, parseStoredScope } from '../../domain/scope.ts'
+import { type Actor, auditEvent, auditStamp, type AuditStamp } from '../audit/event.ts'
+import { badInput, decide, decideToEnd, done } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
+import { announce } from '../webhooks/events.ts'
+import { type AppRecord, appRecord, findApp } from './app-record.ts'
+import { scopeFaults } from './create-app.ts'
+
+/**
+ * Gives an app another name, which people read on the consent page from then on. The slug stays.
+ * @throws invalid_request for a name that cannot be shown, or an unknown slug
+ */
+export const renameApp = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  input: { readonly slug: string; readonly name: string },
+): Promise<AppRecord> => {
+  const name = input.name.trim()
+  const fault = appNameFault(name, platform.platformName)
+  if (fault !== null) throw badInput('name', fault)
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  return await decide(platform.database, async (q) => {
+    const app = await findApp(q, input.slug)
+    const clients = await q.apps.clientsOf(app.id)
+    if (app.name === name) return done(appRecord(app, clients))
+    const detail = { from: app.name, to: name }
+    await q.apps.rename(app.id, name, now)
+    await q.audit.insert(auditEvent(stamp, { actor, action: 'app.renamed', appId: app.id, target: app.id, detail }))
+    return done(appRecord({ ...app, name, updatedAt: now }, clients))
+  })
+}
+
+/**
+ * Sets the scopes that an app may ask for from now on. What has been issued or granted keeps the scopes that it has:
+ * a withdrawn one can no longer be asked for, by a token request, a consent or a new version, and that is all.
+ * @throws invalid_request for scopes that cannot be registered, or an unknown slug
+ */
+export const changeAppScopes = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  input: { readonly slug: string; readonly scopes: string },
+): Promise<AppRecord> => {
+  const asked = parseScope(input.scopes)
+  if (asked.kind === 'refused') throw badInput('scopes', scopeFaults[asked.code])
+  const scopes = formatScope(asked.scopes)
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  return await decide(platform.database, async (q) => {
+    const app = await findApp(q, input.slug)
+    const clients = await q.apps.clientsOf(app.id)
+    if (app.scopes === scopes) return done(appRecord(app, clients))
+    const before = parseStoredScope(app.scopes)
+    const detail = {
+      added: asked.scopes.filter((name) => !before.includes(name)),
+      withdrawn: before.filter((name) => !asked.scopes.includes(name)),
+    }
+    await q.apps.setScopes(app.id, scopes, now)
+    await q.audit.insert(
+      auditEvent(stamp, { actor, action: 'app.scopes_changed', appId: app.id, target: app.id, detail }),
+    )
+    return done(appRecord({ ...app, scopes, updatedAt: now }, clients))
+  })
+}
+
+/**
+ * Suspends or activates an app. While it is suspended none of its credentials and tokens works; none is ended, so
+ * activating gives back what has not expired.
+ * @throws invalid_request for an unknown slug or a deleted app
+ */
+export const setAppStatus = async (
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  input: { readonly slug: string; readonly status: App['status'] },
+): Promise<AppRecord> => {
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  const decided = input.status === 'suspended' ? decideToEnd : decide
+  return await decided(platform.database, async (q) => {
+    const app = await findApp(q, input.slug)
+    const clients = await q.apps.clientsOf(app.id)
+    if (app.status === input.status) return done(appRecord(app, clients))
+    if (input.status === 'suspended') await suspendApp(q, stamp, actor, app)
+    else await activate(q, stamp, actor, app)
+    return done(appRecord({ ...app, status: input.status, updatedAt: now }, clients))
+  })
+}
+
+/** Suspends an active app and leaves the row of that. */
+export const suspendApp = async (q: Queries, stamp: AuditStamp, actor: Actor, app: App): Promise<void> => {
+  await q.apps.setStatus(app.id, 'suspended', stamp.at)
+  await announce(q, stamp, { actor, action: 'app.suspended', appId: app.id, target: app.id })
+}
+
+const activate = async (q: Queries, stamp: AuditStamp, actor: Actor, app: App): Promise<void> => {
+  await q.apps.setStatus(app.id, 'active', stamp.at)
+  await announce(q, stamp, { actor, action: 'app.activated', appId: app.id, target: app.id })
+}

@@ -1,0 +1,36 @@
+import type { App } from '../../../db/database.ts'
+import { type Page, type PageRequest, searchPage } from '../page.ts'
+import type { Platform } from '../platform.ts'
+import { type AppRecord, appRecord } from './app-record.ts'
+
+/** Every app, by slug. */
+export const listApps = async (platform: Platform): Promise<AppRecord[]> => {
+  const q = platform.database.queries
+  const records: AppRecord[] = []
+  for (const app of await q.apps.list()) records.push(appRecord(app, await q.apps.clientsOf(app.id)))
+  return records
+}
+
+/** An app in the list of its owner; versions as they are called, null when there is none. */
+export type OwnAppSummary = Pick<App, 'slug' | 'name' | 'status' | 'createdAt'> & {
+  readonly live: string | null
+  readonly developmentHead: string | null
+}
+
+/** A user's own apps by slug, with what is live and what is the development head of each. */
+export const listOwnApps = async (platform: Platform, userId: string): Promise<OwnAppSummary[]> =>
+  (await platform.database.queries.apps.ownedBy(userId)).map(({ app, live, developmentHead }) => ({
+    slug: app.slug,
+    name: app.name,
+    status: app.status,
+    createdAt: app.createdAt,
+    live,
+    developmentHead,
+  }))
+
+/** An app as a list has it. */
+export type AppSummary = Pick<App, 'slug' | 'name' | 'status' | 'deletedAt'> & { readonly ownerEmail: string }
+
+/** Apps whose name or slug has this part, by slug; all of them for an empty one. */
+export const searchApps = async (platform: Platform, part: string, page: PageRequest): Promise<Page<AppSummary>> =>
+  await searchPage(platform.database.queries.apps.search, part, page, ({ slug }) => slug)

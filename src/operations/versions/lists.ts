@@ -1,0 +1,126 @@
+import type { Queries, QueuePlace, Rollback, WaitingFor } from '../../../db/database.ts'
+import { refuse } from '../../domain/errors.ts'
+import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
+import type { VersionStatus } from '../../domain/version.ts'
+import { findApp } from '../apps/app-record.ts'
+import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
+import type { Platform } from '../platform.ts'
+import { type VersionRecord, versionRecord } from './version-record.ts'
+
+type VersionPage = Page<VersionRecord> & {
+  readonly current: { readonly development: string | null; readonly production: string | null }
+}
+
+/**
+ * One app's versions, newest number first.
+ * @throws invalid_request for a cursor that this list did not give
+ */
+export const listVersions = async (
+  platform: Platform,
+  appId: string,
+  status: VersionStatus | null,
+  { limit, cursor }: PageRequest,
+): Promise<VersionPage> => {
+  const q = platform.database.queries
+  const rows = await q.versions.list(appId, status, numberBefore(cursor), limit + 1)
+  const app = await q.apps.byId(appId)
+  const active = await q.versions.active(appId)
+  const head = { developmentVersionId: app?.developmentVersionId ?? null }
+  const { data, nextCursor } = pageOf(rows, limit, ({ number }) => String(number))
+  return {
+    data: data.map((row) => versionRecord(row, head)),
+    nextCursor,
+    current: { development: head.developmentVersionId, production: active?.id ?? null },
+  }
+}
+
+/** A version in a list: all but its content. */
+export type VersionSummary = Awaited<ReturnType<Queries['versions']['summaries']>>[number]
+
+/**
+ * One app's versions without their content, newest number first, of one status or of all (null).
+ * @throws invalid_request for a cursor that this list did not give
+ */
+export const listVersionSummaries = async (
+  platform: Platform,
+  appId: string,
+  status: VersionStatus | null,
+  { limit, cursor }: PageRequest,
+): Promise<Page<VersionSummary>> => {
+  const rows = await platform.database.queries.versions.summaries(appId, status, numberBefore(cursor), limit + 1)
+  return pageOf(rows, limit, ({ number }) => String(number))
+}
+
+const noEnd = Number.MAX_SAFE_INTEGER
+
+/**
+ * All versions of an app at once, newest number first, for the person at the terminal.
+ * @throws invalid_request for an unknown slug
+ */
+export const listEveryVersion = async (platform: Platform, slug: string): Promise<VersionRecord[]> => {
+  const q = platform.database.queries
+  const app = await findApp(q, slug)
+  return (await q.versions.list(app.id, null, noEnd, noEnd)).map((row) => versionRecord(row, app))
+}
+
+/**
+ * The number below which the next page of versions starts, from its cursor (null: from the newest).
+ * @throws invalid_request for a cursor that no list of versions gave
+ */
+export const numberBefore = (cursor: string | null): number => {
+  if (cursor === null) return Number.MAX_SAFE_INTEGER
+  if (!/^[1-9]\d{0,14}$/.test(cursor)) throw refuse('invalid_request', { param: 'cursor' })
+  return Number(cursor)
+}
+
+/** A version that waits for an operator, and since when (epoch milliseconds). */
+export type QueuedVersion = Omit<QueueRow, 'scopes' | 'since'> & {
+  readonly scopes: readonly ScopeName[]
+  readonly since: number
+}
+
+/**
+ * What waits to be reviewed or, approved, to go live; of every app, longest first.
+ * @throws invalid_request for a cursor that this list did not give
+ */
+export const listQueue = async (
+  platform: Platform,
+  what: WaitingFor,
+  { limit, cursor }: PageRequest,
+): Promise<Page<QueuedVersion>> => {
+  const after = cursor === null ? start : placeFrom(cursor)
+  const rows = await platform.database.queries.versions.queue(what, after, limit + 1)
+  return pageOf(rows.map(queued), limit, ({ since, id }) => `${since}.${id}`)
+}
+
+type QueueRow = Awaited<ReturnType<Queries['versions']['queue']>>[number]
+
+const queued = (row: QueueRow): QueuedVersion => ({
+  ...row,
+  scopes: parseStoredScope(row.scopes),
+  since: row.since ?? 0, // never null in these statuses
+})
+
+const start: QueuePlace = { since: -1, id: '' }
+
+const placeFrom = (cursor: string): QueuePlace => {
+  const [, since, id] = /^(\d{1,15})\.(ver_[0-9a-f]{32})$/.exec(cursor) ?? []
+  if (since === undefined || id === undefined) throw refuse('invalid_request', { param: 'cursor' })
+  return { since: Number(since), id }
+}
+
+/** A row of the ledger, with what the two versions are called. */
+export type LedgerRow = Pick<Rollback, 'id' | 'environment' | 'reason' | 'createdAt'> & {
+  readonly from: string
+  readonly to: string
+}
+
+/** One app's rollbacks, newest first. */
+export const listRollbacks = async (
+  platform: Platform,
+  appId: string,
+  { limit, cursor }: PageRequest,
+): Promise<Page<LedgerRow>> => {
+  const rows = await platform.database.queries.rollbacks.pageOfApp(appId, cursor ?? beyondEveryId, limit + 1)
+  return pageOf(rows, limit, ({ id }) => id)
+}
