@@ -1,7 +1,8 @@
-import { fdatasyncSync, readdirSync, readlinkSync } from 'node:fs'
+import { fdatasyncSync } from 'node:fs'
 import { parentPort } from 'node:worker_threads'
 import { connect, type Connection } from './connection.ts'
 import { sqliteCode } from './fault.ts'
+import { descriptorOf } from './private-file.ts'
 
 export type CheckpointOrder = { readonly kind: 'open' | 'copy'; readonly file: string } | { readonly kind: 'close' }
 
@@ -63,27 +64,6 @@ class SyncFailed extends Error {
   readonly code = 'SQLITE_IOERR_FSYNC'
   constructor(cause: unknown) {
     super('The database file could not be synced.', { cause })
-  }
-}
-
-/**
- * SQLite's own descriptor of the file: closing another one would drop SQLite's locks (fcntl(2)). Null where the system
- * does not list them.
- */
-const descriptorOf = (file: string): number | null => {
-  try {
-    const name = readdirSync('/proc/self/fd').find((name) => targetOf(name) === file)
-    return name === undefined ? null : Number(name)
-  } catch {
-    return null
-  }
-}
-
-const targetOf = (name: string): string | null => {
-  try {
-    return readlinkSync(`/proc/self/fd/${name}`)
-  } catch {
-    return null // closed meanwhile
   }
 }
 

@@ -1,4 +1,14 @@
-import { closeSync, fsyncSync, lstatSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseUnusable } from '../database.ts'
 
@@ -83,5 +93,28 @@ export const syncFile = (file: string): void => {
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
+  }
+}
+
+/**
+ * A descriptor of the file that SQLite has open in this process. Opening the file ourselves would be wrong: closing any
+ * descriptor of it drops SQLite's locks (fcntl(2)). Null if there is none, or the system does not list descriptors.
+ */
+export const descriptorOf = (file: string): number | null => {
+  try {
+    const { dev, ino } = statSync(file)
+    const found = readdirSync('/dev/fd').find((name) => isOpenAs(Number(name), dev, ino))
+    return found === undefined ? null : Number(found)
+  } catch {
+    return null
+  }
+}
+
+const isOpenAs = (descriptor: number, dev: number, ino: number): boolean => {
+  try {
+    const found = fstatSync(descriptor)
+    return found.dev === dev && found.ino === ino
+  } catch {
+    return false // closed meanwhile
   }
 }

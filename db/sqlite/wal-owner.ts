@@ -1,31 +1,25 @@
-import { constants } from 'bun:sqlite'
-import { closeSync, existsSync, openSync, readSync } from 'node:fs'
-import { pathToFileURL } from 'node:url'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { DatabaseUnusable } from '../database.ts'
-import { isBehind, nextCount, readCount } from './commit-count.ts'
-import { Connection } from './connection.ts'
-import { companionsOf } from './private-file.ts'
+import { isBehind, nextCount } from './commit-count.ts'
+import type { Connection } from './connection.ts'
+import { companionsOf, descriptorOf } from './private-file.ts'
 
 /*
- * SQLite applies a WAL to whatever file has the name. An older database that was copied over the file after a kill would
- * be read through the WAL of the newer one: its first page, with the count of commits, comes from there, and all pages that
- * the WAL does not have are old. So the count in the file itself is compared with the first commit in the WAL: a WAL
- * starts over only once everything before it is in the file.
+ * SQLite applies a WAL to whatever file has the name. If an older database is copied over the file after a kill, it is read
+ * through the WAL of the newer one: its first page, with the count of commits, comes from the WAL, and every page that the
+ * WAL lacks is old. So the count in the file itself is compared with the first commit in the WAL: a WAL starts over only
+ * once everything before it is in the file.
  */
 
-/** A sentence about a file under the WAL of another one; null for every other. Expects a connection that sees the WAL. */
+/** A sentence if the file lies under the WAL of another one, else null. Expects a connection that sees the WAL. */
 export const foreignWalSentence = (file: string, through: Connection): string | null => {
   const { wal } = companionsOf(file)
-  const first = existsSync(wal) ? firstCountIn(wal) : null
-  if (first === null) return null
-  // Immutable: read without the WAL. By SQLite, because closing a descriptor of ours would drop this process's locks.
-  using own = new Connection(
-    `${pathToFileURL(file).href}?immutable=1`,
-    constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI,
-  )
-  const isOlder = isBehind(nextCount(readCount(own)), first)
-  // A backup is ahead of what it was made of by one change of the schema.
-  const isBackup = schemaVersion(own) > schemaVersion(through)
+  const first = firstCountIn(wal)
+  const own = first === null ? null : headerOf(file)
+  if (first === null || own === null) return null
+  const isOlder = isBehind(nextCount(own.count), first)
+  // A backup is ahead of the database that it was made of by one change of the schema.
+  const isBackup = own.schemaVersion > Number(through.value('PRAGMA main.schema_version'))
   if (!isOlder && !isBackup) return null
   return (
     `${file} is not the file that ${wal} belongs to, as when an older database or a backup was copied over it after a ` +
@@ -39,16 +33,40 @@ export const assertOwnWal = (file: string, through: Connection): void => {
   if (sentence !== null) throw new DatabaseUnusable('rolled_back', sentence)
 }
 
-const schemaVersion = (connection: Connection): number => Number(connection.value('PRAGMA main.schema_version'))
+/** In the first 100 bytes of a database (sqlite.org/fileformat2.html#the_database_header). */
+const schemaVersionOffset = 40
+const countOffset = 60
+
+/**
+ * What the file itself says, without its WAL. SQLite cannot be asked: while a checkpoint grows the file, or after a kill in
+ * the middle of one, the first page tells a size that the file does not have, which SQLite calls malformed. Null where the
+ * system does not list descriptors; then there is nothing to compare.
+ */
+const headerOf = (file: string): { readonly count: number; readonly schemaVersion: number } | null => {
+  const descriptor = descriptorOf(file)
+  if (descriptor === null) return null
+  const header = Buffer.alloc(100) // stays zero for an empty file, of which everything is in the WAL
+  readSync(descriptor, header, 0, header.length, 0)
+  return { count: header.readInt32BE(countOffset), schemaVersion: header.readInt32BE(schemaVersionOffset) }
+}
 
 const headerBytes = 32
 const frameHeaderBytes = 24
-/** Where a database's first page has its `user_version`. */
-const countOffset = 60
 
-/** The count of commits in the first page of the first transaction that has it; null without one that is whole. */
+/** Null if there is no WAL. The last process to close the database removes it at any moment. */
+const openWal = (wal: string): number | null => {
+  try {
+    return openSync(wal, 'r')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** The count of commits in the first page of the first transaction that has that page; null if none is whole. */
 const firstCountIn = (wal: string): number | null => {
-  const descriptor = openSync(wal, 'r')
+  const descriptor = openWal(wal)
+  if (descriptor === null) return null
   try {
     const header = Buffer.alloc(headerBytes)
     if (readSync(descriptor, header, 0, headerBytes, 0) < headerBytes) return null

@@ -3,6 +3,7 @@ import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'n
 import { backupFile } from '../../../db/backup-file.ts'
 import { checkFile } from '../../../db/check-file.ts'
 import { DatabaseUnusable } from '../../../db/database.ts'
+import { Connection } from '../../../db/sqlite/connection.ts'
 import { startTiny } from './support/start-tiny.ts'
 import { openTiny, temporaryFolder, tinyMigrations } from './support/tiny-store.ts'
 
@@ -18,6 +19,27 @@ const openingOf = async (file: string): Promise<number | string> => {
     throw error
   }
 }
+
+test('a checkpoint that has begun to grow the file keeps nobody from opening it', async () => {
+  using folder = temporaryFolder()
+  const { file } = folder
+  const server = await startTiny(file)
+  await server.ask({ kind: 'add', id: 'first' })
+  for (let index = 0; index < 200; index += 1) await server.ask({ kind: 'add', id: `note-${index}` })
+  await server.kill()
+  for (const part of ['', '-wal']) copyFileSync(file + part, `${file}.copied${part}`)
+  const checkpointed = new Connection(`${file}.copied`)
+  checkpointed.value('PRAGMA wal_checkpoint(TRUNCATE)')
+  checkpointed.close()
+
+  // The first page is copied first, and tells how many pages the file will have.
+  const before = readFileSync(file)
+  readFileSync(`${file}.copied`).copy(before, 0, 0, 4_096)
+  expect(before.readUInt32BE(28) * 4_096).toBeGreaterThan(before.length)
+  writeFileSync(file, before, { mode: 0o600 })
+
+  expect(await openingOf(file)).toBe(201)
+})
 
 describe('the WAL of a server that was killed', () => {
   const folder = temporaryFolder()

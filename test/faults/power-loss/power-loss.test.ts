@@ -3,8 +3,9 @@ import { expect, setDefaultTimeout } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { DatabaseUnusable } from '../../../db/database.ts'
+import { inspectSchema } from '../../../db/migrate.ts'
 import { assertServable } from '../../../db/sqlite/acknowledged.ts'
-import { temporaryFolder } from '../../db/engine/support/tiny-store.ts'
+import { temporaryFolder, tinyMigrations } from '../../db/engine/support/tiny-store.ts'
 import { needs } from '../../support/needs.ts'
 import { isLong, patience, rounds, seed, seeded } from '../../support/proof.ts'
 import { type DiskEvent, record, straceWorks } from './recording.ts'
@@ -60,6 +61,7 @@ const judge = ({ files, acknowledged }: Aftermath): State => {
 const isRefused = (file: string): boolean => {
   try {
     assertServable(file)
+    inspectSchema(file, tinyMigrations)
     return false
   } catch (error) {
     if (error instanceof DatabaseUnusable) return true
