@@ -8,10 +8,8 @@ import { MetricsPortUnusable } from '../http/metrics-server.ts'
 import { describeCause } from '../runtime/cause.ts'
 import { actingUser, ownership } from '../runtime/identity.ts'
 import { PasswordsUnusable } from '../runtime/passwords.ts'
-import { CommandFailed } from './command-failed.ts'
-import { remoteSentence } from './developer/remote-sentence.ts'
-import { printable } from './output.ts'
-import { UsageError } from './usage-error.ts'
+import { CommandFailed, printable, UsageError } from './output.ts'
+import { remoteSentence } from './remote.ts'
 
 type Explanation = { readonly exitCode: 1 | 2; readonly sentences: readonly string[] }
 

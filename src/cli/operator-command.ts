@@ -1,7 +1,20 @@
 import { type Command, Option } from 'commander'
+import type { WriteEvent } from '../../db/database.ts'
+import { migrations } from '../../db/migrations/index.ts'
+import { createQueries } from '../../db/queries/index.ts'
+import { openSqlite } from '../../db/sqlite.ts'
 import { readConfig } from '../config.ts'
 import { environments } from '../domain/app.ts'
+import { recordId } from '../domain/identifier.ts'
+import { type Actor, auditEvent } from '../operations/audit/event.ts'
+import { createRefusalLog } from '../operations/audit/refusal-log.ts'
+import { openClock, openRandom } from '../operations/clock.ts'
+import type { Platform, Trace } from '../operations/platform.ts'
 import { actAsOwnerOfFolder } from '../runtime/identity.ts'
+import { createPasswords } from '../runtime/passwords.ts'
+import { createRandom } from '../runtime/random.ts'
+import { systemUser } from '../runtime/system-user.ts'
+import { openWebhookSender } from '../runtime/webhook-sender.ts'
 
 /** What every operator command takes. */
 export type CommonFlags = { readonly database?: string; readonly json?: boolean }
@@ -21,3 +34,56 @@ export const operatorCommand = (parent: Command, usage: string, description: str
 
 export const environmentOption = (): Option =>
   new Option('--environment <environment>', 'the environment').choices(environments).makeOptionMandatory()
+
+/** The platform, opened by the person at the terminal. */
+type OperatorSession = { readonly platform: Platform; readonly trace: Trace; readonly actor: Actor }
+
+/**
+ * Opens the database beside a running server or without one, runs the work and closes it again. Never creates a
+ * database unless asked to migrate: a misspelt path must not look like an empty platform.
+ * @throws ConfigError, DatabaseUnusable, and what the work throws
+ */
+export const asOperator = async <T>(
+  flags: CommonFlags,
+  work: (session: OperatorSession) => Promise<T>,
+  { migrate }: { readonly migrate: boolean } = { migrate: false },
+): Promise<T> => {
+  const config = readConfig({ database: flags.database })
+  const database = await openSqlite({ file: config.databasePath, role: 'operator', createQueries, migrations, migrate })
+  try {
+    const platform: Platform = {
+      database,
+      clock: await openClock(database),
+      random: await openRandom(database),
+      passwords: createPasswords({ cost: 12, parallel: 1 }),
+      lifetimes: config.lifetimes,
+      publicUrl: config.publicUrl ?? `http://localhost:${config.port}`,
+      installApproval: config.installApproval,
+      platformName: config.platformName,
+      quotas: config.quotas,
+      auditRetention: config.auditRetention,
+      webhooks: openWebhookSender(config.webhookNetworks),
+      observe: { issued: () => undefined, refused: () => undefined, reused: () => undefined },
+      refusals: createRefusalLog(),
+      running: new Set(),
+    }
+    const requestId = recordId('req_', platform.random.uuid(platform.clock.now()))
+    return await work({ platform, trace: { requestId, address: 'local' }, actor: operatorActor() })
+  } finally {
+    await database.close()
+  }
+}
+
+/** Writes the events of a command on a stopped database: all of one request. */
+export const operatorEvents = (): WriteEvent => {
+  const random = createRandom()
+  const requestId = recordId('req_', random.uuid(Date.now()))
+  return ({ at, idAt }, facts) =>
+    auditEvent(
+      { id: recordId('aud_', random.uuid(idAt)), at, requestId, address: 'local' },
+      { actor: operatorActor(), ...facts },
+    )
+}
+
+/** The person at the terminal, by the name of their account on this machine. */
+export const operatorActor = (): Actor => ({ kind: 'operator', id: systemUser() })

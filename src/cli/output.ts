@@ -94,3 +94,13 @@ const printableJson = (value: Fields): string =>
     unprintable,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
+
+/** The command was called rightly and could not do it, or found something wrong. One sentence per line, exit code 1. */
+export class CommandFailed extends Error {
+  constructor(readonly sentences: readonly string[]) {
+    super(sentences.join(' '))
+  }
+}
+
+/** The command was called wrongly; the message says how it is meant. Exit code 2. */
+export class UsageError extends Error {}

@@ -1,7 +1,7 @@
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { stagedName } from '../../db/restore.ts'
 import { actingUser, copyAsRoot, ownership } from '../runtime/identity.ts'
-import { CommandFailed } from './command-failed.ts'
+import { CommandFailed } from './output.ts'
 
 /**
  * Hands a backup to the work by a name that the acting user may read. What only root may read is copied first, into a

@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test'
 import { DatabaseUnusable } from '../../db/database.ts'
-import { CommandFailed } from '../../src/cli/command-failed.ts'
+import { CommandFailed, UsageError } from '../../src/cli/output.ts'
 import { explain } from '../../src/cli/explain.ts'
-import { UsageError } from '../../src/cli/usage-error.ts'
 import { ConfigError } from '../../src/config.ts'
 import { refuse } from '../../src/domain/errors.ts'
 

@@ -1,14 +1,13 @@
 import type { Command } from 'commander'
 import { endAppAccess } from '../../operations/access/end-access.ts'
+import { setAppStatus } from '../../operations/apps/change-app.ts'
 import { createApp } from '../../operations/apps/create-app.ts'
 import { deleteApp, undeleteApp } from '../../operations/apps/delete-app.ts'
 import { listApps } from '../../operations/apps/lists.ts'
-import { setAppStatus } from '../../operations/apps/change-app.ts'
 import { transferApp } from '../../operations/apps/transfer-app.ts'
-import { asOperator } from '../as-operator.ts'
-import { type CommonFlags, operatorCommand } from '../operator-command.ts'
+import { asOperator, type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answerList, answerRecord, answerWithAdvice } from '../output.ts'
-import { adviceAfterTransfer } from './user-status.ts'
+import { adviceAfterTransfer } from './user.ts'
 
 type CreateFlags = CommonFlags & {
   readonly owner: string

@@ -2,11 +2,9 @@ import type { Command } from 'commander'
 import type { AuditEvent } from '../../../db/database.ts'
 import { listAuditEvents } from '../../operations/audit/lists.ts'
 import { storedJson } from '../../operations/stored-json.ts'
-import { asOperator } from '../as-operator.ts'
-import { type CommonFlags, operatorCommand } from '../operator-command.ts'
+import { readSince, type Since, startOf, wholeNumber } from '../flag-values.ts'
+import { asOperator, type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answerList } from '../output.ts'
-import { readSince, type Since, startOf } from '../since.ts'
-import { wholeNumber } from '../whole-number.ts'
 
 type ListFlags = CommonFlags & { readonly app?: string; readonly since?: Since; readonly limit: number }
 

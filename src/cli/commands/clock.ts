@@ -2,8 +2,7 @@ import type { Command } from 'commander'
 import { migrations } from '../../../db/migrations/index.ts'
 import { resetClock } from '../../../db/reset-clock.ts'
 import { readConfig } from '../../config.ts'
-import { operatorEvents } from '../as-operator.ts'
-import { type CommonFlags, operatorCommand } from '../operator-command.ts'
+import { type CommonFlags, operatorCommand, operatorEvents } from '../operator-command.ts'
 import { answer, wireRecord } from '../output.ts'
 
 const consequences = `

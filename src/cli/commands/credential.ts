@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { graceHours } from '../../domain/credential.ts'
 import type { Environment } from '../../domain/app.ts'
+import { graceHours } from '../../domain/credential.ts'
 import {
   confirmCredential,
   createCredential,
@@ -8,10 +8,9 @@ import {
   rotateCredential,
 } from '../../operations/credentials/change-credentials.ts'
 import { listCredentials } from '../../operations/credentials/list-credentials.ts'
-import { asOperator } from '../as-operator.ts'
-import { type CommonFlags, environmentOption, operatorCommand } from '../operator-command.ts'
+import { wholeNumber } from '../flag-values.ts'
+import { asOperator, type CommonFlags, environmentOption, operatorCommand } from '../operator-command.ts'
 import { answerList, answerRecord } from '../output.ts'
-import { wholeNumber } from '../whole-number.ts'
 
 type CreateFlags = CommonFlags & { readonly environment: Environment; readonly label?: string }
 type RotateFlags = CommonFlags & { readonly graceHours: number }

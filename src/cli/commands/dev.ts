@@ -1,13 +1,12 @@
+import type { Command } from 'commander'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Command } from 'commander'
 import { readConfig } from '../../config.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { seedDemo } from '../../operations/demo/seed-demo.ts'
 import { openWebhookSender } from '../../runtime/webhook-sender.ts'
-import { createDemoReceiver, demoReceiverUrl } from '../dev/demo-receiver.ts'
-import { demoText } from '../dev/demo-text.ts'
+import { createDemoReceiver, demoReceiverUrl, demoText } from '../dev/demo.ts'
 import { metricsText, serveUntil, signalToEnd } from './serve.ts'
 
 type DevFlags = {

@@ -4,8 +4,7 @@ import { createInstall } from '../../operations/installs/create-install.ts'
 import type { InstallRecord } from '../../operations/installs/install-record.ts'
 import { listInstalls } from '../../operations/installs/lists.ts'
 import { moveInstall } from '../../operations/installs/move-install.ts'
-import { asOperator } from '../as-operator.ts'
-import { type CommonFlags, operatorCommand } from '../operator-command.ts'
+import { asOperator, type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answerList, answerRecord } from '../output.ts'
 
 type CreateFlags = CommonFlags & {

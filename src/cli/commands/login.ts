@@ -1,16 +1,18 @@
 import type { Command } from 'commander'
 import { environmentOfClientId } from '../../domain/identifier.ts'
-import { CommandFailed } from '../command-failed.ts'
-import { keepLogin } from '../developer/credential-file.ts'
-import { developerCommand, type DeveloperFlags } from '../developer/developer-command.ts'
-import { interruptible } from '../developer/interruption.ts'
-import { askAll, hasTerminal } from '../developer/prompt.ts'
+import { forgetLogin, keepLogin } from '../developer/credential-file.ts'
+import {
+  credentialsHelp,
+  developerCommand,
+  type DeveloperFlags,
+  interruptible,
+} from '../developer/developer-command.ts'
 import { type ClientCredentials, readDeveloperSettings } from '../developer/settings.ts'
-import { answer } from '../output.ts'
-import { connect, serverOf } from '../remote.ts'
-import { UsageError } from '../usage-error.ts'
+import { answer, answerRecord, CommandFailed, UsageError } from '../output.ts'
+import { askAll, hasTerminal } from '../prompt.ts'
+import { connect, openRemote, serverOf } from '../remote.ts'
 
-const help = `
+const loginHelp = `
 Asks for the client ID and the client secret of the development environment, which the console shows when a secret is
 made; the secret is not shown while you type. With APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET set, it asks
 nothing. Both are checked with the server, and kept in a file for you alone, one per server, under
@@ -22,7 +24,7 @@ Example:
 
 export const addLoginCommand = (program: Command): void => {
   developerCommand(program, 'login', 'Keep the development credentials of an app, once the server has taken them.')
-    .addHelpText('after', help)
+    .addHelpText('after', loginHelp)
     .action(async (flags: DeveloperFlags) => await interruptible(async (signal) => await login(flags, signal)))
 }
 
@@ -60,4 +62,36 @@ const refuseProduction = (environment: string | null): void => {
   throw new CommandFailed([
     'These are production credentials, and nothing was kept. Use those of the development environment, which begin with apc_dev_ and aps_dev_.',
   ])
+}
+
+const logoutHelp = `
+Removes the file on this machine. The secret itself goes on working: to end it, rotate or revoke it in the console.
+
+Example:
+  app-platform logout --url https://apps.example.com
+`
+
+export const addLogoutCommand = (program: Command): void => {
+  developerCommand(program, 'logout', 'Forget the credentials that login kept for a server.')
+    .addHelpText('after', logoutHelp)
+    .action((flags: DeveloperFlags) => {
+      const settings = readDeveloperSettings(flags)
+      const url = serverOf(settings)
+      const removed = forgetLogin(settings.folder, url)
+      const text = removed
+        ? `Logged out of ${url}. The secret itself goes on working.`
+        : `You were not logged in to ${url}.`
+      answer(flags, { url, removed }, text)
+    })
+}
+
+export const addWhoamiCommand = (program: Command): void => {
+  developerCommand(program, 'whoami', 'Tell which app the credentials belong to, and where they come from.')
+    .addHelpText('after', `${credentialsHelp}\n\nExample:\n  app-platform whoami --json\n`)
+    .action(async (flags: DeveloperFlags) => await interruptible(async (signal) => await whoami(flags, signal)))
+}
+
+const whoami = async (flags: DeveloperFlags, signal: AbortSignal): Promise<void> => {
+  const { client, url, source } = await openRemote(flags, { signal })
+  answerRecord(flags, { ...(await client.me({ signal })), url, credentials: source })
 }

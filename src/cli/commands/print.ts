@@ -1,12 +1,9 @@
 import type { Command } from 'commander'
 import { programEnvironment } from '../../config.ts'
 import { alertRules } from '../print/alert-rules.ts'
-import { backupTimer } from '../print/backup-timer.ts'
-import { caddyfile } from '../print/caddyfile.ts'
 import { type Deployment, deploymentOf } from '../print/deployment.ts'
-import { nginxSite } from '../print/nginx-site.ts'
-import { type ProxyTerms, proxyTerms } from '../print/proxy-terms.ts'
-import { systemdUnit } from '../print/systemd-unit.ts'
+import { caddyfile, nginxSite, type ProxyTerms, proxyTerms } from '../print/proxies.ts'
+import { backupTimer, systemdUnit } from '../print/systemd.ts'
 
 type PrintFlags = {
   readonly port?: string

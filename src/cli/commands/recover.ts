@@ -2,10 +2,8 @@ import type { Command } from 'commander'
 import { migrations } from '../../../db/migrations/index.ts'
 import { type Recovered, recoverSqlite } from '../../../db/recover.ts'
 import { readConfig } from '../../config.ts'
-import { operatorEvents } from '../as-operator.ts'
-import { type CommonFlags, operatorCommand } from '../operator-command.ts'
-import { answer, wireRecord } from '../output.ts'
-import { UsageError } from '../usage-error.ts'
+import { type CommonFlags, operatorCommand, operatorEvents } from '../operator-command.ts'
+import { answer, UsageError, wireRecord } from '../output.ts'
 
 type RecoverFlags = CommonFlags & { readonly acceptLoss?: boolean }
 

@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
 import type { Environment } from '../../domain/app.ts'
 import { addRedirectUri, listRedirectUris, removeRedirectUri } from '../../operations/redirect-uris.ts'
-import { asOperator } from '../as-operator.ts'
-import { type CommonFlags, environmentOption, operatorCommand } from '../operator-command.ts'
+import { asOperator, type CommonFlags, environmentOption, operatorCommand } from '../operator-command.ts'
 import { answerRecord } from '../output.ts'
 
 type Flags = CommonFlags & { readonly environment: Environment }

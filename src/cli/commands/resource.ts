@@ -1,10 +1,8 @@
-import { createReadStream, statSync } from 'node:fs'
 import type { Command } from 'commander'
+import { createReadStream, statSync } from 'node:fs'
 import { importResources } from '../../operations/resources/import-resources.ts'
-import { CommandFailed } from '../command-failed.ts'
-import { asOperator } from '../as-operator.ts'
-import { type CommonFlags, operatorCommand } from '../operator-command.ts'
-import { answer } from '../output.ts'
+import { asOperator, type CommonFlags, operatorCommand } from '../operator-command.ts'
+import { answer, CommandFailed } from '../output.ts'
 import { type ProgressBar, startProgressBar } from '../progress-bar.ts'
 
 const lineForm = `

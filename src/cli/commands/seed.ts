@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { type DemoClient, type DemoCredentials, seedDemo } from '../../operations/demo/seed-demo.ts'
-import { asOperator } from '../as-operator.ts'
-import { type CommonFlags, operatorCommand } from '../operator-command.ts'
+import { asOperator, type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answer, tableText } from '../output.ts'
 
 export const addSeedCommand = (program: Command): void => {

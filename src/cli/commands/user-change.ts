@@ -2,12 +2,11 @@ import { Argument, type Command } from 'commander'
 import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
 import { endUserAccess } from '../../operations/access/end-access.ts'
 import { renameUser, setOperator, setUserEmail } from '../../operations/users/change-user.ts'
-import { confirmPassword, resetPassword } from '../../operations/users/passwords.ts'
 import { userAt } from '../../operations/users/find-user.ts'
-import { asOperator } from '../as-operator.ts'
-import { type CommonFlags, operatorCommand } from '../operator-command.ts'
+import { confirmPassword, resetPassword } from '../../operations/users/passwords.ts'
+import { asOperator, type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answerRecord, answerWithAdvice } from '../output.ts'
-import { type PasswordFlags, passwordHelp, typedPassword, userRecord } from './user-record.ts'
+import { type PasswordFlags, passwordHelp, typedPassword, userRecord } from './user.ts'
 
 /** What an operator changes about a user: password, name, address, rights; and the end of all that was issued. */
 export const addUserChangeCommands = (group: Command): void => {

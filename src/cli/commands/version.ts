@@ -3,8 +3,7 @@ import type { VersionStep } from '../../domain/version.ts'
 import { listEveryVersion } from '../../operations/versions/lists.ts'
 import { moveVersion, type VersionMove } from '../../operations/versions/move-version.ts'
 import type { RejectionItem } from '../../operations/versions/version-record.ts'
-import { asOperator } from '../as-operator.ts'
-import { type CommonFlags, operatorCommand } from '../operator-command.ts'
+import { asOperator, type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answerList, answerRecord } from '../output.ts'
 
 type RejectFlags = CommonFlags & { readonly message: string; readonly item: readonly RejectionItem[] }

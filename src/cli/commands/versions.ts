@@ -1,11 +1,15 @@
 import { type Command, Option } from 'commander'
 import type { Version } from '../../client/index.ts'
 import { environments } from '../../domain/app.ts'
-import { type CreateFlags, createVersion } from '../developer/create-version.ts'
-import { credentialsHelp, developerCommand, type DeveloperFlags } from '../developer/developer-command.ts'
-import { interruptible } from '../developer/interruption.ts'
-import { type RollbackFlags, rollBackVersion } from '../developer/roll-back-version.ts'
 import { bytesInWords } from '../../domain/text.ts'
+import { type CreateFlags, createVersion } from '../developer/create-version.ts'
+import {
+  credentialsHelp,
+  developerCommand,
+  type DeveloperFlags,
+  interruptible,
+} from '../developer/developer-command.ts'
+import { type RollbackFlags, rollBackVersion } from '../developer/roll-back-version.ts'
 import { standingText } from '../developer/standing.ts'
 import { answer, tableText } from '../output.ts'
 import { openRemote } from '../remote.ts'

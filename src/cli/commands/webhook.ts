@@ -6,12 +6,9 @@ import { listAttempts, pingEndpoint } from '../../operations/webhooks/deliveries
 import { listEndpoints, removeEndpoint, setEndpointStatus } from '../../operations/webhooks/endpoints.ts'
 import { type ResendChoice, resendEvents } from '../../operations/webhooks/resend-events.ts'
 import { rotateWebhookSecret, webhookGraceHours } from '../../operations/webhooks/secrets.ts'
-import { asOperator } from '../as-operator.ts'
-import { type CommonFlags, environmentOption, operatorCommand } from '../operator-command.ts'
-import { answerList, answerRecord } from '../output.ts'
-import { readSince, type Since, startOf } from '../since.ts'
-import { UsageError } from '../usage-error.ts'
-import { wholeNumber } from '../whole-number.ts'
+import { readSince, type Since, startOf, wholeNumber } from '../flag-values.ts'
+import { asOperator, type CommonFlags, environmentOption, operatorCommand } from '../operator-command.ts'
+import { answerList, answerRecord, UsageError } from '../output.ts'
 
 const kindList = `
 The kinds are

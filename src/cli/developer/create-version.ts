@@ -1,18 +1,15 @@
-import { dirname, join } from 'node:path'
 import { statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { AppPlatformError, artifactOf, type Version } from '../../client/index.ts'
+import { bytesInWords } from '../../domain/text.ts'
 import { isSemanticVersion } from '../../domain/version.ts'
-import { CommandFailed } from '../command-failed.ts'
-import { answer, printable } from '../output.ts'
+import { answer, CommandFailed, printable, UsageError } from '../output.ts'
 import { startProgressBar } from '../progress-bar.ts'
 import { findRemote, openRemote, type Remote } from '../remote.ts'
-import { UsageError } from '../usage-error.ts'
-import type { DeveloperFlags } from './developer-command.ts'
+import { type DeveloperFlags, tellOfWaiting } from './developer-command.ts'
 import { type Manifest, readManifest } from './manifest/read-manifest.ts'
 import { type PreparedArtifact, prepareArtifact } from './package/prepare-artifact.ts'
-import { bytesInWords } from '../../domain/text.ts'
 import { readStanding, standingText } from './standing.ts'
-import { tellOfWaiting } from './waiting-notice.ts'
 
 export type CreateFlags = DeveloperFlags & {
   readonly version: string

@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CommandFailed } from '../command-failed.ts'
+import { CommandFailed } from '../output.ts'
 import type { ClientCredentials } from './settings.ts'
 
 /** What login keeps for one server. */

@@ -1,12 +1,10 @@
 import type { Rollback, RollbackRequest, Version } from '../../client/index.ts'
 import type { Environment } from '../../domain/app.ts'
-import { answer, printable } from '../output.ts'
+import { answer, printable, UsageError } from '../output.ts'
+import { askAll, hasTerminal } from '../prompt.ts'
 import { openRemote, type Remote } from '../remote.ts'
-import { UsageError } from '../usage-error.ts'
-import type { DeveloperFlags } from './developer-command.ts'
-import { askAll, hasTerminal } from './prompt.ts'
+import { type DeveloperFlags, tellOfWaiting } from './developer-command.ts'
 import { readStanding, type Standing, standingText } from './standing.ts'
-import { tellOfWaiting } from './waiting-notice.ts'
 
 export type RollbackFlags = DeveloperFlags & {
   readonly to?: string

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { type Config, defaultDatabasePath, readConfig } from '../../config.ts'
 import type { ConfigFlags, Environment } from '../../config/setting.ts'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../output.ts'
 
 /** Settings by the names that the environment gives them. */
 type Settings = readonly (readonly [name: string, value: string])[]

@@ -1,9 +1,7 @@
-import { readFileSync, statSync } from 'node:fs'
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
-import { CommandFailed } from '../../command-failed.ts'
-import { type FieldFault, manifestFields, meantField } from './manifest-fields.ts'
-import { placeOf } from './place.ts'
-import { strictFaults } from './strict-values.ts'
+import { readFileSync, statSync } from 'node:fs'
+import { CommandFailed } from '../../output.ts'
+import { type FieldFault, manifestFields, meantField, placeOf, strictFaults } from './strict-values.ts'
 
 export type Manifest = {
   readonly content: Readonly<Record<string, unknown>>

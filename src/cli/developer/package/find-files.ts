@@ -1,8 +1,8 @@
+import createIgnore, { type Ignore } from 'ignore'
 import { readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
-import createIgnore, { type Ignore } from 'ignore'
-import { CommandFailed } from '../../command-failed.ts'
-import { isSecretName } from './secret-file.ts'
+import { CommandFailed } from '../../output.ts'
+import { isSecretName } from './secret-scan.ts'
 
 /** A file that goes into the archive. */
 export type FoundFile = {

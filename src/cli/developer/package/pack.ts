@@ -1,6 +1,6 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { Zip, ZipDeflate } from 'fflate'
-import { CommandFailed } from '../../command-failed.ts'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { CommandFailed } from '../../output.ts'
 import type { FoundFile } from './find-files.ts'
 import { createSecretScan } from './secret-scan.ts'
 

@@ -1,14 +1,12 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { artifactLimits } from '../../../domain/version.ts'
-import { CommandFailed } from '../../command-failed.ts'
-import { startProgressBar } from '../../progress-bar.ts'
-import { nameSome } from '../name-some.ts'
 import { bytesInWords } from '../../../domain/text.ts'
+import { artifactLimits } from '../../../domain/version.ts'
+import { CommandFailed } from '../../output.ts'
+import { startProgressBar } from '../../progress-bar.ts'
 import { type FoundFile, type FoundFiles, findFiles, ignoreFile } from './find-files.ts'
 import { pack } from './pack.ts'
-import { isSecretName } from './secret-file.ts'
-import { createSecretScan } from './secret-scan.ts'
+import { createSecretScan, isSecretName } from './secret-scan.ts'
 
 /** What is uploaded, and how many files went into it; null for a file that is uploaded as it is. */
 export type PreparedArtifact = {
@@ -124,3 +122,11 @@ const singleFile = (path: string, sizeBytes: number): PreparedArtifact => {
   }
   return { filename, bytes, files: null }
 }
+
+const mostNamed = 10
+
+/** The first few of many: `a, b, c and 4 more`. */
+const nameSome = (names: readonly string[]): string =>
+  names.length <= mostNamed
+    ? names.join(', ')
+    : `${names.slice(0, mostNamed).join(', ')} and ${names.length - mostNamed} more`

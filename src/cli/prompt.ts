@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { CommandFailed } from '../command-failed.ts'
-import { Interrupted } from './interruption.ts'
+import { Interrupted } from './developer/developer-command.ts'
+import { CommandFailed, UsageError } from './output.ts'
 
 type Question = { readonly text: string; readonly hidden?: boolean }
 
@@ -49,5 +49,29 @@ export const askAll = async (questions: readonly Question[], signal: AbortSignal
   } finally {
     signal.removeEventListener('abort', aborted)
     terminal.close() // the terminal is as it was
+  }
+}
+
+/** More than any password that can be used; the rest of a wrong file is not read. */
+const mostBytes = 1024
+
+/** The password on standard input, without the line end that `echo` adds. */
+export const readPassword = async (): Promise<string> => {
+  if (process.stdin.isTTY) {
+    throw new UsageError('--password-stdin needs a pipe or a file: a terminal would show the password.')
+  }
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of Bun.stdin.stream()) {
+    chunks.push(chunk)
+    length += chunk.length
+    if (length > mostBytes) break
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+      .decode(Buffer.concat(chunks))
+      .replace(/\r?\n$/, '')
+  } catch {
+    throw new CommandFailed(['The password is not UTF-8.'])
   }
 }

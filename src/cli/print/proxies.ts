@@ -2,7 +2,46 @@ import { servedApiVersion } from '../../domain/api-version.ts'
 import { messageOf } from '../../domain/errors.ts'
 import { contractPath, programPaths } from '../../http/routes/paths.ts'
 import { formPaths } from '../../http/standard/paths.ts'
-import type { ProxyTerms } from './proxy-terms.ts'
+import { UsageError } from '../output.ts'
+import type { Deployment } from './deployment.ts'
+
+/** What a proxy in front of the server has to agree with it about. */
+export type ProxyTerms = {
+  readonly publicUrl: URL
+  readonly upstream: string
+  /** Sentences for whoever keeps the file. */
+  readonly notes: readonly string[]
+  /** Longer than the largest body that the server takes, so that it is the server that refuses what is larger. */
+  readonly bodyMegabytes: number
+  /** Shorter than the server keeps a quiet connection, so that a request never meets a closed one. */
+  readonly keepAliveSeconds: number
+  /** Longer than the server takes for its slowest answer. */
+  readonly answerSeconds: number
+  /** Longer than a restart takes: its drain and its start. */
+  readonly patienceSeconds: number
+}
+
+/** @throws UsageError without PUBLIC_URL: a proxy is known by its name */
+export const proxyTerms = (
+  { publicUrl, upstream, trustsProxies }: Deployment,
+  server: { readonly largestBodyBytes: number; readonly idleSeconds: number; readonly drainMs: number },
+): ProxyTerms => {
+  if (publicUrl === null) throw new UsageError('PUBLIC_URL is not set: give the origin that clients will see.')
+  return {
+    publicUrl,
+    upstream,
+    notes: [
+      `In front of App Platform, which listens on ${upstream}.`,
+      ...(trustsProxies
+        ? []
+        : ['Start the server with TRUSTED_PROXIES=127.0.0.1,::1, or all clients share one rate limit.']),
+    ],
+    bodyMegabytes: Math.ceil(server.largestBodyBytes / 1024 / 1024) + 1,
+    keepAliveSeconds: Math.floor(server.idleSeconds / 2),
+    answerSeconds: server.idleSeconds * 2,
+    patienceSeconds: Math.ceil(server.drainMs / 1_000) * 2,
+  }
+}
 
 /** A site of nginx, to be included inside `http`. */
 export const nginxSite = (terms: ProxyTerms): string => `# ${terms.notes.join('\n# ')}
@@ -90,3 +129,35 @@ const listening = ({ protocol, port, hostname }: URL): readonly string[] => {
 }
 
 const listen = (port: string, how: string): readonly string[] => [`	listen ${port}${how};`, `	listen [::]:${port}${how};`]
+
+/** A site of Caddy 2, which gets its certificate by itself and sets X-Forwarded-For from the connection alone. */
+export const caddyfile = (terms: ProxyTerms): string => `# ${terms.notes.join('\n# ')}
+${terms.publicUrl.origin} {
+	# Figures for whoever runs this, not for the internet.
+	respond /metrics 404
+
+	request_body {
+		max_size ${terms.bodyMegabytes}MiB
+	}
+	# X-Forwarded-For: Caddy puts the address of its client there and drops what that client has sent.
+	reverse_proxy ${terms.upstream} {
+		# Caddy is told before the server stops, and lets requests wait until it is back: a restart loses none.
+		health_uri /readyz?for=proxy
+		health_interval 1s
+		lb_try_duration ${terms.patienceSeconds}s
+		lb_try_interval 100ms
+		# What may have reached the server is sent again only if that changes nothing.
+		lb_retry_match {
+			method GET HEAD
+		}
+		# What was sent nowhere yet may wait, whatever it is.
+		lb_retry_match {
+			expression \`{http.reverse_proxy.upstream.hostport} == null || {http.reverse_proxy.upstream.hostport} == ""\`
+		}
+		transport http {
+			keepalive ${terms.keepAliveSeconds}s
+			response_header_timeout ${terms.answerSeconds}s
+		}
+	}
+}
+`

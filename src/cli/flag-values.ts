@@ -1,6 +1,15 @@
 import { InvalidArgumentError } from 'commander'
 import { parseTimestamp } from '../domain/timestamp.ts'
 
+/** Reads the argument of a flag as a whole number within bounds; anything else is a wrong call. */
+export const wholeNumber =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+    if (value >= least && value <= most) return value
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`)
+  }
+
 /** A moment, or so long before now. */
 export type Since =
   { readonly kind: 'at'; readonly epochMs: number } | { readonly kind: 'ago'; readonly milliseconds: number }
