@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { RowKey } from '../domain/identifier.ts'
 import type { Trace } from '../operations/platform.ts'
 import type { SessionCaller } from '../operations/authenticate.ts'
+import type { Door } from './door.ts'
 import type { RateLimitState } from './rate-limit.ts'
 import type { UploadedFile } from './upload-scanner.ts'
 
@@ -36,6 +37,9 @@ export type TicketBook = {
 
 /** A signed-in person on a page. */
 export type Visit = {
+  readonly door: Door
+  readonly call: Call
+  readonly userId: string
   readonly session: SessionCaller
   readonly sessionToken: string
   readonly trace: Trace

@@ -1,7 +1,7 @@
 import type { Door } from '../http/door.ts'
 import { actingAs, type Rule } from '../operations/acting-as.ts'
 import type { Platform, Trace } from '../operations/platform.ts'
-import { ticketOf } from './form.ts'
+import { ticketOf } from './old-forms.ts'
 import { visitOf } from './visit.ts'
 
 /** What an operation needs to act for a person, and as what they act. */

@@ -1,82 +1,187 @@
-import { type TProperties, Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
-import { type PlatformError, refuse } from '../domain/errors.ts'
+import { type Static, type TObject, type TProperties, type TString, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { PlatformError, refuse } from '../domain/errors.ts'
 import type { RowKey } from '../domain/identifier.ts'
 import { refuseBearer } from '../http/bearer.ts'
 import type { Door } from '../http/door.ts'
-import { callOf } from '../http/call.ts'
+import { fieldRefusal } from '../http/field-refusal.ts'
+import type { Call } from '../http/call.ts'
 import { isFromSameOrigin } from '../http/session-cookie.ts'
-import { type FormFields, readForm } from '../http/strict-form.ts'
-import { visitOf } from './visit.ts'
+import { readForm } from '../http/strict-form.ts'
+import { actingAs, type Rule } from '../operations/acting-as.ts'
+import type { Platform, Trace } from '../operations/platform.ts'
+import { requireOperator, requireVisit, type TicketBook, type Visit } from './visit.ts'
 
-type FormRules = {
-  /** Fields that may come more than once; they arrive as lists, empty when they do not come at all. */
-  readonly lists?: readonly string[]
-  /** Fields that the ticket binds: they must come back as the page showed them. */
-  readonly bound?: readonly string[]
+/**
+ * Every form takes the same steps. `readValues` reads the body strictly. `ticketKey` checks that the form comes from a page
+ * of ours, with a ticket for this path and this session. `fieldsOf` checks the fields against one schema. The screen then
+ * runs an operation `asUser` or `asOperator`, and `answerForm` answers with a redirect or with the page and the reason.
+ * `receiveFromUser` and `receiveFromOperator` take the first three steps; signing in and the consent decision take them in
+ * their own order.
+ */
+
+/** The fields of a form. A field with an array as its type may come any number of times. */
+export type FormShape<T extends TProperties> = {
+  readonly schema: TObject<T & { ticket: TString }>
+  readonly lists: readonly string[]
+  /** Fields that the ticket binds: they must come back with the value that the page showed. */
+  readonly bound: readonly string[]
 }
 
-/** The key of the ticket that this form was sent with: what `actingAs` spends. */
-export const ticketOf = (request: Request): RowKey => {
-  const { ticket } = callOf(request)
-  if (ticket === null) throw new Error('The route does not take a form with a ticket.')
-  return ticket
+export const text = Type.String()
+export const optionalText = Type.Optional(Type.String())
+export const texts = Type.Array(Type.String())
+
+export const formOf = <T extends TProperties>(fields: T, bound: readonly string[] = []): FormShape<T> => ({
+  schema: Type.Object({ ...fields, ticket: Type.String() }),
+  lists: Object.keys(fields).filter((name) => fields[name]?.['type'] === 'array'),
+  bound,
+})
+
+/** A form that has only a button. */
+export const emptyForm = formOf({})
+
+/** A form of a signed-in person, checked. */
+export type Submission<T extends TProperties> = {
+  readonly visit: Visit
+  readonly fields: Static<FormShape<T>['schema']>
+  /** The key of its ticket. An operation that spends it can be run only once. */
+  readonly ticket: RowKey
 }
 
 /**
- * Takes the forms of signed-in people: mount it after `signedIn` or `operatorOnly`. The body is read strictly, and the
- * request must come from a page of this origin with a ticket for this very path and session.
- * @throws invalid_request, payload_too_large, origin_not_allowed
+ * Receives a form of a signed-in person.
+ * @throws login_required; invalid_request, payload_too_large; origin_not_allowed without a valid ticket, which leaves an audit row
  */
-export const forms = (door: Door, rules: FormRules = {}) =>
-  new Elysia()
-    .onParse({ as: 'scoped' }, () => ({}))
-    .onTransform({ as: 'scoped' }, async (context) => {
-      const { request } = context
-      if (request.method !== 'POST') return
-      const fields = await readFields(request, rules.lists ?? [])
-      const { sessionToken, tickets: book } = visitOf(request)
-      const bound = (rules.bound ?? []).map((name) => textOf(fields[name]))
-      const key = isFromSameOrigin(door, request) ? book.read(actionOf(request), bound, textOf(fields['ticket'])) : null
-      if (key === null) throw await refuseForm(door, request, sessionToken)
-      callOf(request).ticket = key
-      context.body = fields
-    })
-
-/** The schema of a form: the ticket and its own fields. */
-export const formFields = <T extends TProperties>(fields: T) => Type.Object({ ticket: Type.String(), ...fields })
-
-/** Every field of a form once, as text with plain line ends, save the lists. @throws invalid_request for a repeated field */
-export const readFields = async (
+export const receiveFromUser = async <T extends TProperties>(
+  door: Door,
   request: Request,
-  lists: readonly string[] = [],
-): Promise<Record<string, string | readonly string[]>> => {
-  const form = await readForm(callOf(request))
-  const fields = Object.fromEntries([...form].map(([name, values]) => [name, fieldOf(name, values, lists)] as const))
-  return { ...Object.fromEntries(lists.map((name) => [name, listOf(form, name)])), ...fields }
+  form: FormShape<T>,
+): Promise<Submission<T>> => await receive(await requireVisit(door, request), form)
+
+/** The same for operators. @throws also route_not_found for everybody else */
+export const receiveFromOperator = async <T extends TProperties>(
+  door: Door,
+  request: Request,
+  form: FormShape<T>,
+): Promise<Submission<T>> => await receive(await requireOperator(door, request), form)
+
+const receive = async <T extends TProperties>(visit: Visit, form: FormShape<T>): Promise<Submission<T>> => {
+  const { door, call, tickets } = visit
+  const values = await readValues(call, form)
+  const ticket = ticketKey(door, call, tickets, form, values)
+  if (ticket === null) throw await refuseForm(door, call, visit.sessionToken)
+  return { visit, fields: fieldsOf(form, values), ticket }
 }
 
-const listOf = (form: FormFields, name: string): readonly string[] => (form.get(name) ?? []).map(withPlainLineEnds)
+type Values = Readonly<Record<string, string | readonly string[]>>
 
-const fieldOf = (name: string, values: readonly string[], lists: readonly string[]): string | readonly string[] => {
-  if (lists.includes(name)) return values.map(withPlainLineEnds)
-  if (values.length > 1) throw refuse('invalid_request', { message: 'A field of the form came twice.' })
-  return withPlainLineEnds(values[0] ?? '')
+/** The body as it was sent: each field once as text, each list as a list. @throws invalid_request for a repeated field */
+export const readValues = async (call: Call, { lists }: Pick<FormShape<TProperties>, 'lists'>): Promise<Values> => {
+  const sent = await readForm(call)
+  const values = new Map<string, string | readonly string[]>(lists.map((name) => [name, []]))
+  for (const [name, found] of sent) {
+    if (found.length > 1 && !lists.includes(name)) {
+      throw refuse('invalid_request', { message: 'A field of the form was sent twice.' })
+    }
+    const plain = found.map(withPlainLineEnds)
+    values.set(name, lists.includes(name) ? plain : (plain[0] ?? ''))
+  }
+  return Object.fromEntries(values)
 }
 
 /** Browsers send every line end of a text area as CR LF. */
-const withPlainLineEnds = (text: string): string => text.replaceAll('\r\n', '\n')
+const withPlainLineEnds = (value: string): string => value.replaceAll('\r\n', '\n')
 
-const textOf = (field: string | readonly string[] | undefined): string => (typeof field === 'string' ? field : '')
+/**
+ * The key of the form's ticket, or null when the form does not come from a page of ours, or its ticket is for another path
+ * or session, or too old.
+ */
+export const ticketKey = (
+  door: Door,
+  { request }: Call,
+  tickets: TicketBook,
+  { bound }: Pick<FormShape<TProperties>, 'bound'>,
+  values: Values,
+  lifetimeSeconds?: number,
+): RowKey | null => {
+  if (!isFromSameOrigin(door, request)) return null
+  const shown = bound.map((name) => textOf(values[name]))
+  return tickets.read(new URL(request.url).pathname, shown, textOf(values['ticket']), lifetimeSeconds)
+}
 
-/** The path that a form is sent to, as its ticket names it. */
-export const actionOf = (request: Request): string => new URL(request.url).pathname
+const textOf = (value: string | readonly string[] | undefined): string => (typeof value === 'string' ? value : '')
 
-/** Refuses a form that is not ours, or no longer; leaves an audit row of the session that was borrowed. */
-export const refuseForm = async (door: Door, request: Request, sessionToken: string): Promise<PlatformError> => {
-  await refuseBearer(door, callOf(request), 'origin_not_allowed', 'session', sessionToken)
+/** The fields by their schema. @throws invalid_request, naming the field */
+export const fieldsOf = <T extends TProperties>(
+  { schema }: FormShape<T>,
+  values: Values,
+): Static<FormShape<T>['schema']> => {
+  if (Value.Check(schema, values)) return values
+  throw fieldRefusal(schema, Value.Errors(schema, values).First()?.path ?? '')
+}
+
+/** The refusal of a form without a valid ticket. It leaves an audit row for the session that was used. */
+export const refuseForm = async (door: Door, call: Call, sessionToken: string): Promise<PlatformError> => {
+  await refuseBearer(door, call, 'origin_not_allowed', 'session', sessionToken)
   return refuse('origin_not_allowed', { message: staleForm })
 }
 
 export const staleForm =
   'This form is no longer valid, and nothing was changed. Load its page again and send it from there.'
+
+/** What an operation needs to act for a person, and the actor that the audit log names. */
+export type Change<Kind> = {
+  readonly platform: Platform
+  readonly trace: Trace
+  readonly actor: { readonly kind: Kind; readonly id: string }
+}
+
+/**
+ * Acts for the person who sent a form, if the rule holds in the transaction of the change. With a ticket the form acts only
+ * once: the ticket is spent in that transaction.
+ */
+export const actFor = <const Kind>(kind: Kind, visit: Visit, may: Rule, ticket?: RowKey): Change<Kind> => {
+  const { door, trace, session, userId } = visit
+  const authority = ticket === undefined ? { may } : { may, ticket }
+  return { platform: actingAs(door.platform, trace, session, authority), trace, actor: { kind, id: userId } }
+}
+
+export const asUser = (visit: Visit, may: Rule, ticket?: RowKey): Change<'user'> => actFor('user', visit, may, ticket)
+
+type Answers<T> = {
+  readonly done: (value: T) => Response | Promise<Response>
+  /** The page of the form again, with the reason. */
+  readonly refused: (error: PlatformError) => Response | Promise<Response>
+  /** For a form that acts only once: the answer when it was sent before. Without it, `refused` answers. */
+  readonly sentBefore?: (error: PlatformError) => Response | Promise<Response>
+}
+
+/** Answers a form with what its operation gave, or with the reason when the person can correct it; throws other errors. */
+export const answerForm = async <T>(
+  operation: Promise<T>,
+  { done, refused, sentBefore = refused }: Answers<T>,
+): Promise<Response> => {
+  const outcome = await outcomeOf(operation)
+  if (outcome.kind === 'done') return await done(outcome.value)
+  const answer = outcome.error.code === 'idempotency_key_reused' ? sentBefore : refused
+  return await answer(outcome.error)
+}
+
+/** A result, or a refusal that a page can show next to the form. */
+export type Outcome<T> =
+  { readonly kind: 'done'; readonly value: T } | { readonly kind: 'refused'; readonly error: PlatformError }
+
+/** Waits for the call; a refusal that the person can correct becomes a value, every other error is thrown. */
+export const outcomeOf = async <T>(call: Promise<T>): Promise<Outcome<T>> => {
+  try {
+    return { kind: 'done', value: await call }
+  } catch (error) {
+    if (error instanceof PlatformError && isCorrectable(error)) return { kind: 'refused', error }
+    throw error
+  }
+}
+
+/** An ended session is not corrected in the form: the person has to sign in. */
+const isCorrectable = ({ status, code }: PlatformError): boolean =>
+  [400, 403, 409, 422, 429].includes(status) || code === 'invalid_login'

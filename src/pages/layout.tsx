@@ -5,25 +5,25 @@ import type { Visit } from './visit.ts'
 
 type Section = 'account' | 'console' | 'desk'
 
-type Nobody = Pick<Visit, 'platformName'>
+type Visitor = Pick<Visit, 'platformName'>
 
 type LayoutProps = {
   readonly title: string
-  /** Only the name of the platform where nobody is signed in, or where it must not matter who is. */
-  readonly visit: Visit | Nobody
+  /** Only the name of the platform when nobody is signed in, or when the page must not depend on it. */
+  readonly visit: Visit | Visitor
   readonly section?: Section
-  /** What the page is a part of, for the title of the window. */
+  /** The area or the app that the page belongs to, for the title of the window. */
   readonly belongsTo?: string
-  /** Stands over the heading: where one is, and the other pages there. */
+  /** Above the heading: breadcrumbs and tabs. */
   readonly above?: ComponentChildren
-  /** A sentence about what was just done. */
+  /** A sentence about what a form has just done. */
   readonly notice?: string | null
-  /** `narrow` for a page with one thing to decide. */
+  /** `narrow` for a page with a single decision. */
   readonly width?: 'narrow' | 'wide'
   readonly children: ComponentChildren
 }
 
-/** The frame of every page: one heading, one main part, the way to everything else. */
+/** The frame of every page: header, navigation, one heading and one main part. */
 export const Layout = ({ title, belongsTo, above, visit, section, notice, width = 'wide', children }: LayoutProps) => (
   <html lang="en">
     <head>
@@ -56,7 +56,7 @@ export const Layout = ({ title, belongsTo, above, visit, section, notice, width 
   </html>
 )
 
-const SiteHeader = ({ visit, section }: { readonly visit: Visit | Nobody; readonly section: Section | undefined }) => (
+const SiteHeader = ({ visit, section }: { readonly visit: Visit | Visitor; readonly section: Section | undefined }) => (
   <header class="site">
     <div class="container">
       <a class="brand" href="/">
@@ -94,4 +94,33 @@ const SectionLink = ({ href, name, current }: SectionLinkProps) => (
       {name}
     </a>
   </li>
+)
+
+type TabsProps = {
+  readonly label: string
+  readonly links: readonly { readonly path: string; readonly name: string }[]
+  /** The path of the current tab. */
+  readonly current: string
+}
+
+/** Links to the pages of one area. */
+export const Tabs = ({ label, links, current }: TabsProps) => (
+  <nav aria-label={label} class="tabs">
+    <ul>
+      {links.map(({ path, name }) => (
+        <li key={path}>
+          <a href={path} aria-current={path === current ? 'page' : undefined}>
+            {name}
+          </a>
+        </li>
+      ))}
+    </ul>
+  </nav>
+)
+
+/** The ID by which an operator finds the request in the log. */
+export const RequestLine = ({ requestId }: { readonly requestId: string }) => (
+  <p class="muted">
+    Request <code>{requestId}</code>
+  </p>
 )

@@ -46,7 +46,7 @@ const press = async (page: Page, name: string) => await send(page, page.getByRol
 const fillPasswords = async (page: Page, current: string, next: string, repeated = next) => {
   await page.getByLabel('Current password').fill(current)
   await page.getByLabel('New password', { exact: true }).fill(next)
-  await page.getByLabel('New password, once more').fill(repeated)
+  await page.getByLabel('Repeat the new password').fill(repeated)
   await press(page, 'Change password')
 }
 const noticeOn = async (page: Page) => await page.getByRole('status').textContent()
@@ -92,7 +92,7 @@ describe('changing the password', () => {
     expect(await isSignedIn(elsewhere)).toBe(true)
 
     await fillPasswords(page, user.password, next)
-    expect(await noticeOn(page)).toContain('Your password has been changed')
+    expect(await noticeOn(page)).toContain('Your password is changed')
     await look(page, kind, 'password changed')
     await page.goto('/account')
     expect(pathOf(page)).toBe('/account')

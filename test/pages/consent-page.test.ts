@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { doorOf } from '../http/support/door.ts'
+import { callFrom, doorOf } from '../http/support/door.ts'
 import { join } from 'node:path'
 import type { Consent } from '../../src/operations/oauth/prepare-consent.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { ConsentPage } from '../../src/pages/front-door/consent-page.tsx'
 import { page } from '../../src/pages/page.ts'
-import { ticketBook } from '../../src/pages/ticket-book.ts'
-import type { Visit } from '../../src/pages/visit.ts'
+import { ticketBook, type Visit } from '../../src/pages/visit.ts'
 import { sessionOf } from '../operations/support/owner.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -17,7 +16,17 @@ let visit: Visit
 beforeAll(async () => {
   platform = await openAsOperator(join(temporaryFolder(), 'consent-page.db'))
   const session = await sessionOf(platform, await addUser(platform))
-  visit = { session, sessionToken: '', trace, tickets: ticketBook(doorOf(platform), 'a'), platformName: 'Acme' }
+  const door = doorOf(platform)
+  visit = {
+    door,
+    call: callFrom('local'),
+    session,
+    userId: session.user.id,
+    sessionToken: '',
+    trace,
+    tickets: ticketBook(door, 'a'),
+    platformName: 'Acme',
+  }
 })
 afterAll(async () => await platform.database.close())
 

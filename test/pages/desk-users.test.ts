@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { setOperator } from '../../src/operations/users/change-user.ts'
-import { ticketBook } from '../../src/pages/ticket-book.ts'
+import { ticketBook } from '../../src/pages/visit.ts'
 import { call } from '../support/call.ts'
 import { operator as commandLine, trace } from '../support/operator.ts'
 import { serverKeyIn } from '../support/server-key-in.ts'

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
-import { readMoment } from '../../src/pages/read-moment.ts'
+import { durationInWords, readMoment } from '../../src/pages/words.ts'
 import { bytesInWords } from '../../src/domain/text.ts'
-import { durationInWords } from '../../src/pages/desk/health/quantities.ts'
 
 test('a stretch of time is told by its two largest parts', () => {
   expect([0, 1, 59, 60, 61, 3_600, 90_061, 86_400, 10 * 86_400 + 59].map(durationInWords)).toEqual([

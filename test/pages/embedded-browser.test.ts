@@ -84,7 +84,7 @@ test(
     await stateIs(frame, 'Stopped: invalid_token')
     await frame.getByRole('button', { name: 'Renew' }).click()
     await stateIs(frame, 'No more codes')
-    expect(await page.getByRole('alert').textContent()).toContain('could not go on')
+    expect(await page.getByRole('alert').textContent()).toContain('cannot continue')
   },
   2 * minutes,
 )

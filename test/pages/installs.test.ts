@@ -257,7 +257,7 @@ test('a developer tests the development head of their own app, with its developm
   await addEmbeddedVersion(platform, app, { steps: [] })
   expect((await browser.get(`/apps/${app.slug}`)).status).toBe(404)
   const path = `/apps/${app.slug}/test`
-  expect((await browser.get(path)).text).toContain('nobody has reviewed')
+  expect((await browser.get(path)).text).toContain('the development head, not reviewed')
   expect((await browser.submit(path, path, place)).status).toBe(303)
   expect((await (await scene()).browser.get(path)).status).toBe(404)
 

@@ -4,9 +4,9 @@ import { Elysia } from 'elysia'
 import { errorHandling } from '../../src/http/errors.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
-import { openRoutes } from '../../src/pages/account/installs/open-routes.tsx'
-import { codePath, openPath } from '../../src/pages/account/installs/paths.ts'
-import { ticketBook } from '../../src/pages/ticket-book.ts'
+import { openAppRoutes } from '../../src/pages/account/open-app.tsx'
+import { installCodePath, openInstallPath } from '../../src/pages/account/account-page.tsx'
+import { ticketBook } from '../../src/pages/visit.ts'
 import { callWith, doorOf } from '../http/support/door.ts'
 import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
@@ -23,7 +23,7 @@ test('the page of an app and the codes that it asks for come out of one share of
   const app = await addApp(platform, await addUser(platform))
   await addEmbeddedVersion(platform, app)
   const door = doorOf(platform, { authorize: { count: 2, seconds: 600 } })
-  const pages = new Elysia().use(errorHandling(door.log, () => null)).use(openRoutes(door))
+  const pages = new Elysia().use(errorHandling(door.log, () => null)).use(openAppRoutes(door))
   const visit = async () => {
     const user = await addUser(platform)
     const id = await installEmbedded(platform, app, user)
@@ -36,8 +36,8 @@ test('the page of an app and the codes that it asks for come out of one share of
       return await pages.handle(request)
     }
     return {
-      open: async () => await send(openPath(id)),
-      ask: async () => await send(codePath(id), ticketBook(door, sessionToken).issue(codePath(id))),
+      open: async () => await send(openInstallPath(id)),
+      ask: async () => await send(installCodePath(id), ticketBook(door, sessionToken).issue(installCodePath(id))),
     }
   }
   const [one, other] = [await visit(), await visit()]

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { safeReturnTo } from '../../src/pages/return-to.ts'
+import { safeReturnTo } from '../../src/pages/sign-in.tsx'
 
 const publicUrl = 'https://apps.example.com'
 

@@ -1,9 +1,8 @@
 import { expect, test } from 'bun:test'
-import { inWords } from '../../src/pages/front-door/duration.ts'
-import { installCountsInWords } from '../../src/pages/install-counts-in-words.ts'
+import { installCountsInWords, lifetimeInWords } from '../../src/pages/words.ts'
 
 test('a lifetime is told in the largest unit that tells it exactly', () => {
-  expect([1, 59, 60, 61, 3_600, 5_400, 86_400, 90_000, 30 * 86_400].map(inWords)).toEqual([
+  expect([1, 59, 60, 61, 3_600, 5_400, 86_400, 90_000, 30 * 86_400].map(lifetimeInWords)).toEqual([
     '1 second',
     '59 seconds',
     '1 minute',

@@ -1,50 +1,66 @@
 import type { ComponentChildren } from 'preact'
-import { Layout } from '../layout.tsx'
+import type { Environment } from '../../domain/app.ts'
+import { Layout, Tabs } from '../layout.tsx'
 import type { Visit } from '../visit.ts'
-import { installsPath } from './installs/paths.ts'
-import { accountPaths } from './paths.ts'
 
-type AccountPageProps = {
-  readonly title: string
-  readonly visit: Visit
-  /** Which of the area's own links leads here. */
-  readonly path: string
-  readonly notice?: string | null
-  readonly children: ComponentChildren
-}
+/** The addresses of the account's pages and forms. */
+export const accountPaths = {
+  overview: '/account',
+  password: '/account/password',
+  sessions: '/account/sessions',
+  endOthers: '/account/sessions/end-others',
+  apps: '/account/apps',
+  revokeAll: '/account/apps/revoke-all',
+  installs: '/installs',
+} as const
 
-const links = [
+// Their types are the paths themselves, from which Elysia infers the parameters of a route.
+export const endSessionPath = <Key extends string>(key: Key) => `${accountPaths.sessions}/${key}/end` as const
+export const connectedAppPath = <ClientId extends string>(clientId: ClientId) =>
+  `${accountPaths.apps}/${clientId}` as const
+export const revokeAppPath = <ClientId extends string>(clientId: ClientId) =>
+  `${connectedAppPath(clientId)}/revoke` as const
+export const revokeAuthorizationPath = <ClientId extends string, GrantId extends string>(
+  clientId: ClientId,
+  grantId: GrantId,
+) => `${connectedAppPath(clientId)}/authorizations/${grantId}/revoke` as const
+export const openInstallPath = <Id extends string>(id: Id) => `${accountPaths.installs}/${id}/open` as const
+export const installCodePath = <Id extends string>(id: Id) => `${accountPaths.installs}/${id}/code` as const
+export const endInstallPath = <Id extends string>(id: Id) => `${accountPaths.installs}/${id}/end` as const
+export const agreePath = <Id extends string>(id: Id) => `${accountPaths.installs}/${id}/agree` as const
+export const installLivePath = <Slug extends string>(slug: Slug) => `/apps/${slug}` as const
+export const installTestPath = <Slug extends string>(slug: Slug) => `/apps/${slug}/test` as const
+
+/** Where an app is installed: its live version, or the version that its developer is testing. */
+export const installPath = (slug: string, environment: Environment): string =>
+  environment === 'production' ? installLivePath(slug) : installTestPath(slug)
+
+const tabs = [
   { path: accountPaths.overview, name: 'Overview' },
   { path: accountPaths.password, name: 'Password' },
   { path: accountPaths.sessions, name: 'Sessions' },
   { path: accountPaths.apps, name: 'Connected apps' },
-  { path: installsPath, name: 'Installs' },
+  { path: accountPaths.installs, name: 'Installs' },
 ] as const
 
-/** The frame of the account's pages, with the way from one to the other. */
-export const AccountPage = ({ title, visit, path, notice = null, children }: AccountPageProps) => (
+type AccountPageProps = {
+  readonly title: string
+  readonly visit: Visit
+  readonly tab: (typeof tabs)[number]['path']
+  readonly notice?: string | null
+  readonly children: ComponentChildren
+}
+
+/** The frame of the account's pages. */
+export const AccountPage = ({ title, visit, tab, notice = null, children }: AccountPageProps) => (
   <Layout
     title={title}
     belongsTo="Account"
     visit={visit}
     section="account"
     notice={notice}
-    above={<AccountNavigation path={path} />}
+    above={<Tabs label="Account" links={tabs} current={tab} />}
   >
     {children}
   </Layout>
-)
-
-const AccountNavigation = ({ path }: { readonly path: string }) => (
-  <nav aria-label="Account" class="tabs">
-    <ul>
-      {links.map((link) => (
-        <li key={link.path}>
-          <a href={link.path} aria-current={link.path === path ? 'page' : undefined}>
-            {link.name}
-          </a>
-        </li>
-      ))}
-    </ul>
-  </nav>
 )

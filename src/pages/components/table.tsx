@@ -1,15 +1,15 @@
 import type { ComponentChildren } from 'preact'
 
 type TableProps = {
-  /** What a screen reader calls it. */
+  /** The name that screen readers announce. */
   readonly label: string
   readonly columns: readonly string[]
   readonly class?: string
-  /** Its rows. */
+  /** The rows. */
   readonly children: ComponentChildren
 }
 
-/** Rows under named columns. A wide one scrolls by itself, so that the page does not; reachable by keyboard. */
+/** Rows under named columns. A wide table scrolls inside its own region, which the keyboard can reach. */
 export const Table = ({ label, columns, class: name, children }: TableProps) => (
   <div class="scroll" role="region" aria-label={label} tabIndex={0}>
     <table class={name}>
@@ -26,3 +26,13 @@ export const Table = ({ label, columns, class: name, children }: TableProps) => 
     </table>
   </div>
 )
+
+/** The link to the next part of a list; nothing at its end. */
+export const Older = ({ href, name }: { readonly href: string | null; readonly name: string }) =>
+  href === null ? null : (
+    <p>
+      <a href={href} rel="next">
+        {name}
+      </a>
+    </p>
+  )

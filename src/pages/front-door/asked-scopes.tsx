@@ -1,6 +1,6 @@
 import { scopeCatalogue } from '../../domain/scope.ts'
 import type { Consent } from '../../operations/oauth/prepare-consent.ts'
-import { Badge } from '../components/badge.tsx'
+import { Badge } from '../components/badges.tsx'
 
 /** Each scope that was asked for, in plain words, and no other. */
 export const AskedScopes = ({ consent }: { readonly consent: Consent }) => (

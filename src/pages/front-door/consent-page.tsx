@@ -2,12 +2,12 @@ import { type AuthorizationRequest, authorizationQueryOf } from '../../domain/au
 import type { Lifetimes } from '../../domain/lifetimes.ts'
 import type { ScopeName } from '../../domain/scope.ts'
 import type { Consent } from '../../operations/oauth/prepare-consent.ts'
-import { Badge } from '../components/badge.tsx'
+import { Badge } from '../components/badges.tsx'
 import { Form } from '../components/form.tsx'
 import { Layout } from '../layout.tsx'
 import type { Visit } from '../visit.ts'
 import { AskedScopes } from './asked-scopes.tsx'
-import { inWords } from './duration.ts'
+import { lifetimeInWords } from '../words.ts'
 import { authorizePath, switchAccountPath } from './paths.ts'
 
 type ConsentPageProps = {
@@ -81,8 +81,8 @@ const Terms = ({ request, lifetimes }: Pick<ConsentPageProps, 'request' | 'lifet
       Either way you are sent on to <strong class="whole">{new URL(request.redirectUri).host}</strong>.
     </li>
     <li>
-      Access lasts {inWords(lifetimes.accessToken)} and is renewed while the app uses it. Unused, it ends after{' '}
-      {inWords(lifetimes.refreshToken)}.
+      Access lasts {lifetimeInWords(lifetimes.accessToken)} and is renewed while the app uses it. Unused, it ends after{' '}
+      {lifetimeInWords(lifetimes.refreshToken)}.
     </li>
     <li>
       You can take it back at any time, under <a href="/account/apps">Connected apps</a> in your account.

@@ -1,8 +1,8 @@
 import type { OwnAppSummary } from '../../../operations/apps/lists.ts'
-import { Time } from '../../components/time.tsx'
+import { Time } from '../../components/values.tsx'
 import { Layout } from '../../layout.tsx'
 import type { Visit } from '../../visit.ts'
-import { AppStatusBadge } from '../../components/app-status.tsx'
+import { AppStatusBadge } from '../../components/badges.tsx'
 import { appPath, newAppPath } from '../paths.ts'
 
 type AppsPageProps = { readonly visit: Visit; readonly apps: readonly OwnAppSummary[]; readonly quota: number }

@@ -1,7 +1,5 @@
 import type { PlatformError } from '../../../domain/errors.ts'
-import { Field } from '../../components/field.tsx'
-import { Form } from '../../components/form.tsx'
-import { Problem } from '../../components/problem.tsx'
+import { Field, Form, Problem } from '../../components/form.tsx'
 import { Layout } from '../../layout.tsx'
 import type { Visit } from '../../visit.ts'
 import { ScopeChoice } from '../components/scope-choice.tsx'

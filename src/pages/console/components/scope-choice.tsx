@@ -1,6 +1,6 @@
 import type { PlatformError } from '../../../domain/errors.ts'
 import { scopeCatalogue, type ScopeName } from '../../../domain/scope.ts'
-import { Badge, type Tone } from '../../components/badge.tsx'
+import { Badge, type Tone } from '../../components/badges.tsx'
 
 const availabilityWords = {
   available: ['good', 'Available'],

@@ -1,7 +1,7 @@
 import type { CredentialRecord } from '../../../operations/credentials/list-credentials.ts'
-import { Badge } from '../../components/badge.tsx'
+import { Badge } from '../../components/badges.tsx'
 import { Form } from '../../components/form.tsx'
-import { Time } from '../../components/time.tsx'
+import { Time } from '../../components/values.tsx'
 import type { OwnApp } from '../owner.ts'
 import { appPath } from '../paths.ts'
 

@@ -1,9 +1,7 @@
 import type { NewCredentialRecord } from '../../../operations/credentials/list-credentials.ts'
-import { Secret } from '../../components/secret.tsx'
-import { Time } from '../../components/time.tsx'
+import { Copyable, Secret, Time } from '../../components/values.tsx'
 import { AppPage } from '../components/app-page.tsx'
-import { Copyable } from '../components/copyable.tsx'
-import { EnvironmentBadge } from '../components/environment.tsx'
+import { EnvironmentBadge } from '../../components/badges.tsx'
 import type { OwnApp } from '../owner.ts'
 import { appPath } from '../paths.ts'
 

@@ -14,7 +14,7 @@ import {
   listLiveCredentials,
   ownsCredential,
 } from '../../../operations/credentials/list-credentials.ts'
-import { formFields, forms } from '../../form.ts'
+import { formFields, forms } from '../../old-forms.ts'
 import { noticeOf } from '../../notice.ts'
 import { outcomeOf } from '../../outcome.ts'
 import { page, seeOther } from '../../page.ts'

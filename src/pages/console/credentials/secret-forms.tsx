@@ -1,7 +1,6 @@
 import { graceHours } from '../../../domain/credential.ts'
 import type { Environment } from '../../../domain/app.ts'
-import { Field } from '../../components/field.tsx'
-import { Form } from '../../components/form.tsx'
+import { Field, Form } from '../../components/form.tsx'
 import type { OwnApp } from '../owner.ts'
 import { appPath } from '../paths.ts'
 import type { RefusedSecret } from './credentials-page.tsx'

@@ -1,10 +1,9 @@
 import type { AppInstall } from '../../../operations/installs/lists.ts'
-import { InstallStatusBadge } from '../../components/install-status.tsx'
-import { Table } from '../../components/table.tsx'
-import { Time } from '../../components/time.tsx'
-import { resourceKindWords } from '../../resource-kind-words.ts'
+import { InstallStatusBadge } from '../../components/badges.tsx'
+import { Older, Table } from '../../components/table.tsx'
+import { Time } from '../../components/values.tsx'
+import { resourceKindWords } from '../../words.ts'
 import { AppPage } from '../components/app-page.tsx'
-import { Older } from '../../components/older.tsx'
 import type { OwnApp } from '../owner.ts'
 
 type InstallsPageProps = OwnApp & { readonly installs: readonly AppInstall[]; readonly older: string | null }

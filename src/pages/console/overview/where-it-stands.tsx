@@ -1,8 +1,8 @@
 import type { AppOverview } from '../../../operations/apps/overview.ts'
 import type { VersionSummary } from '../../../operations/versions/lists.ts'
-import { Time } from '../../components/time.tsx'
-import { VersionStatusBadge } from '../../components/version-status.tsx'
-import { installCountsInWords } from '../../install-counts-in-words.ts'
+import { Time } from '../../components/values.tsx'
+import { VersionStatusBadge } from '../../components/badges.tsx'
+import { installCountsInWords } from '../../words.ts'
 import { appPath } from '../paths.ts'
 
 type WhereItStandsProps = { readonly slug: string; readonly overview: AppOverview }

@@ -1,6 +1,5 @@
 import type { PlatformError } from '../../../domain/errors.ts'
-import { Form } from '../../components/form.tsx'
-import { Problem } from '../../components/problem.tsx'
+import { Form, Problem } from '../../components/form.tsx'
 import { AppPage } from '../components/app-page.tsx'
 import { ScopeChoice } from '../components/scope-choice.tsx'
 import type { OwnApp } from '../owner.ts'

@@ -1,5 +1,5 @@
 import type { VersionRecord } from '../../../operations/versions/version-record.ts'
-import { Copyable } from '../components/copyable.tsx'
+import { Copyable } from '../../components/values.tsx'
 
 type ArtifactProps = Pick<VersionRecord, 'artifact'> & { readonly href: string }
 

@@ -1,9 +1,8 @@
 import type { LedgerRow } from '../../../operations/versions/lists.ts'
-import { Table } from '../../components/table.tsx'
-import { Time } from '../../components/time.tsx'
+import { Older, Table } from '../../components/table.tsx'
+import { Time } from '../../components/values.tsx'
 import { AppPage } from '../components/app-page.tsx'
-import { EnvironmentBadge } from '../components/environment.tsx'
-import { Older } from '../../components/older.tsx'
+import { EnvironmentBadge } from '../../components/badges.tsx'
 import type { OwnApp } from '../owner.ts'
 import { appPath } from '../paths.ts'
 

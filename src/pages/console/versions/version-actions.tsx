@@ -1,6 +1,6 @@
 import type { VersionRecord } from '../../../operations/versions/version-record.ts'
 import { Form } from '../../components/form.tsx'
-import { seenField } from '../../seen-version.ts'
+import { seenField } from '../../version.ts'
 import type { OwnApp } from '../owner.ts'
 import { appPath } from '../paths.ts'
 

@@ -1,9 +1,9 @@
 import { isDelivered } from '../../../domain/webhook-delivery.ts'
 import type { AttemptRecord } from '../../../operations/webhooks/deliveries.ts'
-import { Badge } from '../../components/badge.tsx'
+import { Badge } from '../../components/badges.tsx'
 import { Form } from '../../components/form.tsx'
 import { Table } from '../../components/table.tsx'
-import { Time } from '../../components/time.tsx'
+import { Time } from '../../components/values.tsx'
 import type { OwnApp } from '../owner.ts'
 import { appPath } from '../paths.ts'
 

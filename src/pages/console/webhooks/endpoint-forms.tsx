@@ -1,9 +1,8 @@
 import type { PlatformError } from '../../../domain/errors.ts'
 import type { EndpointDetail } from '../../../operations/webhooks/endpoints.ts'
 import { webhookGraceHours } from '../../../operations/webhooks/secrets.ts'
-import { Field } from '../../components/field.tsx'
-import { Form } from '../../components/form.tsx'
-import { Time } from '../../components/time.tsx'
+import { Field, Form } from '../../components/form.tsx'
+import { Time } from '../../components/values.tsx'
 import type { OwnApp } from '../owner.ts'
 import { appPath } from '../paths.ts'
 

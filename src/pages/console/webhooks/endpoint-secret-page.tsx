@@ -1,7 +1,7 @@
 import type { NewEndpointRecord } from '../../../operations/webhooks/endpoints.ts'
-import { Secret } from '../../components/secret.tsx'
+import { Secret } from '../../components/values.tsx'
 import { AppPage } from '../components/app-page.tsx'
-import { EnvironmentBadge } from '../components/environment.tsx'
+import { EnvironmentBadge } from '../../components/badges.tsx'
 import type { OwnApp } from '../owner.ts'
 import { appPath } from '../paths.ts'
 

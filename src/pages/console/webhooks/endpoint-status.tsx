@@ -1,5 +1,5 @@
 import type { EndpointRecord } from '../../../operations/webhooks/endpoints.ts'
-import { Badge } from '../../components/badge.tsx'
+import { Badge } from '../../components/badges.tsx'
 
 const reasonWords = {
   by_hand: 'Disabled',

@@ -1,11 +1,10 @@
 import type { AppSummary } from '../../../operations/apps/lists.ts'
-import { AppStatusBadge } from '../../components/app-status.tsx'
+import { AppStatusBadge } from '../../components/badges.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
-import { Older } from '../../components/older.tsx'
-import { Table } from '../../components/table.tsx'
+import { Older, Table } from '../../components/table.tsx'
 import { appPath, deskPaths } from '../paths.ts'
-import { SearchForm } from '../search-form.tsx'
+import { SearchForm } from '../../components/form.tsx'
 
 type AppsPageProps = {
   readonly visit: Visit
@@ -16,7 +15,7 @@ type AppsPageProps = {
 
 export const AppsPage = ({ visit, part, apps, moreHref }: AppsPageProps) => (
   <DeskPage title="Apps" visit={visit} tab={deskPaths.apps}>
-    <SearchForm action={deskPaths.apps} label="Name or slug" part={part} />
+    <SearchForm path={deskPaths.apps} name="q" label="Name or slug" value={part} maxLength={254} button="Search" />
     {apps.length === 0 ? <p class="muted">{emptyWords(part, moreHref)}</p> : <AppTable apps={apps} />}
     <Older href={moreHref} name={apps.length === 0 ? 'Search on' : 'More apps'} />
   </DeskPage>

@@ -1,5 +1,5 @@
 import type { PlatformError } from '../../../domain/errors.ts'
-import { Field } from '../../components/field.tsx'
+import { Field } from '../../components/form.tsx'
 import { deskPaths } from '../paths.ts'
 import { actorKinds, type AuditFields, outcomes } from './read-search.ts'
 

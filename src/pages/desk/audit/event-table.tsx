@@ -1,7 +1,7 @@
 import type { DescribedEvent } from '../../../operations/audit/lists.ts'
-import { Badge } from '../../components/badge.tsx'
+import { Badge } from '../../components/badges.tsx'
 import { Table } from '../../components/table.tsx'
-import { Time } from '../../components/time.tsx'
+import { Time } from '../../components/values.tsx'
 import { appPath, auditPath, userPath } from '../paths.ts'
 
 export const EventTable = ({ events }: { readonly events: readonly DescribedEvent[] }) => (

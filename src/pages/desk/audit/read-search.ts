@@ -2,7 +2,7 @@ import { refuse } from '../../../domain/errors.ts'
 import { badInput } from '../../../operations/decision.ts'
 import type { AuditSearch } from '../../../operations/audit/search-events.ts'
 import { queryOf } from '../query.ts'
-import { readMoment } from '../../read-moment.ts'
+import { readMoment } from '../../words.ts'
 
 /** The filters as they were typed. */
 export const auditFields = ['app', 'actor', 'kind', 'action', 'outcome', 'request', 'since', 'until'] as const

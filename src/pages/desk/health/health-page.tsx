@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { bytesInWords } from '../../../domain/text.ts'
 import type { PlatformHealth } from '../../../operations/health/figures.ts'
-import { Badge } from '../../components/badge.tsx'
-import { Time } from '../../components/time.tsx'
+import { Badge } from '../../components/badges.tsx'
+import { Time } from '../../components/values.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
 import { deskPaths } from '../paths.ts'
-import { durationInWords } from './quantities.ts'
+import { durationInWords } from '../../words.ts'
 
 type HealthPageProps = {
   readonly visit: Visit

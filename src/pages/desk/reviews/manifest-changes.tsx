@@ -1,7 +1,7 @@
 import type { ManifestChange } from '../../../domain/manifest-difference.ts'
 import { visibleJson, visibleText } from '../../../domain/text.ts'
 import type { Review } from '../../../operations/versions/read-review.ts'
-import { Badge, type Tone } from '../../components/badge.tsx'
+import { Badge, type Tone } from '../../components/badges.tsx'
 import { Table } from '../../components/table.tsx'
 import { reviewPath } from '../paths.ts'
 

@@ -1,10 +1,9 @@
 import type { QueuedVersion } from '../../../operations/versions/lists.ts'
-import { AppStatusBadge } from '../../components/app-status.tsx'
-import { Table } from '../../components/table.tsx'
-import { Time } from '../../components/time.tsx'
+import { AppStatusBadge } from '../../components/badges.tsx'
+import { Older, Table } from '../../components/table.tsx'
+import { Time } from '../../components/values.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
-import { Older } from '../../components/older.tsx'
 import { deskPaths, reviewPath } from '../paths.ts'
 
 type Queue = { readonly versions: readonly QueuedVersion[]; readonly moreHref: string | null }

@@ -1,6 +1,6 @@
 import { scopeCatalogue, type ScopeName } from '../../../domain/scope.ts'
 import type { Review } from '../../../operations/versions/read-review.ts'
-import { Badge } from '../../components/badge.tsx'
+import { Badge } from '../../components/badges.tsx'
 
 /** What the version asks for, in the words that users read; what is new stands first and is marked. */
 export const ScopeChanges = ({ review }: { readonly review: Review }) => {

@@ -1,5 +1,5 @@
 import type { UserSummary } from '../../../operations/users/find-user.ts'
-import { Secret } from '../../components/secret.tsx'
+import { Secret } from '../../components/values.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
 import { deskPaths, userPath } from '../paths.ts'

@@ -1,5 +1,5 @@
 import type { UserStatus } from '../../../domain/user.ts'
-import { Badge } from '../../components/badge.tsx'
+import { Badge } from '../../components/badges.tsx'
 
 type UserMarksProps = {
   readonly user: {

@@ -1,11 +1,10 @@
 import type { UserSummary } from '../../../operations/users/find-user.ts'
-import { Table } from '../../components/table.tsx'
-import { Time } from '../../components/time.tsx'
+import { Older, Table } from '../../components/table.tsx'
+import { Time } from '../../components/values.tsx'
 import type { Visit } from '../../visit.ts'
 import { DeskPage } from '../desk-page.tsx'
-import { Older } from '../../components/older.tsx'
 import { deskPaths, userPath } from '../paths.ts'
-import { SearchForm } from '../search-form.tsx'
+import { SearchForm } from '../../components/form.tsx'
 import { UserMarks } from './user-marks.tsx'
 
 type UsersPageProps = {
@@ -22,7 +21,14 @@ export const UsersPage = ({ visit, part, users, moreHref }: UsersPageProps) => (
         Create a user
       </a>
     </p>
-    <SearchForm action={deskPaths.users} label="Name or email address" part={part} />
+    <SearchForm
+      path={deskPaths.users}
+      name="q"
+      label="Name or email address"
+      value={part}
+      maxLength={254}
+      button="Search"
+    />
     {users.length === 0 ? (
       <p class="muted">
         {moreHref === null ? 'Nobody has this in their name or address.' : 'Nobody found among the first ones.'}

@@ -1,21 +1,21 @@
 import { Elysia } from 'elysia'
-import type { Door } from '../../http/door.ts'
-import { Layout } from '../layout.tsx'
-import { page } from '../page.ts'
-import { signedIn, type Visit, visitOf } from '../visit.ts'
+import type { Door } from '../http/door.ts'
+import { Layout } from './layout.tsx'
+import { page } from './page.ts'
+import { requireVisit, type Visit } from './visit.ts'
 
-/** Where everything starts: what this person can do here. */
+/** The start page, with a link to each area that this person can use. */
 export const homeRoutes = (door: Door) =>
-  new Elysia().use(signedIn(door)).get('/', async ({ request }) => page(<HomePage visit={visitOf(request)} />))
+  new Elysia().get('/', async ({ request }) => page(<HomePage visit={await requireVisit(door, request)} />))
 
 const HomePage = ({ visit }: { readonly visit: Visit }) => (
   <Layout title="Start" visit={visit}>
     <div class="cards">
       <Card href="/account" name="Account">
-        Your password, where you are signed in, and the apps that may act for you.
+        Your password, your sessions, and the apps that can act for you.
       </Card>
       <Card href="/installs" name="Installs">
-        Apps on your websites and stores: what they may do, and more that you can install.
+        The apps on your websites and stores, and the apps that you can install.
       </Card>
       <Card href="/console" name="Developer console">
         Your own apps: credentials, redirect URIs, scopes and versions.

@@ -1,17 +1,17 @@
-import { endingStep } from '../../../domain/install.ts'
-import { formatScope, isSubset } from '../../../domain/scope.ts'
-import type { OwnInstall } from '../../../operations/installs/lists.ts'
-import { Badge, type Tone } from '../../components/badge.tsx'
-import { Form } from '../../components/form.tsx'
-import { Time } from '../../components/time.tsx'
-import { resourceKindInSentence } from '../../resource-kind-words.ts'
-import type { Visit } from '../../visit.ts'
-import { agreePath, endPath, openPath } from './paths.ts'
-import { ScopeList } from './scope-list.tsx'
+import { endingStep } from '../../domain/install.ts'
+import { formatScope, isSubset } from '../../domain/scope.ts'
+import type { OwnInstall } from '../../operations/installs/lists.ts'
+import { Badge, type Tone } from '../components/badges.tsx'
+import { Form } from '../components/form.tsx'
+import { Time } from '../components/values.tsx'
+import { resourceKindInSentence } from '../words.ts'
+import type { Visit } from '../visit.ts'
+import { agreePath, endInstallPath, openInstallPath } from './account-page.tsx'
+import { ScopeList } from '../components/scopes.tsx'
 
 type InstallCardProps = { readonly visit: Visit; readonly install: OwnInstall }
 
-/** One install: where, what it may do, both of its states, and what its owner can do about it. */
+/** One install: its place, its permissions, its status, and what its owner can do with it. */
 export const InstallCard = ({ visit, install }: InstallCardProps) => (
   <article>
     <h3>
@@ -57,15 +57,15 @@ const approvals = {
   withdrawn: ['plain', 'Withdrawn'],
 } as const satisfies Record<OwnInstall['approval'], readonly [Tone, string]>
 
-/** A newer version asks for more: until its owner agrees the install goes on with what it has. */
+/** A newer version asks for more scopes. Until the owner agrees, the install keeps the scopes it has. */
 const NewScopes = ({ visit, install }: InstallCardProps) => {
   const { asked, scopes } = install
   if (asked === null || isSubset(asked, scopes) || endingStep(install) === null) return null
   return (
     <section aria-label={`What ${install.appName} asks for now`}>
       <p>
-        <strong>It asks for more now.</strong> It keeps what it has and gets nothing new unless you agree to all of
-        this:
+        <strong>It asks for more now.</strong> It keeps its present permissions and gets new ones only if you agree to
+        all of these:
       </p>
       <ScopeList scopes={asked} agreed={scopes} />
       <Form action={agreePath(install.id)} visit={visit} bound={[formatScope(asked)]}>
@@ -94,11 +94,11 @@ const Actions = ({ visit, install }: InstallCardProps) => {
   return (
     <div class="beside">
       {step === 'deactivate' && install.appStatus === 'active' ? (
-        <a class="button small" href={openPath(install.id)}>
+        <a class="button small" href={openInstallPath(install.id)}>
           Open{named}
         </a>
       ) : null}
-      <Form action={endPath(install.id)} visit={visit}>
+      <Form action={endInstallPath(install.id)} visit={visit}>
         <button type="submit" class="danger small">
           {step === 'deactivate' ? 'End this install' : 'Withdraw'}
           {named}

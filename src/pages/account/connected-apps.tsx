@@ -1,0 +1,143 @@
+import { Elysia } from 'elysia'
+import type { Door } from '../../http/door.ts'
+import { actingAs } from '../../operations/acting-as.ts'
+import {
+  type ConnectedApp,
+  type ConnectedAppChoice,
+  listConnectedApps,
+  revokeConnectedApps,
+} from '../../operations/grants/connected-apps.ts'
+import { Badge } from '../components/badges.tsx'
+import { Form } from '../components/form.tsx'
+import { ScopeList } from '../components/scopes.tsx'
+import { Time } from '../components/values.tsx'
+import { emptyForm, receiveFromUser } from '../form.ts'
+import { page, seeOther } from '../page.ts'
+import { noticeFor } from '../query.ts'
+import { requireVisit, type Visit } from '../visit.ts'
+import { AccountPage, accountPaths, connectedAppPath, revokeAppPath } from './account-page.tsx'
+
+const notices = {
+  revoked: 'Access revoked. All tokens of this app have stopped working.',
+  'revoked-all': 'Access revoked for every app. All their tokens have stopped working.',
+} as const
+
+/** The apps that can act for this person, and the end of their access. */
+export const connectedAppsRoutes = (door: Door) =>
+  new Elysia()
+    .get(accountPaths.apps, async ({ request }) => {
+      const visit = await requireVisit(door, request)
+      const apps = await listConnectedApps(door.platform, visit.session)
+      return page(<ConnectedAppsPage visit={visit} notice={noticeFor(visit, notices)} apps={apps} />)
+    })
+    .post(accountPaths.revokeAll, async ({ request }) => {
+      await revoke(door, request, { kind: 'all' })
+      return seeOther(`${accountPaths.apps}?done=revoked-all`)
+    })
+    .post(revokeAppPath(':clientId'), async ({ request, params: { clientId } }) => {
+      await revoke(door, request, { kind: 'one', clientId })
+      return seeOther(`${accountPaths.apps}?done=revoked`)
+    })
+
+const revoke = async (door: Door, request: Request, choice: ConnectedAppChoice): Promise<void> => {
+  const { session, trace } = (await receiveFromUser(door, request, emptyForm)).visit
+  await revokeConnectedApps(actingAs(door.platform, trace, session), trace, session, choice)
+}
+
+type ConnectedAppsPageProps = {
+  readonly visit: Visit
+  readonly notice: string | null
+  readonly apps: readonly ConnectedApp[]
+}
+
+const ConnectedAppsPage = ({ visit, notice, apps }: ConnectedAppsPageProps) => (
+  <AccountPage title="Connected apps" visit={visit} tab={accountPaths.apps} notice={notice}>
+    {apps.length === 0 ? (
+      <p>
+        No app can act for you. When an app asks for access, you see exactly what it wants. If you allow it, the app
+        appears here, and you can revoke its access.
+      </p>
+    ) : (
+      <>
+        <p>
+          These apps can act for you, within the permissions listed and no more. Revoking access works at once on every
+          device. The app can then do nothing until you allow it again.
+        </p>
+        <div class="cards">
+          {apps.map((app) => (
+            <ConnectedAppCard key={app.clientId} visit={visit} app={app} />
+          ))}
+        </div>
+      </>
+    )}
+    {apps.length > 1 ? <RevokeAll visit={visit} /> : null}
+  </AccountPage>
+)
+
+const ConnectedAppCard = ({ visit, app }: { readonly visit: Visit; readonly app: ConnectedApp }) => (
+  <article>
+    <h2>
+      <a href={connectedAppPath(app.clientId)}>
+        <bdi>{app.name}</bdi>
+      </a>
+    </h2>
+    <ConnectedAppBadges app={app} />
+    <p>It may:</p>
+    <ScopeList scopes={app.scopes} />
+    <ConnectedAppFacts app={app} />
+    <Form action={revokeAppPath(app.clientId)} visit={visit}>
+      <button type="submit" class="danger small">
+        Revoke access
+        <span class="unseen">
+          {' of '}
+          <bdi>{app.name}</bdi>, {app.environment}
+        </span>
+      </button>
+    </Form>
+  </article>
+)
+
+const RevokeAll = ({ visit }: { readonly visit: Visit }) => (
+  <section aria-labelledby="revoke-all">
+    <h2 id="revoke-all">Revoke all</h2>
+    <p>
+      Every app in this list loses its access at once, on every device. You stay signed in, and your own apps in the
+      console do not change.
+    </p>
+    <Form action={accountPaths.revokeAll} visit={visit}>
+      <button type="submit" class="danger small">
+        Revoke access of every app
+      </button>
+    </Form>
+  </section>
+)
+
+/** Marks an app that is still in development, or suspended. */
+export const ConnectedAppBadges = ({ app }: { readonly app: ConnectedApp }) =>
+  app.environment === 'production' && app.status === 'active' ? null : (
+    <p>
+      {app.environment === 'development' ? <Badge tone="waiting">Development</Badge> : null}{' '}
+      {app.status === 'suspended' ? (
+        <>
+          <Badge tone="bad">Suspended</Badge> It can do nothing until an operator activates it again.
+        </>
+      ) : null}
+    </p>
+  )
+
+export const ConnectedAppFacts = ({ app }: { readonly app: ConnectedApp }) => (
+  <dl>
+    <dt>Publisher</dt>
+    <dd>
+      <bdi>{app.publisher}</bdi>
+    </dd>
+    <dt>Allowed since</dt>
+    <dd>
+      <Time at={app.since} />
+    </dd>
+    <dt>Last fetched a token</dt>
+    <dd>{app.lastFetchedAt === null ? 'Never' : <Time at={app.lastFetchedAt} />}</dd>
+    <dt>Allowed on</dt>
+    <dd>{app.authorizations === 1 ? 'One device or browser' : `${app.authorizations} devices or browsers`}</dd>
+  </dl>
+)

@@ -1,0 +1,154 @@
+import { Elysia } from 'elysia'
+import type { Environment } from '../../domain/app.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
+import type { InstallApprovalRule } from '../../domain/install.ts'
+import { resourceKinds } from '../../domain/resource.ts'
+import { formatScope, parseStoredScope } from '../../domain/scope.ts'
+import type { Door } from '../../http/door.ts'
+import { actingAs, ownsApp } from '../../operations/acting-as.ts'
+import { createInstall, type InstallQuestion, prepareInstall } from '../../operations/installs/create-install.ts'
+import { Badge } from '../components/badges.tsx'
+import { Form, Problem } from '../components/form.tsx'
+import { ScopeList } from '../components/scopes.tsx'
+import { Older } from '../components/table.tsx'
+import { answerForm, formOf, receiveFromUser, text } from '../form.ts'
+import { Layout } from '../layout.tsx'
+import { page, seeOther } from '../page.ts'
+import { listPart, olderPath } from '../query.ts'
+import { requireVisit, type Visit } from '../visit.ts'
+import { resourceKindInSentence } from '../words.ts'
+import { accountPaths, installLivePath, installPath, installTestPath } from './account-page.tsx'
+
+/** The ticket binds the agreement to the scopes that the page showed. */
+const installForm = formOf({ scopes: text, place: text }, ['scopes'])
+
+/** The name in its cursors, and their parameter. */
+const [list, param] = ['install-places', 'places'] as const
+
+/** The question whether to install an app, and the owner's agreement. */
+export const installQuestionRoutes = (door: Door) =>
+  new Elysia()
+    .get(
+      installLivePath(':slug'),
+      async ({ request, params: { slug } }) => await ask(await requireVisit(door, request), slug, 'production', null),
+    )
+    .get(
+      installTestPath(':slug'),
+      async ({ request, params: { slug } }) => await ask(await requireVisit(door, request), slug, 'development', null),
+    )
+    .post(
+      installLivePath(':slug'),
+      async ({ request, params: { slug } }) => await install(door, request, slug, 'production'),
+    )
+    .post(
+      installTestPath(':slug'),
+      async ({ request, params: { slug } }) => await install(door, request, slug, 'development'),
+    )
+
+const ask = async (
+  visit: Visit,
+  slug: string,
+  environment: Environment,
+  error: PlatformError | null,
+): Promise<Response> => {
+  const { platform } = visit.door
+  const { cursor } = listPart(visit, list, param)
+  const question = await prepareInstall(platform, visit.session, slug, environment, cursor)
+  if (question === null) throw refuse('route_not_found')
+  const more = olderPath(installPath(slug, environment), list, question.places.nextCursor, {}, param)
+  const { installApproval: approval } = platform
+  return page(<QuestionPage visit={visit} question={question} more={more} approval={approval} error={error} />, {
+    refusal: error,
+  })
+}
+
+const install = async (door: Door, request: Request, slug: string, environment: Environment): Promise<Response> => {
+  const { visit, fields, ticket } = await receiveFromUser(door, request, installForm)
+  const { session, trace } = visit
+  // Only its owner may test an app. This rule is checked before the ticket is spent.
+  const rule = environment === 'development' ? { may: ownsApp(visit.userId, slug) } : {}
+  const platform = actingAs(door.platform, trace, session, { ...rule, ticket })
+  const [kindText, resourceSlug = ''] = fields.place.split(' ')
+  const kind = resourceKinds.find((name) => name === kindText)
+  if (kind === undefined) throw refuse('invalid_request', { param: 'place' })
+  const agreedTo = parseStoredScope(fields.scopes)
+  const input = { slug, userEmail: session.user.email, kind, resourceSlug, environment, agreedTo }
+  return await answerForm(createInstall(platform, trace, { kind: 'user', id: visit.userId }, input), {
+    done: ({ approval }) => seeOther(`${accountPaths.installs}?done=${approval}`),
+    refused: async (error) => await ask(visit, slug, environment, error),
+  })
+}
+
+type QuestionPageProps = {
+  readonly visit: Visit
+  readonly question: InstallQuestion
+  /** The address with more websites and stores to choose from; null when all are shown. */
+  readonly more: string | null
+  readonly approval: InstallApprovalRule
+  readonly error: PlatformError | null
+}
+
+/** What an owner needs to know before they install an app. The app's name is inside a sentence of ours. */
+const QuestionPage = ({ visit, question, more, approval, error }: QuestionPageProps) => {
+  const { app, environment } = question
+  return (
+    <Layout title="Install this app?" visit={visit} section="account" width="narrow">
+      <Problem error={error} />
+      <article class="asker">
+        <p>
+          <strong>
+            <bdi>{app.name}</bdi>
+          </strong>
+        </p>
+        <p class="muted">
+          Published by <bdi>{app.publisher}</bdi>, version <code>{app.version}</code>
+        </p>
+        {environment === 'development' ? (
+          <p>
+            <Badge tone="waiting">Test of your own app: the development head, not reviewed</Badge>
+          </p>
+        ) : null}
+      </article>
+      <h2>It may</h2>
+      <ScopeList scopes={app.scopes} />
+      <h2>Good to know</h2>
+      <ul>
+        <li>
+          {approval === 'manual'
+            ? 'An operator has to approve the install. Until then the app can do nothing.'
+            : 'The app can work at once.'}
+        </li>
+        <li>If a later version asks for more, you are asked again. Nothing changes until you agree.</li>
+        <li>
+          You can end the install at any time, under <a href={accountPaths.installs}>Installs</a> in your account.
+        </li>
+      </ul>
+      <PlaceForm visit={visit} question={question} error={error} />
+      <Older href={more} name="More websites and stores" />
+    </Layout>
+  )
+}
+
+type PlaceFormProps = Pick<QuestionPageProps, 'visit' | 'question' | 'error'>
+
+const PlaceForm = ({ visit, question: { app, environment, places }, error }: PlaceFormProps) => {
+  if (places.data.length === 0) return <p>You have no website or store to install it on.</p>
+  const scopes = formatScope(app.scopes)
+  const isAtFault = error?.facts.param === 'resource'
+  return (
+    <Form action={installPath(app.slug, environment)} visit={visit} bound={[scopes]}>
+      <input type="hidden" name="scopes" value={scopes} />
+      <div class="field">
+        <label for="place">Install it on</label>
+        <select id="place" name="place" aria-invalid={isAtFault ? 'true' : undefined}>
+          {places.data.map(({ kind, slug, name }) => (
+            <option key={`${kind} ${slug}`} value={`${kind} ${slug}`}>
+              {`${name} (${resourceKindInSentence[kind]} ${slug})`}
+            </option>
+          ))}
+        </select>
+      </div>
+      <button type="submit">Agree and install</button>
+    </Form>
+  )
+}

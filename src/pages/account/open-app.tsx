@@ -1,0 +1,70 @@
+import { Elysia } from 'elysia'
+import type { Door } from '../../http/door.ts'
+import { takeShare } from '../../http/limits.ts'
+import { actingAs } from '../../operations/acting-as.ts'
+import { issueInstallSessionCode, type OpenedApp } from '../../operations/embedding/issue-install-session-code.ts'
+import { embedScript } from '../assets.ts'
+import { emptyForm, receiveFromUser } from '../form.ts'
+import { Layout } from '../layout.tsx'
+import { page } from '../page.ts'
+import { requireVisit, type Visit } from '../visit.ts'
+import { accountPaths, installCodePath, openInstallPath } from './account-page.tsx'
+
+/** An installed app in a frame, which can ask for a new code while it is open. */
+export const openAppRoutes = (door: Door) =>
+  new Elysia()
+    .get(openInstallPath(':id'), async ({ request, params: { id } }) => {
+      const visit = await requireVisit(door, request)
+      const opened = await open(visit, id)
+      return page(<OpenAppPage visit={visit} installId={id} opened={opened} />, { framed: opened.embed.origin })
+    })
+    .post(installCodePath(':id'), async ({ request, params: { id } }) => {
+      const { visit } = await receiveFromUser(door, request, emptyForm)
+      const { code, expiresInSeconds } = await open(visit, id)
+      return Response.json({ code, expiresIn: expiresInSeconds }, { headers: { 'cache-control': 'no-store' } })
+    })
+
+/** Issues one code. The user's limit keeps a page that asks in a loop from filling the database. */
+const open = async ({ door, call, session, trace, userId }: Visit, installId: string): Promise<OpenedApp> => {
+  takeShare(door, call, 'authorize', userId)
+  const opened = await issueInstallSessionCode(actingAs(door.platform, trace, session), trace, session, installId)
+  door.platform.observe.issued('install_session_code')
+  return opened
+}
+
+/**
+ * The frame may run scripts, send forms and keep its own origin. Without an origin its calls would come from `null`, which any
+ * page can use. The origin is never ours, so the app cannot reach out of the frame. It may not navigate this page, open
+ * windows or dialogs, start downloads, or use device features.
+ */
+const sandbox = 'allow-scripts allow-forms allow-same-origin'
+
+type OpenAppPageProps = { readonly visit: Visit; readonly installId: string; readonly opened: OpenedApp }
+
+const OpenAppPage = ({ visit, installId, opened }: OpenAppPageProps) => (
+  <Layout title={opened.name} visit={visit} section="account">
+    <p>
+      <a href={accountPaths.installs}>All installs</a> · <a href={openInstallPath(installId)}>Reload the app</a>
+    </p>
+    <p id="ended" class="problem" role="alert" hidden>
+      The app cannot continue. Reload it, or check your installs.
+    </p>
+    <iframe
+      class="app"
+      title="The app"
+      src={framedUrl(opened, visit.door.platform.publicUrl)}
+      data-origin={opened.embed.origin}
+      sandbox={sandbox}
+      allow=""
+      referrerpolicy="no-referrer"
+    />
+    <form method="post" action={installCodePath(installId)} data-renew hidden>
+      <input type="hidden" name="ticket" value={visit.tickets.issue(installCodePath(installId))} />
+    </form>
+    <script src={embedScript.path} defer />
+  </Layout>
+)
+
+/** The code is in the fragment, which is never sent to the app's server or in a referrer (RFC 3986 section 3.5). */
+const framedUrl = ({ embed, code }: OpenedApp, publicUrl: string): string =>
+  `${embed.url}#${new URLSearchParams({ code, builder: publicUrl }).toString()}`

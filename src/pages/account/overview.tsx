@@ -1,0 +1,77 @@
+import { Elysia } from 'elysia'
+import type { Door } from '../../http/door.ts'
+import { listConnectedApps } from '../../operations/grants/connected-apps.ts'
+import { listSessions } from '../../operations/sessions/own-sessions.ts'
+import { page } from '../page.ts'
+import { requireVisit, type Visit } from '../visit.ts'
+import { AccountPage, accountPaths } from './account-page.tsx'
+
+/** More sessions than this are shown as "or more". */
+const countedSessions = 50
+
+/** The first page of the account: who is signed in, and what else the account has. */
+export const accountOverviewRoutes = (door: Door) =>
+  new Elysia().get(accountPaths.overview, async ({ request }) => {
+    const visit = await requireVisit(door, request)
+    const [apps, sessions] = await Promise.all([
+      listConnectedApps(door.platform, visit.session),
+      listSessions(door.platform, visit.session, { limit: countedSessions, cursor: null }),
+    ])
+    const others = sessions.data.filter(({ isCurrent }) => !isCurrent).length
+    const hasMore = sessions.nextCursor !== null
+    return page(<Overview visit={visit} apps={apps.length} otherSessions={others} hasMoreSessions={hasMore} />)
+  })
+
+type OverviewProps = {
+  readonly visit: Visit
+  readonly apps: number
+  readonly otherSessions: number
+  readonly hasMoreSessions: boolean
+}
+
+const Overview = ({ visit, apps, otherSessions, hasMoreSessions }: OverviewProps) => (
+  <AccountPage title="Account" visit={visit} tab={accountPaths.overview}>
+    <dl>
+      <dt>Name</dt>
+      <dd>
+        <bdi>{visit.session.user.name}</bdi>
+      </dd>
+      <dt>Email address</dt>
+      <dd>
+        <bdi>{visit.session.user.email}</bdi>
+      </dd>
+    </dl>
+    <p class="muted">The operator of this server sets both.</p>
+    <div class="cards">
+      <article>
+        <h2>
+          <a href={accountPaths.apps}>Connected apps</a>
+        </h2>
+        <p>{appsSentence(apps)}</p>
+      </article>
+      <article>
+        <h2>
+          <a href={accountPaths.sessions}>Sessions</a>
+        </h2>
+        <p>{sessionsSentence(otherSessions, hasMoreSessions)}</p>
+      </article>
+      <article>
+        <h2>
+          <a href={accountPaths.password}>Password</a>
+        </h2>
+        <p>Change it if somebody else may know it.</p>
+      </article>
+    </div>
+  </AccountPage>
+)
+
+const appsSentence = (count: number): string => {
+  if (count === 0) return 'No app can act for you.'
+  return count === 1 ? 'One app can act for you.' : `${count} apps can act for you.`
+}
+
+const sessionsSentence = (others: number, hasMore: boolean): string => {
+  if (others === 0) return 'You are signed in here and nowhere else.'
+  if (hasMore) return `You are signed in here and in ${others} or more other places.`
+  return `You are signed in here and in ${others === 1 ? 'one other place' : `${others} other places`}.`
+}

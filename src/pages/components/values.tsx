@@ -1,0 +1,49 @@
+/** A time (epoch milliseconds) in UTC; the script shows it in the reader's own time zone. */
+export const Time = ({ at }: { readonly at: number }) => {
+  const iso = new Date(at).toISOString()
+  return <time dateTime={iso}>{`${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`}</time>
+}
+
+type SecretProps = { readonly label: string; readonly value: string; readonly hint?: string }
+
+/** A secret that is shown once. It is in an input so that it can be selected as a whole without the script. */
+export const Secret = ({ label, value, hint = onlyHash }: SecretProps) => (
+  <div class="secret">
+    <label for="secret">{label}</label>
+    <div class="beside">
+      <input id="secret" type="text" readOnly value={value} autocomplete="off" spellcheck={false} />
+      <button type="button" class="secondary" data-copy="secret" hidden>
+        Copy
+      </button>
+    </div>
+    <small>{hint}</small>
+  </div>
+)
+
+const onlyHash = 'Copy it now. Only its hash is stored, so it cannot be shown again.'
+
+type CopyableProps = { readonly id: string; readonly value: string; readonly what: string }
+
+/** A value with a copy button, which the script shows when the browser can copy. */
+export const Copyable = ({ id, value, what }: CopyableProps) => (
+  <span class="copyable">
+    <code id={id}>{value}</code>{' '}
+    <button type="button" class="outline secondary small" data-copy={id} aria-label={`Copy ${what}`} hidden>
+      Copy
+    </button>
+  </span>
+)
+
+type CodeBlockProps = { readonly id: string; readonly label: string; readonly code: string }
+
+/** Lines of code with a copy button. Wide lines scroll inside the block, also by keyboard. */
+export const CodeBlock = ({ id, label, code }: CodeBlockProps) => (
+  <div class="code-block">
+    <pre tabIndex={0} role="region" aria-label={label}>
+      <code id={id}>{code}</code>
+    </pre>
+    <button type="button" class="outline secondary small" data-copy={id} aria-label={`Copy: ${label}`} hidden>
+      Copy
+    </button>
+  </div>
+)

@@ -1,0 +1,50 @@
+import { pageRequest, refuseRepeated, wireCursor } from '../http/page-request.ts'
+import { isFromSameOrigin } from '../http/session-cookie.ts'
+import type { PageRequest } from '../operations/page.ts'
+import type { Visit } from './visit.ts'
+
+const rowsPerPage = '50'
+
+/**
+ * The part of a list that the address asks for. On a page with several lists each list has its own parameter.
+ * @throws invalid_request for a cursor of another list
+ */
+export const listPart = ({ call: { request } }: Pick<Visit, 'call'>, list: string, param = 'cursor'): PageRequest => {
+  refuseRepeated(request, [param])
+  const cursor = new URL(request.url).searchParams.get(param)
+  return pageRequest(list, cursor === null ? { limit: rowsPerPage } : { limit: rowsPerPage, cursor })
+}
+
+/** The address of the next part; null at the end of the list. `query` holds the other parameters of the page. */
+export const olderPath = (
+  path: string,
+  list: string,
+  position: string | null,
+  query: Readonly<Record<string, string>> = {},
+  param = 'cursor',
+): string | null => {
+  const cursor = wireCursor(list, position)
+  return cursor === null ? null : `${path}?${new URLSearchParams({ ...query, [param]: cursor }).toString()}`
+}
+
+/**
+ * The value of a query parameter, trimmed; empty when it is missing.
+ * @throws invalid_request when it appears more than once
+ */
+export const parameterOf = ({ call: { request } }: Pick<Visit, 'call'>, name: string): string => {
+  refuseRepeated(request, [name])
+  return (new URL(request.url).searchParams.get(name) ?? '').trim()
+}
+
+/**
+ * The sentence about what a form has just done, which redirected to `?done=…`. It is shown only to requests from our own
+ * pages, so that a link on another site cannot claim that something was done.
+ */
+export const noticeFor = (
+  { door, call: { request } }: Pick<Visit, 'call' | 'door'>,
+  sentences: Readonly<Record<string, string>>,
+): string | null => {
+  const done = new URL(request.url).searchParams.get('done')
+  if (done === null || !Object.hasOwn(sentences, done) || !isFromSameOrigin(door, request)) return null
+  return sentences[done] ?? null
+}

@@ -1,0 +1,138 @@
+import { Elysia } from 'elysia'
+import { type PlatformError, refuse } from '../domain/errors.ts'
+import { callOf } from '../http/call.ts'
+import type { Door } from '../http/door.ts'
+import { readCookie, sessionCookie, setCookie } from '../http/session-cookie.ts'
+import { signInHere } from '../http/sign-in-limit.ts'
+import { authorizationPath } from '../http/standard/paths.ts'
+import { signOut } from '../operations/sessions/own-sessions.ts'
+import { Field, Form, Problem } from './components/form.tsx'
+import {
+  answerForm,
+  emptyForm,
+  fieldsOf,
+  formOf,
+  readValues,
+  receiveFromUser,
+  staleForm,
+  text,
+  ticketKey,
+} from './form.ts'
+import { Layout } from './layout.tsx'
+import { appOrigins, page, seeOther } from './page.ts'
+import { findVisit, type TicketBook, ticketBook } from './visit.ts'
+
+/** Signing in to the pages, and signing out. */
+export const signInRoutes = (door: Door) =>
+  new Elysia()
+    .get('/sign-in', async ({ request }) => await ask(door, request))
+    .post('/sign-in', async ({ request }) => await signIn(door, request))
+    .post('/sign-out', async ({ request }) => {
+      const { visit } = await receiveFromUser(door, request, emptyForm)
+      await signOut(door.platform, visit.trace, visit.session)
+      return seeOther('/sign-in', [sessionCookie(door, '', 0)])
+    })
+
+const ask = async (door: Door, request: Request): Promise<Response> => {
+  const returnTo = safeReturnTo(new URL(request.url).searchParams.get('return_to'), door.platform.publicUrl)
+  if ((await findVisit(door, request)) !== null) return seeOther(returnTo)
+  // The cookie of an ended session is deleted here: every page would present it again and be refused again.
+  const deleted = readCookie(door, request, 'session') === null ? [] : [sessionCookie(door, '', 0)]
+  return showForm(door, request, { returnTo, email: '', error: null }, deleted)
+}
+
+const signInForm = formOf({ email: text, password: text, return_to: text })
+
+/** Only a form that this browser was shown signs it in. Otherwise another site could sign a visitor in as somebody else. */
+const signIn = async (door: Door, request: Request): Promise<Response> => {
+  const call = callOf(request)
+  const values = await readValues(call, signInForm)
+  const { email, password, return_to } = fieldsOf(signInForm, values)
+  const returnTo = safeReturnTo(return_to, door.platform.publicUrl)
+  const refused = (error: PlatformError) => showForm(door, request, { returnTo, email, error })
+  if (ticketKey(door, call, visitorOf(door, request).tickets, signInForm, values) === null) {
+    return refused(refuse('origin_not_allowed', { message: staleForm }))
+  }
+  const before = await findVisit(door, request)
+  return await answerForm(signInHere(door, call, { email, password }), {
+    done: async ({ cookies }) => {
+      if (before !== null) await signOut(door.platform, before.trace, before.session)
+      return seeOther(returnTo, cookies)
+    },
+    refused,
+  })
+}
+
+type Shown = { readonly returnTo: string; readonly email: string; readonly error: PlatformError | null }
+
+const showForm = (door: Door, request: Request, shown: Shown, more: readonly string[] = []): Response => {
+  const { tickets, cookies } = visitorOf(door, request)
+  // The authorization endpoint can redirect to the app right after the sign-in, when its request turns out to be invalid.
+  const isForApp = shown.returnTo.startsWith(`${authorizationPath}?`)
+  const { platformName } = door.platform
+  return page(<SignInPage platformName={platformName} tickets={tickets} isForApp={isForApp} {...shown} />, {
+    refusal: shown.error,
+    cookies: [...cookies, ...more],
+    ...(isForApp ? { formTarget: appOrigins } : {}),
+  })
+}
+
+/** A browser without a session. Its cookie ties forms to it and says nothing else. */
+type Visitor = { readonly tickets: TicketBook; readonly cookies: readonly string[] }
+
+const visitorSeconds = 3600
+const visitorSyntax = /^[A-Za-z0-9_-]{43}$/
+
+/** The visitor by the cookie, or a new one with a cookie to set. */
+export const visitorOf = (door: Door, request: Request): Visitor => {
+  const known = readCookie(door, request, 'visit')
+  const secret =
+    known !== null && visitorSyntax.test(known)
+      ? known
+      : door.platform.random.bytes(32).toBase64({ alphabet: 'base64url', omitPadding: true })
+  return { tickets: ticketBook(door, secret), cookies: [setCookie(door, 'visit', secret, visitorSeconds)] }
+}
+
+/** An app's request with the longest state and redirect URI, percent-encoded, is a little shorter. */
+const longestReturnTo = 32_768
+
+/**
+ * Where to go after signing in: a path of this server with its query, otherwise the start page. Text that a browser could read
+ * as another host (`//`, a backslash, a control character that it drops) is not accepted.
+ */
+export const safeReturnTo = (path: string | null, publicUrl: string): string => {
+  if (path === null || path.length > longestReturnTo || !/^\/(?!\/)[\x21-\x5b\x5d-\x7e]*$/.test(path)) return '/'
+  const url = URL.parse(path, publicUrl)
+  return url !== null && url.origin === publicUrl && !url.pathname.startsWith('//') ? url.pathname + url.search : '/'
+}
+
+type SignInPageProps = Shown & {
+  readonly platformName: string
+  readonly tickets: TicketBook
+  /** Whether an app has sent the person here. Its request is the next page. */
+  readonly isForApp: boolean
+}
+
+const SignInPage = ({ platformName, tickets, returnTo, isForApp, email, error }: SignInPageProps) => (
+  <Layout title="Sign in" visit={{ platformName }} width="narrow">
+    <Problem error={error} />
+    {isForApp ? <p>An app asks for access to your account. Sign in to see what it asks for, then decide.</p> : null}
+    <Form action="/sign-in" visit={{ tickets }}>
+      <input type="hidden" name="return_to" value={returnTo} />
+      <Field
+        label="Email address"
+        name="email"
+        input={{ type: 'email', autocomplete: 'username', required: true, maxLength: 254, value: email }}
+      />
+      <Field
+        label="Password"
+        name="password"
+        input={{ type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 }}
+      />
+      <button type="submit">Sign in</button>
+    </Form>
+    <p class="muted">
+      The operator of this server creates accounts. Ask them if you have no account or cannot sign in.
+    </p>
+  </Layout>
+)

@@ -1,0 +1,53 @@
+import type { ResourceKind } from '../domain/resource.ts'
+import { parseTimestamp } from '../domain/timestamp.ts'
+import type { AppOverview } from '../operations/apps/overview.ts'
+
+/** What people call each kind of resource. */
+export const resourceKindWords = { site: 'Website', store: 'Store' } as const satisfies Record<ResourceKind, string>
+
+/** The same in the middle of a sentence. */
+export const resourceKindInSentence = { site: 'website', store: 'store' } as const satisfies Record<
+  ResourceKind,
+  string
+>
+
+/** `2 active, 1 waiting for approval`, or `None yet`. */
+export const installCountsInWords = (counts: AppOverview['installs']): string => {
+  const active = sum(counts.filter(({ state }) => state === 'active'))
+  const pending = sum(counts.filter(({ approval }) => approval === 'pending'))
+  return active + pending === 0 ? 'None yet' : `${active} active, ${pending} waiting for approval`
+}
+
+const sum = (counts: AppOverview['installs']): number => counts.reduce((total, { count }) => total + count, 0)
+
+const units = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const
+
+const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? '' : 's'}`
+
+/** A lifetime in the largest unit that is exact: `30 days`, `1 hour`, `90 minutes`. */
+export const lifetimeInWords = (seconds: number): string => {
+  const [unit, size] = units.find(([, size]) => seconds % size === 0) ?? (['second', 1] as const)
+  return counted(seconds / size, unit)
+}
+
+/** A duration in its two largest units: `3 days 4 hours`, `1 minute 5 seconds`. */
+export const durationInWords = (seconds: number): string => {
+  const words = units.flatMap(([unit, size], index) => {
+    const larger = units[index - 1]?.[1] ?? Number.POSITIVE_INFINITY
+    const count = Math.floor((seconds % larger) / size)
+    return count === 0 ? [] : [counted(count, unit)]
+  })
+  return words.length === 0 ? '0 seconds' : words.slice(0, 2).join(' ')
+}
+
+/** A time that a person typed, in UTC: a day, a day and a time, or a full RFC 3339 timestamp. Null for anything else. */
+export const readMoment = (text: string): number | null => {
+  if (/^\d{4}-\d\d-\d\d$/.test(text)) return parseTimestamp(`${text}T00:00:00Z`)
+  if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d$/.test(text)) return parseTimestamp(`${text}:00Z`)
+  return parseTimestamp(text) ?? parseTimestamp(`${text}Z`)
+}
