@@ -1,63 +1,59 @@
-import { readLifetimes } from './config/lifetimes.ts'
-import {
-  type ListenAddress,
-  type LogLevel,
-  readAuditRetention,
-  readLogLevel,
-  readMetricsListen,
-  readPlatformName,
-  readQuotas,
-  readRequestLog,
-  type RequestLog,
-} from './config/operating.ts'
-import { readRateLimits } from './config/rate-limits.ts'
+import { readAuditRetention, readLifetimes, readLongestWait, readQuotas, readRateLimits } from './config/limits.ts'
 import {
   type ConfigFlags,
   type Environment,
   type Faults,
   type Find,
+  readChoice,
+  readNumber,
   type Setting,
   settingFinder,
   wholeNumber,
 } from './config/setting.ts'
 import { misspeltSettings, warningsAbout } from './config/warnings.ts'
-import type { AuditRetention, Quotas, RateLimits } from './domain/limits.ts'
 import { type InstallApprovalRule, installApprovalRules } from './domain/install.ts'
 import { type IpNetwork, parseIpAddress, parseIpNetwork } from './domain/ip-address.ts'
 import type { Lifetimes } from './domain/lifetimes.ts'
+import type { AuditRetention, Quotas, RateLimits } from './domain/limits.ts'
 
-/** What the server was told to be. */
+const logLevels = ['debug', 'info', 'warn', 'error'] as const
+const requestLogs = ['all', 'errors', 'none'] as const
+type ListenAddress = { readonly host: string; readonly port: number }
+
+/** The settings of the server. */
 export type Config = {
   readonly host: string
   /** 0 takes a free one. */
   readonly port: number
   readonly databasePath: string
-  /** The origin that clients see, without a trailing slash. Null: `http://localhost` and the port that is taken. */
+  /** The origin that clients see, without a trailing slash. Null: `http://localhost` with the port of the server. */
   readonly publicUrl: string | null
   readonly trustedProxies: readonly IpNetwork[]
   /** Null: off. */
   readonly rateLimits: RateLimits | null
-  /** Of requests that could not begin for so long, every other is turned away. Null: all begin at once. */
+  /** How long requests wait for their turn when there are too many. Null: all begin at once. */
   readonly longestWaitMs: number | null
   readonly lifetimes: Lifetimes
-  /** Networks that webhooks may call although they are not public. */
+  /** Private networks that webhooks may call. */
   readonly webhookNetworks: readonly IpNetwork[]
   readonly installApproval: InstallApprovalRule
-  /** What this platform is called on its pages. */
+  /** The name of this platform on its pages. */
   readonly platformName: string
   readonly quotas: Quotas
   readonly auditRetention: AuditRetention
+  /** Where the metrics are served on a port of their own. Null: beside the API. */
   readonly metricsListen: ListenAddress | null
-  readonly logLevel: LogLevel
-  readonly logRequests: RequestLog
-  /** Sentences for the operator about what is allowed and probably not meant. */
+  readonly logLevel: (typeof logLevels)[number]
+  /** Which requests are logged: all, those answered with 4xx or 5xx, or none. */
+  readonly logRequests: (typeof requestLogs)[number]
+  /** Sentences for the operator about settings that are allowed but probably a mistake. */
   readonly warnings: readonly string[]
 }
 
-/** The environment of this program, for the settings of commands that are told them there. */
+/** The environment of this program, for commands that have settings of their own. */
 export const programEnvironment = (): Environment => process.env
 
-/** Everything that is wrong with the settings. Each fault is a sentence that names its setting and never repeats a value. */
+/** All faults of the settings. Each is a sentence that names its setting and never repeats a value. */
 export class ConfigError extends Error {
   constructor(readonly faults: readonly string[]) {
     super(faults.join('\n'))
@@ -71,7 +67,7 @@ export class ConfigError extends Error {
  */
 export const readConfig = (flags: ConfigFlags, env: Environment = process.env): Config => {
   const faults: Faults = []
-  const settings: string[] = [] // every name that is looked for, so that no second list has to agree with the first
+  const settings: string[] = [] // every name that is looked for; recorded here so that no second list can differ
   const look = settingFinder(flags, env, faults)
   const find: Find = (name, ...flag) => {
     settings.push(name)
@@ -80,20 +76,20 @@ export const readConfig = (flags: ConfigFlags, env: Environment = process.env): 
   const config: Omit<Config, 'warnings'> = {
     host: readHost(find('HOST', '--host', 'host'), faults),
     publicUrl: readPublicUrl(find('PUBLIC_URL', '--public-url', 'publicUrl'), faults),
-    port: readPort(find('PORT', '--port', 'port'), faults),
+    port: readNumber(find('PORT', '--port', 'port'), faults, { fallback: 3000, least: 0, most: 65_535 }),
     databasePath: readDatabasePath(find('DATABASE_URL', '--database', 'database'), faults),
     trustedProxies: readNetworks(find('TRUSTED_PROXIES'), faults),
     webhookNetworks: readNetworks(find('WEBHOOK_ALLOWED_NETWORKS'), faults),
     rateLimits: readRateLimits(find, faults),
-    longestWaitMs: readLongestWait(find('LONGEST_WAIT_MS'), faults),
+    longestWaitMs: readLongestWait(find, faults),
     lifetimes: readLifetimes(find, faults),
-    installApproval: readInstallApproval(find('INSTALL_APPROVAL'), faults),
-    platformName: readPlatformName(find, faults),
+    installApproval: readChoice(find('INSTALL_APPROVAL'), faults, installApprovalRules, 'manual'),
+    platformName: readPlatformName(find('PLATFORM_NAME'), faults),
     quotas: readQuotas(find, faults),
     auditRetention: readAuditRetention(find, faults),
-    metricsListen: readMetricsListen(find, faults),
-    logLevel: readLogLevel(find, faults),
-    logRequests: readRequestLog(find, faults),
+    metricsListen: readMetricsListen(find('METRICS_LISTEN'), faults),
+    logLevel: readChoice(find('LOG_LEVEL'), faults, logLevels, 'info'),
+    logRequests: readChoice(find('LOG_REQUESTS'), faults, requestLogs, 'all'),
   }
   const { port, metricsListen } = config
   if (metricsListen !== null && metricsListen.port === port && port !== 0) {
@@ -102,13 +98,6 @@ export const readConfig = (flags: ConfigFlags, env: Environment = process.env): 
   if (faults.length > 0) throw new ConfigError(faults)
   const warnings = [...warningsAbout(config), ...misspeltSettings(env, settings)]
   return Object.freeze({ ...config, warnings })
-}
-
-const readPort = (setting: Setting | null, faults: Faults): number => {
-  if (setting === null) return 3000
-  const port = wholeNumber(setting.text, 0, 65_535)
-  if (port === null) faults.push(`${setting.name} must be a whole number from 0 to 65535.`)
-  return port ?? 0
 }
 
 const readHost = (setting: Setting | null, faults: Faults): string => {
@@ -120,7 +109,7 @@ const readHost = (setting: Setting | null, faults: Faults): string => {
   return setting.text
 }
 
-/** Where the database is when nobody has said so. */
+/** Where the database is by default. */
 export const defaultDatabasePath = './data/app-platform.db'
 
 const readDatabasePath = (setting: Setting | null, faults: Faults): string => {
@@ -131,7 +120,7 @@ const readDatabasePath = (setting: Setting | null, faults: Faults): string => {
     faults.push(`${name} must be a file: URL without host, query and fragment, or the path of a file.`)
     return ''
   }
-  // Files of settings keep what a shell would take away, and it would name another file.
+  // A settings file keeps quotes and spaces that a shell would remove; they would name another file.
   if (/^[\s"']|[\s"']$/.test(path)) faults.push(`${name} begins or ends with a space or a quotation mark.`)
   else if (/^[a-z][a-z0-9+.-]*:/i.test(path)) {
     faults.push(`${name} must name a SQLite file; other databases are not supported.`)
@@ -158,7 +147,7 @@ const readPublicUrl = (setting: Setting | null, faults: Faults): string | null =
   if (!isOrigin) {
     faults.push(`${setting.name} must be an origin such as https://apps.example.com: no path, query, fragment or user.`)
   } else if (url.port === '0') {
-    faults.push(`${setting.name} must name the port that clients call; nobody can call port 0.`)
+    faults.push(`${setting.name} must name the port that clients call; port 0 cannot be called.`)
   } else {
     return url.origin
   }
@@ -175,17 +164,20 @@ const readNetworks = (setting: Setting | null, faults: Faults): readonly IpNetwo
   return valid
 }
 
-const readLongestWait = (setting: Setting | null, faults: Faults): number | null => {
-  if (setting === null) return 2_000
-  if (setting.text === 'off') return null
-  const milliseconds = wholeNumber(setting.text, 1, 60_000)
-  if (milliseconds === null) faults.push(`${setting.name} must be off or whole milliseconds from 1 to 60000.`)
-  return milliseconds
+/** The name that people see; 1 to 60 characters on one line. */
+const readPlatformName = (setting: Setting | null, faults: Faults): string => {
+  if (setting === null) return 'App Platform'
+  const name = setting.text.trim()
+  if (name.length > 60 || /\p{C}/u.test(name)) faults.push(`${setting.name} must be 1 to 60 visible characters.`)
+  return name
 }
 
-const readInstallApproval = (setting: Setting | null, faults: Faults): InstallApprovalRule => {
-  if (setting === null) return 'manual'
-  const rule = installApprovalRules.find((name) => name === setting.text)
-  if (rule === undefined) faults.push(`${setting.name} must be manual or automatic.`)
-  return rule ?? 'manual'
+const readMetricsListen = (setting: Setting | null, faults: Faults): ListenAddress | null => {
+  if (setting === null) return null
+  const [, host = '', digits = ''] = /^(.*):(\d{1,5})$/.exec(setting.text) ?? []
+  const bare = host.replace(/^\[(.*)\]$/, '$1')
+  const port = wholeNumber(digits, 0, 65_535)
+  if (port !== null && parseIpAddress(bare) !== null) return { host: bare, port }
+  faults.push(`${setting.name} must be an IP address and a port, such as 127.0.0.1:9090.`)
+  return null
 }

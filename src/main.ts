@@ -1,8 +1,24 @@
+import { writeFileSync } from 'node:fs'
 import { runProgram } from './cli/program.ts'
-import { keepMemoryOutOfCoreDumps } from './runtime/core-dump.ts'
 
-// Before anything else: whatever this program creates is for its own user alone, and its memory for itself.
+/** Of a process's memory only the first page of each file that is mapped in it; core(5). */
+const headersOnly = '0x10'
+
+/**
+ * Keeps the memory of this process, which holds secrets, out of its core dumps. They keep the registers and the names of
+ * the loaded programs and libraries. Only Linux has this setting; elsewhere core dumps should be forbidden.
+ */
+const keepMemoryOutOfCoreDumps = (): void => {
+  if (process.platform !== 'linux') return
+  try {
+    writeFileSync('/proc/self/coredump_filter', headersOnly)
+  } catch {
+    // A sandbox hides /proc or forbids writing to it.
+  }
+}
+
+// First of all: files that this program creates are readable by its own user only.
 process.umask(0o077)
 keepMemoryOutOfCoreDumps()
 const exitCode = await runProgram(process.argv.slice(2))
-if (exitCode !== 0) process.exitCode = exitCode // what was written may yet turn out to be lost, which is no success
+if (exitCode !== 0) process.exitCode = exitCode // 0 is not set: a failed write of the output may have set another code

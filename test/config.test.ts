@@ -178,7 +178,7 @@ describe('settings', () => {
     expect(faultsOf({ PUBLIC_URL: url })).toHaveLength(1)
   })
 
-  test.each(['https://apps.example.com:0', 'http://localhost:00'])('nobody is told to call port 0, as in %p', (url) => {
+  test.each(['https://apps.example.com:0', 'http://localhost:00'])('the public URL cannot have port 0: %p', (url) => {
     expect(faultsOf({ PUBLIC_URL: url })).toEqual([expect.stringMatching(/^PUBLIC_URL .* port 0/)])
   })
 

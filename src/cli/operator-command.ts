@@ -10,10 +10,9 @@ import { type Actor, auditEvent } from '../operations/audit/event.ts'
 import { createRefusalLog } from '../operations/audit/refusal-log.ts'
 import { openClock, openRandom } from '../operations/clock.ts'
 import type { Platform, Trace } from '../operations/platform.ts'
-import { actAsOwnerOfFolder } from '../runtime/identity.ts'
+import { actAsOwnerOfFolder, systemUser } from '../runtime/identity.ts'
 import { createPasswords } from '../runtime/passwords.ts'
 import { createRandom } from '../runtime/random.ts'
-import { systemUser } from '../runtime/system-user.ts'
 import { openWebhookSender } from '../runtime/webhook-sender.ts'
 
 /** What every operator command takes. */

@@ -7,11 +7,11 @@ type Warned = {
   readonly trustedProxies: readonly IpNetwork[]
 }
 
-/** Sentences about settings that are allowed and probably not meant. */
+/** Sentences about settings that are allowed but probably a mistake. */
 export const warningsAbout = ({ host, publicUrl, trustedProxies }: Warned): readonly string[] => {
   const url = publicUrl === null ? null : new URL(publicUrl)
   const isPlain = url?.protocol === 'http:' && !isLoopback(url.hostname)
-  const isProxied = url?.protocol === 'https:' // for the server itself speaks plain HTTP
+  const isProxied = url?.protocol === 'https:' // the server itself speaks plain HTTP
   const warnings: readonly (readonly [applies: boolean, sentence: string])[] = [
     [isPlain, 'PUBLIC_URL is plain HTTP on a host that is not this machine: tokens travel unencrypted.'],
     [
@@ -24,7 +24,7 @@ export const warningsAbout = ({ host, publicUrl, trustedProxies }: Warned): read
     ],
     [
       url === null && !isLoopback(host),
-      'HOST lets other machines in and PUBLIC_URL is not set: links and the issuer name localhost. Set PUBLIC_URL to the origin that clients see.',
+      'HOST admits other machines and PUBLIC_URL is not set: links and the issuer name localhost. Set PUBLIC_URL to the origin that clients see.',
     ],
   ]
   return warnings.filter(([applies]) => applies).map(([, sentence]) => sentence)
@@ -37,7 +37,7 @@ const isLoopback = (host: string): boolean =>
 const coversEverything = ({ address, prefix }: IpNetwork): boolean =>
   prefix === 0 || (prefix === 96 && isMapped(address))
 
-/** Beginnings of names that are ours: no other program is likely to use them. */
+/** Prefixes that no other program is likely to use. */
 const ownPrefixes = [
   'AUDIT_RETENTION',
   'INSTALL_APPROVAL',
@@ -51,13 +51,13 @@ const ownPrefixes = [
   'WEBHOOK_ALLOWED',
 ]
 
-/** Shorter names are within a letter of too many others. */
+/** Shorter names are one letter away from too many others. */
 const shortestName = 6
 
-/** Farther from a setting than this, it is better not to guess which one was meant. */
+/** Beyond this distance no setting is suggested. */
 const farthestGuess = 3
 
-/** A sentence for each variable that looks like one of ours and is none. It may be another program's, so it is no fault. */
+/** A warning for each variable that looks like a misspelt setting. It may belong to another program, so it is no fault. */
 export const misspeltSettings = (env: Environment, settings: readonly string[]): readonly string[] =>
   Object.keys(env)
     .filter((name) => name.length >= shortestName && !settings.includes(name))
@@ -76,7 +76,7 @@ const nearestSetting = (name: string, settings: readonly string[]) =>
 
 const singular = (name: string): string => name.replace(/IES$/, 'Y').replace(/S$/, '')
 
-/** Letters to insert, remove, replace, or exchange with their neighbour (optimal string alignment). */
+/** Letters to insert, remove, replace or swap with their neighbour (optimal string alignment). */
 const distanceBetween = (one: string, other: string): number => {
   let beforeLast: number[] = []
   let last = Array.from({ length: other.length + 1 }, (_, column) => column)

@@ -56,7 +56,7 @@ async function* stepsOf(call: Call, slots: UploadSlots): AsyncGenerator<Uint8Arr
   for await (const chunk of fastEnough(call.request.body)) {
     total += chunk.length
     if (total > call.bodyLimitBytes) throw refuse('payload_too_large')
-    if (total > smallBytes) call.release ??= await slots.take({ app: notes.appId ?? notes.userId ?? '', address })
+    if (total > smallBytes) call.release ??= await slots.enter({ app: notes.appId ?? notes.userId ?? '', address })
     if (performance.now() > deadline) throw refuse('unavailable', { retryAfterSeconds: 1 })
     for (let at = 0; at < chunk.length; at += stepBytes) {
       yield chunk.subarray(at, at + stepBytes)

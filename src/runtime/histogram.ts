@@ -39,3 +39,46 @@ export class Histogram {
 /** HELP and TYPE of a histogram, and the lines of its series. */
 export const histogramText = (name: string, help: string, lines: readonly string[]): string =>
   [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`, ...lines, ''].join('\n')
+
+/** Counts the answers of one route and method, by status. */
+export type RouteTally = { answered(status: number, milliseconds: number): void }
+
+const requestBounds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+type Series = { readonly labels: string; readonly durations: Histogram }
+
+/** The counter and the histogram that every answer touches. */
+export const createRequestTally = () => {
+  const series: Series[] = []
+
+  const route = (method: string, pattern: string): RouteTally => {
+    const byStatus = new Map<number, Histogram>()
+    const open = (status: number): Histogram => {
+      const labels = `method="${escapedLabel(method)}",route="${escapedLabel(pattern)}",status="${status}"`
+      const durations = new Histogram(requestBounds)
+      byStatus.set(status, durations)
+      series.push({ labels, durations })
+      return durations
+    }
+    return {
+      answered: (status, milliseconds) => (byStatus.get(status) ?? open(status)).observe(milliseconds),
+    }
+  }
+
+  return { route, render: () => renderRequests(series) }
+}
+
+const renderRequests = (series: readonly Series[]): string =>
+  [
+    '# HELP http_requests_total Answers by route pattern, method and status.',
+    '# TYPE http_requests_total counter',
+    ...series.map(({ labels, durations }) => `http_requests_total{${labels}} ${durations.count}`),
+    histogramText(
+      'http_request_duration_seconds',
+      'Time from the first byte handed to us to the answer handed back.',
+      series.flatMap(({ labels, durations }) => durations.lines('http_request_duration_seconds', labels)),
+    ),
+  ].join('\n')
+
+const escapedLabel = (label: string): string =>
+  label.replaceAll(/[\\"\n]/g, (character) => (character === '\n' ? '\\n' : `\\${character}`))

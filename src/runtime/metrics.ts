@@ -1,8 +1,7 @@
 import { Counter, Gauge, Registry } from 'prom-client'
-import { Histogram, histogramText } from './histogram.ts'
+import { createRequestTally, Histogram, histogramText, type RouteTally } from './histogram.ts'
 import { type ProcessFigures, readProcessFigures } from './process-figures.ts'
 import { program } from './program.ts'
-import { createRequestTally, type RouteTally } from './request-tally.ts'
 
 /** What is read when somebody asks for the metrics. Null: nobody could say. */
 export type Figures = {

@@ -17,10 +17,10 @@ test('eight uploads hold a slot at a time, two of one app and four of one addres
     [{ address: 'one' }, 4],
   ] as const) {
     const slots = createUploadSlots(10_000)
-    const holding = await Promise.all(Array.from({ length: share }, async () => await slots.take(somebody(who))))
+    const holding = await Promise.all(Array.from({ length: share }, async () => await slots.enter(somebody(who))))
     const began: string[] = []
-    const first = slots.take(somebody(who)).then((handBack) => (began.push('first'), handBack))
-    const second = slots.take(somebody(who)).then((handBack) => (began.push('second'), handBack))
+    const first = slots.enter(somebody(who)).then((handBack) => (began.push('first'), handBack))
+    const second = slots.enter(somebody(who)).then((handBack) => (began.push('second'), handBack))
     await Bun.sleep(1)
     expect(began).toEqual([])
     holding[0]?.()
@@ -37,14 +37,14 @@ test('eight uploads hold a slot at a time, two of one app and four of one addres
 test('an app that has its share, and many more waiting, keeps no other app from a slot, nor does an address', async () => {
   const slots = createUploadSlots(10_000)
   const greedy = { app: 'greedy', address: 'crowded' }
-  const handBacks = await Promise.all([slots.take(greedy), slots.take(greedy)])
-  const waiting = Array.from({ length: lineShares.app }, async () => await slots.take(greedy))
+  const handBacks = await Promise.all([slots.enter(greedy), slots.enter(greedy)])
+  const waiting = Array.from({ length: lineShares.app }, async () => await slots.enter(greedy))
   for (const late of waiting) late.catch(() => undefined) // most of them wait until long after this test
-  expect(await slots.take(somebody())).toBeFunction()
-  await slots.take(somebody({ address: 'crowded' }))
-  await slots.take(somebody({ address: 'crowded' }))
-  const sameAddress = slots.take(somebody({ address: 'crowded' }))
-  expect(await slots.take(somebody())).toBeFunction()
+  expect(await slots.enter(somebody())).toBeFunction()
+  await slots.enter(somebody({ address: 'crowded' }))
+  await slots.enter(somebody({ address: 'crowded' }))
+  const sameAddress = slots.enter(somebody({ address: 'crowded' }))
+  expect(await slots.enter(somebody())).toBeFunction()
   handBacks.forEach((handBack) => handBack())
   await Promise.all([waiting[0], waiting[1]])
   expect(
@@ -54,10 +54,13 @@ test('an app that has its share, and many more waiting, keeps no other app from 
 
 test('one that cannot begin lets those behind it pass', async () => {
   const slots = createUploadSlots(10_000)
-  const [full] = await Promise.all([slots.take({ app: 'one', address: 'a' }), slots.take({ app: 'one', address: 'b' })])
-  const others = await Promise.all(Array.from({ length: 6 }, async () => await slots.take(somebody())))
-  const third = slots.take({ app: 'one', address: 'c' })
-  const behind = slots.take(somebody())
+  const [full] = await Promise.all([
+    slots.enter({ app: 'one', address: 'a' }),
+    slots.enter({ app: 'one', address: 'b' }),
+  ])
+  const others = await Promise.all(Array.from({ length: 6 }, async () => await slots.enter(somebody())))
+  const third = slots.enter({ app: 'one', address: 'c' })
+  const behind = slots.enter(somebody())
   others[0]?.()
   expect(await behind).toBeFunction()
   full?.()
@@ -67,10 +70,10 @@ test('one that cannot begin lets those behind it pass', async () => {
 test('whoever waits too long is told to come back, and no slot is lost with them', async () => {
   const slots = createUploadSlots(5)
   const who = { app: 'one', address: 'a' }
-  const [handBack] = await Promise.all([slots.take(who), slots.take(who)])
-  expect(await codeOf(slots.take(who))).toBe('unavailable')
+  const [handBack] = await Promise.all([slots.enter(who), slots.enter(who)])
+  expect(await codeOf(slots.enter(who))).toBe('unavailable')
   handBack()
-  expect(await slots.take(who)).toBeFunction()
+  expect(await slots.enter(who)).toBeFunction()
 })
 
 test('64 wait at most, eight of one app and sixteen of one address; whoever comes after them is told at once to come back', async () => {
@@ -81,11 +84,11 @@ test('64 wait at most, eight of one app and sixteen of one address; whoever come
     [{ address: 'one' }, 4, 16],
   ] as const) {
     const slots = createUploadSlots(10_000)
-    const holding = await Promise.all(Array.from({ length: held }, async () => await slots.take(somebody(who))))
-    const line = Array.from({ length: share }, async () => (await slots.take(somebody(who)))())
-    expect(await codeOf(slots.take(somebody(who)))).toBe('unavailable')
+    const holding = await Promise.all(Array.from({ length: held }, async () => await slots.enter(somebody(who))))
+    const line = Array.from({ length: share }, async () => (await slots.enter(somebody(who)))())
+    expect(await codeOf(slots.enter(somebody(who)))).toBe('unavailable')
     holding[0]?.()
     await Promise.all(line)
-    expect(await slots.take(somebody(who))).toBeFunction()
+    expect(await slots.enter(somebody(who))).toBeFunction()
   }
 })

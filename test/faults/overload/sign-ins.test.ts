@@ -7,7 +7,7 @@ import { createWorld, endWorld, type World } from '../../support/world.ts'
 /*
  * Whether people can sign in while 200 networks guess passwords. The limits of callers are off, so that nothing but the
  * line for hashing protects them. The quick form, which counts turns instead of seconds, is
- * `test/runtime/fair-line.test.ts`.
+ * `test/runtime/waiting-line.test.ts`.
  */
 const attackers = 200
 /** Guesses that each has under way. */
