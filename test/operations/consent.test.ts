@@ -6,9 +6,8 @@ import { type RowKey, rowKey } from '../../src/domain/identifier.ts'
 import { challengeOf } from '../../src/domain/pkce.ts'
 import { setAppStatus } from '../../src/operations/apps/change-app.ts'
 import { listAuditEvents } from '../../src/operations/audit/lists.ts'
-import { decideConsent } from '../../src/operations/oauth/decide-consent.ts'
+import { type Consent, decideConsent, prepareConsent } from '../../src/operations/oauth/consent.ts'
 import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
-import { type Consent, prepareConsent } from '../../src/operations/oauth/prepare-consent.ts'
 import { revokeByUser } from '../../src/operations/oauth/revoke.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { removeRedirectUri } from '../../src/operations/redirect-uris.ts'
@@ -132,7 +131,7 @@ describe('what is asked', () => {
   })
 
   test('marks what this client does not have yet, while it has access at all', async () => {
-    const { authorization } = await settle('allow')
+    const { issued } = await settle('allow')
     const live = { clientId: app.production.clientId, redirectUri: app.liveRedirectUri }
     const marked = async (change: Partial<AuthorizationRequest>) =>
       (await consentFor(change)).scopes.filter(({ isNew }) => isNew).map(({ name }) => name)
@@ -140,7 +139,7 @@ describe('what is asked', () => {
     expect(await marked({})).toEqual([])
     expect((await consentFor()).isKnown).toBe(true)
     expect((await consentFor(live)).isKnown).toBe(false)
-    await revokeByUser(platform, trace, session, authorization?.grantId ?? '')
+    await revokeByUser(platform, trace, session, issued?.grantId ?? '')
     expect((await consentFor({ scope: 'store:read' })).isKnown).toBe(false)
   })
 
@@ -157,12 +156,12 @@ describe('what is asked', () => {
 
 describe('a decision', () => {
   test('of yes is an authorization with a code that works', async () => {
-    const { redirectTo, authorization } = await settle('allow')
+    const { redirectTo, issued } = await settle('allow')
     const target = new URL(redirectTo)
     expect(target.origin + target.pathname).toBe(app.redirectUri)
     expect([...target.searchParams.keys()].toSorted()).toEqual(['code', 'iss', 'state'])
     const code = target.searchParams.get('code') ?? ''
-    expect(authorization?.code).toBe(code)
+    expect(issued?.code).toBe(code)
     const tokens = await exchangeCode(
       platform,
       trace,
@@ -173,8 +172,8 @@ describe('a decision', () => {
   })
 
   test('of no is told to the app, leaves a trace and nothing else', async () => {
-    const { redirectTo, authorization } = await settle('deny')
-    expect(authorization).toBeNull()
+    const { redirectTo, issued } = await settle('deny')
+    expect(issued).toBeNull()
     expect(Object.fromEntries(new URL(redirectTo).searchParams)).toEqual({
       error: 'access_denied',
       error_description: 'The user did not allow the access.',
@@ -221,8 +220,8 @@ describe('a decision', () => {
   test('answers the app, and issues nothing, when the app was suspended since', async () => {
     await setAppStatus(platform, trace, operator, { slug: app.slug, status: 'suspended' })
     for (const answer of ['allow', 'deny'] as const) {
-      const { redirectTo, authorization } = await settle(answer)
-      expect(authorization).toBeNull()
+      const { redirectTo, issued } = await settle(answer)
+      expect(issued).toBeNull()
       expect(new URL(redirectTo).searchParams.get('error')).toBe('unauthorized_client')
       expect(new URL(redirectTo).searchParams.get('iss')).toBe('http://localhost')
     }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { callFrom, doorOf } from '../http/support/door.ts'
 import { join } from 'node:path'
-import type { Consent } from '../../src/operations/oauth/prepare-consent.ts'
+import type { Consent } from '../../src/operations/oauth/consent.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { ConsentPage } from '../../src/pages/front-door/consent-page.tsx'
 import { page } from '../../src/pages/page.ts'

@@ -65,7 +65,7 @@ const connectedApp = (rows: readonly Row[]): ConnectedApp => {
 }
 
 /** One consent of a user to one app: what it may do on one device or in one browser. */
-export type Authorization = {
+export type ConnectedGrant = {
   readonly grantId: string
   readonly scopes: readonly ScopeName[]
   readonly since: number
@@ -84,7 +84,7 @@ export const listAuthorizations = async (
   caller: SessionCaller,
   clientId: string,
   page: PageRequest,
-): Promise<Page<Authorization>> => {
+): Promise<Page<ConnectedGrant>> => {
   if (page.cursor !== null && !/^grt_[0-9a-f]{32}$/.test(page.cursor)) {
     throw refuse('invalid_request', { param: 'cursor' })
   }

@@ -1,17 +1,19 @@
-import type { AuthorizationRequest } from '../../domain/authorization-request.ts'
+import type { App, Client, Queries } from '../../../db/database.ts'
+import { accessDenied, type AuthorizationError, type AuthorizationRequest } from '../../domain/authorization-request.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordIdOfKey, rowKey } from '../../domain/identifier.ts'
+import { isCodeChallenge } from '../../domain/pkce.ts'
 import { redirectTarget } from '../../domain/registered-url.ts'
-import { formatScope } from '../../domain/scope.ts'
+import { formatScope, isSubset, parseScope, parseStoredScope, type ScopeName, scopesFor } from '../../domain/scope.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
-import { auditStamp } from '../audit/event.ts'
+import { auditEvent, auditStamp } from '../audit/event.ts'
+import { refusalIfEnded, type SessionCaller } from '../authenticate.ts'
 import { decide, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { refusalIfEnded, type SessionCaller } from '../authenticate.ts'
-import { checkAuthorizationRequest } from './check-authorization-request.ts'
 import { announce } from '../webhooks/events.ts'
 
-export type Authorization = {
+/** An authorization code and where the browser takes it. */
+export type IssuedCode = {
   readonly code: string
   readonly state: string
   readonly redirectUri: string
@@ -23,8 +25,8 @@ export type Authorization = {
 }
 
 /**
- * Records the consent of a signed-in user as a new grant and gives the authorization code for it (spec section 4).
- * `consented` is what the user said; only true counts.
+ * Records the consent of a signed-in user as a new grant and issues its authorization code (spec section 4). Without
+ * `consented` the request is checked and then refused.
  * @throws login_required, invalid_client, invalid_redirect_uri, unsupported_code_challenge_method, invalid_request, invalid_scope,
  *   app_inactive, scope_not_available, scope_not_allowed, consent_required
  */
@@ -34,7 +36,7 @@ export const authorize = async (
   session: SessionCaller,
   request: AuthorizationRequest,
   consented: boolean,
-): Promise<Authorization> => {
+): Promise<IssuedCode> => {
   const now = platform.clock.now()
   const userId = session.user.id
   const expiresInSeconds = Math.min(platform.lifetimes.code, platform.lifetimes.grant)
@@ -90,3 +92,97 @@ export const authorize = async (
     return done({ code, state, redirectUri, redirectTo, scope, expiresInSeconds, grantId, appId })
   })
 }
+
+/**
+ * Records that a signed-in user refused consent. Returns the URL that tells the app. The request is checked as for consent,
+ * because only a verified redirect URI may receive an answer.
+ * @throws login_required, and what `checkAuthorizationRequest` refuses with
+ */
+export const denyAuthorization = async (
+  platform: Platform,
+  trace: Trace,
+  session: SessionCaller,
+  request: AuthorizationRequest,
+): Promise<string> => {
+  const now = platform.clock.now()
+  const stamp = auditStamp(platform, trace, now)
+  return await decide(platform.database, async (q) => {
+    const ended = await refusalIfEnded(platform, q, stamp, session, now)
+    if (ended !== null) return refused(ended)
+    const checked = await checkAuthorizationRequest(q, request)
+    if (checked instanceof PlatformError) return refused(checked)
+    await q.audit.insert(
+      auditEvent(stamp, {
+        actor: { kind: 'user', id: session.user.id },
+        action: 'grant.denied',
+        appId: checked.app.id,
+        environment: checked.client.environment,
+        detail: { scope: formatScope(checked.scopes), clientId: request.clientId },
+      }),
+    )
+    return done(errorTarget(platform, request, accessDenied))
+  })
+}
+
+/** The client of an authorization request, and its app. */
+export type AskingClient = { readonly app: App; readonly client: Client }
+type CheckedRequest = AskingClient & { readonly scopes: readonly ScopeName[] }
+
+/**
+ * The client of a request whose redirect URI is registered for that client, compared byte for byte (RFC 9700 section 2.1).
+ * If this refuses, the browser must not be redirected or linked to that URI.
+ */
+export const verifyRedirection = async (
+  q: Queries,
+  { clientId, redirectUri }: Pick<AuthorizationRequest, 'clientId' | 'redirectUri'>,
+): Promise<AskingClient | PlatformError> => {
+  const found = await q.apps.byClient(clientId)
+  if (found === null) return refuse('invalid_client')
+  const registered = await q.redirectUris.find(redirectUri)
+  return registered !== null && registered.clientId === clientId
+    ? found
+    : refuse('invalid_redirect_uri', { param: 'redirectUri' })
+}
+
+/** The scopes of a request whose redirect URI has been verified, or the first fault in the rest of it. */
+export const checkAsked = (app: App, request: AuthorizationRequest): readonly ScopeName[] | PlatformError => {
+  if (request.codeChallengeMethod !== 'S256') {
+    return refuse('unsupported_code_challenge_method', { param: 'codeChallengeMethod' })
+  }
+  if (!isCodeChallenge(request.codeChallenge)) return refuse('invalid_request', { param: 'codeChallenge' })
+  const asked = parseScope(request.scope)
+  if (asked.kind === 'refused') return refuse(asked.code, { param: 'scope' })
+  if (app.status !== 'active') return refuse('app_inactive')
+  const registered = parseStoredScope(app.scopes)
+  if (!isSubset(asked.scopes, registered) || !isSubset(asked.scopes, scopesFor('user'))) {
+    return refuse('scope_not_allowed', { param: 'scope' })
+  }
+  return asked.scopes
+}
+
+/** Checks an authorization request: the client, the redirect URI, the form, then the scopes. */
+const checkAuthorizationRequest = async (
+  q: Queries,
+  request: AuthorizationRequest,
+): Promise<CheckedRequest | PlatformError> => {
+  const asking = await verifyRedirection(q, request)
+  if (asking instanceof PlatformError) return asking
+  const scopes = checkAsked(asking.app, request)
+  return scopes instanceof PlatformError ? scopes : { ...asking, scopes }
+}
+
+/**
+ * The URL that tells an app about an error, with the issuer (RFC 6749 section 4.1.2.1, RFC 9207 section 2). The redirect
+ * URI must have been verified. `state` is null if it was missing or malformed.
+ */
+export const errorTarget = (
+  platform: Platform,
+  { redirectUri, state }: { readonly redirectUri: string; readonly state: string | null },
+  { error, description }: AuthorizationError,
+): string =>
+  redirectTarget(redirectUri, {
+    error,
+    error_description: description,
+    ...(state === null ? {} : { state }),
+    iss: platform.publicUrl,
+  })

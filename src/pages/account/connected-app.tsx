@@ -3,7 +3,7 @@ import { refuse } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
 import { actingAs } from '../../operations/acting-as.ts'
 import {
-  type Authorization,
+  type ConnectedGrant,
   type ConnectedApp,
   listAuthorizations,
   listConnectedApps,
@@ -56,7 +56,7 @@ type ConnectedAppPageProps = {
   readonly visit: Visit
   readonly notice: string | null
   readonly app: ConnectedApp
-  readonly authorizations: readonly Authorization[]
+  readonly authorizations: readonly ConnectedGrant[]
   readonly olderHref: string | null
 }
 
@@ -95,7 +95,7 @@ const ConnectedAppPage = ({ visit, notice, app, authorizations, olderHref }: Con
 type AuthorizationCardProps = {
   readonly visit: Visit
   readonly clientId: string
-  readonly authorization: Authorization
+  readonly authorization: ConnectedGrant
 }
 
 const AuthorizationCard = ({ visit, clientId, authorization }: AuthorizationCardProps) => (

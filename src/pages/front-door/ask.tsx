@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { readAuthorizationParameters } from '../../domain/authorization-parameters.ts'
 import type { Door } from '../../http/door.ts'
-import { prepareConsent } from '../../operations/oauth/prepare-consent.ts'
+import { prepareConsent } from '../../operations/oauth/consent.ts'
 import { appOrigins, page, seeOther } from '../page.ts'
 import { findVisit } from '../visit.ts'
 import { ConsentPage } from './consent-page.tsx'

@@ -1,5 +1,5 @@
 import { scopeCatalogue } from '../../domain/scope.ts'
-import type { Consent } from '../../operations/oauth/prepare-consent.ts'
+import type { Consent } from '../../operations/oauth/consent.ts'
 import { Badge } from '../components/badges.tsx'
 
 /** Each scope that was asked for, in plain words, and no other. */

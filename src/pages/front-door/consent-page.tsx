@@ -1,7 +1,7 @@
 import { type AuthorizationRequest, authorizationQueryOf } from '../../domain/authorization-request.ts'
 import type { Lifetimes } from '../../domain/lifetimes.ts'
 import type { ScopeName } from '../../domain/scope.ts'
-import type { Consent } from '../../operations/oauth/prepare-consent.ts'
+import type { Consent } from '../../operations/oauth/consent.ts'
 import { Badge } from '../components/badges.tsx'
 import { Form } from '../components/form.tsx'
 import { Layout } from '../layout.tsx'

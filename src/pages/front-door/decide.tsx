@@ -8,7 +8,7 @@ import type { Door } from '../../http/door.ts'
 import { takeShare } from '../../http/limits.ts'
 import { callOf } from '../../http/call.ts'
 import { isFromSameOrigin, readCookie } from '../../http/session-cookie.ts'
-import { decideConsent } from '../../operations/oauth/decide-consent.ts'
+import { decideConsent } from '../../operations/oauth/consent.ts'
 import { formFields, readFields, refuseForm } from '../old-forms.ts'
 import { seeOther } from '../page.ts'
 import { findVisit, refuseVisit, type Visit } from '../visit.ts'
@@ -70,10 +70,10 @@ const settle = async (door: Door, request: Request, visit: Visit, decided: Decid
   const { notes } = callOf(request)
   notes.clientId = decided.request.clientId
   try {
-    const { redirectTo, authorization } = await decideConsent(door.platform, visit.trace, visit.session, decided)
-    if (authorization !== null) {
-      notes.appId = authorization.appId
-      notes.grantId = authorization.grantId
+    const { redirectTo, issued } = await decideConsent(door.platform, visit.trace, visit.session, decided)
+    if (issued !== null) {
+      notes.appId = issued.appId
+      notes.grantId = issued.grantId
       door.platform.observe.issued('authorization_code')
     }
     return seeOther(redirectTo)

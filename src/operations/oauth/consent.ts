@@ -1,4 +1,6 @@
 import type { Queries } from '../../../db/database.ts'
+import type { Environment } from '../../domain/app.ts'
+import { type AuthorizationParameters, textOf } from '../../domain/authorization-parameters.ts'
 import {
   type AuthorizationError,
   authorizationErrorOf,
@@ -8,42 +10,49 @@ import {
   isSilent,
   stateOf,
 } from '../../domain/authorization-request.ts'
-import { type AuthorizationParameters, textOf } from '../../domain/authorization-parameters.ts'
-import type { Environment } from '../../domain/app.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
+import type { RowKey } from '../../domain/identifier.ts'
 import { formatScope, parseStoredScope, type ScopeName } from '../../domain/scope.ts'
-import type { Platform } from '../platform.ts'
+import { actingAs } from '../acting-as.ts'
 import type { SessionCaller } from '../authenticate.ts'
-import { type AskingClient, checkAsked, verifyRedirection } from './check-authorization-request.ts'
-import { errorTarget } from './error-target.ts'
+import type { Platform, Trace } from '../platform.ts'
+import {
+  type AskingClient,
+  type IssuedCode,
+  authorize,
+  checkAsked,
+  denyAuthorization,
+  errorTarget,
+  verifyRedirection,
+} from './authorize.ts'
 
-/** What a person is asked to decide. */
+/** What the consent page shows. */
 export type Consent = {
   readonly appName: string
   readonly publisher: string
   readonly environment: Environment
   readonly scopes: readonly AskedScope[]
-  /** Whether this client already has access to the account. */
+  /** Whether this client already has access to the user's account. */
   readonly isKnown: boolean
 }
-/** A scope is new when this client has access to the account, but not to this. */
+/** A scope is new if this client has access to the account, but not with this scope. */
 type AskedScope = { readonly name: ScopeName; readonly isNew: boolean }
 
-/** What is to be done with an authorization request, before anybody has decided anything. */
+/** What the authorization page does with a request, before the user has decided. */
 type ConsentStep =
-  /** Send the browser back to the app with an error: something other than who asks and where is wrong. */
+  /** Redirect the browser to the app with an error; client and redirect URI are right, something else is wrong. */
   | { readonly kind: 'answer'; readonly redirectTo: string }
-  /** The same error, but the person is told, and goes to the app by a link if at all. */
+  /** The same error, shown to the user with a link to the app instead of a redirect. */
   | { readonly kind: 'tell'; readonly error: AuthorizationError; readonly redirectTo: string }
   | { readonly kind: 'sign_in'; readonly request: AuthorizationRequest }
-  /** The request has its scopes sorted and each once: exactly what a yes will grant. */
+  /** The scopes of the request are sorted and unique: exactly what consent will grant. */
   | { readonly kind: 'ask'; readonly request: AuthorizationRequest; readonly consent: Consent }
 
 /**
- * Checks an authorization request whole, and only then asks who is there. Nothing is changed by it. No error sends a browser
- * on before somebody has signed in: anyone can register an app, and a link to this server would then lead anywhere
- * (RFC 9700 section 4.11.2). `prompt=none` shows nothing, so it sends on only for an app that this user has allowed before.
- * @throws invalid_client, invalid_redirect_uri: then nobody may be sent or linked anywhere (RFC 6749 section 4.1.2.1)
+ * Checks the whole authorization request, then whether a user is signed in. Changes nothing. No error redirects before a
+ * user has signed in: anyone can register an app, so this server would be an open redirector (RFC 9700 section 4.11.2).
+ * `prompt=none` shows no page, so it redirects only for an app that this user has allowed before.
+ * @throws invalid_client, invalid_redirect_uri: the browser must not be redirected or linked (RFC 6749 section 4.1.2.1)
  */
 export const prepareConsent = async (
   platform: Platform,
@@ -105,7 +114,7 @@ const consentFor = async (
   }
 }
 
-/** What this client may do for the user now; empty when the user has not allowed it anything, or no longer does. */
+/** The scopes that this client has from the user now; empty without a live grant. */
 const grantedScopes = async (
   { database, clock }: Platform,
   { user }: SessionCaller,
@@ -113,6 +122,41 @@ const grantedScopes = async (
 ): Promise<readonly ScopeName[]> =>
   (await database.queries.grants.liveScopes(user.id, client.id, clock.now())).flatMap(parseStoredScope)
 
-/** What `prompt=none` is answered with: consent is asked for every time (OpenID Connect Core section 3.1.2.6). */
+/** The answers to `prompt=none`. Consent is asked for every time (OpenID Connect Core section 3.1.2.6). */
 const signInNeeded: AuthorizationError = { error: 'login_required', description: 'The user has to sign in.' }
 const consentNeeded: AuthorizationError = { error: 'consent_required', description: 'The user has to be asked.' }
+
+/** The submitted consent form: the request that was shown, the user's answer, and the form's single-use ticket. */
+export type Decided = {
+  readonly request: AuthorizationRequest
+  readonly answer: 'allow' | 'deny'
+  readonly ticket: RowKey
+}
+/** Where the browser goes, and the code that was issued; null if the user denied. */
+type ConsentAnswer = { readonly redirectTo: string; readonly issued: IssuedCode | null }
+
+/**
+ * Carries out the user's decision exactly once: the ticket is spent in the transaction that issues the code or records the
+ * denial. A fault that appeared after the page was shown is reported to the app, as it would have been before.
+ * @throws idempotency_key_reused for a spent ticket, login_required for a session that has ended, invalid_client and
+ *   invalid_redirect_uri if the app may no longer be answered
+ */
+export const decideConsent = async (
+  platform: Platform,
+  trace: Trace,
+  session: SessionCaller,
+  { request, answer, ticket }: Decided,
+): Promise<ConsentAnswer> => {
+  const acting = actingAs(platform, trace, session, { ticket })
+  try {
+    if (answer === 'deny') {
+      return { redirectTo: await denyAuthorization(acting, trace, session, request), issued: null }
+    }
+    const issued = await authorize(acting, trace, session, request, true)
+    return { redirectTo: issued.redirectTo, issued }
+  } catch (refusal) {
+    const error = refusal instanceof PlatformError ? authorizationErrorOf(refusal.code) : null
+    if (error === null) throw refusal
+    return { redirectTo: errorTarget(platform, request, error), issued: null }
+  }
+}
