@@ -1,40 +1,33 @@
-import { recordId } from '../domain/identifier.ts'
-import type { Platform, Trace } from '../operations/platform.ts'
+import { localTrace, type Platform } from '../operations/platform.ts'
 import { deliverNext, listDueEndpoints } from '../operations/webhooks/deliveries.ts'
 
 export type WebhookWorker = {
-  /** Starts nothing more and waits for what is under way, but not for long: what is cut off is sent again at the next start. */
+  /** Starts no more deliveries and waits up to 5 seconds for running ones. One that is cut off is sent again at the next start. */
   stop(): Promise<void>
 }
 
 type WorkerOptions = {
-  /** It has looked for what is due. */
+  /** Called after each search for due deliveries. */
   readonly done: () => void
   readonly failed: (cause: unknown) => void
-  /** How often it looks for what is due. */
+  /** How often it searches for due deliveries. */
   readonly periodMs?: number
-  /** Endpoints that are called at the same time. */
+  /** How many endpoints are called at the same time. */
   readonly parallel?: number
 }
 
-/** Each call has an ID of its own, by which log and audit tell it. */
-const traceOf = (platform: Platform): Trace => ({
-  requestId: recordId('req_', platform.random.uuid(platform.clock.now())),
-  address: 'local',
-})
-
-/** How long the end of the program waits for receivers. */
+/** How long a stop waits for receivers. */
 const graceMs = 5_000
-/** A while in which an endpoint is left alone. */
+/** A period in which an endpoint is not called. */
 type Rest = { isOver(): boolean }
-/** How long an endpoint rests when the store could not write what came of a call: it must not get the event every second. */
+/** How long an endpoint rests when the result of a call could not be stored, so that it does not get the event every second. */
 const restMs = 60_000
 
 /**
- * Looks for due deliveries and sends them: one at a time to each endpoint, in order, and to many endpoints at once, so
- * that a slow one delays no other. Where more wait than can be called, each has one turn, and whoever has waited longest
- * is next. An endpoint that asks for a pause (Retry-After) is sent nothing until it is over; only that is forgotten with
- * the program. What is sent is decided by the store alone: whatever was written before a crash is sent after it.
+ * Searches for due deliveries and sends them: one at a time and in order to each endpoint, and to many endpoints at
+ * once, so that a slow endpoint delays no other. When more endpoints wait than can be called, each gets one turn, and the
+ * one that has waited longest is next. An endpoint that asks for a pause (Retry-After) is not called until it ends; a
+ * restart forgets such pauses. What is due is read from the store alone, so a crash loses no delivery.
  */
 export const startWebhookWorker = (
   platform: Platform,
@@ -52,7 +45,7 @@ export const startWebhookWorker = (
   const serve = async (endpointId: string): Promise<void> => {
     try {
       while (!stopping.signal.aborted) {
-        const delivered = await deliverNext(platform, traceOf(platform), endpointId, ending.signal)
+        const delivered = await deliverNext(platform, localTrace(platform), endpointId, ending.signal)
         if (delivered.kind === 'nothing due') return
         const { restUntil } = delivered
         if (restUntil !== null) rests.set(endpointId, { isOver: () => platform.clock.now() >= restUntil })

@@ -1,60 +1,52 @@
-import { recordId } from '../domain/identifier.ts'
+// The periodic jobs of the server but for webhook deliveries (deliver-webhooks.ts). Each is a name, a period and an
+// operation; server.ts hands them to the scheduler.
+
 import { tellRepeatedRefusals } from '../operations/audit/tell-repeated-refusals.ts'
 import { keepTime } from '../operations/clock.ts'
 import { type ConditionName, readConditions } from '../operations/health/conditions.ts'
-import type { Platform } from '../operations/platform.ts'
+import { localTrace, type Platform } from '../operations/platform.ts'
 import { purgeAll } from '../operations/purge/purge.ts'
 import { announceDeprecations } from '../operations/webhooks/events.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Job } from './scheduler.ts'
 
-/** Long enough for every other request to get its turn between two batches. */
+/** A pause between two batches of the purge lets all waiting requests run. */
 const pauseMs = 20
 
-/** Removes what is over, once a minute, in small batches with pauses. */
+/** Removes expired rows once a minute, in small batches with pauses. */
 export const purgeJob = (platform: Platform, purged: (kind: string, rows: number) => void): Job => ({
   name: 'purge',
   periodMs: 60_000,
-  run: async (stopped) => {
-    const requestId = recordId('req_', platform.random.uuid(platform.clock.now()))
-    await purgeAll(platform, { requestId, address: 'local' }, async () => await Bun.sleep(pauseMs), stopped, purged)
-  },
+  run: async (stopped) =>
+    void (await purgeAll(platform, localTrace(platform), async () => await Bun.sleep(pauseMs), stopped, purged)),
 })
 
-/** Tells apps within the hour what this release says of versions of the contract, also those that began to listen since. */
+/** Announces deprecated versions of the contract within the hour, also to endpoints that were added since the last run. */
 export const announceDeprecationsJob = (platform: Platform): Job => ({
   name: 'announce-deprecations',
   periodMs: 3_600_000,
-  run: async () => {
-    const requestId = recordId('req_', platform.random.uuid(platform.clock.now()))
-    await announceDeprecations(platform, { requestId, address: 'local' })
-  },
+  run: async () => await announceDeprecations(platform, localTrace(platform)),
 })
 
-/** Writes down what refusals were counted, soon after their minute is over. */
+/** Writes the audit rows of counted refusals soon after their minute has ended. */
 export const tellRefusalsJob = (platform: Platform): Job => ({
   name: 'tell-refusals',
   periodMs: 20_000,
-  run: async () => await tellRefusals(platform, platform.clock.now()),
+  run: async () => await tellRepeatedRefusals(platform, localTrace(platform), platform.clock.now()),
 })
 
-/** Once more for all, when the program ends. */
+/** Writes the rows of all counted refusals when the server stops. */
 export const tellAllRefusals = async (platform: Platform): Promise<void> =>
-  await tellRefusals(platform, Number.POSITIVE_INFINITY)
+  await tellRepeatedRefusals(platform, localTrace(platform), Number.POSITIVE_INFINITY)
 
-const tellRefusals = async (platform: Platform, until: number): Promise<void> => {
-  const requestId = recordId('req_', platform.random.uuid(platform.clock.now()))
-  await tellRepeatedRefusals(platform, { requestId, address: 'local' }, until)
-}
-
-/** Keeps the time once a minute in the database itself, from where it goes into backups. */
+/** Stores the trusted time in the database once a minute, so that backups contain it. */
 export const keepTimeJob = (platform: Platform): Job => ({
   name: 'keep-time',
   periodMs: 60_000,
   run: async () => await keepTime(platform),
 })
 
-/** Logs each condition once when it begins, with what to do, and once when it has ended. */
+/** Logs each condition once when it begins, with what to do about it, and once when it ends. */
 export const watchConditionsJob = (platform: Platform, log: Log): Job => {
   let logged: ReadonlySet<ConditionName> = new Set()
   return {

@@ -1,4 +1,4 @@
-/** A job is a name, a period in milliseconds and an operation; `stopped` turns true when the program wants to end. */
+/** A job is a name, a period in milliseconds and an operation. `stopped` returns true once the server is stopping. */
 export type Job = {
   readonly name: string
   readonly periodMs: number
@@ -6,7 +6,7 @@ export type Job = {
 }
 
 type Scheduler = {
-  /** Ends the timers and waits for what is running, but not for long: a job that hangs must not keep the program from ending. */
+  /** Ends the timers and waits for running jobs, at most `graceMs`: a job that hangs must not keep the program from ending. */
   stop(): Promise<void>
 }
 
@@ -14,13 +14,14 @@ type SchedulerOptions = {
   readonly chance: () => number
   readonly done: (job: string) => void
   readonly failed: (job: string, cause: unknown) => void
-  /** How long the end of the program waits for what is running; 5 seconds unless said otherwise. */
+  /** How long a stop waits for running jobs. The default is 5 seconds. */
   readonly graceMs?: number
 }
 
 /**
- * Runs each job again and again, a period with a tenth of jitter after its last run ended, so that no job overlaps
- * itself and restarts do not line up. A job that fails is reported and tried again; none waits for another.
+ * Runs each job repeatedly. A run starts one period (10 % jitter) after the last run ended, so a job never overlaps
+ * itself and the jobs of several servers do not run in step. A job that fails is reported and runs again; no job waits
+ * for another.
  */
 export const startScheduler = (jobs: readonly Job[], options: SchedulerOptions): Scheduler => {
   let stopping = false

@@ -3,29 +3,32 @@ import { type Clock, createClock, systemTime } from '../runtime/clock.ts'
 import { createRandom, type Random } from '../runtime/random.ts'
 import type { Platform } from './platform.ts'
 
-/** The machine's clock, which never trusts a time before the last one that was kept with the data. */
+/** The machine's clock, which never returns a time before the latest one that was stored with the data. */
 export const openClock = async (database: Database): Promise<Clock> => {
   const kept = [await database.queries.watermarks.find('clock'), database.keptTime()].filter((at) => at !== null)
   return createClock(systemTime, kept.length === 0 ? null : Math.max(...kept))
 }
 
-/** Chance, and IDs that go on from those of the audit, which run ahead of the time after a clock reset. */
+/** Randomness. New IDs continue after those of the audit, which run ahead of the time after a clock reset. */
 export const openRandom = async (database: Database): Promise<Random> =>
   createRandom({ aheadMs: await database.queries.audit.aheadMs() })
 
 /**
- * Keeps the latest trusted time in the database, so that a machine clock that was set back while the program was down
- * revives nothing at the next start. Beside the database it is kept by whoever answers.
+ * Stores the latest trusted time in the database, so that nothing expired becomes valid again when the machine's clock
+ * is set back while the server is down. `keepingClock` stores it more often, beside the database.
  */
 export const keepTime = async ({ clock, database }: Platform): Promise<void> => {
   const at = clock.highWater()
   await database.transaction(async (q) => await q.watermarks.set('clock', at))
 }
 
-/** How exactly it is worth telling the store. */
+/** The least time between two calls of `keepTime`. */
 const tickMs = 100
 
-/** The clock of whoever answers: the trusted time is kept within a second of each answer, for what it ended must stay ended. */
+/**
+ * The clock that requests use. It stores the trusted time within a second of each reading, so that a token that was
+ * refused as expired stays expired after a restart.
+ */
 export const keepingClock = (clock: Clock, store: Pick<Database, 'keepTime'>): Clock => {
   let toldAt = Number.NEGATIVE_INFINITY
   return {
@@ -41,15 +44,16 @@ export const keepingClock = (clock: Clock, store: Pick<Database, 'keepTime'>): C
   }
 }
 
-/** How far the trusted time may be ahead of the machine's before the server is not ready. */
+/** How far the trusted time may be ahead of the machine's clock before the server reports not ready. */
 const toleratedMs = 30_000
 
-/** The trusted time minus the machine's: above zero once the machine's clock was ahead and was set back. */
+/** The trusted time minus the machine's time. Above zero after the machine's clock was ahead and was set back. */
 export const clockOffsetMs = (clock: Pick<Clock, 'highWater' | 'wall'>): number => clock.highWater() - clock.wall()
 
 /**
- * A sentence for the operator when the trusted time is far ahead of the machine's clock; null otherwise. Tokens are then dated
- * in the future, and verifiers refuse them. A machine clock that is ahead is no fault: it is used as it is.
+ * A sentence for the operator when the trusted time is far ahead of the machine's clock; null otherwise. New tokens are
+ * then dated in the future, and other servers may refuse them. A machine clock that is ahead is not detected: it is
+ * trusted.
  */
 export const clockFault = (clock: Pick<Clock, 'highWater' | 'wall'>): string | null => {
   const offsetMs = clockOffsetMs(clock)

@@ -1,4 +1,5 @@
 import type { Database } from '../../db/database.ts'
+import { recordId } from '../domain/identifier.ts'
 import type { InstallApprovalRule } from '../domain/install.ts'
 import type { AuditRetention, Quotas } from '../domain/limits.ts'
 import type { Lifetimes } from '../domain/lifetimes.ts'
@@ -25,7 +26,7 @@ export type TokenKind =
   | 'embedded_session'
   | 'unknown'
 
-/** All that an operation needs from outside: the store, time, chance, and the settings that bear on a decision. */
+/** Everything that an operation needs from outside: the store, the clock, randomness, and the settings it decides by. */
 export type Platform = {
   readonly database: Database
   readonly clock: Clock
@@ -36,11 +37,11 @@ export type Platform = {
   readonly publicUrl: string
   /** Who decides on a new install. */
   readonly installApproval: InstallApprovalRule
-  /** What this platform is called on its pages. */
+  /** The name of this platform on its pages. */
   readonly platformName: string
   readonly quotas: Quotas
   readonly auditRetention: AuditRetention
-  /** How endpoints of apps are called. */
+  /** Calls the webhook endpoints of apps. */
   readonly webhooks: WebhookSender
   readonly observe: TokenObserver
   /** Which refusals get an audit row of their own. */
@@ -49,8 +50,14 @@ export type Platform = {
   readonly running: Set<string>
 }
 
-/** As much of it as those need who only watch. */
+/** The part of the platform that health and metrics need. */
 export type Observed = Pick<Platform, 'database' | 'clock'>
 
-/** Where a call came from: what every audit row tells. */
+/** Where a call came from. Every audit row has it. */
 export type Trace = { readonly requestId: string; readonly address: string }
+
+/** The trace of work that the server starts itself: a new request ID, and `local` as the address. */
+export const localTrace = ({ random, clock }: Pick<Platform, 'random' | 'clock'>): Trace => ({
+  requestId: recordId('req_', random.uuid(clock.now())),
+  address: 'local',
+})

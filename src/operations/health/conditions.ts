@@ -2,21 +2,21 @@ import type { StoreProblem } from '../../../db/database.ts'
 import { clockFault } from '../clock.ts'
 import type { Observed } from '../platform.ts'
 
-/** Every state of the server that a person has to end. These names are labels of metrics and fields of the log. */
+/** Every problem of the server that a person has to solve. These names are labels of metrics and fields of the log. */
 export const conditionNames = ['storage_failed', 'disk_full', 'database_locked', 'clock_ahead'] as const
 export type ConditionName = (typeof conditionNames)[number]
 
 export type Condition = {
   readonly name: ConditionName
-  /** What is the matter and what to do. */
+  /** What is wrong and what to do about it. */
   readonly sentence: string
   /** Whether `/readyz` fails. */
   readonly endsReadiness: boolean
 }
 
 /**
- * The conditions that hold now. Readiness, metrics, log and health page all ask here, so that they agree. Must cost little
- * and must not fail, above all when the store has failed.
+ * The conditions that hold now. Readiness, metrics, log and health page all use this function, so that they agree. It must
+ * be cheap and must not fail, even when the store has failed.
  */
 export const readConditions = async (platform: Observed): Promise<readonly Condition[]> =>
   [storeCondition(platform), clockCondition(platform)].filter((condition) => condition !== null)

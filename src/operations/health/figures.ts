@@ -7,10 +7,10 @@ import { clockOffsetMs } from '../clock.ts'
 import type { Observed, Platform, Trace } from '../platform.ts'
 import { type Condition, conditionNames, readConditions } from './conditions.ts'
 
-/** Deliveries that are counted at most. */
+/** Due deliveries are counted up to this number. */
 const mostDeliveries = 10_000
 
-/** Reads the figures that cost little, however large the store is. What a failed store does not say is null. */
+/** Reads the figures of the metrics. Each is cheap, however large the store is. A figure that cannot be read is null. */
 export const readFigures = async (platform: Observed): Promise<Figures> => {
   const { database, clock } = platform
   const q = database.queries
@@ -29,24 +29,24 @@ export const readFigures = async (platform: Observed): Promise<Figures> => {
   }
 }
 
-/** A monitor must learn that the store has failed, also when the store answers nothing. */
+/** Metrics must be served even when the store has failed and answers nothing. */
 const known = async <T>(asked: Promise<T>): Promise<T | null> => await asked.catch(() => null)
 
-/** How the server is, for an operator: what the metrics say, and more that is counted. */
+/** What the health page shows: the figures of the metrics and further counts. */
 export type PlatformHealth = Omit<Figures, 'conditions'> & {
-  /** What a person has to do something about. */
+  /** Problems that a person has to solve. */
   readonly conditions: readonly Condition[]
   readonly live: { readonly appTokens: LiveCount; readonly sessions: LiveCount; readonly grants: LiveCount }
-  /** The stored files of all apps, those that no version uses any more included, and what one app may keep. */
+  /** The stored files of all apps, including those that no version uses any more, and the limit of one app. */
   readonly artifacts: { readonly files: number; readonly bytes: number; readonly allowedBytesPerApp: number }
   /** Epoch milliseconds of the last restore from a backup; null when there was none. */
   readonly restoredAt: number | null
 }
 
-/** Rows that a count looks at: some milliseconds, also where there are millions. */
+/** A count reads up to this many rows, which takes some milliseconds even when there are millions. */
 const mostRows = 10_000
 
-/** Reads the figures that cost little, however large the store is. */
+/** Reads what the health page shows. Every read is bounded. */
 export const readHealth = async (platform: Platform): Promise<PlatformHealth> => {
   const { database, clock } = platform
   const q = database.queries
@@ -64,13 +64,13 @@ export const readHealth = async (platform: Platform): Promise<PlatformHealth> =>
   }
 }
 
-/** How long ago the last backup was made, in whole seconds; null when none was. One read by key. */
-export const backupAgeSeconds = async ({ database, clock }: Observed): Promise<number | null> => {
+/** How long ago the last backup was made, in whole seconds; null when there is none. */
+const backupAgeSeconds = async ({ database, clock }: Observed): Promise<number | null> => {
   const at = await database.queries.watermarks.find('backed_up')
   return at === null ? null : Math.max(0, Math.floor((clock.now() - at) / 1000))
 }
 
-/** Keeps in the database when the last backup was made, for the health page and the metrics, and who made it. */
+/** Stores when the last backup was made, for the health page and the metrics, and who made it. */
 export const recordBackup = async (
   platform: Platform,
   trace: Trace,
@@ -86,8 +86,8 @@ export const recordBackup = async (
 }
 
 /**
- * For how long the oldest app token or session that should be gone has been due, in whole seconds; 0 when the purge
- * has kept up. Two reads of the first key.
+ * For how many whole seconds the oldest expired app token or session has been waiting for the purge; 0 when the purge is
+ * up to date. Reads two keys.
  */
 export const purgeLagSeconds = async (platform: Observed): Promise<number> => {
   const q = platform.database.queries

@@ -3,18 +3,18 @@ import { purgeableSince } from '../../domain/app.ts'
 import { auditEvent, type AuditStamp } from '../audit/event.ts'
 import type { Platform } from '../platform.ts'
 
-/** Rows that one transaction of the purge may remove at most; small, so that no other write waits for long. */
+/** How many rows one transaction of the purge removes, so that no other write waits for long. */
 export const purgeBatchRows = 250
 
 export type PurgeBatch = { readonly removed: number; readonly finished: boolean }
 
-/** Where the walk over all grants stands: the ID after which the next batch looks. */
+/** The position of the walk over all grants: the next batch starts after this ID. */
 export type PurgeCursor = { afterGrantId: string }
 
 /**
- * Looks at the next window of grants on the reading connection and removes the families in it that have expired, as
- * many as fit into one transaction; after the last window the walk starts over. A token pair's row is its audit record,
- * so an event sums up per client what is removed.
+ * Reads the next window of grants and removes the expired families in it, as many as fit into one transaction. After the
+ * last window the walk starts again. The row of a token pair is its audit record, so an audit row sums up the removed
+ * pairs per client.
  */
 export const purgeGrants = async (
   platform: Platform,
@@ -34,14 +34,14 @@ export const purgeGrants = async (
     return { removed: 0, finished: false }
   }
   const batch = await platform.database.transaction(async (q) => await purgeFamilies(q, stamp, expired, before))
-  // A batch that was full looks at the same window again; families that are gone are no longer in it.
+  // After a full batch the same window is read again; the removed families are no longer in it.
   if (!batch.full) cursor.afterGrantId = last.id
   return { removed: batch.removed, finished: false }
 }
 
 type PurgedFamilies = { readonly removed: number; readonly full: boolean }
 
-/** Removes families in the order given until the batch is full, and leaves the event that sums them up. */
+/** Removes families in this order until the batch is full, and writes the audit row that sums them up. */
 export const purgeFamilies = async (
   q: Queries,
   stamp: AuditStamp,
@@ -55,7 +55,6 @@ export const purgeFamilies = async (
   return { removed, full }
 }
 
-/** Counts what was removed, pairs per client. */
 const removeFamilies = async (q: Queries, expired: readonly { readonly id: string }[], before: number) => {
   const issued: Record<string, number> = {}
   let removed = 0
@@ -72,9 +71,9 @@ const removeFamilies = async (q: Queries, expired: readonly { readonly id: strin
 }
 
 /**
- * Removes a batch of what belongs to the app that was deleted first, if that was more than 7 days ago; the app itself
- * goes last. Its audit rows stay. What is purged by its age anyway (app tokens, idempotency keys, artifacts that no
- * version uses) is left to that.
+ * Removes a batch of the rows of the app that was deleted first, if that was more than 7 days ago. The row of the app
+ * itself is removed last. Its audit rows stay. Rows that other kinds remove by age (app tokens, idempotency keys, unused
+ * artifacts) are left to them.
  */
 export const purgeDeletedApps = async (platform: Platform, stamp: AuditStamp, before: number): Promise<PurgeBatch> =>
   await platform.database.transaction(async (q) => {

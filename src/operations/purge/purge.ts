@@ -11,9 +11,9 @@ import { type PurgeBatch, purgeBatchRows, type PurgeCursor, purgeDeletedApps, pu
 export type PurgeResult = Readonly<Record<PurgeKind, number>>
 
 /**
- * Removes all that is over, batch by batch. `pause` is awaited between batches and lets other work run; `stopped`
- * ends the walk early. Gives the rows removed per kind; `told` is told of each batch, also where another kind fails.
- * @throws the first failure of a kind, once all other kinds had their turn: what cannot be removed keeps nothing else
+ * Removes all expired rows, batch by batch. `pause` is awaited between batches so that other work can run. `stopped`
+ * ends the purge early. `told` is called after each batch. Returns the rows removed per kind.
+ * @throws the first failure, after every other kind was purged
  */
 export const purgeAll = async (
   platform: Platform,
@@ -60,13 +60,13 @@ export const purgeAll = async (
 const dayMs = 24 * 3600 * 1000
 /** Unused artifacts and started uploads are kept for a day. */
 const artifactGraceMs = dayMs
-/** An artifact has up to forty rows of content, which are large. */
+/** An artifact has up to forty large rows of content. */
 const artifactsAtOnce = 1
 
 /** An event has up to ten deliveries. */
 const webhookEventsAtOnce = 25
 
-/** What a purge goes through, in this order. */
+/** In the order in which a purge removes them. */
 export const purgeKinds = [
   'app_tokens',
   'sessions',
@@ -88,8 +88,9 @@ export const purgeKinds = [
 export type PurgeKind = (typeof purgeKinds)[number]
 
 /**
- * Removes one batch of what is over. It only tidies: every check looks at expiry itself. What the clock is not sure of
- * (`purgeBefore`) stays, and spent codes and refresh tokens stay until their whole family has expired.
+ * Removes one batch of expired rows. The purge only saves space: every check compares the expiry itself. Rows stay while
+ * the clock is not certain that they have expired (`purgeBefore`), and spent codes and refresh tokens stay until their
+ * whole family has expired.
  */
 export const purgeBatch = async (
   platform: Platform,
@@ -119,7 +120,7 @@ const removeBatch = async (
   before: number,
   retention: AuditRetention,
 ): Promise<number> => {
-  /** Nothing that was made before it belongs to a session that could be open. */
+  /** No row with a lower key belongs to a session that could be open. */
   const oldestSession = keyOfUuidTime(before - maximumLifetimes.session * 1000)
   switch (kind) {
     case 'app_tokens':
@@ -128,9 +129,9 @@ const removeBatch = async (
       return await q.sessions.purge(oldestSession, purgeBatchRows)
     case 'devices':
       return await q.devices.purge(keyOfUuidTime(before - deviceLifetimeSeconds * 1000), purgeBatchRows)
-    case 'form_tickets': // a ticket lives no longer than the session that it is bound to
+    case 'form_tickets': // a ticket is bound to a session and ends with it
       return await q.formTickets.purge(oldestSession, purgeBatchRows)
-    // Both stay as long as a session could be open beside them: a page that comes late is told so in words it can read.
+    // Both stay as long as their session could be open, so that a page that comes late gets a precise error.
     case 'install_session_codes':
       return await q.embedding.purgeCodes(oldestSession, purgeBatchRows)
     case 'embedded_sessions':
@@ -156,10 +157,10 @@ const removeBatch = async (
   }
 }
 
-/** The first moment of a day (UTC), so that a purge that runs every minute does not leave a record every minute. */
+/** Rounded down to a whole day (UTC), so that the purge of every minute writes one summary a day and not one a minute. */
 const daysBefore = (moment: number, days: number): number => (Math.floor(moment / dayMs) - days) * dayMs
 
-/** What is removed from the audit is summed up there. */
+/** Removes audit rows and writes one row that sums them up. */
 const purgeAudit = async (
   q: Queries,
   stamp: AuditStamp,
@@ -177,7 +178,7 @@ const purgeAudit = async (
   return rows.length
 }
 
-/** An app token's row is its audit record, so what is removed is summed up per credential in an event. */
+/** The row of an app token is its audit record, so an audit row sums up the removed tokens per credential. */
 const purgeAppTokens = async (q: Queries, stamp: AuditStamp, beforeKey: string): Promise<number> => {
   const rows = await q.appTokens.purge(beforeKey, purgeBatchRows)
   const first = rows.at(0)
