@@ -5,7 +5,9 @@ import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
 import { badInput } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 
-/** An app as its owner and the operator see it. */
+// An app as owners and operators see it, and the ways to find one. findApp is for operators, ownedApp for owners.
+
+/** An app as its owner and operators see it. */
 export type AppRecord = {
   readonly id: string
   readonly slug: string
@@ -14,7 +16,7 @@ export type AppRecord = {
   readonly scopes: readonly ScopeName[]
   readonly ownerId: string
   readonly clientIds: Readonly<Record<Environment, string>>
-  /** When it was deleted; null when it is not. */
+  /** Null when the app is not deleted. */
   readonly deletedAt: number | null
   readonly createdAt: number
   readonly updatedAt: number
@@ -22,7 +24,7 @@ export type AppRecord = {
 
 /**
  * The record of a row and its clients.
- * @throws Error when an environment has none: an app is made with both
+ * @throws Error when an environment has no client; every app is created with both
  */
 export const appRecord = (app: App, clients: readonly Client[]): AppRecord => ({
   id: app.id,
@@ -44,7 +46,7 @@ const clientIdOf = (clients: readonly Client[], environment: Environment): strin
 }
 
 /**
- * The app of a slug. One that is deleted is left as it is: nothing can be done with it but to bring it back.
+ * The app with this slug. A deleted app is refused: the only change that it allows is to undelete it.
  * @throws invalid_request when there is none, or it is deleted
  */
 export const findApp = async (q: Queries, slug: string): Promise<App> => {
@@ -53,7 +55,7 @@ export const findApp = async (q: Queries, slug: string): Promise<App> => {
   return app
 }
 
-/** The app of a slug, deleted or not. @throws invalid_request when there is none */
+/** The app with this slug, deleted or not. @throws invalid_request when there is none */
 export const findAnyApp = async (q: Queries, slug: string): Promise<App> => {
   const app = await q.apps.bySlug(slug)
   if (app === null) throw badInput('app', 'There is no app with this slug.')
@@ -62,12 +64,12 @@ export const findAnyApp = async (q: Queries, slug: string): Promise<App> => {
 
 const isDeleted = 'This app is deleted. To bring it back, run: app-platform app undelete <slug>.'
 
-/** An app as its owner opens it. */
+/** An app as the console shows it to its owner. */
 export type OwnedApp = AppRecord & { readonly developmentVersionId: App['developmentVersionId'] }
 
 /**
- * The app of a slug, if it is this user's.
- * @throws route_not_found for everybody else, as for an app that does not exist
+ * The app with this slug, if it belongs to this user.
+ * @throws route_not_found for anyone else, as for an app that does not exist
  */
 export const ownedApp = async (platform: Platform, userId: string, slug: string): Promise<OwnedApp> => {
   const q = platform.database.queries
@@ -78,8 +80,8 @@ export const ownedApp = async (platform: Platform, userId: string, slug: string)
 }
 
 /**
- * The app of this slug is this user's and not suspended: what a change must hold to that would give a suspended app
- * more than it has. Ending something (a secret, a redirect URI) needs ownership alone.
+ * The app with this slug belongs to this user and is not suspended. A change that gives an app something new needs this
+ * rule; a change that only takes something away (a secret, a redirect URI) needs `ownsApp`.
  */
 export const ownsActiveApp =
   (userId: string, slug: string) =>

@@ -9,7 +9,7 @@ import { type AppRecord, appRecord, findApp } from './app-record.ts'
 import { scopeFaults } from './create-app.ts'
 
 /**
- * Gives an app another name, which people read on the consent page from then on. The slug stays.
+ * Gives an app another name, which the consent page shows from now on. The slug stays.
  * @throws invalid_request for a name that cannot be shown, or an unknown slug
  */
 export const renameApp = async (
@@ -35,8 +35,8 @@ export const renameApp = async (
 }
 
 /**
- * Sets the scopes that an app may ask for from now on. What has been issued or granted keeps the scopes that it has:
- * a withdrawn one can no longer be asked for, by a token request, a consent or a new version, and that is all.
+ * Sets the scopes that an app may ask for. Issued tokens and existing grants keep their scopes: a withdrawn scope is only
+ * refused in new token requests, consents and versions.
  * @throws invalid_request for scopes that cannot be registered, or an unknown slug
  */
 export const changeAppScopes = async (
@@ -68,8 +68,8 @@ export const changeAppScopes = async (
 }
 
 /**
- * Suspends or activates an app. While it is suspended none of its credentials and tokens works; none is ended, so
- * activating gives back what has not expired.
+ * Suspends or activates an app. While it is suspended, none of its credentials and tokens works. None is revoked, so
+ * those that have not expired work again once it is active.
  * @throws invalid_request for an unknown slug or a deleted app
  */
 export const setAppStatus = async (
@@ -85,19 +85,18 @@ export const setAppStatus = async (
     const app = await findApp(q, input.slug)
     const clients = await q.apps.clientsOf(app.id)
     if (app.status === input.status) return done(appRecord(app, clients))
-    if (input.status === 'suspended') await suspendApp(q, stamp, actor, app)
-    else await activate(q, stamp, actor, app)
+    if (input.status === 'suspended') {
+      await suspendApp(q, stamp, actor, app)
+    } else {
+      await q.apps.setStatus(app.id, 'active', now)
+      await announce(q, stamp, { actor, action: 'app.activated', appId: app.id, target: app.id })
+    }
     return done(appRecord({ ...app, status: input.status, updatedAt: now }, clients))
   })
 }
 
-/** Suspends an active app and leaves the row of that. */
+/** Suspends an active app inside a transaction. */
 export const suspendApp = async (q: Queries, stamp: AuditStamp, actor: Actor, app: App): Promise<void> => {
   await q.apps.setStatus(app.id, 'suspended', stamp.at)
   await announce(q, stamp, { actor, action: 'app.suspended', appId: app.id, target: app.id })
-}
-
-const activate = async (q: Queries, stamp: AuditStamp, actor: Actor, app: App): Promise<void> => {
-  await q.apps.setStatus(app.id, 'active', stamp.at)
-  await announce(q, stamp, { actor, action: 'app.activated', appId: app.id, target: app.id })
 }

@@ -19,7 +19,7 @@ type NewApp = {
 }
 
 /**
- * Registers an app of an active user, with one client ID per environment and no secret yet.
+ * Registers an app for an active user. It has a client ID in each environment and no secret yet.
  * @throws invalid_request, quota_exceeded
  */
 export const createApp = async (platform: Platform, trace: Trace, actor: Actor, input: NewApp): Promise<AppRecord> => {
@@ -27,7 +27,7 @@ export const createApp = async (platform: Platform, trace: Trace, actor: Actor, 
   const fault = appNameFault(name, platform.platformName)
   if (fault !== null) throw badInput('name', fault)
   if (!isSlug(input.slug)) throw badInput('slug', 'A slug is 1 to 63 of a-z, 0-9 and inner hyphens.')
-  // The console's own path: an app of this name could not be opened there.
+  // The console's page for a new app has this path.
   if (input.slug === 'new') throw badInput('slug', 'This slug is reserved.')
   const asked = parseScope(input.scopes)
   if (asked.kind === 'refused') throw badInput('scopes', scopeFaults[asked.code])
@@ -68,8 +68,8 @@ export const createApp = async (platform: Platform, trace: Trace, actor: Actor, 
 }
 
 /**
- * The refusal when this account cannot take so many more apps (QUOTA_APPS); null when it can. To be asked in the
- * transaction that gives it the apps.
+ * The refusal when `more` apps would exceed the account's quota (QUOTA_APPS); null when they fit. Call it in the
+ * transaction that gives the account the apps.
  */
 export const refusalIfFull = async (
   q: Queries,
@@ -82,7 +82,7 @@ export const refusalIfFull = async (
   return refuse('quota_exceeded', { param: 'owner', details: { maximum: quotas.apps }, message })
 }
 
-/** Why the scopes of an app cannot be registered, as sentences. */
+/** Why the scopes of an app cannot be registered. */
 export const scopeFaults = {
   invalid_scope: 'The scopes are empty or name one that does not exist.',
   scope_not_available: 'A scope is planned or restricted and cannot be registered yet.',

@@ -7,8 +7,8 @@ import { refusalIfFull } from './create-app.ts'
 import { type AppRecord, appRecord, findAnyApp } from './app-record.ts'
 
 /**
- * Deletes an app: from now on it is suspended and hidden, its webhooks stop, and then everything that was issued for it
- * ends. It can be brought back for 7 days; after that the purge removes it. Deleting it again ends what is left.
+ * Deletes an app. It is suspended and hidden at once and its webhooks stop; then everything issued for it ends. It can be
+ * undeleted for 7 days; after that the purge removes it. If the deletion was interrupted, repeat it to end the rest.
  * @throws invalid_request for an unknown slug
  */
 export const deleteApp = async (
@@ -32,8 +32,8 @@ export const deleteApp = async (
 }
 
 /**
- * Brings a deleted app back, suspended. What had been issued for it has ended for good, also where the deletion was
- * interrupted before it came to that.
+ * Undeletes an app; it stays suspended. Everything that was issued for it stays ended, and is ended here first if the
+ * deletion was interrupted.
  * @throws invalid_request for an unknown slug, an app that is not deleted, or was deleted more than 7 days ago;
  *   quota_exceeded
  */

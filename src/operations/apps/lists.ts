@@ -11,26 +11,28 @@ export const listApps = async (platform: Platform): Promise<AppRecord[]> => {
   return records
 }
 
-/** An app in the list of its owner; versions as they are called, null when there is none. */
+/** An app in the list of its owner. `live` and `developmentHead` are version names, null when there is none. */
 export type OwnAppSummary = Pick<App, 'slug' | 'name' | 'status' | 'createdAt'> & {
   readonly live: string | null
   readonly developmentHead: string | null
 }
 
-/** A user's own apps by slug, with what is live and what is the development head of each. */
+/** The apps of a user, by slug. */
 export const listOwnApps = async (platform: Platform, userId: string): Promise<OwnAppSummary[]> =>
-  (await platform.database.queries.apps.ownedBy(userId)).map(({ app, live, developmentHead }) => ({
-    slug: app.slug,
-    name: app.name,
-    status: app.status,
-    createdAt: app.createdAt,
-    live,
-    developmentHead,
-  }))
+  (await platform.database.queries.apps.ownedBy(userId)).map(
+    ({ app: { slug, name, status, createdAt }, live, developmentHead }) => ({
+      slug,
+      name,
+      status,
+      createdAt,
+      live,
+      developmentHead,
+    }),
+  )
 
-/** An app as a list has it. */
+/** An app in the operators' list. */
 export type AppSummary = Pick<App, 'slug' | 'name' | 'status' | 'deletedAt'> & { readonly ownerEmail: string }
 
-/** Apps whose name or slug has this part, by slug; all of them for an empty one. */
+/** Apps whose name or slug contains `part`, by slug. An empty part finds all apps. */
 export const searchApps = async (platform: Platform, part: string, page: PageRequest): Promise<Page<AppSummary>> =>
   await searchPage(platform.database.queries.apps.search, part, page, ({ slug }) => slug)

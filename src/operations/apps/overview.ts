@@ -8,43 +8,47 @@ import { type UserSummary, userSummary } from '../users/find-user.ts'
 import type { VersionSummary } from '../versions/lists.ts'
 import { type AppRecord, appRecord, type OwnedApp } from './app-record.ts'
 
-/** What a developer wants to know of an app at a glance. */
-export type AppOverview = RedirectUris & {
-  readonly liveSecrets: Readonly<Record<Environment, readonly CredentialRecord[]>>
-  /** Epoch milliseconds; null when no secret was ever used. */
-  readonly lastUsedAt: number | null
+/** What both overviews show: the live version, the newest submitted one, and counts of installs. */
+type Distribution = {
   readonly live: VersionSummary | null
-  readonly developmentHead: VersionSummary | null
-  /** The newest of those that wait for review. */
   readonly submitted: VersionSummary | null
   readonly installs: Awaited<ReturnType<Queries['installs']['countsOfApp']>>
 }
 
-/** Reads the state of an app that was found for its owner. */
-export const appOverview = async (platform: Platform, app: OwnedApp): Promise<AppOverview> => {
-  const q = platform.database.queries
-  const headId = app.developmentVersionId
+const distributionOf = async (q: Queries, appId: string): Promise<Distribution> => {
   const newest = async (status: 'active' | 'submitted') =>
-    (await q.versions.summaries(app.id, status, Number.MAX_SAFE_INTEGER, 1))[0] ?? null
+    (await q.versions.summaries(appId, status, Number.MAX_SAFE_INTEGER, 1))[0] ?? null
   return {
-    ...(await redirectUrisOf(q, app.id)),
-    liveSecrets: await listLiveCredentials(platform, app.clientIds),
-    lastUsedAt: await q.credentials.lastUseOfApp(app.id),
     live: await newest('active'),
-    developmentHead: headId === null ? null : await q.versions.summary(app.id, headId),
     submitted: await newest('submitted'),
-    installs: await q.installs.countsOfApp(app.id),
+    installs: await q.installs.countsOfApp(appId),
   }
 }
 
-/** What an operator wants to know of an app. */
-export type InspectedApp = AppRecord & {
-  readonly owner: UserSummary
-  readonly live: VersionSummary | null
-  /** The newest of those that wait for review. */
-  readonly submitted: VersionSummary | null
-  readonly installs: Awaited<ReturnType<Queries['installs']['countsOfApp']>>
+/** What the console shows a developer about an app. */
+export type AppOverview = RedirectUris &
+  Distribution & {
+    readonly liveSecrets: Readonly<Record<Environment, readonly CredentialRecord[]>>
+    /** Epoch milliseconds; null when no secret was ever used. */
+    readonly lastUsedAt: number | null
+    readonly developmentHead: VersionSummary | null
+  }
+
+/** Reads the overview of an app that `ownedApp` found. */
+export const appOverview = async (platform: Platform, app: OwnedApp): Promise<AppOverview> => {
+  const q = platform.database.queries
+  const headId = app.developmentVersionId
+  return {
+    ...(await redirectUrisOf(q, app.id)),
+    ...(await distributionOf(q, app.id)),
+    liveSecrets: await listLiveCredentials(platform, app.clientIds),
+    lastUsedAt: await q.credentials.lastUseOfApp(app.id),
+    developmentHead: headId === null ? null : await q.versions.summary(app.id, headId),
+  }
 }
+
+/** What the desk shows an operator about an app. */
+export type InspectedApp = AppRecord & Distribution & { readonly owner: UserSummary }
 
 /** @throws route_not_found for an unknown slug */
 export const inspectApp = async (platform: Platform, slug: string): Promise<InspectedApp> => {
@@ -53,13 +57,9 @@ export const inspectApp = async (platform: Platform, slug: string): Promise<Insp
   if (app === null) throw refuse('route_not_found')
   const owner = await q.users.byId(app.ownerId)
   if (owner === null) throw new Error('an app has no owner')
-  const newest = async (status: 'active' | 'submitted') =>
-    (await q.versions.summaries(app.id, status, Number.MAX_SAFE_INTEGER, 1))[0] ?? null
   return {
     ...appRecord(app, await q.apps.clientsOf(app.id)),
+    ...(await distributionOf(q, app.id)),
     owner: userSummary(owner),
-    live: await newest('active'),
-    submitted: await newest('submitted'),
-    installs: await q.installs.countsOfApp(app.id),
   }
 }

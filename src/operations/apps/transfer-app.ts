@@ -8,7 +8,7 @@ import { type AppRecord, appRecord, findApp } from './app-record.ts'
 import { refusalIfFull } from './create-app.ts'
 
 /**
- * Gives an app to another active user. Nothing that was issued changes: the previous owner may still know its secrets.
+ * Gives an app to another active user. Its secrets stay valid, and the previous owner may still know them.
  * @throws invalid_request for an unknown slug or address, a disabled user, or a deleted app; quota_exceeded
  */
 export const transferApp = async (
@@ -27,7 +27,7 @@ export const transferApp = async (
   })
 }
 
-/** The active user of this address, who is not the owner and can take so many more apps, or the refusal. */
+/** The active user with this address, who is not the owner and whose quota has room for `apps` more, or the refusal. */
 export const findHeir = async (
   q: Queries,
   quotas: Quotas,
@@ -41,7 +41,7 @@ export const findHeir = async (
   return overQuota === null ? done(heir) : refused(overQuota)
 }
 
-/** Moves the app and leaves the row of that; the rest of the transaction has checked that it may. */
+/** Changes the owner inside a transaction that has found the heir with `findHeir`. */
 export const transferTo = async (q: Queries, stamp: AuditStamp, actor: Actor, app: App, heir: User): Promise<App> => {
   await q.apps.setOwner(app.id, heir.id, stamp.at)
   const detail = { from: app.ownerId, to: heir.id }

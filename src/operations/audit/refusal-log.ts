@@ -2,7 +2,7 @@ import type { AuditEvent, Queries } from '../../../db/database.ts'
 import { limitKeyOf, parseIpAddress } from '../../domain/ip-address.ts'
 
 /** Refusals that were counted in the place of rows. */
-export type RepeatedRefusals = {
+type RepeatedRefusals = {
   /** The latest of them; its target and address are null and a network where they differ. */
   readonly event: AuditEvent
   readonly repeated: number

@@ -17,7 +17,7 @@ import type { OfferedApp } from './lists.ts'
 
 /** A website or store that an app can be installed on. */
 type InstallPlace = { readonly kind: ResourceKind; readonly slug: string; readonly name: string }
-/** What an owner has to know to decide, and where the app can go. */
+/** What an owner sees before installing an app: what it asks for, and the places where it can be installed. */
 export type InstallQuestion = {
   readonly app: OfferedApp
   readonly environment: Environment
@@ -27,8 +27,8 @@ export type InstallQuestion = {
 const placesPerPage = 500
 
 /**
- * An app as it can be installed by the caller: its live version, or for its own developer the development head. Null
- * when there is nothing to install. The caller's places come in pages, after the cursor.
+ * What the caller can install of this app: its live version, or, in development, the head of an app of their own. Null
+ * when there is nothing to install. The caller's websites and stores come in pages.
  */
 export const prepareInstall = async (
   platform: Platform,
@@ -52,7 +52,7 @@ export const prepareInstall = async (
   }
 }
 
-/** Websites, then stores, each by slug. A position is a kind and a slug. */
+/** Websites, then stores, each by slug. A cursor is a kind and a slug. */
 const placesAfter = async (q: Queries, userId: string, cursor: string | null): Promise<Page<InstallPlace>> => {
   const [kindBefore, slugBefore = ''] = cursor?.split('/') ?? []
   const start = resourceKinds.findIndex((kind) => kind === kindBefore)
@@ -71,20 +71,20 @@ type NewInstall = {
   readonly userEmail: string
   readonly kind: ResourceKind
   readonly resourceSlug: string
-  /** `development` opens the development head: for the app's own developer. */
+  /** `development` installs the development head, which only the app's owner may do. The default is `production`. */
   readonly environment?: Environment
   /**
-   * What the owner was shown and agreed to. Left out by an operator, who installs what there is: the scopes of the live
-   * version, or none while there is none.
+   * The scopes that the owner was shown and agreed to. An operator omits them: the install gets the scopes of the live
+   * version, or none when no version is live.
    */
   readonly agreedTo?: readonly ScopeName[]
 }
 
 /**
- * Installs an app on a website or store that the user owns. It is pending and inactive until an operator approves it,
- * unless the platform approves by itself.
- * @throws invalid_request for an unknown app, user or resource, an install that is pending or active already, a version
- *   that asks for something else than what was agreed to, or a test of somebody else's app
+ * Installs an app on a website or store that the user owns. The install is pending and inactive until an operator
+ * approves it, unless installs are approved automatically.
+ * @throws invalid_request for an unknown app, user or resource, an install there that is pending or active, a version
+ *   that asks for other scopes than those agreed to, or a test of an app of another owner
  */
 export const createInstall = async (
   platform: Platform,
@@ -132,7 +132,7 @@ export const createInstall = async (
   })
 }
 
-/** What the install may do from now on, as the store keeps it. */
+/** The scopes of the new install, in the form in which the store keeps them. */
 const scopesOf = async (
   q: Queries,
   app: App,

@@ -8,13 +8,13 @@ export type InstallRecord = Pick<
   Install,
   'id' | 'appId' | 'userId' | 'environment' | 'approval' | 'state' | 'createdAt' | 'updatedAt'
 > & {
-  /** What its owner agreed to. */
+  /** The scopes that its owner agreed to. */
   readonly scopes: readonly ScopeName[]
   readonly kind: ResourceKind
   readonly resource: string
 }
 
-/** The record of a row and of what it is on. */
+/** The record of an install and of the website or store that it is on. */
 export const installRecord = (row: Install, kind: ResourceKind, resourceSlug: string): InstallRecord => ({
   id: row.id,
   appId: row.appId,
@@ -29,7 +29,7 @@ export const installRecord = (row: Install, kind: ResourceKind, resourceSlug: st
   updatedAt: row.updatedAt,
 })
 
-/** The install is this user's; to everybody else it does not exist. */
+/** The install belongs to this user. For anyone else it does not exist. */
 export const ownsInstall =
   (userId: string, id: string) =>
   async (q: Queries): Promise<PlatformError | null> =>

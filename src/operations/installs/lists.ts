@@ -8,11 +8,13 @@ import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { type InstallRecord, installRecord } from './install-record.ts'
 
+// The lists of installs for the command line, operators, developers and owners, and the apps that can be installed.
+
 /** An install with the slug of its app and the address of its user. */
 type ListedInstall = InstallRecord & { readonly app: string; readonly user: string }
 
 /**
- * Every install there ever was, of one app or of all (null), oldest first.
+ * All installs, including ended ones, of one app or of every app (null), oldest first.
  * @throws invalid_request for an unknown slug
  */
 export const listInstalls = async (platform: Platform, slug: string | null): Promise<ListedInstall[]> => {
@@ -29,27 +31,14 @@ const listed = ({ install, kind, resourceSlug, app, user }: ListedRow): ListedIn
   user,
 })
 
-/** An install with the slug and name of its app and the address of its user. */
-export type DescribedInstall = InstallRecord & { readonly app: string; readonly appName: string; readonly user: string }
+/** A listed install with the name of its app. */
+export type DescribedInstall = ListedInstall & { readonly appName: string }
 
 type DescribedRow = Awaited<ReturnType<Queries['installs']['pending']>>[number]
 
-/** What a row with its app, user and place says. */
-export const describedInstall = ({
-  install,
-  kind,
-  resourceSlug,
-  app,
-  appName,
-  user,
-}: DescribedRow): DescribedInstall => ({
-  ...installRecord(install, kind, resourceSlug),
-  app,
-  appName,
-  user,
-})
+const describedInstall = (row: DescribedRow): DescribedInstall => ({ ...listed(row), appName: row.appName })
 
-/** Installs of every app that wait for an operator, oldest first. */
+/** Installs of every app that wait for the decision of an operator, oldest first. */
 export const listPendingInstalls = async (
   platform: Platform,
   { limit, cursor }: PageRequest,
@@ -59,7 +48,7 @@ export const listPendingInstalls = async (
 }
 
 /**
- * Installs that an operator has decided on, of one app or of all (null), newest first.
+ * Installs that were decided on, of one app or of every app (null), newest first.
  * @throws invalid_request for an unknown slug
  */
 export const listDecidedInstalls = async (
@@ -73,7 +62,7 @@ export const listDecidedInstalls = async (
   return pageOf(rows.map(describedInstall), limit, ({ id }) => id)
 }
 
-/** An install as the app's developer sees it: nothing of the person and the website or store behind it but the kind. */
+/** An install as the app's developer sees it: nothing about its owner, and only the kind of the website or store. */
 export type AppInstall = Pick<Install, 'id' | 'approval' | 'state' | 'createdAt' | 'updatedAt'> & {
   readonly kind: ResourceKind
 }
@@ -95,13 +84,13 @@ export type OwnInstall = InstallRecord & {
   readonly appStatus: AppStatus
   readonly publisher: string
   readonly resourceName: string
-  /** What the version that opens asks for now; null when there is none. */
+  /** The scopes that the current version asks for; null when there is no version. */
   readonly asked: readonly ScopeName[] | null
 }
 
 type UserRow = Awaited<ReturnType<Queries['installs']['pageOfUser']>>[number]
 
-/** The caller's installs, newest first, those that are over too. */
+/** The caller's installs, including ended ones, newest first. */
 export const listOwnInstalls = async (
   platform: Platform,
   caller: SessionCaller,
@@ -124,7 +113,7 @@ const ownInstall = (row: UserRow): OwnInstall => {
   }
 }
 
-/** An app that can be installed: who publishes it, and exactly what its live version may do. */
+/** An app that can be installed, with its publisher and the scopes of its live version. */
 export type OfferedApp = {
   readonly slug: string
   readonly name: string

@@ -11,8 +11,8 @@ import { askedAnew } from './create-install.ts'
 import { type InstallRecord, installRecord } from './install-record.ts'
 
 /**
- * Approves, rejects, withdraws or deactivates an install. What that ends is over on the next call of every token.
- * @throws invalid_request when there is no such install, or the step does not start where it is
+ * Approves, rejects, withdraws or deactivates an install. An install that ends grants no access from the next call on.
+ * @throws invalid_request for an unknown ID, or when the install is not in the state in which the step starts
  */
 export const moveInstall = async (
   platform: Platform,
@@ -25,8 +25,8 @@ export const moveInstall = async (
 }
 
 /**
- * The owner ends an install: what waits is withdrawn, what is in use deactivated. Gives which of the two it was.
- * @throws version_not_eligible when it is over already
+ * Ends an install for its owner: a pending one is withdrawn, an active one is deactivated. Returns which of the two.
+ * @throws version_not_eligible when it has already ended
  */
 export const endInstall = async (platform: Platform, trace: Trace, actor: Actor, id: string): Promise<EndingStep> => {
   const stamp = auditStamp(platform, trace, platform.clock.now())
@@ -41,13 +41,10 @@ export const endInstall = async (platform: Platform, trace: Trace, actor: Actor,
 
 const isOver = 'This install has ended already. Nothing was changed.'
 
-export type InstallMove = { readonly id: string; readonly step: InstallStep }
+type InstallMove = { readonly id: string; readonly step: InstallStep }
 
-/**
- * One step of an install's life, inside a transaction. Refused in the update itself when the install is not where the step
- * starts.
- */
-export const takeInstallStep = async (
+/** Takes one step inside a transaction. The update itself checks the state, so of two steps at once only one is taken. */
+const takeInstallStep = async (
   q: Queries,
   stamp: AuditStamp,
   actor: Actor,
@@ -73,9 +70,9 @@ const pastOf = {
 } as const satisfies Record<InstallStep, string>
 
 /**
- * The owner agrees to what the app's version asks for now. Until then the install keeps working with what was agreed to
- * before.
- * @throws invalid_request when the install is unknown or over, or the version asks for something else by now
+ * The owner agrees to the scopes that the app's current version asks for. Until then the install works with the scopes
+ * agreed to before.
+ * @throws invalid_request when the install is unknown or has ended, or the version now asks for other scopes
  */
 export const agreeToScopes = async (
   platform: Platform,

@@ -42,7 +42,7 @@ export const purgeGrants = async (
 type PurgedFamilies = { readonly removed: number; readonly full: boolean }
 
 /** Removes families in this order until the batch is full, and writes the audit row that sums them up. */
-export const purgeFamilies = async (
+const purgeFamilies = async (
   q: Queries,
   stamp: AuditStamp,
   expired: readonly { readonly id: string }[],

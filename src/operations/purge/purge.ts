@@ -67,7 +67,7 @@ const artifactsAtOnce = 1
 const webhookEventsAtOnce = 25
 
 /** In the order in which a purge removes them. */
-export const purgeKinds = [
+const purgeKinds = [
   'app_tokens',
   'sessions',
   'devices',
@@ -85,7 +85,7 @@ export const purgeKinds = [
   'anonymous_refusals',
   'audit_events',
 ] as const
-export type PurgeKind = (typeof purgeKinds)[number]
+type PurgeKind = (typeof purgeKinds)[number]
 
 /**
  * Removes one batch of expired rows. The purge only saves space: every check compares the expiry itself. Rows stay while

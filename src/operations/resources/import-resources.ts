@@ -126,7 +126,7 @@ export async function* importLines(chunks: AsyncIterable<Uint8Array>): AsyncGene
 }
 
 /** The refusal of one line. */
-export const lineFault = (number: number, sentence: string) => badInput('line', `line ${number}: ${sentence}`)
+const lineFault = (number: number, sentence: string) => badInput('line', `line ${number}: ${sentence}`)
 
 function* line(number: number, bytes: Uint8Array): Generator<ImportLine> {
   if (bytes.length > longestLineBytes) throw lineFault(number, 'The line is longer than 64 KiB.')

@@ -94,7 +94,7 @@ export const leavesAnOperator =
     operatorId === userId ? badInput('user', ownRights) : await refusalIfLastOperator(q, userId)
 
 /** The refusal when nobody else could open the desk without this user; null when somebody could. */
-export const refusalIfLastOperator = async (q: Queries, userId: string): Promise<PlatformError | null> => {
+const refusalIfLastOperator = async (q: Queries, userId: string): Promise<PlatformError | null> => {
   const remaining = (await q.users.activeOperators(2)).filter(({ id }) => id !== userId)
   return remaining.length > 0 ? null : badInput('user', lastOperator)
 }

@@ -29,17 +29,17 @@ export type VersionUpload = {
   readonly artifact: {
     readonly filename: string
     readonly content: ReceivedArtifact
-    /** Lower-case hex, when the uploader gave one. */
+    /** Lower-case hex; null when the uploader sent none. */
     readonly sha256: string | null
   } | null
-  /** The field that asks to submit, publish or activate, which no upload may. */
+  /** The name of a field that asks to submit, publish or activate the version, which is refused. */
   readonly movedOnBy?: string | undefined
 }
 type CreatedVersion = { readonly created: boolean; readonly version: VersionRecord }
 
 /**
- * Creates a draft, or replaces the content of one of the same name. A new version becomes the development head; a
- * replaced one moves nothing. Nothing here submits or activates (spec section 4).
+ * Creates a draft, or replaces the content of the draft with the same name. A new version becomes the development head;
+ * replacing a draft does not move the head. An upload never submits or activates (spec section 4).
  * @throws invalid_request, invalid_scope, payload_too_large, checksum_mismatch, development_credentials_required,
  *   activation_not_allowed, scope_not_available, scope_not_allowed, version_locked, quota_exceeded, and what `once`
  *   refuses with
@@ -59,7 +59,7 @@ export const createVersion = async (
 
   const prepare = async () => {
     if (forbidden !== null || upload.artifact === null) return
-    // Nothing is stored for an upload that will be refused; the transaction decides again.
+    // Do not store a file for an upload that will be refused. The transaction decides again.
     const place = await placeOf(platform.database.queries, platform.quotas, caller.app.id, checked)
     if (place instanceof PlatformError) return
     await storeArtifact(platform, upload.artifact.content)
@@ -86,16 +86,16 @@ export const createVersion = async (
   return await once(platform, { request, now, prepare, work })
 }
 
-/** An upload of the right form, as it will be stored. */
+/** A well-formed upload in the form in which it is stored. */
 type CheckedUpload = {
   readonly version: string
   readonly scopes: readonly ScopeName[]
   readonly content: VersionContent
-  /** What it asks for and no upload may; told only to a caller that is still alive. */
+  /** The refusal of something that no upload may do. It is returned after the check that the caller's token is alive. */
   readonly forbidden: PlatformError | null
 }
 
-/** In the order of the contract's checks: form, then who asks, then what no upload may. @throws the first that fails */
+/** In the order of the contract: form, then caller, then what no upload may do. @throws the first fault */
 const checkUpload = (upload: VersionUpload, environment: Environment): CheckedUpload => {
   if (!isSemanticVersion(upload.version)) throw refuse('invalid_request', { param: 'version' })
   const asked = scopesOf(upload)
@@ -116,7 +116,7 @@ const checkUpload = (upload: VersionUpload, environment: Environment): CheckedUp
   return { version: upload.version, scopes, content, forbidden: permissionFault(upload, asked) }
 }
 
-/** The draft that the upload replaces, null when it makes a new version; or why this app may not upload it. */
+/** The draft that the upload replaces, null for a new version, or the reason why this app may not upload it. */
 const placeOf = async (
   q: Queries,
   quotas: Quotas,
@@ -131,7 +131,7 @@ const placeOf = async (
   return (await refusalIfOverQuota(q, quotas, appId, existing, content)) ?? existing
 }
 
-/** Creates the draft under the ID, or replaces the one of this name, if it is a draft still. */
+/** Creates the draft with this ID, or replaces the content of the version with this name if it is still a draft. */
 const writeDraft = async (
   q: Queries,
   quotas: Quotas,
@@ -144,7 +144,7 @@ const writeDraft = async (
   const existing = await placeOf(q, quotas, appId, upload)
   if (existing instanceof PlatformError) return refused(existing)
   if (content.artifactSha256 !== null && (await q.artifacts.find(content.artifactSha256)) === null) {
-    return refused(refuse('unavailable', { retryAfterSeconds: 1 })) // purged, or not stored, since: once more, from the start
+    return refused(refuse('unavailable', { retryAfterSeconds: 1 })) // purged since, or not stored: the client retries from the start
   }
   if (existing === null) {
     const number = await q.versions.nextNumber(appId)
@@ -161,7 +161,7 @@ const writeDraft = async (
 const locked = ({ status }: { readonly status: VersionStatus }): PlatformError =>
   refuse('version_locked', { details: { status } })
 
-/** A version that nobody has reviewed, changed or used. */
+/** The columns of a new draft. */
 const untouched = {
   status: 'draft',
   revision: 1,
@@ -171,7 +171,7 @@ const untouched = {
   activatedAt: null,
 } as const
 
-/** One name per item, so that an item says what it seems to say. */
+/** Each item is one scope name. An item with a space in it could pass as two scopes and is refused. */
 const scopesOf = ({ scopes }: VersionUpload): ParsedScope => {
   if (scopes.length === 0) return { kind: 'scopes', scopes: [] }
   return scopes.some((name) => name.includes(' '))
@@ -179,20 +179,20 @@ const scopesOf = ({ scopes }: VersionUpload): ParsedScope => {
     : parseScope(scopes.join(' '))
 }
 
-/** What the upload may not ask for, whatever the app has registered. */
+/** The refusal of what no upload may ask for, whatever scopes the app has registered. */
 const permissionFault = ({ movedOnBy }: VersionUpload, asked: ParsedScope): PlatformError | null => {
   if (movedOnBy !== undefined) return refuse('activation_not_allowed', { param: movedOnBy })
   return asked.kind === 'refused' ? refuse(asked.code, { param: 'scopes' }) : null
 }
 
-/** The manifest as it is stored. @throws payload_too_large */
+/** The manifest in the form in which it is stored. @throws payload_too_large */
 const manifestText = (manifest: VersionUpload['manifest']): string => {
   const text = JSON.stringify(manifest)
   if (Buffer.byteLength(text) <= manifestLimitBytes) return text
   throw refuse('payload_too_large', { param: 'manifest', details: { maximumBytes: manifestLimitBytes } })
 }
 
-/** The SHA-256 of an artifact that is what the uploader says it is. */
+/** The SHA-256 of an artifact. @throws checksum_mismatch when the uploader sent another one */
 const checkedSum = ({ content, sha256 }: NonNullable<VersionUpload['artifact']>): Uint8Array => {
   if (sha256 !== null && sha256 !== Buffer.from(content.sha256).toString('hex')) {
     throw refuse('checksum_mismatch', { param: 'artifact.sha256' })

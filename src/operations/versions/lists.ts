@@ -7,13 +7,15 @@ import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { type VersionRecord, versionRecord } from './version-record.ts'
 
+// The lists of versions for the contract, the console, the command line and the review queue, and the rollbacks.
+
 type VersionPage = Page<VersionRecord> & {
   readonly current: { readonly development: string | null; readonly production: string | null }
 }
 
 /**
- * One app's versions, newest number first.
- * @throws invalid_request for a cursor that this list did not give
+ * One app's versions, newest number first, with status `status` or any (null).
+ * @throws invalid_request for a cursor that this list did not return
  */
 export const listVersions = async (
   platform: Platform,
@@ -34,12 +36,12 @@ export const listVersions = async (
   }
 }
 
-/** A version in a list: all but its content. */
+/** A version in a list, without its content. */
 export type VersionSummary = Awaited<ReturnType<Queries['versions']['summaries']>>[number]
 
 /**
- * One app's versions without their content, newest number first, of one status or of all (null).
- * @throws invalid_request for a cursor that this list did not give
+ * One app's versions without their content, newest number first, with status `status` or any (null).
+ * @throws invalid_request for a cursor that this list did not return
  */
 export const listVersionSummaries = async (
   platform: Platform,
@@ -54,7 +56,7 @@ export const listVersionSummaries = async (
 const noEnd = Number.MAX_SAFE_INTEGER
 
 /**
- * All versions of an app at once, newest number first, for the person at the terminal.
+ * All versions of an app in one list, newest number first, for the command line.
  * @throws invalid_request for an unknown slug
  */
 export const listEveryVersion = async (platform: Platform, slug: string): Promise<VersionRecord[]> => {
@@ -64,24 +66,24 @@ export const listEveryVersion = async (platform: Platform, slug: string): Promis
 }
 
 /**
- * The number below which the next page of versions starts, from its cursor (null: from the newest).
- * @throws invalid_request for a cursor that no list of versions gave
+ * The version number below which the page after this cursor starts. Null is the first page.
+ * @throws invalid_request for a cursor that no list of versions returned
  */
-export const numberBefore = (cursor: string | null): number => {
-  if (cursor === null) return Number.MAX_SAFE_INTEGER
+const numberBefore = (cursor: string | null): number => {
+  if (cursor === null) return noEnd
   if (!/^[1-9]\d{0,14}$/.test(cursor)) throw refuse('invalid_request', { param: 'cursor' })
   return Number(cursor)
 }
 
-/** A version that waits for an operator, and since when (epoch milliseconds). */
+/** A version that waits for an operator. `since` is epoch milliseconds. */
 export type QueuedVersion = Omit<QueueRow, 'scopes' | 'since'> & {
   readonly scopes: readonly ScopeName[]
   readonly since: number
 }
 
 /**
- * What waits to be reviewed or, approved, to go live; of every app, longest first.
- * @throws invalid_request for a cursor that this list did not give
+ * The versions of every app that wait for a review or, once approved, for their activation; longest waiting first.
+ * @throws invalid_request for a cursor that this list did not return
  */
 export const listQueue = async (
   platform: Platform,
@@ -98,7 +100,7 @@ type QueueRow = Awaited<ReturnType<Queries['versions']['queue']>>[number]
 const queued = (row: QueueRow): QueuedVersion => ({
   ...row,
   scopes: parseStoredScope(row.scopes),
-  since: row.since ?? 0, // never null in these statuses
+  since: row.since ?? 0, // not null in these statuses
 })
 
 const start: QueuePlace = { since: -1, id: '' }
@@ -109,7 +111,7 @@ const placeFrom = (cursor: string): QueuePlace => {
   return { since: Number(since), id }
 }
 
-/** A row of the ledger, with what the two versions are called. */
+/** A rollback with the names of both versions. */
 export type LedgerRow = Pick<Rollback, 'id' | 'environment' | 'reason' | 'createdAt'> & {
   readonly from: string
   readonly to: string

@@ -26,7 +26,7 @@ export const moveVersion = async (
 }
 
 /**
- * Approves a submitted version and makes it the live one, both or neither; an event tells of each step.
+ * Approves a submitted version and makes it live, in one transaction with an audit row for each step.
  * @throws invalid_request for an unknown app, version_not_found, version_not_eligible
  */
 export const approveAndActivate = async (
@@ -48,23 +48,23 @@ export type VersionMove = {
   readonly slug: string
   readonly version: string
   readonly step: VersionStep
-  /** Why, when the step is to reject. */
+  /** The reason of a rejection; null for other steps. */
   readonly rejection: { readonly message: string; readonly items: readonly RejectionItem[] } | null
-  /** What whoever decides was shown. A version that is no longer that is not moved. */
+  /** What the person who decides was shown. The step is refused when the version has changed since. */
   readonly seen?: SeenVersion
 }
 
 /**
- * A version as somebody has looked at it: withdrawn and submitted again it has another time, with other content another
- * revision too. `liveId` is the version that it was compared with, null for none.
+ * A version as a person has looked at it. Submitting it again changes `submittedAt`, replacing its content changes
+ * `revision`. `liveId` is the live version that it was compared with, or null.
  */
 export type SeenVersion = Pick<Version, 'id' | 'revision' | 'submittedAt'> & { readonly liveId: string | null }
 
 /**
- * One step of a version's life, inside a transaction. Refused in the update itself when the status is not the one that
- * the step starts from. Activating supersedes the version that was live.
+ * Takes one step inside a transaction. The update itself checks the status, so of two steps at once only one is taken.
+ * Activating supersedes the version that was live.
  */
-export const takeStep = async (
+const takeStep = async (
   q: Queries,
   stamp: AuditStamp,
   actor: Actor,

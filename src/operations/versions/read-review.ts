@@ -6,28 +6,28 @@ import type { Platform } from '../platform.ts'
 import type { SeenVersion } from './move-version.ts'
 import { type VersionRecord, versionRecord } from './version-record.ts'
 
-/** What somebody who decides on a version has to see. */
+/** What an operator sees before deciding on a version. */
 export type Review = {
   readonly app: Pick<App, 'slug' | 'name' | 'status'>
   readonly owner: Pick<User, 'id' | 'name' | 'email'>
   readonly version: VersionRecord
-  /** What users get now; null when nothing is live, and then there is nothing to compare with. */
+  /** The live version to compare with; null when there is none. */
   readonly live: VersionRecord | null
-  /** The first changes of the manifest against the live one, and how many more there are. */
+  /** The first changes of the manifest compared with the live version, and the number of further changes. */
   readonly changes: readonly ManifestChange[]
   readonly moreChanges: number
-  /** Scopes that the live version does not have, and those that only it has. */
+  /** Scopes that only this version has, and scopes that only the live version has. */
   readonly newScopes: readonly ScopeName[]
   readonly droppedScopes: readonly ScopeName[]
-  /** What a decision has to be bound to. */
+  /** Send this back with the decision, so that it applies only to what was shown. */
   readonly seen: SeenVersion
 }
 
-/** Nobody reads more; the whole manifest is there beside it. */
+/** The page also shows the whole manifest. */
 const mostChanges = 200
 
 /**
- * A version beside the one that is live, with the difference between them.
+ * A version and the live version, with the differences between them.
  * @throws version_not_found for an unknown app or version
  */
 export const readReview = async (platform: Platform, slug: string, name: string): Promise<Review> => {

@@ -31,8 +31,8 @@ type RolledBack = {
 }
 
 /**
- * Goes back to another version: in development the head moves, in production a version that was live before becomes
- * live again and the live one is superseded. Every rollback is a row of the ledger; a dry run changes nothing.
+ * Goes back to another version. In development the head moves; in production a version that was live before becomes live
+ * again and the live one is superseded. Every rollback is recorded; a dry run changes nothing.
  * @throws version_not_found, no_previous_version, version_already_current, version_not_eligible
  */
 export const rollBackVersion = async (
@@ -75,7 +75,7 @@ export const rollBackVersion = async (
   return await once(platform, { request: repeatable, now, work })
 }
 
-/** What is current, and what is to take its place. */
+/** The current version and the version that replaces it. */
 type Swap = { readonly app: App; readonly from: Version; readonly to: Version }
 
 const findSwap = async (q: Queries, appId: string, request: RollbackRequest): Promise<Swap | PlatformError> => {
@@ -110,7 +110,10 @@ const targetVersion = async (
   return previous ?? refuse('no_previous_version')
 }
 
-/** Moves the head, or swaps the live version. Throws rather than refuses where a status is not as read: half a swap must not stay. */
+/**
+ * Moves the head, or swaps the live version.
+ * @throws Error when a status has changed since it was read, so that the transaction undoes half of a swap
+ */
 const applySwap = async (q: Queries, { app, from, to }: Swap, environment: Environment, now: number): Promise<void> => {
   if (environment === 'development') return await q.apps.setDevelopmentVersion(app.id, to.id, now)
   const isSwapped =

@@ -6,7 +6,7 @@ import type { VersionStatus } from '../../domain/version.ts'
 import type { Platform } from '../platform.ts'
 import { storedJson } from '../stored-json.ts'
 
-/** A version as the contract shows it, but for the form of its times (epoch milliseconds here). */
+/** A version as the contract shows it, with times in epoch milliseconds. */
 export type VersionRecord = {
   readonly id: string
   readonly number: number
@@ -27,7 +27,7 @@ export type VersionRecord = {
 }
 export type RejectionItem = { readonly path: string; readonly message: string }
 
-/** The record of a row; the app says whether it is the development head. */
+/** The record of a row. The app knows whether it is the development head. */
 export const versionRecord = (row: Version, app: Pick<App, 'developmentVersionId'>): VersionRecord => ({
   id: row.id,
   number: row.number,
@@ -47,7 +47,7 @@ export const versionRecord = (row: Version, app: Pick<App, 'developmentVersionId
   activatedAt: row.activatedAt,
 })
 
-/** A version and whether it is current, as this transaction has left them. */
+/** Reads a version again at the end of the transaction that changed it. */
 export const readVersionRecord = async (q: Queries, appId: string, id: string): Promise<VersionRecord> => {
   const row = await q.versions.byId(appId, id)
   const app = await q.apps.byId(appId)
@@ -65,8 +65,8 @@ const artifactOf = (row: Version): VersionRecord['artifact'] =>
       }
 
 /**
- * The version of this name, if it is this app's.
- * @throws version_not_found
+ * The version with this name.
+ * @throws version_not_found when this app has none
  */
 export const findVersion = async (
   platform: Platform,
@@ -78,7 +78,7 @@ export const findVersion = async (
   return versionRecord(row, app)
 }
 
-/** What users get of an app, or in development its head, which is also what an install opens; null when there is none. */
+/** The version that users of an environment get: the live version, or in development the head. Null when there is none. */
 export const currentVersion = async (
   q: Queries,
   app: Pick<App, 'id' | 'developmentVersionId'>,
