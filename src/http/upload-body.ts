@@ -1,10 +1,11 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { PlatformError, refuse } from '../domain/errors.ts'
+import { networkKeyOf } from '../domain/ip-address.ts'
 import { bodyCheck } from './checked-body.ts'
 import { type Call, callOf } from './call.ts'
 import { parseStrictBytes } from './strict-json.ts'
-import { createUploadSlots, type UploadSlots } from './upload-slots.ts'
+import { createUploadSlots, type Uploader } from './upload-slots.ts'
 import { type ScannedUpload, UploadScanner } from './upload-scanner.ts'
 
 /** An upload up to this size never waits for a slot. */
@@ -14,6 +15,8 @@ const longestWaitMs = 20_000
 /** How far a sender may fall behind the least rate: so long it may be silent, however fast it was before. */
 const longestLagMs = 10_000
 const leastBytesPerMs = (16 * 1024) / 1_000
+/** Waits for a slot; the function that it gives hands the slot back. */
+type EnterSlot = () => Promise<() => void>
 /** How long a large upload may take to arrive, whatever its rate. */
 const longestUploadMs = 300_000
 /** Bytes that are decoded and hashed in one go, about half a millisecond; then everybody else has a turn. */
@@ -24,24 +27,33 @@ const stepBytes = 128 * 1024
  * beside other requests, and stands in the body as an empty string. `call.file` has it.
  * @throws payload_too_large, invalid_json, invalid_request, unavailable
  */
-export const uploadBody = (schema: TSchema) => {
+export const uploadBody = (schema: TSchema, ownerOf: (appId: string) => Promise<string | null>) => {
   const check = bodyCheck(schema)
   const slots = createUploadSlots(longestWaitMs)
   return new Elysia()
     .onParse({ as: 'scoped' }, () => ({}))
     .onTransform({ as: 'scoped' }, async (context) => {
       const call = callOf(context.request)
-      const { json, file } = await scan(call, slots)
+      const { json, file } = await scan(call, async () => await slots.enter(await uploaderOf(call, ownerOf)))
       call.file = file
       context.body = check(parseStrictBytes(json))
     })
 }
 
+/** The app is known by now: only an app may send a large body. */
+const uploaderOf = async (
+  { notes, address }: Call,
+  ownerOf: (appId: string) => Promise<string | null>,
+): Promise<Uploader> => {
+  const app = notes.appId ?? ''
+  return { app, account: (await ownerOf(app)) ?? '', network: networkKeyOf(address) }
+}
+
 /** A caller who leaves in the middle has sent no JSON; it is not a failure of ours. */
-const scan = async (call: Call, slots: UploadSlots): Promise<ScannedUpload> => {
+const scan = async (call: Call, enter: EnterSlot): Promise<ScannedUpload> => {
   const scanner = new UploadScanner()
   try {
-    for await (const step of stepsOf(call, slots)) scanner.take(step)
+    for await (const step of stepsOf(call, enter)) scanner.take(step)
   } catch (error) {
     throw error instanceof PlatformError ? error : refuse('invalid_json')
   }
@@ -49,14 +61,13 @@ const scan = async (call: Call, slots: UploadSlots): Promise<ScannedUpload> => {
 }
 
 /** The body in small steps with a turn for everybody else between them; what has not been read stays with the sender. */
-async function* stepsOf(call: Call, slots: UploadSlots): AsyncGenerator<Uint8Array> {
-  const { notes, addressKey: address } = call
+async function* stepsOf(call: Call, enter: EnterSlot): AsyncGenerator<Uint8Array> {
   const deadline = call.startedAt + longestUploadMs
   let total = 0
   for await (const chunk of fastEnough(call.request.body)) {
     total += chunk.length
     if (total > call.bodyLimitBytes) throw refuse('payload_too_large')
-    if (total > smallBytes) call.release ??= await slots.enter({ app: notes.appId ?? notes.userId ?? '', address })
+    if (total > smallBytes) call.release ??= await enter()
     if (performance.now() > deadline) throw refuse('unavailable', { retryAfterSeconds: 1 })
     for (let at = 0; at < chunk.length; at += stepBytes) {
       yield chunk.subarray(at, at + stepBytes)

@@ -1,24 +1,24 @@
 import { createWaitingLine, type WaitingLine } from '../runtime/waiting-line.ts'
 
-/** The app and the address of an upload. Slots are shared fairly between both. */
-export type Uploader = { readonly app: string; readonly address: string }
+/** The app of an upload, the account that owns the app, and the network that the upload comes from. */
+export type Uploader = { readonly app: string; readonly account: string; readonly network: string }
 
-type Shares = { readonly all: number; readonly app: number; readonly address: number }
+type Shares = { readonly all: number } & { readonly [Part in keyof Uploader]: number }
 
-/** Large uploads that may be in memory at a time, 10 MiB each at most. One app or address leaves room for others. */
-export const slotShares: Shares = { all: 8, app: 2, address: 4 }
+/** Large uploads that may be in memory at a time, 10 MiB each at most. One app, account or network leaves room for others. */
+export const slotShares: Shares = { all: 8, app: 2, account: 4, network: 4 }
 /** Uploads that may wait for a slot. Each holds as much in memory as an upload may have without one. */
-export const lineShares: Shares = { all: 64, app: 8, address: 16 }
+export const lineShares: Shares = { all: 64, app: 8, account: 16, network: 16 }
+const parts = ['app', 'account', 'network'] as const
 
 export type UploadSlots = WaitingLine<Uploader>
 
-/** Whether one more of this app and address stays within the shares. */
+/** Whether one more of this uploader stays within the shares. */
 const hasRoom = (who: Uploader, others: readonly Uploader[], shares: Shares): boolean =>
   others.length < shares.all &&
-  others.filter(({ app }) => app === who.app).length < shares.app &&
-  others.filter(({ address }) => address === who.address).length < shares.address
+  parts.every((part) => others.filter((other) => other[part] === who[part]).length < shares[part])
 
-/** First come, first served, but an upload whose app or address has its share already lets others pass. */
+/** First come, first served, but an upload whose app, account or network has its share already lets others pass. */
 export const createUploadSlots = (longestWaitMs: number): UploadSlots => {
   const running: Uploader[] = []
   return createWaitingLine<Uploader>(

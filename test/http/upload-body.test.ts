@@ -10,7 +10,7 @@ const log = createLog({ write: () => undefined, flush: () => undefined })
 const openApp = () =>
   new Elysia()
     .use(errorHandling(log, () => null))
-    .use(uploadBody(Type.Object({ a: Type.Integer() })))
+    .use(uploadBody(Type.Object({ a: Type.Integer() }), async () => 'an account'))
     .post('/', async ({ body }) => body)
 
 /** An upload of so many bytes that began so long ago: what it is answered, and what lets go of what it holds. */

@@ -2,19 +2,20 @@ import { expect, test } from 'bun:test'
 import { createUploadSlots, lineShares, slotShares, type Uploader } from '../../src/http/upload-slots.ts'
 
 const codeOf = async (taken: Promise<unknown>): Promise<unknown> => await taken.catch(({ code }) => code)
-/** Another app at another address each time. */
+/** Another app of another account in another network each time. */
 let counted = 0
 const somebody = (who: Partial<Uploader> = {}): Uploader => {
   counted += 1
-  return { app: `app ${counted}`, address: `address ${counted}`, ...who }
+  return { app: `app ${counted}`, account: `account ${counted}`, network: `network ${counted}`, ...who }
 }
 
-test('eight uploads hold a slot at a time, two of one app and four of one address; the next waits in turn for one that is handed back', async () => {
-  expect(slotShares).toEqual({ all: 8, app: 2, address: 4 })
+test('eight uploads hold a slot at a time, two of one app, four of one account and four of one network; the next waits in turn for one that is handed back', async () => {
+  expect(slotShares).toEqual({ all: 8, app: 2, account: 4, network: 4 })
   for (const [who, share] of [
     [{}, 8],
     [{ app: 'one' }, 2],
-    [{ address: 'one' }, 4],
+    [{ account: 'one' }, 4],
+    [{ network: 'one' }, 4],
   ] as const) {
     const slots = createUploadSlots(10_000)
     const holding = await Promise.all(Array.from({ length: share }, async () => await slots.enter(somebody(who))))
@@ -34,32 +35,32 @@ test('eight uploads hold a slot at a time, two of one app and four of one addres
   }
 })
 
-test('an app that has its share, and many more waiting, keeps no other app from a slot, nor does an address', async () => {
+test('an app that has its share, and many more waiting, keeps no other app from a slot, nor does a network', async () => {
   const slots = createUploadSlots(10_000)
-  const greedy = { app: 'greedy', address: 'crowded' }
+  const greedy = somebody({ app: 'greedy', network: 'crowded' })
   const handBacks = await Promise.all([slots.enter(greedy), slots.enter(greedy)])
   const waiting = Array.from({ length: lineShares.app }, async () => await slots.enter(greedy))
   for (const late of waiting) late.catch(() => undefined) // most of them wait until long after this test
   expect(await slots.enter(somebody())).toBeFunction()
-  await slots.enter(somebody({ address: 'crowded' }))
-  await slots.enter(somebody({ address: 'crowded' }))
-  const sameAddress = slots.enter(somebody({ address: 'crowded' }))
+  await slots.enter(somebody({ network: 'crowded' }))
+  await slots.enter(somebody({ network: 'crowded' }))
+  const sameNetwork = slots.enter(somebody({ network: 'crowded' }))
   expect(await slots.enter(somebody())).toBeFunction()
   handBacks.forEach((handBack) => handBack())
   await Promise.all([waiting[0], waiting[1]])
   expect(
-    await Promise.race([sameAddress.then(() => 'began').catch(() => 'refused'), Bun.sleep(1).then(() => 'waits')]),
+    await Promise.race([sameNetwork.then(() => 'began').catch(() => 'refused'), Bun.sleep(1).then(() => 'waits')]),
   ).toBe('waits')
 })
 
 test('one that cannot begin lets those behind it pass', async () => {
   const slots = createUploadSlots(10_000)
   const [full] = await Promise.all([
-    slots.enter({ app: 'one', address: 'a' }),
-    slots.enter({ app: 'one', address: 'b' }),
+    slots.enter(somebody({ app: 'one', network: 'a' })),
+    slots.enter(somebody({ app: 'one', network: 'b' })),
   ])
   const others = await Promise.all(Array.from({ length: 6 }, async () => await slots.enter(somebody())))
-  const third = slots.enter({ app: 'one', address: 'c' })
+  const third = slots.enter(somebody({ app: 'one', network: 'c' }))
   const behind = slots.enter(somebody())
   others[0]?.()
   expect(await behind).toBeFunction()
@@ -69,19 +70,20 @@ test('one that cannot begin lets those behind it pass', async () => {
 
 test('whoever waits too long is told to come back, and no slot is lost with them', async () => {
   const slots = createUploadSlots(5)
-  const who = { app: 'one', address: 'a' }
+  const who = somebody({ app: 'one', network: 'a' })
   const [handBack] = await Promise.all([slots.enter(who), slots.enter(who)])
   expect(await codeOf(slots.enter(who))).toBe('unavailable')
   handBack()
   expect(await slots.enter(who)).toBeFunction()
 })
 
-test('64 wait at most, eight of one app and sixteen of one address; whoever comes after them is told at once to come back', async () => {
-  expect(lineShares).toEqual({ all: 64, app: 8, address: 16 })
+test('64 wait at most, eight of one app and sixteen of one account or network; whoever comes after them is told at once to come back', async () => {
+  expect(lineShares).toEqual({ all: 64, app: 8, account: 16, network: 16 })
   for (const [who, held, share] of [
     [{}, 8, 64],
     [{ app: 'one' }, 2, 8],
-    [{ address: 'one' }, 4, 16],
+    [{ account: 'one' }, 4, 16],
+    [{ network: 'one' }, 4, 16],
   ] as const) {
     const slots = createUploadSlots(10_000)
     const holding = await Promise.all(Array.from({ length: held }, async () => await slots.enter(somebody(who))))

@@ -15,6 +15,7 @@ import {
   versionRecord,
   versionUpload,
 } from '../contract/versions.ts'
+import { ownerOf } from '../../operations/apps/app-record.ts'
 import type { Door } from '../door.ts'
 import { idempotencyKeyOf, repeatableRequest } from '../idempotency-key.ts'
 import { jsonBody } from '../json-body.ts'
@@ -75,7 +76,7 @@ const list = (door: Door) =>
 const create = (door: Door) =>
   new Elysia()
     .derive(async ({ request }) => ({ bearer: await requireCaller(door, callOf(request), 'write') }))
-    .use(uploadBody(versionUpload))
+    .use(uploadBody(versionUpload, async (appId) => await ownerOf(door.platform, appId)))
     .post(
       path,
       async ({ bearer, body, request, set, status }) => {

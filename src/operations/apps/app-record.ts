@@ -90,3 +90,7 @@ export const ownsActiveApp =
     if (app === null) return refuse('route_not_found')
     return app.status === 'active' ? null : refuse('app_inactive')
   }
+
+/** The ID of the account that owns an app; null for an app that does not exist. */
+export const ownerOf = async (platform: Platform, appId: string): Promise<string | null> =>
+  (await platform.database.queries.apps.byId(appId))?.ownerId ?? null
