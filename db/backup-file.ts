@@ -3,9 +3,9 @@ import { DatabaseUnusable } from './database.ts'
 import { inspectSchema, type Migration } from './migrate.ts'
 import { backUp } from './sqlite/backup.ts'
 import { connect } from './sqlite/connection.ts'
-import { assertNotMoved } from './sqlite/moved.ts'
+import { assertNotMoved } from './sqlite/servable.ts'
 import { assertPlace } from './sqlite/place.ts'
-import { canonicalPath } from './sqlite/private-file.ts'
+import { canonicalPath } from './sqlite/files.ts'
 
 type BackupOptions = {
   readonly file: string

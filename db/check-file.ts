@@ -6,7 +6,7 @@ import type { Migration } from './migrate.ts'
 import { findFaults } from './sqlite/check.ts'
 import { Connection } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
-import { canonicalPath } from './sqlite/private-file.ts'
+import { canonicalPath } from './sqlite/files.ts'
 
 /** Everything that is wrong with a database file, in plain sentences, also when it could not be opened for use. */
 export const checkFile = (

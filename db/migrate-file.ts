@@ -1,8 +1,8 @@
 import { migrate, type Migration } from './migrate.ts'
-import { assertServable } from './sqlite/acknowledged.ts'
+import { assertServable } from './sqlite/servable.ts'
 import { assertPlace } from './sqlite/place.ts'
-import { patiently } from './sqlite/patiently.ts'
-import { assertPrivate, canonicalPath, createPrivately, syncFolderOf } from './sqlite/private-file.ts'
+import { patiently } from './sqlite/fault.ts'
+import { assertPrivate, canonicalPath, createPrivately, syncFolderOf } from './sqlite/files.ts'
 import { withRoom } from './sqlite/room.ts'
 
 /** Creates the database if there is none and brings its schema up to date; gives the names of what was applied. */

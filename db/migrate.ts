@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto'
 import { DatabaseUnusable } from './database.ts'
-import { connectForLooking } from './sqlite/commit-count.ts'
-import { connect, type Connection } from './sqlite/connection.ts'
-import { faultKind, lacksRoom } from './sqlite/fault.ts'
-import { patiently } from './sqlite/patiently.ts'
-import { activeObject, differenceFrom, recordOfMigrations } from './sqlite/schema-as-made.ts'
-import type { SchemaObject } from './sqlite/schema-structure.ts'
-import { assertOwnWal } from './sqlite/wal-owner.ts'
+import { connect, connectForLooking, type Connection } from './sqlite/connection.ts'
+import { faultKind, lacksRoom, patiently } from './sqlite/fault.ts'
+import { activeObject, differenceFrom, recordOfMigrations, type SchemaObject } from './sqlite/schema.ts'
+import { assertOwnWal } from './sqlite/servable.ts'
 
 /** One step of the schema. Append-only: an applied one never changes, which its checksum proves. */
 export type Migration = {

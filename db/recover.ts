@@ -5,14 +5,11 @@ import { migrate, type Migration } from './migrate.ts'
 import { createQueries } from './queries/index.ts'
 import { type EndedByRestore, endEverythingIssued } from './restore/end-everything-issued.ts'
 import { readAcknowledged, readKeptTime, writeAcknowledged } from './sqlite/acknowledged.ts'
-import { connectForLooking, laterCount, nextCount, readCount } from './sqlite/commit-count.ts'
-import { connectAlone } from './sqlite/alone.ts'
-import type { Connection } from './sqlite/connection.ts'
-import { assertNotMoved } from './sqlite/moved.ts'
+import { connectForLooking, type Connection, laterCount, nextCount, readCount } from './sqlite/connection.ts'
+import { connectAlone, lockAgainstServers } from './sqlite/lock.ts'
+import { assertNotMoved, assertOwnWal } from './sqlite/servable.ts'
 import { assertPlace } from './sqlite/place.ts'
-import { canonicalPath } from './sqlite/private-file.ts'
-import { lockAgainstServers } from './sqlite/server-lock.ts'
-import { assertOwnWal } from './sqlite/wal-owner.ts'
+import { canonicalPath } from './sqlite/files.ts'
 
 type RecoverOptions = {
   readonly file: string

@@ -6,13 +6,12 @@ import { migrate, type Migration } from './migrate.ts'
 import { createQueries } from './queries/index.ts'
 import { clampTimes } from './restore/clamp-times.ts'
 import { type EndedByRestore, endEverythingIssued } from './restore/end-everything-issued.ts'
-import { assertServable, readAcknowledged, readKeptTime, writeAcknowledged } from './sqlite/acknowledged.ts'
-import { connectAlone } from './sqlite/alone.ts'
-import { laterCount, nextCount, readCount } from './sqlite/commit-count.ts'
-import type { Connection } from './sqlite/connection.ts'
+import { assertServable } from './sqlite/servable.ts'
+import { readAcknowledged, readKeptTime, writeAcknowledged } from './sqlite/acknowledged.ts'
+import { connectAlone, lockAgainstServers } from './sqlite/lock.ts'
+import { type Connection, laterCount, nextCount, readCount } from './sqlite/connection.ts'
 import { assertPlace } from './sqlite/place.ts'
-import { canonicalPath } from './sqlite/private-file.ts'
-import { lockAgainstServers } from './sqlite/server-lock.ts'
+import { canonicalPath } from './sqlite/files.ts'
 
 type ResetOptions = {
   readonly file: string

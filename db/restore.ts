@@ -8,13 +8,12 @@ import type { CarriedOver } from './restore/ends.ts'
 import { type EndedByRestore, endEverythingIssued } from './restore/end-everything-issued.ts'
 import { holdPredecessor, keepPredecessor, type Predecessor, readPredecessor } from './restore/predecessor.ts'
 import { readAcknowledged } from './sqlite/acknowledged.ts'
-import { laterCount, nextCount, readCount } from './sqlite/commit-count.ts'
-import { connect, Connection } from './sqlite/connection.ts'
+import { connect, Connection, laterCount, nextCount, readCount } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
-import { assertNotMoved } from './sqlite/moved.ts'
+import { assertNotMoved } from './sqlite/servable.ts'
 import { assertPlace } from './sqlite/place.ts'
-import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './sqlite/private-file.ts'
-import { lockAgainstServers } from './sqlite/server-lock.ts'
+import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './sqlite/files.ts'
+import { lockAgainstServers } from './sqlite/lock.ts'
 
 type RestoreOptions = {
   readonly file: string

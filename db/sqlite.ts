@@ -12,44 +12,40 @@ import {
   type TransactionOptions,
 } from './database.ts'
 import { inspectSchema, migrate, type Migration } from './migrate.ts'
-import { abandon } from './sqlite/abandon.ts'
-import { Acknowledged, assertServable, readKeptTime } from './sqlite/acknowledged.ts'
+import { abandon, faultKind, patiently, sqliteCode } from './sqlite/fault.ts'
+import { Acknowledged, readKeptTime } from './sqlite/acknowledged.ts'
+import { assertServable } from './sqlite/servable.ts'
 import { backUp } from './sqlite/backup.ts'
 import { findFaults } from './sqlite/check.ts'
 import { Checkpointer } from './sqlite/checkpointer.ts'
 import { CommitQueue } from './sqlite/commit-queue.ts'
-import { connect, useWal } from './sqlite/connection.ts'
-import { faultKind, sqliteCode } from './sqlite/fault.ts'
-import { FileGuard } from './sqlite/file-guard.ts'
+import { connect, ReadingConnection, useWal, WritingConnection } from './sqlite/connection.ts'
+import { assertPrivate, canonicalPath, companionsOf, createPrivately, FileGuard, syncFolderOf } from './sqlite/files.ts'
 import { assertPlace } from './sqlite/place.ts'
-import { patiently } from './sqlite/patiently.ts'
-import { assertPrivate, canonicalPath, companionsOf, createPrivately, syncFolderOf } from './sqlite/private-file.ts'
-import { ReadingConnection } from './sqlite/reading-connection.ts'
 import { Room, withRoom } from './sqlite/room.ts'
-import { type ServerLock, takeServerLock } from './sqlite/server-lock.ts'
+import { type ServerLock, takeServerLock } from './sqlite/lock.ts'
 import { WalSync } from './sqlite/wal-sync.ts'
-import { WritingConnection } from './sqlite/writing-connection.ts'
 
 export type SqliteOptions<Q> = {
   readonly file: string
   /**
-   * `server`: the one long-lived process of the file, with group commit. `operator`: a short-lived process beside it or
-   * alone; each transaction is one commit.
+   * `server`: the one long-lived process of the file, with group commit. `operator`: a short-lived process, beside a server or
+   * alone, whose transactions are one commit each.
    */
   readonly role: 'server' | 'operator'
-  /** Called for the reading and for the writing connection, and again should the writing one be replaced. */
+  /** Called for the reading and for the writing connection, and again if the writing one is replaced. */
   readonly createQueries: (db: BunSQLiteDatabase) => Q
   readonly migrations: readonly Migration[]
-  /** Creates the file and brings its schema up to date; otherwise a missing or outdated one is refused. */
+  /** Whether to create the file and bring its schema up to date. Otherwise a missing or outdated one is refused. */
   readonly migrate: boolean
   /**
-   * How long the WAL grows before it is copied into the database, in pages of 4 KiB. What it grew beyond while somebody
-   * kept it from being copied is cut off once it starts over.
+   * How far the WAL grows before it is copied into the database, in pages of 4 KiB. If a reader keeps it from being copied, it
+   * grows further, and is truncated once it starts over.
    */
   readonly checkpointAfterPages?: number
-  /** How much room is kept on the disk for ending access once it is full; none by default. */
+  /** How much disk space is reserved for ending access on a full disk; none by default. */
   readonly reserveBytes?: number
-  /** Called with how long each sync of the write-ahead log took. */
+  /** Called with the duration of each sync of the WAL. */
   readonly onSync?: (milliseconds: number) => void
   /** Called once, when writes have stopped for good. */
   readonly onFault?: (fault: StoreFault) => void
@@ -62,9 +58,9 @@ const lockedSentence =
 const walFrameBytes = 4_096 + 24
 
 /**
- * Opens the store on an SQLite file. Throws `DatabaseUnusable` with a sentence for the operator when the file is
- * missing, not private, known under several names, another program's, newer than this program, damaged, without changes that were acknowledged, or
- * served by another process.
+ * Opens the store on an SQLite file.
+ * @throws DatabaseUnusable with a sentence for the operator if the file is missing, not private, known under several names,
+ *   another program's, newer than this program, damaged, lacks acknowledged changes, or is served by another process
  */
 export const openSqlite = async <Q>(options: SqliteOptions<Q>): Promise<Store<Q>> => {
   if (!options.migrate && !existsSync(options.file)) {
@@ -118,12 +114,12 @@ class SqliteStore<Q> implements Store<Q> {
     this.#reader = new ReadingConnection(file, createQueries)
     this.queries = this.#reader.queries
     this.#writer = this.#openWriter()
-    // The first look at a WAL database creates its -wal.
+    // The first read creates the -wal.
     this.#reader.connection.value('SELECT count(*) FROM sqlite_schema')
     this.#acknowledged = new Acknowledged(file, (error) => this.#stop(reasonOf(error), error))
     syncFolderOf(file)
     this.#walSync = new WalSync(companionsOf(file).wal, options.onSync)
-    // Without the names of the -shm and of the lock, others would write beside us under locks of their own.
+    // If the -shm or the lock lost its name, other processes would write under locks of their own.
     const { wal, shm, lock: serverLock } = companionsOf(file)
     this.#guard = new FileGuard([file, wal, shm, ...(role === 'server' ? [serverLock] : [])])
     this.#room = new Room({ file, reserveBytes })
@@ -148,7 +144,7 @@ class SqliteStore<Q> implements Store<Q> {
     return this.#room.reason === null ? this.#queue.transaction(work) : Promise.reject(noRoom())
   }
 
-  /** The room that is kept for ending access is not for the trace of a refusal: anybody may ask, as often as they like. */
+  /** Refuses a transaction that ended no access, so that the reserve is not used up by the traces of refusals. */
   #ending<T>(work: (queries: Q) => Awaitable<T>, endsAccess: (value: T) => boolean) {
     return async (queries: Q): Promise<T> => {
       const value = await work(queries)
@@ -210,8 +206,8 @@ class SqliteStore<Q> implements Store<Q> {
 
   async #letGo(): Promise<void> {
     await this.#checkpointer?.close()
-    // The last connection copies what is left of the WAL and removes it; with others beside, at least nothing is left
-    // to copy.
+    // The last connection to close copies the rest of the WAL and removes it. If other processes have the file open, at least
+    // nothing is left to copy.
     if (this.options.role === 'server') this.#writer.connection.value('PRAGMA wal_checkpoint(TRUNCATE)')
     this.#reader.close()
     this.#writer.close()
@@ -241,8 +237,8 @@ class SqliteStore<Q> implements Store<Q> {
   }
 
   /**
-   * The operator's commits are durable as they return. The files are compared before every answer, so that no
-   * acknowledged change is in a file that had lost its name.
+   * An operator's commits are durable when they return. The files are checked before each answer, so that no acknowledged
+   * change is in a file that has lost its name.
    */
   async #durable(): Promise<void> {
     if (this.options.role === 'server') await this.#walSync.sync()
@@ -252,10 +248,10 @@ class SqliteStore<Q> implements Store<Q> {
     this.#reader.refresh()
   }
 
-  /** The WAL still has every page: trying again later is all there is to do, unless the disk failed. */
+  /** The WAL still has every page, so a later checkpoint tries again, unless the disk failed. */
   #checkpointFailed(error: unknown): void {
     this.#failedCheckpoints += 1
-    // What could not be opened was not written to. That the file has lost its name is noticed elsewhere.
+    // A file that could not be opened was not written to. A file that has lost its name is noticed elsewhere.
     const isNotOpened = sqliteCode(error)?.startsWith('SQLITE_CANTOPEN') === true
     if (!isNotOpened && faultKind(error) === 'state_unknown') this.#stop(reasonOf(error), error)
   }
@@ -271,7 +267,7 @@ class SqliteStore<Q> implements Store<Q> {
   #stop(reason: string, cause: unknown): void {
     if (this.#stopped !== null) return
     this.#stopped = reason
-    abandon([this.#writer, this.#reader, this.#checkpointer])
+    abandon(this.#writer, this.#reader, this.#checkpointer)
     this.#queue.stop(() => refuse('unavailable', { retryAfterSeconds: 30 }))
     this.options.onFault?.({ reason, cause })
   }
@@ -279,7 +275,7 @@ class SqliteStore<Q> implements Store<Q> {
 
 const noRoom = () => refuse('unavailable', { retryAfterSeconds: 5 })
 
-/** What a user without special rights may still use. */
+/** The space that a user without special rights may still use. */
 const freeBytesBeside = (file: string): number | null => {
   try {
     const { bavail, bsize } = statfsSync(dirname(file))

@@ -2,7 +2,7 @@ import { existsSync, linkSync, readdirSync, renameSync, rmSync, statSync } from 
 import { dirname, join } from 'node:path'
 import { DatabaseUnusable } from '../database.ts'
 import { Connection } from './connection.ts'
-import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './private-file.ts'
+import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './files.ts'
 import { startThread } from './thread.ts'
 
 /**

@@ -2,13 +2,12 @@ import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseUnusable } from '../database.ts'
 import { inspectSchema, type Migration, orphansOf } from '../migrate.ts'
-import { missingSentence, readAcknowledged } from './acknowledged.ts'
+import { foreignWalSentence, missingSentence, movedSentence } from './servable.ts'
+import { readAcknowledged } from './acknowledged.ts'
 import type { Connection } from './connection.ts'
 import { faultKind } from './fault.ts'
-import { furtherNames } from './one-name.ts'
-import { movedSentence } from './moved.ts'
-import { companionsOf, exposures } from './private-file.ts'
-import { foreignWalSentence } from './wal-owner.ts'
+import { furtherNames } from './place.ts'
+import { companionsOf, exposures } from './files.ts'
 
 const writableByOthers = 0o022
 

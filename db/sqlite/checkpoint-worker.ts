@@ -2,7 +2,7 @@ import { fdatasyncSync } from 'node:fs'
 import { parentPort } from 'node:worker_threads'
 import { connect, type Connection } from './connection.ts'
 import { sqliteCode } from './fault.ts'
-import { descriptorOf } from './private-file.ts'
+import { descriptorOf } from './files.ts'
 
 export type CheckpointOrder = { readonly kind: 'open' | 'copy'; readonly file: string } | { readonly kind: 'close' }
 
@@ -10,8 +10,8 @@ export type CheckpointReport =
   | { readonly kind: 'opened' | 'copied' | 'closed' }
   | { readonly kind: 'failed'; readonly code: string | null; readonly message: string }
 
-// This file is the other thread of the checkpointer. It has a connection of its own, which SQLite allows beside a
-// writer; the locks of all connections are those of the one process.
+// The worker of the checkpointer. It has a connection of its own, which SQLite allows beside a writer; all connections of a
+// process share its locks.
 let connection: Connection | null = null
 
 const obey = (order: CheckpointOrder): CheckpointReport => {
@@ -30,7 +30,7 @@ const obey = (order: CheckpointOrder): CheckpointReport => {
   }
 }
 
-/** With the files beside the database, which a connection opens at its first look. */
+/** The first read opens the -wal and the -shm. */
 const opened = (file: string): Connection => {
   if (connection !== null) return connection
   const made = connect(file, { synchronous: 'FULL', busyTimeoutMs: 50 })
@@ -44,9 +44,9 @@ const opened = (file: string): Connection => {
 }
 
 /**
- * Copies what is committed. SQLite syncs the database only once the whole WAL is copied, which beside a writer is never
- * at once; left to the last few pages, for which the next batch waits, that sync took 35 to 80 ms with pages all over a
- * large file. So the pages are synced here, beside the writer, and the last sync finds little to do.
+ * Copies what is committed. SQLite syncs the database only once the whole WAL is copied. Done together with the last few pages,
+ * for which the next batch waits, that sync took 35 to 80 ms with pages all over a large file. So the pages are synced here,
+ * while the writer goes on, and the last sync finds little to do.
  */
 const copy = (connection: Connection, file: string): void => {
   connection.value('PRAGMA wal_checkpoint(PASSIVE)')
@@ -55,7 +55,7 @@ const copy = (connection: Connection, file: string): void => {
   try {
     fdatasyncSync(descriptor)
   } catch (error) {
-    // The error is reported once per open file: SQLite's own sync would not see it any more.
+    // Linux reports the error once per descriptor, so SQLite's own sync would not see it any more.
     throw new SyncFailed(error)
   }
 }

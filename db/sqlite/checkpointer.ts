@@ -2,16 +2,16 @@ import type { CheckpointOrder, CheckpointReport } from './checkpoint-worker.ts'
 import { connect, type Connection } from './connection.ts'
 import { startThread } from './thread.ts'
 
-/** Commits between two looks at the length of the WAL. */
+/** How many commits lie between two looks at the length of the WAL. */
 const lookEvery = 16
 
-/** So few pages may be left for the batch that waits; after so many passes it waits all the same. */
+/** How few pages may be left for the batch that waits, and after how many passes it waits for any number. */
 const shortRest = 64
 const passesBeside = 3
 
 type Progress = { readonly log: number; readonly checkpointed: number }
 
-/** A checkpoint failed in the other thread. `code` is SQLite's name of the reason. */
+/** A checkpoint failed in the worker. `code` is the name of SQLite's result code. */
 export class CheckpointFailed extends Error {
   constructor(
     readonly code: string,
@@ -24,16 +24,16 @@ export class CheckpointFailed extends Error {
 
 export type CheckpointerOptions = {
   readonly file: string
-  /** Pages in the WAL that make a checkpoint worth its syncs. */
+  /** How many pages in the WAL make a checkpoint worth its syncs. */
   readonly afterPages: number
   readonly failed: (error: unknown) => void
 }
 
 /**
- * Keeps the WAL short without stopping the event loop: another thread copies committed pages into the database. Beside
- * a busy writer it would never catch up, and the WAL starts over only once all of it was copied; so the last few pages
- * are copied while the next batch of transactions waits, for two short syncs. The thread starts soon
- * after the server, and opens all that it needs: later there may be no file descriptor left.
+ * Keeps the WAL short without stopping the event loop: a worker copies committed pages into the database. It could never catch
+ * up with a busy writer, and the WAL starts over only once all of it is copied, so the last few pages are copied while the
+ * next batch of transactions waits, for two short syncs. The worker starts soon after the server and opens all its files at
+ * once, because later no file descriptor may be free.
  */
 export class Checkpointer {
   readonly #connection: Connection
@@ -55,20 +55,20 @@ export class Checkpointer {
     this.#look = () => this.#tried(() => look.get()) ?? { log: 0, checkpointed: 0 }
   }
 
-  /** After a commit and before the next one: a promise when that one has to wait. */
+  /** Called after each commit. The next commit waits for the promise, if any. */
   committed(): Promise<void> | null {
     this.#commits += 1
     if (this.#state === 'rest_due') return this.#copy('idle')
-    if (this.#commits % lookEvery === 0) this.consider()
+    if (this.#commits % lookEvery === 0) this.#consider()
     return null
   }
 
-  /** Starts a checkpoint if the WAL has grown long, through whichever process. */
-  consider(): void {
+  /** Starts a checkpoint if the WAL has grown long, by whichever process. */
+  #consider(): void {
     if (this.#state === 'idle' && this.#isDue(this.#look())) void this.#copy('rest_due')
   }
 
-  /** From time to time: copies, when nobody writes, also what is left of a long WAL: else it would stay as it is. */
+  /** Called from time to time. Without it, the rest of a long WAL would stay when nothing more is written. */
   considerAtRest(): void {
     if (this.#state === 'copying') return
     if (this.#worker === null) return void this.#open()
@@ -79,7 +79,7 @@ export class Checkpointer {
     if (isQuiet ? isLeft : this.#state === 'idle' && this.#isDue(progress)) void this.#copy('rest_due')
   }
 
-  /** Ends the other thread and lets go of the file. */
+  /** Ends the worker and closes the file. */
   async close(): Promise<void> {
     while (this.#state === 'copying') await Bun.sleep(1)
     if (this.#worker) await this.#order({ kind: 'close' })
@@ -103,12 +103,11 @@ export class Checkpointer {
     this.#state = 'copying'
     const { log, checkpointed } = await this.#passes(next === 'rest_due' ? passesBeside : 1)
     this.#state = checkpointed < log ? next : 'idle'
-    // A rest that another process still reads, such as a backup, is left to grow by as much again before the next
-    // attempt.
+    // If another process still reads the rest, as a backup does, the WAL may grow by as much again before the next attempt.
     this.#dueAt = (checkpointed < log ? log : 0) + this.options.afterPages
   }
 
-  /** Copies until little is left: each pass leaves what was written during it, which is less and less. */
+  /** Copies until little is left: each pass leaves what was written during it, which gets less and less. */
   async #passes(left: number): Promise<Progress> {
     await this.#copyBeside().catch(this.options.failed)
     const progress = this.#look()
@@ -128,7 +127,7 @@ export class Checkpointer {
   async #copyBeside(): Promise<void> {
     const report = await this.#order({ kind: 'copy', file: this.options.file })
     if (report.kind !== 'failed') return
-    // The thread has ended. Better a slow server than a WAL that never stops growing.
+    // The worker has ended. A slow server is better than a WAL that grows without end.
     if (report.code === null) return this.#copyHere()
     throw new CheckpointFailed(report.code, report.message)
   }

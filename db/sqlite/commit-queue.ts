@@ -96,7 +96,9 @@ export class CommitQueue<Q> {
       if (this.#waiting.length >= longestQueue) return reject(unavailable(1))
       const askedAt = performance.now()
       this.#waiting.push({ work, resolve, reject, endsAccess, askedAt, value: undefined, failure: null })
-      this.#wake()
+      if (this.#running) return
+      this.#running = true
+      this.#again()
     })
   }
 
@@ -134,21 +136,11 @@ export class CommitQueue<Q> {
     return this.#lockedSince !== null && performance.now() - this.#lockedSince >= longestLockMs
   }
 
-  #wake(): void {
-    if (this.#running) return
-    this.#running = true
-    this.#again()
-  }
-
   #next(): void {
-    if (this.#waiting.length === 0) return this.#rest()
-    if (!this.#begin()) return
-    void this.#batch(this.#waiting.splice(0, this.options.batchLimit))
-  }
-
-  #rest(): void {
-    this.#running = false
-    this.#idle?.()
+    if (this.#waiting.length === 0) {
+      this.#running = false
+      this.#idle?.()
+    } else if (this.#begin()) void this.#batch(this.#waiting.splice(0, this.options.batchLimit))
   }
 
   /** False when a batch could not begin; the next try, if any, is scheduled. */

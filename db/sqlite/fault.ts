@@ -1,14 +1,15 @@
 import { closeSync, openSync } from 'node:fs'
+import { DatabaseUnusable } from '../database.ts'
 
-/** What an error of SQLite says about the state of the file. */
+/** What an error of SQLite means for the state of the file. */
 export type FaultKind =
-  /** Another process holds the lock, or no file descriptor is free: nothing happened, try again. */
+  /** Another process holds the lock, or no file descriptor is free. Nothing happened; try again. */
   | 'busy'
-  /** No space: SQLite took back the whole transaction before its commit record was complete, so the state is known. */
+  /** The disk is full. SQLite rolled the whole transaction back before its commit record was complete, so the state is known. */
   | 'full'
-  /** The disk or the file failed: whether the commit is there is only known after recovery. */
+  /** The disk or the file failed. Whether the commit was kept is only known after recovery. */
   | 'state_unknown'
-  /** About the statement alone: a constraint, a type, a mistake in SQL. */
+  /** The statement alone is at fault: a constraint, a type, a mistake in SQL. */
   | 'statement'
 
 const stateUnknown = [
@@ -23,7 +24,7 @@ const stateUnknown = [
   'SQLITE_NOMEM',
 ] as const
 
-/** The name of SQLite's result code, also when a query builder wrapped the error; null for any other error. */
+/** The name of SQLite's result code, also if a query builder wrapped the error; null for any other error. */
 export const sqliteCode = (error: unknown): string | null => {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if ('code' in cause && typeof cause.code === 'string' && cause.code.startsWith('SQLITE_')) return cause.code
@@ -40,7 +41,7 @@ export const faultKind = (error: unknown): FaultKind => {
   return stateUnknown.some((prefix) => code.startsWith(prefix)) ? 'state_unknown' : 'statement'
 }
 
-/** SQLite does not say why it could not open a file. */
+/** SQLite does not tell why it could not open a file, so this tries to open one. */
 const lacksDescriptors = (): boolean => {
   try {
     closeSync(openSync('/dev/null', 'r'))
@@ -50,9 +51,43 @@ const lacksDescriptors = (): boolean => {
   }
 }
 
-/** Whether a file could not be opened or made for want of space; nothing was written to it then. */
+/** Whether a file could not be opened or created because the disk is full. Then nothing was written to it. */
 export const lacksRoom = (error: unknown): boolean => {
   if (error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')) return true
-  // The -shm, which a file is not opened without, is the first that finds no room.
+  // A database is not opened without its -shm, which is the first file that does not fit.
   return faultKind(error) === 'full' || sqliteCode(error) === 'SQLITE_IOERR_SHMSIZE'
 }
+
+const longestWaitMs = 60_000
+
+/**
+ * Retries while another process holds the lock, for a start, which may have to wait for a migration elsewhere. Waits outside
+ * of SQLite, at most a minute.
+ * @throws DatabaseUnusable ('busy')
+ */
+export const patiently = async <T>(work: () => T): Promise<T> => {
+  const giveUpAt = performance.now() + longestWaitMs
+  for (;;) {
+    try {
+      return work()
+    } catch (error) {
+      if (faultKind(error) !== 'busy') throw error
+      if (performance.now() > giveUpAt) {
+        throw new DatabaseUnusable('busy', 'Another process kept the database locked for a minute.', { cause: error })
+      }
+      await Bun.sleep(5 + Math.random() * 20)
+    }
+  }
+}
+
+/**
+ * Call this after a fault, instead of closing the connections. Closing the last one would copy the WAL, whose state on disk
+ * is unknown, into the database, and then remove a -wal by its name, which may belong to another file by then. Bun would
+ * close them as the process exits, so the process ends by SIGKILL before that; the next start recovers as after any kill.
+ * The listener keeps the connections from being collected, which would close them too.
+ */
+export const abandon = (...connections: readonly unknown[]): void => {
+  process.once('exit', killThisProcess.bind(null, connections))
+}
+
+const killThisProcess = (_kept: readonly unknown[]): void => void process.kill(process.pid, 'SIGKILL')

@@ -1,9 +1,8 @@
 import { closeSync, fdatasyncSync, openSync } from 'node:fs'
 import { parentPort } from 'node:worker_threads'
 
-// Beside the thread that writes a large file inside SQLite: hands it to the disk bit by bit, so that the one sync at
-// its end does not keep the disk from everybody else. The file must be known to nobody but this process, because
-// closing it drops SQLite's locks on it.
+// Syncs a large file while another thread writes it inside SQLite, so that the one sync at its end does not keep other
+// processes from the disk. Only this process may know the file, because closing it drops SQLite's locks on it.
 
 const everyMs = 15
 

@@ -1,12 +1,11 @@
-import { lstatSync, readFileSync, type Stats } from 'node:fs'
-import { dirname } from 'node:path'
+import { lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { DatabaseUnusable } from '../database.ts'
-import { assertOneName } from './one-name.ts'
-import { companionsOf } from './private-file.ts'
+import { companionsOf } from './files.ts'
 
 /**
- * Looks at a database and what stands beside it before anything is opened: what SQLite says of a file that it cannot open
- * names none. Expects the canonical path.
+ * Checks the files of a database before any of them is opened, because SQLite's errors name no file. Expects the canonical
+ * path.
  * @throws DatabaseUnusable with what to do, or an error with `code` EACCES and `path` for a file of another user
  */
 export const assertPlace = (file: string): void => {
@@ -40,8 +39,8 @@ const assertOurs = (path: string, found: Stats): void => {
 }
 
 /**
- * A file that is mounted by itself, as containers do with `-v app.db:/data/app.db`, has its WAL and its lock outside of the
- * mount: they go with the container, and another one that mounts the file has others.
+ * A file that is a mount of its own, as with `docker run -v app.db:/data/app.db`, has its WAL and its lock outside of the
+ * mount: they vanish with the container, and another container that mounts the file has its own.
  */
 const assertNotMountedAlone = (file: string): void => {
   if (!mountPoints().includes(file)) return
@@ -52,7 +51,7 @@ const assertNotMountedAlone = (file: string): void => {
   )
 }
 
-/** Linux alone lists them (proc_pid_mountinfo(5)). */
+/** Only Linux lists them (proc_pid_mountinfo(5)). */
 const mountPoints = (): readonly string[] => {
   try {
     const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
@@ -64,3 +63,39 @@ const mountPoints = (): readonly string[] => {
 
 const unescaped = (path: string): string =>
   path.replaceAll(/\\(\d{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)))
+
+/** The name under which a restore keeps the database that it replaces. */
+export const keptName = (database: string, at: number): string =>
+  keptPrefix(database) + new Date(at).toISOString().replaceAll(':', '-')
+
+const keptPrefix = (database: string): string => `${database}.before-`
+
+/** A sentence about a file that has more names (hard links), or an empty list. */
+export const furtherNames = (file: string): readonly string[] => {
+  const names = statSync(file, { throwIfNoEntry: false })?.nlink ?? 0
+  return names <= 1 || names - keptNames(file) <= 1
+    ? []
+    : [
+        `${file} has another name as well (a hard link), under which a second server would not be noticed: ` +
+          `find it with find / -xdev -samefile ${file} and remove it, or put a copy in its place`,
+      ]
+}
+
+/** How many names are left of a restore that was killed before it replaced the database. No server uses those. */
+const keptNames = (file: string): number => {
+  const { dev, ino } = statSync(file)
+  return readdirSync(dirname(file))
+    .filter((name) => name.startsWith(basename(keptPrefix(file))))
+    .map((name) => statSync(join(dirname(file), name), { throwIfNoEntry: false }))
+    .filter((found) => found?.dev === dev && found.ino === ino).length
+}
+
+/**
+ * Each name of a file has a WAL and a lock of its own, so two servers under different names would not notice each other and
+ * damage the file. Symbolic links do not count: they are resolved before.
+ * @throws DatabaseUnusable ('linked') for a file with more than one name
+ */
+export const assertOneName = (file: string): void => {
+  const found = furtherNames(file)
+  if (found.length > 0) throw new DatabaseUnusable('linked', `${found.join('; ')}.`)
+}

@@ -3,17 +3,17 @@ import { lstatSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseUnusable } from '../database.ts'
 import { lacksRoom, sqliteCode } from './fault.ts'
-import { companionsOf } from './private-file.ts'
+import { companionsOf } from './files.ts'
 
 export type RoomOptions = {
   readonly file: string
-  /** How much is kept for ending access; none by default. */
+  /** The size of the reserve for ending access; no reserve by default. */
   readonly reserveBytes: number | undefined
 }
 
 /**
- * Whether the disk has room for the database. Some of it is kept in a file of its own, which is given up when the disk is
- * full, so that access can still be ended; the disk is full until that much could be laid aside again.
+ * Whether the disk has room for the database. A reserve is kept in a file of its own, which is removed when the disk is full,
+ * so that access can still be ended. The disk counts as full until the reserve fits again.
  */
 export class Room {
   readonly #reserve: string
@@ -24,7 +24,7 @@ export class Room {
     if (!this.#keepReserve()) this.ranOut()
   }
 
-  /** Why nothing is written but what ends access; null when there is room. */
+  /** Why nothing is written but what ends access; null if there is room. */
   get reason(): string | null {
     return this.#isFull
       ? `${noRoomSentence(this.options.file)} Until then access can be ended, as long as that fits, and nothing else is written.`
@@ -32,8 +32,8 @@ export class Room {
   }
 
   /**
-   * Something did not fit. True when there is room now, for ending access alone. Whoever keeps no reserve takes another's
-   * for nothing else.
+   * Called when something did not fit. True if there is room now for ending access. A process without a reserve of its own
+   * uses that of another one only for ending access.
    */
   ranOut(endsAccess = false): boolean {
     this.#isFull = true
@@ -41,8 +41,8 @@ export class Room {
   }
 
   /**
-   * Looks whether the reserve is still there, which others may take, and on a full disk whether there is room again: for the
-   * reserve and then for a write, both of which the disk must take before we say so.
+   * Checks whether the reserve is still there, which other processes may use, and on a full disk whether there is room again:
+   * the reserve and then a write must fit.
    */
   async look(write: () => Promise<unknown>): Promise<void> {
     const isKept = this.#keepReserve()
@@ -56,14 +56,14 @@ export class Room {
     this.#isFull = false
   }
 
-  /** False when there is no room for it; what cannot be kept for other reasons is done without. */
+  /** False if there is no room for it. If it cannot be kept for another reason, there is no reserve. */
   #keepReserve(): boolean {
     const { file, reserveBytes } = this.options
     if (reserveBytes === undefined || bytesKept(this.#reserve) === reserveBytes) return true
     try {
-      // Made anew: a link would lead to another's file, and a pipe would be waited for.
+      // Created anew: a link would lead to another file, and writing to a pipe would block.
       rmSync(this.#reserve, { force: true })
-      // Of zeros a file system might keep nothing.
+      // A file system may store zeros without using space.
       writeFileSync(this.#reserve, randomFillSync(Buffer.alloc(reserveBytes)), { flag: 'wx', mode: 0o600 })
       return true
     } catch (error) {
@@ -74,9 +74,9 @@ export class Room {
 }
 
 /**
- * Opens a database, on a full disk with the room that is kept beside it: without what SQLite makes beside the file no access
- * could be ended.
- * @throws DatabaseUnusable ('full') when there is no room for that, either
+ * Opens a database. On a full disk it gives up the reserve first, because SQLite needs files beside the database even to end
+ * access.
+ * @throws DatabaseUnusable ('full') if that does not fit either
  */
 export const withRoom = async <T>(file: string, open: () => Promise<T>): Promise<T> => {
   try {
@@ -100,16 +100,16 @@ const noRoomSentence = (file: string): string =>
     ? `The disk of ${file} has room but too few free inodes, as df -i ${dirname(file)} shows: remove files that are not needed.`
     : `The disk of ${file} is full: make room.`
 
-/** How many files a database has at most, with those that SQLite removes again before we can look. */
+/** The most files that a database has, including those that SQLite removes again at once. */
 const filesOfDatabase = 8
 
-/** Each file takes an inode, however small it is. SQLite only says that it could not open a file. */
+/** Each file takes an inode. SQLite only reports that it could not open a file. */
 const lacksInodes = (file: string): boolean => {
   const { files, ffree, bavail } = statfsSync(dirname(file))
   return files > 0 && ffree < filesOfDatabase && bavail > 0
 }
 
-/** Makes the room free that is kept beside the database; false where none was kept. */
+/** Removes the reserve; false if there was none. */
 const giveUpReserve = (file: string): boolean => {
   const { reserve } = companionsOf(file)
   if (bytesKept(reserve) === null) return false
@@ -117,7 +117,7 @@ const giveUpReserve = (file: string): boolean => {
   return true
 }
 
-/** Null for what is no file of its own. */
+/** Null for anything but a regular file. */
 const bytesKept = (reserve: string): number | null => {
   const found = lstatSync(reserve, { throwIfNoEntry: false })
   return found?.isFile() === true ? found.size : null

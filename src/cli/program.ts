@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { sqliteVersion } from '../../db/sqlite/version.ts'
+import { sqliteVersion } from '../../db/sqlite/connection.ts'
 import { program as running } from '../runtime/program.ts'
 import { addAppCommands } from './commands/app.ts'
 import { addAuditCommands } from './commands/audit.ts'

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { DatabaseUnusable } from '../../../db/database.ts'
 import { Acknowledged, readAcknowledged, readKeptTime } from '../../../db/sqlite/acknowledged.ts'
-import { isBehind, laterCount, nextCount } from '../../../db/sqlite/commit-count.ts'
+import { isBehind, laterCount, nextCount } from '../../../db/sqlite/connection.ts'
 import { eventually, startTiny } from './support/start-tiny.ts'
 import { openTiny, temporaryFolder } from './support/tiny-store.ts'
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readCount } from '../../../db/sqlite/commit-count.ts'
-import { WritingConnection } from '../../../db/sqlite/writing-connection.ts'
+import { readCount, WritingConnection } from '../../../db/sqlite/connection.ts'
 import { openTiny, temporaryFolder } from './support/tiny-store.ts'
 
 test('a commit that fails is not counted, nor acknowledged with the next transaction that changes nothing', async () => {

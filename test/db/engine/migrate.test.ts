@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrate } from '../../../db/migrate.ts'
-import { createPrivately } from '../../../db/sqlite/private-file.ts'
+import { createPrivately } from '../../../db/sqlite/files.ts'
 import { migrationOf, temporaryFolder, tinyMigrations } from './support/tiny-store.ts'
 
 const parents = migrationOf(

@@ -4,7 +4,7 @@ import { backupFile } from '../../../db/backup-file.ts'
 import { checkFile } from '../../../db/check-file.ts'
 import { migrateFile } from '../../../db/migrate-file.ts'
 import { restoreSqlite } from '../../../db/restore.ts'
-import { keptName } from '../../../db/sqlite/one-name.ts'
+import { keptName } from '../../../db/sqlite/place.ts'
 import { openTiny, temporaryFolder, tinyMigrations } from './support/tiny-store.ts'
 
 const linked = { kind: 'linked', message: expect.stringContaining('another name') }

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrations } from '../../../db/migrations/index.ts'
 import { inspectSchema, migrate, type Migration } from '../../../db/migrate.ts'
-import { createPrivately } from '../../../db/sqlite/private-file.ts'
+import { createPrivately } from '../../../db/sqlite/files.ts'
 import { migrationOf, temporaryFolder } from './support/tiny-store.ts'
 
 /** What this program says of a file with its own migrations, whose schema was made by `written`, and then changed. */

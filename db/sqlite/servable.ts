@@ -1,8 +1,88 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+/*
+ * Whether a database may be served. Three things are refused, because SQLite does not notice them: a file under the WAL of
+ * another one, a database that was moved to another machine, and one that lacks acknowledged commits. Every start, migration
+ * and command asks here first.
+ */
+import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { DatabaseUnusable } from '../database.ts'
-import { isBehind, nextCount } from './commit-count.ts'
-import type { Connection } from './connection.ts'
-import { companionsOf, descriptorOf } from './private-file.ts'
+import { readAcknowledged } from './acknowledged.ts'
+import { type Connection, connectForLooking, isBehind, nextCount, readCount } from './connection.ts'
+import { faultKind } from './fault.ts'
+import { companionsOf, descriptorOf } from './files.ts'
+
+/**
+ * Leaves a file that cannot be read at all to the code that reads more of it.
+ * @throws DatabaseUnusable ('moved', 'sealed') for a moved database or a copy of one, ('rolled_back') if acknowledged commits
+ *   are missing or the file lies under the WAL of another one
+ */
+export const assertServable = (file: string): void => {
+  const acknowledged = readAcknowledged(file)
+  const connection = connectForLooking(file)
+  try {
+    connection.run('PRAGMA busy_timeout = 1000')
+    assertOwnWal(file, connection) // first: everything else would be read from a mixture of both files
+    assertNotMoved(connection, file)
+    const missing = missingSentence(connection, file, acknowledged)
+    if (missing !== null) throw new DatabaseUnusable('rolled_back', missing)
+  } catch (error) {
+    if (faultKind(error) !== 'state_unknown') throw error
+  } finally {
+    connection.close()
+  }
+}
+
+/** A sentence if acknowledged commits are missing, else null. Expects the count that was read before the connection's. */
+export const missingSentence = (connection: Connection, file: string, acknowledged: number | null): string | null => {
+  const count = readCount(connection)
+  const { wal, acknowledged: counter } = companionsOf(file)
+  if (acknowledged !== null) {
+    if (!isBehind(count, acknowledged)) return null
+    const how = `as when ${wal} was damaged or deleted, or the database replaced by an older one`
+    return `${file} has lost changes that were acknowledged, ${how}: ${remedy}`
+  }
+  // The counter is created before the first commit.
+  if (count === 0 || existsSync(counter)) return null
+  return `${counter} is gone, so nobody can tell whether ${file} has lost changes that were acknowledged: ${remedy}`
+}
+
+const remedy =
+  'restore a backup (app-platform restore FILE), or go on without them (app-platform recover --accept-loss); both end ' +
+  'everything that was issued.'
+
+export type MoveMark = 'moved' | 'sealed'
+
+/** When a database was marked as moved, or a copy as sealed; null if it was not. Also for a file without our tables. */
+export const markedAt = (connection: Connection, mark: MoveMark): number | null => {
+  if (connection.value("SELECT count(*) FROM main.sqlite_schema WHERE name = 'watermarks'") !== 1) return null
+  const at = connection.value(`SELECT max(at) FROM main.watermarks WHERE name = '${mark}'`)
+  return typeof at === 'number' ? at : null
+}
+
+/** A sentence about a database that must not be used because it was moved; null for every other. */
+export const movedSentence = (connection: Connection, file: string): string | null => {
+  const sealed = markedAt(connection, 'sealed')
+  if (sealed !== null) {
+    return (
+      `${file} is the sealed copy of a database that was moved at ${timeOf(sealed)}: ` +
+      `put it in place on the other machine with app-platform restore --move ${file}.`
+    )
+  }
+  const moved = markedAt(connection, 'moved')
+  if (moved === null) return null
+  return (
+    `${file} was moved to another machine at ${timeOf(moved)} and is not used here any more: ` +
+    'app-platform move --to PATH writes the copy again.'
+  )
+}
+
+/** @throws DatabaseUnusable ('moved', 'sealed') */
+export const assertNotMoved = (connection: Connection, file: string): void => {
+  const sentence = movedSentence(connection, file)
+  if (sentence === null) return
+  throw new DatabaseUnusable(markedAt(connection, 'sealed') === null ? 'moved' : 'sealed', sentence)
+}
+
+const timeOf = (at: number): string => new Date(at).toISOString()
 
 /*
  * SQLite applies a WAL to whatever file has the name. If an older database is copied over the file after a kill, it is read

@@ -14,7 +14,7 @@ import { DatabaseUnusable } from '../database.ts'
 
 const groupAndOthers = 0o077
 
-/** The files beside the database. SQLite's own, -wal and -shm, hold the same rows and get the database's mode from it. */
+/** The files that belong to a database. SQLite's own, -wal and -shm, hold the same rows and get their mode from the database. */
 export const companionsOf = (file: string) => ({
   wal: `${file}-wal`,
   shm: `${file}-shm`,
@@ -24,13 +24,14 @@ export const companionsOf = (file: string) => ({
 })
 
 /**
- * The one name of the file, links resolved, so that two ways to write it meet at the same lock. Makes the folder, 0700.
- * @throws DatabaseUnusable for what is there and is none: a pipe would be waited for, and a device replaced by a backup
+ * The canonical path of a file: absolute, links resolved, so that every spelling leads to the same lock. Creates the folder
+ * with mode 0700.
+ * @throws DatabaseUnusable for anything but a file: opening a pipe would block, and a backup would replace a device
  */
 export const canonicalPath = (file: string): string => {
   const path = resolve(file)
   makeFolder(dirname(path))
-  // Looked at once: another first start may make the file at any moment.
+  // One look only: another first start may create the file at any moment.
   const entry = lstatSync(path, { throwIfNoEntry: false })
   if (entry === undefined) return join(realpathSync(dirname(path)), basename(path))
   const found = entry.isSymbolicLink() ? statSync(path, { throwIfNoEntry: false }) : entry
@@ -41,7 +42,7 @@ export const canonicalPath = (file: string): string => {
   throw new DatabaseUnusable('foreign', `${path} is a folder, a pipe or a device, not a file: choose another name.`)
 }
 
-/** Durable as well: a power cut must not take the folder with everything that was acknowledged in it. */
+/** Makes the folder durable as well: a power cut must not remove it with acknowledged changes in it. */
 const makeFolder = (folder: string): void => {
   const first = mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (first === undefined) return
@@ -50,8 +51,8 @@ const makeFolder = (folder: string): void => {
 }
 
 /**
- * Makes an empty file with mode 0600, whatever the umask, unless one is there. Creating never opens an existing file:
- * closing a descriptor of a database drops every lock this process holds on it (POSIX).
+ * Creates an empty file with mode 0600, whatever the umask, unless one exists. Never opens an existing file: closing a
+ * descriptor of a database drops every lock that this process holds on it (POSIX).
  */
 export const createPrivately = (file: string): void => {
   try {
@@ -61,7 +62,7 @@ export const createPrivately = (file: string): void => {
   }
 }
 
-/** Sentences about files that others than their owner may read or write. */
+/** A sentence for each file that users other than its owner may read or write. */
 export const exposures = (files: readonly string[]): readonly string[] =>
   files.flatMap((file) => {
     const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0
@@ -76,7 +77,7 @@ export const assertPrivate = (file: string): void => {
   if (found.length > 0) throw new DatabaseUnusable('not_private', `${found.join('; ')}.`)
 }
 
-/** Makes the names in a folder durable: a file whose name is lost is lost. */
+/** Makes the names in the folder of a file durable: a file without a name is lost. */
 export const syncFolderOf = (file: string): void => {
   const folder = openSync(dirname(file), 'r')
   try {
@@ -86,7 +87,7 @@ export const syncFolderOf = (file: string): void => {
   }
 }
 
-/** Makes what is in a file durable. */
+/** Makes the content of a file durable. */
 export const syncFile = (file: string): void => {
   const descriptor = openSync(file, 'r+')
   try {
@@ -116,5 +117,41 @@ const isOpenAs = (descriptor: number, dev: number, ino: number): boolean => {
     return found.dev === dev && found.ino === ino
   } catch {
     return false // closed meanwhile
+  }
+}
+
+type Found = { readonly identity: string } | 'nothing' | 'out of reach'
+
+const lookAt = (path: string): Found => {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false })
+    return found ? { identity: `${found.dev}:${found.ino}` } : 'nothing'
+  } catch {
+    return 'out of reach' // no permission, a link that leads to itself, a failing disk
+  }
+}
+
+const identityOf = (found: Found): string | null => (typeof found === 'object' ? found.identity : null)
+
+/**
+ * Notices when the names no longer lead to the open files. SQLite does not notice in WAL mode: writes into a deleted file
+ * succeed and are lost. An inode number is not reused while its file is open. Looks at names only and opens nothing.
+ */
+export class FileGuard {
+  readonly #expected: readonly (readonly [path: string, identity: string | null])[]
+
+  constructor(files: readonly string[]) {
+    this.#expected = files.map((path) => [path, identityOf(lookAt(path))])
+  }
+
+  /** A sentence about the first file that was deleted or replaced, or null. */
+  fault(): string | null {
+    for (const [path, expected] of this.#expected) {
+      const found = lookAt(path)
+      if (found === 'nothing') return `${path} was deleted under the running server.`
+      if (found === 'out of reach') return `${path} went out of reach under the running server.`
+      if (found.identity !== expected) return `${path} was replaced under the running server.`
+    }
+    return null
   }
 }

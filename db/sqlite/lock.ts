@@ -1,0 +1,61 @@
+import { DatabaseUnusable } from '../database.ts'
+import { connect, Connection } from './connection.ts'
+import { faultKind } from './fault.ts'
+import { companionsOf, createPrivately } from './files.ts'
+import { assertNotMoved } from './servable.ts'
+
+export type ServerLock = { release(): void }
+
+/**
+ * One server per file: an exclusive lock on an empty SQLite database beside it, which the kernel releases however the
+ * process ends. Expects the canonical path.
+ * @throws DatabaseUnusable ('in_use') if another process holds it
+ */
+export const takeServerLock = (file: string): ServerLock => {
+  const { lock } = companionsOf(file)
+  createPrivately(lock)
+  const connection = new Connection(lock, { readwrite: true, create: false })
+  try {
+    connection.run('PRAGMA busy_timeout = 0')
+    connection.run('BEGIN EXCLUSIVE')
+  } catch (error) {
+    connection.close()
+    if (faultKind(error) === 'state_unknown') {
+      const sentence = `${lock} is not the lock of a server: remove it with rm ${lock}.`
+      throw new DatabaseUnusable('foreign', sentence, { cause: error })
+    }
+    if (faultKind(error) !== 'busy') throw error
+    throw new DatabaseUnusable('in_use', `Another server is running on ${file}.`, { cause: error })
+  }
+  return { release: () => connection.close() }
+}
+
+/** The same lock, for a command that needs the server to be stopped. @throws DatabaseUnusable ('in_use') */
+export const lockAgainstServers = (file: string): ServerLock => {
+  try {
+    return takeServerLock(file)
+  } catch (error) {
+    if (!(error instanceof DatabaseUnusable) || error.kind !== 'in_use') throw error
+    throw new DatabaseUnusable('in_use', `A server is running on ${file}: stop it first.`, { cause: error })
+  }
+}
+
+/**
+ * A connection that keeps every other process out of the database until it is closed. Expects the server's lock to be held.
+ * @throws DatabaseUnusable ('busy') while another command uses the database, ('moved', 'sealed') unless `moved` is allowed
+ */
+export const connectAlone = (database: string, options: { readonly allowMoved?: boolean } = {}): Connection => {
+  const connection = connect(database, { synchronous: 'FULL', busyTimeoutMs: 1_000 })
+  try {
+    connection.value('PRAGMA main.locking_mode = EXCLUSIVE')
+    connection.run('BEGIN EXCLUSIVE')
+    if (options.allowMoved !== true) assertNotMoved(connection, database)
+    connection.run('COMMIT')
+    return connection
+  } catch (error) {
+    connection.close()
+    if (faultKind(error) !== 'busy') throw error
+    const sentence = `Another process is using ${database}: try again when it is done.`
+    throw new DatabaseUnusable('busy', sentence, { cause: error })
+  }
+}
