@@ -1,8 +1,64 @@
-import { type AuthorizationParameters, hasMalformed, textOf } from './authorization-parameters.ts'
-import { isCodeChallenge } from './pkce.ts'
 import { type ErrorCode, messageOf } from './errors.ts'
+import { isCodeChallenge } from './pkce.ts'
+import { isWellFormedText } from './text.ts'
 
-/** What an app asks a user for, once its form has been checked. */
+/**
+ * The parameters that are read: RFC 6749 section 4.1.1, RFC 7636 section 4.3, and those of OpenID Connect Core sections
+ * 3.1.2.1 and 6 that a client might expect to be obeyed. All others are ignored.
+ */
+const parameterNames = [
+  'client_id',
+  'redirect_uri',
+  'response_type',
+  'response_mode',
+  'scope',
+  'state',
+  'code_challenge',
+  'code_challenge_method',
+  'prompt',
+  'request',
+  'request_uri',
+] as const
+type ParameterName = (typeof parameterNames)[number]
+
+export type AuthorizationParameters = {
+  /** The text of a parameter that was sent once, is readable and not empty; else null (RFC 6749 section 3.1). */
+  text(name: ParameterName): string | null
+  /** Whether any parameter was sent twice or is unreadable. */
+  readonly hasMalformed: boolean
+}
+
+/** Reads `application/x-www-form-urlencoded` text, a query or a form's body. Undecodable bytes are never repaired. */
+export const readAuthorizationParameters = (query: string): AuthorizationParameters => {
+  const texts = new Map<ParameterName, string | null>()
+  for (const pair of query.split('&')) {
+    const [encodedName = '', ...value] = pair.split('=')
+    const name = decode(encodedName)
+    if (name === null || !isParameterName(name)) continue
+    texts.set(name, texts.has(name) ? null : decode(value.join('=')))
+  }
+  const hasMalformed = [...texts.values()].includes(null)
+  return {
+    hasMalformed,
+    text: (name) => {
+      const text = texts.get(name) ?? ''
+      return text === '' ? null : text
+    },
+  }
+}
+
+const isParameterName = (name: string): name is ParameterName => parameterNames.some((known) => known === name)
+
+const decode = (encoded: string): string | null => {
+  try {
+    const text = decodeURIComponent(encoded.replaceAll('+', ' '))
+    return isWellFormedText(text) ? text : null
+  } catch {
+    return null // a broken escape, or bytes that are not UTF-8
+  }
+}
+
+/** An authorization request whose form has been checked. */
 export type AuthorizationRequest = {
   readonly clientId: string
   readonly redirectUri: string
@@ -21,79 +77,71 @@ type Rule = readonly [
   isBroken: (parameters: AuthorizationParameters) => boolean,
 ]
 
-/** In order; the first broken rule is told. Client and redirect URI have been verified before. */
+/** In order; the first broken rule is reported. Client and redirect URI have been verified before. */
 const rules: readonly Rule[] = [
-  ['invalid_request', 'A parameter was sent more than once or cannot be read.', hasMalformed],
-  [
-    'request_not_supported', // OpenID Connect Core section 6: ignoring it would obey another request
-    'The request parameter is not supported.',
-    ({ request }) => textOf(request) !== null,
-  ],
+  ['invalid_request', 'A parameter was sent more than once or cannot be read.', ({ hasMalformed }) => hasMalformed],
+  // OpenID Connect Core section 6: to ignore these two would be to obey another request.
+  ['request_not_supported', 'The request parameter is not supported.', ({ text }) => text('request') !== null],
   [
     'request_uri_not_supported',
     'The request_uri parameter is not supported.',
-    ({ request_uri: uri }) => textOf(uri) !== null,
+    ({ text }) => text('request_uri') !== null,
   ],
   [
     'invalid_request',
     'The response_mode must be query.',
-    ({ response_mode: mode }) => ![null, 'query'].includes(textOf(mode)),
+    ({ text }) => ![null, 'query'].includes(text('response_mode')),
   ],
-  ['invalid_request', 'The response_type is missing.', ({ response_type: type }) => textOf(type) === null],
-  [
-    'unsupported_response_type',
-    'The response_type must be code.',
-    ({ response_type: type }) => textOf(type) !== 'code',
-  ],
-  [
-    'invalid_request',
-    'The state is missing or longer than 2048 characters.',
-    (parameters) => stateOf(parameters) === null,
-  ],
+  ['invalid_request', 'The response_type is missing.', ({ text }) => text('response_type') === null],
+  ['unsupported_response_type', 'The response_type must be code.', ({ text }) => text('response_type') !== 'code'],
+  ['invalid_request', 'The state is missing or longer than 2048 characters.', (asked) => stateOf(asked) === null],
   [
     'invalid_request', // RFC 7636 section 4.4.1
     'The code_challenge must be 43 base64url characters that stand for a SHA-256.',
-    ({ code_challenge: challenge }) => !isCodeChallenge(textOf(challenge) ?? ''),
+    ({ text }) => !isCodeChallenge(text('code_challenge') ?? ''),
   ],
   [
     'invalid_request', // a missing one means plain, by RFC 7636 section 4.3
     'The code_challenge_method must be S256.',
-    ({ code_challenge_method: method }) => textOf(method) !== 'S256',
+    ({ text }) => text('code_challenge_method') !== 'S256',
   ],
-  ['invalid_scope', 'The scope is missing.', ({ scope }) => textOf(scope) === null], // RFC 6749 section 3.3
+  ['invalid_scope', 'The scope is missing.', ({ text }) => text('scope') === null], // RFC 6749 section 3.3
   [
     'invalid_request', // OpenID Connect Core section 3.1.2.1
     'The prompt none stands alone.',
-    ({ prompt }) => promptsOf(prompt).includes('none') && promptsOf(prompt).length > 1,
+    (asked) => isSilent(asked) && promptsOf(asked).length > 1,
   ],
 ]
 
-/** What is wrong with the form of a request, as the app is told it; null when nothing is. */
+/** The fault of a request's form, as the app is told it; null when it has none. */
 export const authorizationRequestFault = (parameters: AuthorizationParameters): AuthorizationError | null => {
   const broken = rules.find(([, , isBroken]) => isBroken(parameters))
   return broken === undefined ? null : { error: broken[0], description: broken[1] }
 }
 
-/** The state, when it is one that can be given back; else null. */
-export const stateOf = ({ state }: AuthorizationParameters): string | null => {
-  const text = textOf(state)
-  return text !== null && text.length <= maximumStateLength ? text : null
+/** The state, if it is one that can be given back; else null. */
+export const stateOf = ({ text }: AuthorizationParameters): string | null => {
+  const state = text('state')
+  return state !== null && state.length <= maximumStateLength ? state : null
 }
 
-/** Whether nobody may be asked anything (`prompt=none`). */
-export const isSilent = ({ prompt }: AuthorizationParameters): boolean => promptsOf(prompt).includes('none')
+/** Whether no page may be shown (`prompt=none`). */
+export const isSilent = (parameters: AuthorizationParameters): boolean => promptsOf(parameters).includes('none')
+
+const promptsOf = ({ text }: AuthorizationParameters): readonly string[] =>
+  (text('prompt') ?? '').split(' ').filter((name) => name !== '')
 
 /** The request of parameters that have no fault. */
 export const authorizationRequestOf = (parameters: AuthorizationParameters): AuthorizationRequest => ({
-  clientId: textOf(parameters.client_id) ?? '',
-  redirectUri: textOf(parameters.redirect_uri) ?? '',
-  scope: textOf(parameters.scope) ?? '',
+  clientId: parameters.text('client_id') ?? '',
+  redirectUri: parameters.text('redirect_uri') ?? '',
+  scope: parameters.text('scope') ?? '',
   state: stateOf(parameters) ?? '',
-  codeChallenge: textOf(parameters.code_challenge) ?? '',
-  codeChallengeMethod: textOf(parameters.code_challenge_method) ?? '',
+  codeChallenge: parameters.text('code_challenge') ?? '',
+  codeChallengeMethod: parameters.text('code_challenge_method') ?? '',
 })
 
-/** The query that asks the same, with nothing in it that was ignored; all of it is ASCII. */
+/** The query of the same request, without the ignored parameters; all of it is ASCII. */
 export const authorizationQueryOf = (request: AuthorizationRequest): string =>
   new URLSearchParams({
     response_type: 'code',
@@ -105,10 +153,7 @@ export const authorizationQueryOf = (request: AuthorizationRequest): string =>
     code_challenge_method: request.codeChallengeMethod,
   }).toString()
 
-const promptsOf = (prompt: AuthorizationParameters['prompt']): readonly string[] =>
-  (textOf(prompt) ?? '').split(' ').filter((name) => name !== '')
-
-/** Errors that an authorization request can be answered with at the redirect URI. */
+/** Errors that the redirect URI of an authorization request can receive. */
 type AuthorizationErrorCode =
   | 'invalid_request' // RFC 6749 section 4.1.2.1, down to access_denied
   | 'unauthorized_client'
@@ -120,16 +165,16 @@ type AuthorizationErrorCode =
   | 'request_not_supported'
   | 'request_uri_not_supported'
 
-/** An error as the app is told it; the description is a fixed sentence and never repeats what was asked. */
+/** An error as the app receives it. The description is a fixed sentence and never repeats a value of the request. */
 export type AuthorizationError = { readonly error: AuthorizationErrorCode; readonly description: string }
 
-/** What a person who says no is told to the app as. */
+/** The app's answer when the user refuses. */
 export const accessDenied: AuthorizationError = {
   error: 'access_denied',
   description: 'The user did not allow the access.',
 }
 
-/** How the app is told of a refusal; null where the refusal is nothing for the redirect URI. */
+/** A refusal as the app receives it; null when it must not reach the redirect URI. */
 export const authorizationErrorOf = (code: ErrorCode): AuthorizationError | null => {
   switch (code) {
     case 'unsupported_code_challenge_method': // RFC 7636 section 4.4.1

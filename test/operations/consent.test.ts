@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { readAuthorizationParameters } from '../../src/domain/authorization-parameters.ts'
-import { type AuthorizationRequest, authorizationQueryOf } from '../../src/domain/authorization-request.ts'
+import {
+  authorizationQueryOf,
+  type AuthorizationRequest,
+  readAuthorizationParameters,
+} from '../../src/domain/authorization-request.ts'
 import { type RowKey, rowKey } from '../../src/domain/identifier.ts'
 import { challengeOf } from '../../src/domain/pkce.ts'
 import { setAppStatus } from '../../src/operations/apps/change-app.ts'

@@ -1,9 +1,9 @@
 import type { Queries } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
-import { type AuthorizationParameters, textOf } from '../../domain/authorization-parameters.ts'
 import {
   type AuthorizationError,
   authorizationErrorOf,
+  type AuthorizationParameters,
   type AuthorizationRequest,
   authorizationRequestFault,
   authorizationRequestOf,
@@ -61,7 +61,7 @@ export const prepareConsent = async (
 ): Promise<ConsentStep> => {
   const q = platform.database.queries
   const asking = await findAsking(q, parameters)
-  const redirectUri = textOf(parameters.redirect_uri) ?? ''
+  const redirectUri = parameters.text('redirect_uri') ?? ''
   const silent = isSilent(parameters)
   const answer = async (error: AuthorizationError): Promise<ConsentStep> => {
     const redirectTo = errorTarget(platform, { redirectUri, state: stateOf(parameters) }, error)
@@ -86,8 +86,8 @@ export const prepareConsent = async (
 }
 
 const findAsking = async (q: Queries, parameters: AuthorizationParameters): Promise<AskingClient> => {
-  const clientId = textOf(parameters.client_id)
-  const redirectUri = textOf(parameters.redirect_uri)
+  const clientId = parameters.text('client_id')
+  const redirectUri = parameters.text('redirect_uri')
   if (clientId === null) throw refuse('invalid_client')
   if (redirectUri === null) throw refuse('invalid_redirect_uri')
   const asking = await verifyRedirection(q, { clientId, redirectUri })

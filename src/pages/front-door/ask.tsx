@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { readAuthorizationParameters } from '../../domain/authorization-parameters.ts'
+import { readAuthorizationParameters } from '../../domain/authorization-request.ts'
 import type { Door } from '../../http/door.ts'
 import { prepareConsent } from '../../operations/oauth/consent.ts'
 import { appOrigins, page, seeOther } from '../page.ts'

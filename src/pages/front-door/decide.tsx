@@ -1,7 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { readAuthorizationParameters } from '../../domain/authorization-parameters.ts'
-import { type AuthorizationRequest, authorizationRequestOf } from '../../domain/authorization-request.ts'
+import {
+  type AuthorizationRequest,
+  authorizationRequestOf,
+  readAuthorizationParameters,
+} from '../../domain/authorization-request.ts'
 import { PlatformError } from '../../domain/errors.ts'
 import type { RowKey } from '../../domain/identifier.ts'
 import type { Door } from '../../http/door.ts'

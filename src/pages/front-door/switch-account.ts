@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { readAuthorizationParameters } from '../../domain/authorization-parameters.ts'
-import { authorizationRequestOf } from '../../domain/authorization-request.ts'
+import { authorizationRequestOf, readAuthorizationParameters } from '../../domain/authorization-request.ts'
 import type { Door } from '../../http/door.ts'
 import { sessionCookie } from '../../http/session-cookie.ts'
 import { signOut } from '../../operations/sessions/own-sessions.ts'
