@@ -13,7 +13,7 @@ import { remoteSentence } from './remote.ts'
 
 type Explanation = { readonly exitCode: 1 | 2; readonly sentences: readonly string[] }
 
-/** What the person at the command line is told of an error: plain sentences, never a stack, never SQL with its values. */
+/** An error as sentences for the person at the terminal: never a stack, never SQL with its values. */
 export const explain = (error: unknown): Explanation => {
   if (error instanceof ConfigError) return { exitCode: 2, sentences: error.faults.map(oneLine) }
   if (error instanceof UsageError) return { exitCode: 2, sentences: [oneLine(error.message)] }
@@ -33,7 +33,7 @@ const sentenceOf = (error: unknown): string => {
   return `The command failed: ${[name, otherCode, message].filter((part) => part !== undefined).join(': ')}.`
 }
 
-/** Which file a user may not use, whose it is, and who the user is. */
+/** The file that cannot be used, its owner, and the current user. */
 const whoseIn = (cause: unknown): string => {
   if (!(cause instanceof Error && 'code' in cause && 'path' in cause && typeof cause.path === 'string')) return ''
   if (cause.code !== 'EACCES' && cause.code !== 'EPERM') return ''
@@ -42,7 +42,7 @@ const whoseIn = (cause: unknown): string => {
   return ` ${ownership(place)}, and this command acts as ${user}: run it as the owner, or give it to that user with chown ${user} ${place}.`
 }
 
-/** Which state stood in the way. */
+/** The state that prevented it. */
 const stateIn = ({ facts }: PlatformError): string => {
   const status = facts.details?.['status']
   return typeof status === 'string' ? ` Its status is ${status}.` : ''
@@ -69,18 +69,18 @@ const isSystemCode = (code: unknown): code is SystemCode =>
 
 const systemCodeOf = (error: unknown): SystemCode | null => {
   if (!(error instanceof Error) || !('code' in error)) return null
-  // For a host that no name service knows, Bun gives the code of whatever failed before.
+  // For an unknown host name, Bun reports the code of an earlier failure.
   const isListening = 'syscall' in error && error.syscall === 'listen'
   if (isListening && error.code !== 'EADDRINUSE' && error.code !== 'EACCES') return 'EADDRNOTAVAIL'
   return isSystemCode(error.code) ? error.code : null
 }
 
-/** A wrapper quotes what it wraps, with values; the cause does not. */
+/** A wrapping error repeats values of the query; its cause does not. */
 const innermost = (error: unknown): unknown => {
   let cause = error
   while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause
   return cause
 }
 
-/** Names of files and words of a server are in it, which others chose. */
+/** The text contains file names and words of a server, which others chose. */
 const oneLine = (text: string): string => printable(text.replaceAll(/\s*[\r\n]+\s*/g, ' '))

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { parseTimestamp } from '../domain/timestamp.ts'
 
-/** Reads the argument of a flag as a whole number within bounds; anything else is a wrong call. */
+/** Reads a flag's argument as a whole number within bounds. @throws InvalidArgumentError */
 export const wholeNumber =
   (least: number, most: number) =>
   (text: string): number => {
@@ -10,7 +10,7 @@ export const wholeNumber =
     throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`)
   }
 
-/** A moment, or so long before now. */
+/** A moment, or a duration before now. */
 export type Since =
   { readonly kind: 'at'; readonly epochMs: number } | { readonly kind: 'ago'; readonly milliseconds: number }
 
@@ -20,7 +20,7 @@ export const startOf = (since: Since, now: number): number =>
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const isUnit = (text: string): text is keyof typeof unitMs => Object.hasOwn(unitMs, text)
 
-/** Reads the argument of a flag; anything but a moment or a duration is a wrong call. */
+/** Reads a flag's argument as a moment or a duration. @throws InvalidArgumentError */
 export const readSince = (text: string): Since => {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
   if (count !== undefined && isUnit(unit)) return { kind: 'ago', milliseconds: Number(count) * unitMs[unit] }

@@ -15,17 +15,17 @@ import { createPasswords } from '../runtime/passwords.ts'
 import { createRandom } from '../runtime/random.ts'
 import { openWebhookSender } from '../runtime/webhook-sender.ts'
 
-/** What every operator command takes. */
+/** The flags of every operator command. */
 export type CommonFlags = { readonly database?: string; readonly json?: boolean }
 
-/** A command on the database itself, with the flags that all of them have. `usage` is its name and its arguments. */
+/** Adds a command that works on the database file, with the common flags. `usage` is its name and arguments. */
 export const operatorCommand = (parent: Command, usage: string, description: string): Command =>
   parent
     .command(usage)
     .description(description)
     .option('--database <file>', 'the database file (DATABASE_URL, default file:./data/app-platform.db)')
     .option('--json', 'print exactly one JSON value on stdout')
-    // Before anything is opened: root would leave files that the server, which is another user, cannot open.
+    // Before anything is opened: files created by root could not be opened by the server, which is another user.
     .hook('preAction', (command) => {
       const { database } = command.opts<CommonFlags>()
       actAsOwnerOfFolder(readConfig({ database }).databasePath)
@@ -34,12 +34,12 @@ export const operatorCommand = (parent: Command, usage: string, description: str
 export const environmentOption = (): Option =>
   new Option('--environment <environment>', 'the environment').choices(environments).makeOptionMandatory()
 
-/** The platform, opened by the person at the terminal. */
+/** The platform, opened by an operator at the terminal. */
 type OperatorSession = { readonly platform: Platform; readonly trace: Trace; readonly actor: Actor }
 
 /**
- * Opens the database beside a running server or without one, runs the work and closes it again. Never creates a
- * database unless asked to migrate: a misspelt path must not look like an empty platform.
+ * Opens the database, runs the work and closes it again; a server may be running. Does not create a database unless
+ * asked to migrate: a misspelt path must not look like an empty platform.
  * @throws ConfigError, DatabaseUnusable, and what the work throws
  */
 export const asOperator = async <T>(
@@ -73,7 +73,7 @@ export const asOperator = async <T>(
   }
 }
 
-/** Writes the events of a command on a stopped database: all of one request. */
+/** Makes the audit events of a command on a stopped database, all with one request ID. */
 export const operatorEvents = (): WriteEvent => {
   const random = createRandom()
   const requestId = recordId('req_', random.uuid(Date.now()))
@@ -84,5 +84,5 @@ export const operatorEvents = (): WriteEvent => {
     )
 }
 
-/** The person at the terminal, by the name of their account on this machine. */
+/** The operator at the terminal, by the name of their account on this machine. */
 export const operatorActor = (): Actor => ({ kind: 'operator', id: systemUser() })

@@ -2,10 +2,10 @@ import type { CommonFlags } from './operator-command.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The columns of a table: title, and the field under it; `clientIds.development` is a field of a field. */
+/** The columns of a table: title and field. `clientIds.development` is a nested field. */
 type Columns = Readonly<Record<string, string>>
 
-/** The answer of a command: one JSON value, or text for people. The only writer to stdout. */
+/** Prints the answer of a command: one JSON value, or text for people. Nothing else writes to stdout. */
 export const answer = (flags: CommonFlags, value: Fields, text: string): void => {
   process.stdout.write(flags.json === true ? `${printableJson(value)}\n` : `${printableLines(text)}\n`)
 }
@@ -15,7 +15,7 @@ export const answerRecord = (flags: CommonFlags, record: Fields): void => {
   answer(flags, wire, recordText(wire))
 }
 
-/** A record, and sentences that say what to do next. */
+/** Prints a record, and sentences that say what to do next. */
 export const answerWithAdvice = (flags: CommonFlags, record: Fields, advice: readonly string[]): void => {
   const wire = wireRecord(record)
   answer(flags, { ...wire, advice }, [recordText(wire), ...advice].join('\n'))
@@ -26,7 +26,7 @@ export const answerList = (flags: CommonFlags, records: readonly Fields[], colum
   answer(flags, { data }, data.length === 0 ? 'None.' : tableText(data, columns))
 }
 
-/** A record as it looks outside: `at` and what ends in `At` are moments, RFC 3339 with milliseconds. */
+/** A record in its wire form: `at` and names that end in `At` are RFC 3339 times with milliseconds. */
 export const wireRecord = (record: Fields): Fields =>
   Object.fromEntries(
     Object.entries(record).map(([name, value]) => [
@@ -38,7 +38,7 @@ export const wireRecord = (record: Fields): Fields =>
 const isTime = (name: string): boolean => name === 'at' || name.endsWith('At')
 const wireTime = (epochMs: number): string => new Date(epochMs).toISOString()
 
-/** One field per line; what is in a field is named with it. */
+/** One field per line. A nested field has the names of both. */
 export const recordText = (record: Fields): string => {
   const lines = fieldsOf(record, '')
   const width = Math.max(...lines.map(([name]) => name.length))
@@ -80,12 +80,12 @@ const cellText = (value: unknown): string => {
   return printable(typeof value === 'object' ? JSON.stringify(value) : String(value))
 }
 
-/** Text that others wrote must not move the cursor, change colours or reverse the reading direction. */
+/** Text from others must not move the cursor, change colours or reverse the reading direction. */
 export const printable = (text: string): string => text.replaceAll(unprintable, '\ufffd')
 
 const unprintable = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
-/** A text of several lines, whoever wrote which part of it. */
+/** The same for a text of several lines. */
 const printableLines = (text: string): string => text.split('\n').map(printable).join('\n')
 
 /** The very value, for programs; on a terminal it does nothing either. */
@@ -95,12 +95,12 @@ const printableJson = (value: Fields): string =>
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** The command was called rightly and could not do it, or found something wrong. One sentence per line, exit code 1. */
+/** The command could not do its work, or found something wrong. One sentence per line, exit code 1. */
 export class CommandFailed extends Error {
   constructor(readonly sentences: readonly string[]) {
     super(sentences.join(' '))
   }
 }
 
-/** The command was called wrongly; the message says how it is meant. Exit code 2. */
+/** The command line is wrong; the message says how to write it. Exit code 2. */
 export class UsageError extends Error {}

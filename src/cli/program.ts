@@ -52,7 +52,7 @@ const createProgram = (): Command => {
     .description('A self-hosted app platform: one program, one SQLite file.')
     .addHelpText('after', notes)
     .option('-V, --version', 'print the version, the commit it was built from and the version of SQLite in it')
-    .enablePositionalOptions() // versions create has a --version of its own
+    .enablePositionalOptions() // `versions create` has its own --version
     .showHelpAfterError('Add --help to see what it takes.')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(withoutValues(text)) })
@@ -96,14 +96,14 @@ const createProgram = (): Command => {
 const versionText = (): string =>
   `app-platform ${running.version} (commit ${running.commit}, SQLite ${sqliteVersion()}, Bun ${running.bunVersion})`
 
-/** Runs one command line and gives the exit code. */
+/** Runs one command line and returns the exit code. */
 export const runProgram = async (words: readonly string[]): Promise<number> => {
   process.stdout.on('error', tellUnwritten)
   try {
     await createProgram().parseAsync(words, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // its sentence is written already
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // commander has printed the message already
     if (error instanceof Interrupted) return await endBy(error)
     const { exitCode, sentences } = explain(error)
     for (const sentence of sentences) process.stderr.write(`error: ${sentence}\n`)
@@ -111,14 +111,14 @@ export const runProgram = async (words: readonly string[]): Promise<number> => {
   }
 }
 
-/** A reader that has seen enough, such as head, is no failure; an answer that found no room is lost. */
+/** A reader that stops early, such as `head`, is no failure. An answer that could not be written to a full disk is one. */
 const tellUnwritten = (error: Error): void => {
   if ('code' in error && error.code === 'EPIPE') return
   for (const sentence of explain(error).sentences) process.stderr.write(`error: The answer is lost. ${sentence}\n`)
   process.exitCode = 1
 }
 
-/** What was given too much, or to an unknown flag, may be a secret: its value is not told. */
+/** An extra argument or the value of an unknown flag may be a secret, so the message does not repeat it. */
 const withoutValues = (text: string): string =>
   text
     .replace(/^(error: unknown option '-[^=']*)=[^]*'/, "$1'")

@@ -1,8 +1,8 @@
 export type ProgressBar = {
   advance(amount: number): void
-  /** What stands beside the bar. */
+  /** The text beside the bar. */
   say(text: string): void
-  /** Takes the bar away. */
+  /** Removes the bar. */
   end(): void
 }
 
@@ -10,7 +10,7 @@ const width = 30
 const longestSilenceMs = 50
 
 /**
- * A bar on standard error, if a person is looking: elsewhere it is silent. Without a total it shows only what was said.
+ * A progress bar on standard error if that is a terminal, otherwise nothing. Without a total it shows only its text.
  */
 export const startProgressBar = (
   total: number | null,

@@ -5,13 +5,13 @@ import { CommandFailed, UsageError } from './output.ts'
 
 type Question = { readonly text: string; readonly hidden?: boolean }
 
-/** Whether there is a person to ask: one who sees the question and can type the answer. */
+/** Whether a person can see a question and type an answer. */
 export const hasTerminal = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true
 
 /**
- * Asks one question after the other, on standard error, so that standard output stays the answer's. What is typed or
- * pasted for a hidden one is never shown, nor what was pasted ahead for it.
- * @throws Interrupted on Ctrl-C, CommandFailed on Ctrl-D, the signal's reason when it is aborted
+ * Asks questions one by one on standard error; standard output is for the answer alone. Hidden input is never shown,
+ * even if it was pasted before its question.
+ * @throws Interrupted on Ctrl-C, CommandFailed on Ctrl-D, the signal's reason if it is aborted
  */
 export const askAll = async (questions: readonly Question[], signal: AbortSignal): Promise<readonly string[]> => {
   signal.throwIfAborted()
@@ -48,11 +48,11 @@ export const askAll = async (questions: readonly Question[], signal: AbortSignal
     throw error
   } finally {
     signal.removeEventListener('abort', aborted)
-    terminal.close() // the terminal is as it was
+    terminal.close() // restores the terminal
   }
 }
 
-/** More than any password that can be used; the rest of a wrong file is not read. */
+/** More than any valid password, so that a wrong file is not read to its end. */
 const mostBytes = 1024
 
 /** The password on standard input, without the line end that `echo` adds. */

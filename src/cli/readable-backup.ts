@@ -4,8 +4,8 @@ import { actingUser, copyAsRoot, ownership } from '../runtime/identity.ts'
 import { CommandFailed } from './output.ts'
 
 /**
- * Hands a backup to the work by a name that the acting user may read. What only root may read is copied first, into a
- * private file beside the database that is removed afterwards.
+ * Runs the work on a backup that the acting user can read. A backup that only root can read is copied first, into a
+ * private file beside the database, which is removed afterwards.
  */
 export const withReadableBackup = async <T>(
   backup: string,
@@ -27,7 +27,7 @@ export const withReadableBackup = async <T>(
   }
 }
 
-/** By opening it: access(2) would ask for the user who started the process. A file that is not there is for the work to tell. */
+/** Opens the file, because access(2) checks the user who started the process. A missing file is reported by the work. */
 const mayRead = (path: string): boolean => {
   try {
     closeSync(openSync(path, 'r'))

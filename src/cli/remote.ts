@@ -5,7 +5,7 @@ import type { DeveloperFlags } from './developer/developer-command.ts'
 import { type ClientCredentials, type DeveloperSettings, readDeveloperSettings } from './developer/settings.ts'
 import { CommandFailed, printable, UsageError } from './output.ts'
 
-/** A server, and the app that the person at the terminal develops. */
+/** A server, with the credentials of the developer's app. */
 export type Remote = {
   readonly client: PlatformClient
   readonly url: string
@@ -15,17 +15,17 @@ export type Remote = {
 
 type RemoteOptions = { readonly signal: AbortSignal; readonly onRepeat?: (repeat: Repeat) => void }
 
-/** Which server, and with which credentials: all that can be known before anything is sent. */
+/** The server and the credentials, as known before any request. */
 type RemoteTarget = {
   readonly settings: DeveloperSettings
   readonly url: string
   readonly credentials: ClientCredentials
-  /** A scope that the app is known to get tokens with. */
+  /** A scope with which the app has got a token before. */
   readonly scope?: string
   readonly source: Remote['source']
 }
 
-/** @throws ConfigError, UsageError and CommandFailed when server or credentials are not to be had */
+/** @throws ConfigError, UsageError or CommandFailed if the server or the credentials cannot be determined */
 export const findRemote = (flags: DeveloperFlags): RemoteTarget => {
   const settings = readDeveloperSettings(flags)
   const url = serverOf(settings)
@@ -38,7 +38,7 @@ export const findRemote = (flags: DeveloperFlags): RemoteTarget => {
 }
 
 /**
- * The app's side of a server, with a token in hand that the server gave for the credentials.
+ * A client of the server that has a token for the credentials.
  * @throws what `findRemote` throws; AppPlatformError when the credentials are refused
  */
 export const openRemote = async (flags: DeveloperFlags, options: RemoteOptions): Promise<Remote> => {
@@ -51,8 +51,8 @@ export const openRemote = async (flags: DeveloperFlags, options: RemoteOptions):
 }
 
 /**
- * The server that was named, or else the only one that a login is kept for.
- * @throws UsageError when that does not say which
+ * The server that was named, or the only one that has a saved login.
+ * @throws UsageError if neither says which
  */
 export const serverOf = ({ url, folder }: DeveloperSettings): string => {
   if (url !== null) return url
@@ -65,8 +65,8 @@ export const serverOf = ({ url, folder }: DeveloperSettings): string => {
 }
 
 /**
- * A client with a token. Which scopes the app has registered is not known before, and any one is good enough: versions
- * belong to the credential, scopes play no part (contract section 3).
+ * A client with a token. The app's registered scopes are not known yet, and any one of them will do, because access to
+ * versions comes from the credential and not from scopes (contract section 3).
  * @throws AppPlatformError when the credentials are refused
  */
 export const connect = async (
@@ -98,7 +98,7 @@ export const connect = async (
   ])
 }
 
-/** What to do about an error, by its code, for somebody at a command line. */
+/** What to do about an error at the command line, by its code. */
 const steps: ReadonlyMap<string, string> = new Map(
   Object.entries({
     invalid_client:
@@ -135,7 +135,7 @@ export const remoteSentence = (error: AppPlatformError): string => {
   return printable(`${message}${field}${statusIn(error)}${step === undefined ? '' : ` ${step}`}${request}`)
 }
 
-/** Which state stood in the way. */
+/** The state that prevented it. */
 const statusIn = ({ details }: AppPlatformError): string => {
   const status = details?.['status']
   return typeof status === 'string' ? ` Its status is ${status}.` : ''

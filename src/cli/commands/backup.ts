@@ -76,12 +76,12 @@ const assertSound = (copy: string): void => {
   if (problems.length > 0) throw new CommandFailed(problems)
 }
 
-/** `app-platform` of `/var/lib/app-platform/app-platform.db`. */
+/** `app-platform` for `/var/lib/app-platform/app-platform.db`. */
 const stemOf = (file: string): string => basename(file, extname(file))
 
 const dated = /^-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.db$/
 
-/** Removes older files that this command named, and gives their names. What was just written stays, whatever the clock said before. */
+/** Removes older files that this command named and returns their names. The newest write stays, even after a clock change. */
 const prune = (folder: string, stem: string, { keep, newest }: { keep: number; newest: string }): readonly string[] => {
   const older = readdirSync(folder)
     .filter((name) => name !== newest && name.startsWith(stem) && dated.test(name.slice(stem.length)))
@@ -92,7 +92,7 @@ const prune = (folder: string, stem: string, { keep, newest }: { keep: number; n
   return removed
 }
 
-/** A database that cannot be opened for use can be backed up all the same. */
+/** A database that cannot be opened for use can still be backed up. */
 const record = async (flags: CommonFlags, sizeBytes: number): Promise<boolean> => {
   try {
     await asOperator(flags, async ({ platform, trace, actor }) => await recordBackup(platform, trace, actor, sizeBytes))
@@ -103,7 +103,7 @@ const record = async (flags: CommonFlags, sizeBytes: number): Promise<boolean> =
   }
 }
 
-/** A whole copy first, then its bytes: a reader that is slow holds nobody up, and what arrives is one moment. */
+/** Copies first and then sends the copy, so that a slow reader blocks nobody and gets a consistent snapshot. */
 const toStandardOutput = async (file: string, flags: BackupFlags): Promise<void> => {
   if (flags.json === true || flags.keep !== undefined || flags.force === true || flags.check === true) {
     throw new UsageError('A backup to standard output takes no --json, --keep, --force or --check.')

@@ -49,7 +49,7 @@ const check = async (backup: string | undefined, flags: CommonFlags): Promise<vo
   answer(flags, { ok: true, problems }, `Nothing is wrong with ${path}.`)
 }
 
-/** Between batches, so that a server beside gets its turn. */
+/** The pause between batches, so that a running server can write. */
 const pauseMs = 5
 
 export const addPurgeCommand = (program: Command): void => {

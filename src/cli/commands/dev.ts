@@ -28,7 +28,7 @@ export const addDevCommand = (program: Command): void => {
       const database = flags.database ?? temporaryDatabase()
       const signal = signalToEnd()
       const config = readConfig({ ...flags, database })
-      const { startPlatformServer } = await import('../../server.ts') // here, for no other command needs it
+      const { startPlatformServer } = await import('../../server.ts') // imported here, because no other command needs it
       const receiver = createDemoReceiver(
         openWebhookSender(config.webhookNetworks),
         (line) => void process.stdout.write(line),

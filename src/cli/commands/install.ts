@@ -14,7 +14,7 @@ type CreateFlags = CommonFlags & {
 }
 type ListFlags = CommonFlags & { readonly app?: string }
 
-/** A website is a site to the builder, and so in the store and in `resource import`. */
+/** The API calls a website `site`; so do the database and `resource import`. */
 const kindOfResource = { website: 'site', store: 'store' } as const
 const kindOfInstall = { site: 'website', store: 'store' } as const
 

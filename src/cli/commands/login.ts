@@ -56,7 +56,7 @@ const askFor = async (url: string, signal: AbortSignal): Promise<ClientCredentia
   return { clientId, clientSecret }
 }
 
-/** Versions take development credentials only; and a production secret has no business on a developer's machine. */
+/** Versions accept development credentials only, and a production secret does not belong on a developer's machine. */
 const refuseProduction = (environment: string | null): void => {
   if (environment !== 'production') return
   throw new CommandFailed([

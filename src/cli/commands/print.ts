@@ -55,7 +55,7 @@ const printCommand = (
     })
 }
 
-/** What only the server knows is asked of it here, for no other command needs it. */
+/** Imported here, because no other command needs the server's limits. */
 const termsOf = async (deployment: Deployment): Promise<ProxyTerms> => {
   const [{ largestBodyBytes }, { defaultDrainMs: drainMs, idleSeconds }] = await Promise.all([
     import('../../http/json-body.ts'),

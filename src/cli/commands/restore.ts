@@ -39,7 +39,7 @@ const restore = async (backup: string, flags: RestoreFlags): Promise<void> => {
     backup,
     databasePath,
     async (readable) => await restoreSqlite({ ...options, backup: readable }),
-  ).finally(() => showStep('done')) // an error stands on a line of its own
+  ).finally(() => showStep('done')) // so that an error starts on a new line
   const { at: restoredAt, ...facts } = restored
   const advice = adviceAfter(restored)
   answer(flags, { ...wireRecord({ restoredAt }), ...facts, advice }, [...restoredText(restored), ...advice].join('\n'))
@@ -65,7 +65,7 @@ const stepTexts = {
   done: '',
 } as const satisfies Record<RestoreStep, string>
 
-/** For a person who waits; elsewhere silent. */
+/** Shown on a terminal only. */
 const showStep = (step: RestoreStep): void => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${stepTexts[step]}`)
 }

@@ -10,19 +10,19 @@ type ServeFlags = {
   readonly json?: boolean
 }
 
-/** Listens from the call on, so that a signal that comes before the server is up, or just after, ends it all the same. */
+/** Listens at once, so that a signal during or just after the start ends the server too. */
 export const signalToEnd = (): Promise<void> =>
   new Promise((resolve) => {
     process.once('SIGTERM', () => resolve())
     process.once('SIGINT', () => resolve())
   })
 
-/** For how long a server whose store has failed tells its callers so, before it ends for the supervisor to restart it. */
+/** How long a server whose store has failed answers 503 before it exits, for the supervisor to restart it. */
 const lastAnswersMs = 3_000
 
 /**
- * Runs until the signal, then drains. The exit code is 1 when the disk was full. A server whose store has failed ends by
- * itself; see `StoreFault` for how.
+ * Runs until the signal, then drains. The exit code is 1 if the disk was full. A server whose store has failed ends by
+ * itself; see `StoreFault`.
  */
 export const serveUntil = async (signal: Promise<void>, server: PlatformServer): Promise<void> => {
   const failed = server.faulted.then(async () => {
@@ -34,11 +34,11 @@ export const serveUntil = async (signal: Promise<void>, server: PlatformServer):
   process.exit(healthy ? 0 : 1)
 }
 
-/** Where the metrics are, when they have a port of their own. */
+/** The address of the metrics, if they have their own port. */
 export const metricsText = ({ metricsUrl }: PlatformServer): string =>
   metricsUrl === null ? '' : `Metrics are at ${metricsUrl}\n`
 
-/** Where clients reach it and, when that is another place, where it listens. */
+/** Where clients reach it and, if different, where it listens. */
 const addressText = ({ url, publicUrl }: PlatformServer): string => {
   const isSame = publicUrl === url || publicUrl === url.replace('127.0.0.1', 'localhost')
   return `App Platform is at ${publicUrl}${isSame ? '' : ` and listens on ${url}`}`
@@ -56,7 +56,7 @@ export const addServeCommand = (program: Command): void => {
     .action(async (flags: ServeFlags) => {
       const signal = signalToEnd()
       const config = readConfig(flags)
-      const { startPlatformServer } = await import('../../server.ts') // here, for no other command needs it
+      const { startPlatformServer } = await import('../../server.ts') // imported here, because no other command needs it
       const server = await startPlatformServer(config)
       const { url, metricsUrl } = server
       const json = JSON.stringify(metricsUrl === null ? { url } : { url, metricsUrl })

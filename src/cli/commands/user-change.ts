@@ -8,7 +8,7 @@ import { asOperator, type CommonFlags, operatorCommand } from '../operator-comma
 import { answerRecord, answerWithAdvice } from '../output.ts'
 import { type PasswordFlags, passwordHelp, typedPassword, userRecord } from './user.ts'
 
-/** What an operator changes about a user: password, name, address, rights; and the end of all that was issued. */
+/** Commands that change a user: password, name, email address, operator rights, and ending what was issued. */
 export const addUserChangeCommands = (group: Command): void => {
   operatorCommand(group, 'set-password <email>', 'Give a user a new password: the old one and all sessions end.')
     .option('--password-stdin', 'read the password from standard input')

@@ -59,7 +59,7 @@ const list = async (flags: CommonFlags): Promise<void> => {
   })
 }
 
-/** A user without the hash of their password. */
+/** A user without the password hash. */
 export const userRecord = ({
   id,
   email,
@@ -80,7 +80,7 @@ export const userRecord = ({
   updatedAt,
 })
 
-/** Where a new password comes from. */
+/** The source of a new password. */
 export type PasswordFlags = CommonFlags & {
   readonly passwordStdin?: boolean
   readonly generatePassword?: boolean
@@ -88,7 +88,7 @@ export type PasswordFlags = CommonFlags & {
 
 export const passwordHelp = '\nOne of --password-stdin and --generate-password is needed; a password is never a flag.'
 
-/** The password on standard input; null when one is to be made. @throws UsageError unless exactly one was chosen */
+/** The password on standard input; null if one is to be generated. @throws UsageError unless exactly one was chosen */
 export const typedPassword = async (flags: PasswordFlags): Promise<string | null> => {
   if ((flags.passwordStdin === true) === (flags.generatePassword === true)) {
     throw new UsageError('Give one of --password-stdin and --generate-password.')
@@ -98,7 +98,7 @@ export const typedPassword = async (flags: PasswordFlags): Promise<string | null
 
 type DisableFlags = CommonFlags & { readonly apps: AppsChoice }
 
-/** Whether a user can do anything, and what happens to their apps when they cannot. */
+/** Commands that disable or enable a user, and decide what happens to their apps. */
 export const addUserStatusCommands = (group: Command): void => {
   operatorCommand(group, 'disable <email>', 'Disable a user: sessions end, grants stop, their apps are suspended.')
     .addOption(
@@ -150,7 +150,7 @@ const adviceAfterDisabling = ({ user, stopped, apps }: DisabledUser): readonly s
   ...(apps.transferred.length === 0 ? [] : adviceAfterTransfer),
 ]
 
-/** The previous owner has seen the secrets. */
+/** The previous owner knows the secrets. */
 export const adviceAfterTransfer: readonly string[] = [
   'The previous owner may know the client secrets. To replace one: app-platform credential rotate CLIENT_ID --grace-hours 0',
   'Tokens and grants stay. To end them: app-platform app end-access SLUG',

@@ -14,7 +14,7 @@ const kindList = `
 The kinds are
 ${webhookKinds.map((kind) => `  ${kind}`).join('\n')}`
 
-/** Where apps are told what happens. A running server sends; these commands only write down what it is to send. */
+/** Webhook endpoints. These commands only record what is to be sent; a running server sends it. */
 export const addWebhookCommands = (program: Command): void => {
   const group = program.command('webhook').description('Webhooks: endpoints of apps that are told what happens.')
   operatorCommand(group, 'add <slug>', 'Register an endpoint of an app and print its secret, this once.')

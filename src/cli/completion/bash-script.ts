@@ -1,8 +1,8 @@
 import type { CompletedCommand, CompletedOption, Expected } from './completed-command.ts'
 
 /**
- * Completion for bash, by itself: it needs no package beside bash, does not start the program at each press of the key,
- * and never evaluates what has been typed.
+ * Completion for bash. It needs no other package, does not start the program for each completion, and never evaluates
+ * what has been typed.
  */
 export const bashScript = (commands: readonly CompletedCommand[]): string => `# bash completion for app-platform
 _app_platform() {
@@ -41,7 +41,7 @@ const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''
 const paths = (commands: readonly CompletedCommand[]): readonly string[] =>
   commands.filter(({ path }) => path.length > 0).map((command) => quote(at(command)))
 
-/** Only words of ours stand in -W, which bash expands. */
+/** -W contains only our own words, because bash expands it. */
 const offer = (words: readonly string[]): string => `COMPREPLY=($(compgen -W ${quote(words.join(' '))} -- "$cur"))`
 
 const offerExpected = (expected: Expected): string => {

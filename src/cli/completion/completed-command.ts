@@ -1,27 +1,27 @@
 import type { Argument, Command, Option } from 'commander'
 
-/** What may stand in a place: one of a few words, a file, or something that no shell can know. */
+/** What an argument can be: one of a few words, a file, or something that the shell cannot know. */
 export type Expected =
   { readonly kind: 'words'; readonly words: readonly string[] } | { readonly kind: 'file' | 'unknown' }
 
 export type CompletedOption = {
   readonly long: string
-  /** One letter, without its dash. */
+  /** One letter, without the dash. */
   readonly short: string | null
   readonly description: string
-  /** What follows it; null for a flag that stands alone. */
+  /** Its argument; null for a flag without one. */
   readonly value: Expected | null
 }
 
 export type CompletedCommand = {
-  /** The words that lead to it, without the program's name. */
+  /** The words of the command, without the program's name. */
   readonly path: readonly string[]
   readonly commands: readonly { readonly name: string; readonly description: string }[]
   readonly options: readonly CompletedOption[]
   readonly arguments: readonly { readonly name: string; readonly expected: Expected }[]
 }
 
-/** The program and every command under it, as the help shows them: nothing to complete is written down twice. */
+/** The program and all its commands, taken from the definitions that the help is made of. */
 export const completedCommands = (command: Command, path: readonly string[] = []): readonly CompletedCommand[] => {
   const help = command.createHelp()
   // `help` repeats what --help says.
@@ -51,7 +51,7 @@ const completedOption = (option: Option): readonly CompletedOption[] => {
   ]
 }
 
-/** The placeholder in the help says what is meant, such as `<file>`. */
+/** The placeholder in the help, such as `<file>`, says what kind of value it is. */
 const expectedOf = (placeholder: string, { argChoices }: Pick<Argument | Option, 'argChoices'>): Expected => {
   if (argChoices !== undefined) return { kind: 'words', words: argChoices }
   return /\b(file|dir|folder|path)\b/i.test(placeholder.replace(/^--\S+/, '')) ? { kind: 'file' } : { kind: 'unknown' }

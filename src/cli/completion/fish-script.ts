@@ -1,6 +1,6 @@
 import type { CompletedCommand, CompletedOption, Expected } from './completed-command.ts'
 
-/** Completion for fish: one line for everything that may stand somewhere. */
+/** Completion for fish: one line per word that can be completed. */
 export const fishScript = (commands: readonly CompletedCommand[]): string => `# fish completion for app-platform
 function __app_platform_at
     set -l at ''

@@ -1,6 +1,6 @@
 import type { CompletedCommand, CompletedOption, Expected } from './completed-command.ts'
 
-/** Completion for zsh, by its own _arguments and _describe. */
+/** Completion for zsh, made with its _arguments and _describe. */
 export const zshScript = (commands: readonly CompletedCommand[]): string => `#compdef app-platform
 _app_platform() {
   local at='' i depth=0

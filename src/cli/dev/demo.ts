@@ -3,7 +3,7 @@ import type { DemoCredentials } from '../../operations/demo/seed-demo.ts'
 import type { WebhookAnswer, WebhookMessage, WebhookSender } from '../../runtime/webhook-sender.ts'
 import walk from './walk.sh' with { type: 'text' }
 
-/** Everything that a newcomer needs, in the order of need: who can sign in, what to set, what to paste. */
+/** What a newcomer needs, in order: who can sign in, what to set, what to paste. */
 export const demoText = (url: string, database: string, demo: DemoCredentials): string => {
   const logins = demo.users.map(
     ({ email, password, operator }) => `  ${email}  ${password}${operator ? '  (operator)' : ''}`,
@@ -55,17 +55,17 @@ const walkSettings = (url: string, demo: DemoCredentials): string[] => {
   ]
 }
 
-/** A name that leads nowhere (RFC 2606): whatever is sent there stays in this program. */
+/** A reserved name that does not resolve (RFC 2606): what is sent there stays in this program. */
 export const demoReceiverUrl = 'https://newsletter.example/webhooks'
 
 type DemoReceiver = {
-  /** Sends to the receiver of the demo, and to everybody else as it is. */
+  /** Delivers to the demo's receiver, and to all other addresses as usual. */
   readonly sender: WebhookSender
-  /** The secret of its endpoint; what comes before that waits. */
+  /** Sets the secret of its endpoint. Deliveries wait until then. */
   open(secret: string): void
 }
 
-/** Stands in for an app's backend, which needs a certificate and a name: verifies what comes as one would, and tells of it. */
+/** Takes the place of an app's backend, which would need a host name and a certificate. It verifies and prints each delivery. */
 export const createDemoReceiver = (beyond: WebhookSender, tell: (line: string) => void): DemoReceiver => {
   const { promise: opened, resolve: open } = Promise.withResolvers<string>()
   return {

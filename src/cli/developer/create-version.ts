@@ -17,12 +17,12 @@ export type CreateFlags = DeveloperFlags & {
   readonly manifest?: string
 }
 
-/** Checks everything that can be checked here before anything is sent. */
+/** Checks all that can be checked locally before it sends anything. */
 export const createVersion = async (source: string, flags: CreateFlags, signal: AbortSignal): Promise<void> => {
   const { version, notes } = flags
   if (!isSemanticVersion(version)) throw new UsageError('--version must be a semantic version such as 1.4.0.')
   if (notes !== undefined && notes.length > 10_000) throw new UsageError('--notes has at most 10000 characters.')
-  findRemote(flags) // nobody waits for a packer to be told that they are not logged in
+  findRemote(flags) // first, so that nobody waits for packing only to learn that they are not logged in
   const manifest = manifestFor(source, flags.manifest)
   for (const warning of manifest.warnings) process.stderr.write(`warning: ${printable(warning)}\n`)
   const prepared = await prepareArtifact(source, version, signal)
@@ -31,7 +31,7 @@ export const createVersion = async (source: string, flags: CreateFlags, signal: 
   answer(flags, created, flags.json === true ? '' : await textOf(remote, created, prepared, signal))
 }
 
-/** The one that was named, or `app.json` in the folder; beside a file, if there is one: it may have its own inside. */
+/** The manifest that was named, or `app.json` in the folder, or `app.json` beside a file if there is one. */
 const manifestFor = (source: string, named: string | undefined): Manifest => {
   if (named !== undefined) return readManifest(named)
   if (statSync(source, { throwIfNoEntry: false })?.isDirectory() === true) return readManifest(join(source, 'app.json'))
@@ -48,7 +48,7 @@ type Upload = {
   readonly prepared: PreparedArtifact
 }
 
-/** Under one idempotency key, however often it is repeated. */
+/** Uses one idempotency key for all its attempts. */
 const upload = async (
   { client }: Remote,
   { version, notes, manifest, prepared }: Upload,
@@ -70,7 +70,7 @@ const upload = async (
     shown = sentBytes
   }
   try {
-    // Told only to a person: without it, the request says how long it is, which some old proxies need.
+    // Progress only for a person: a stream with progress has no Content-Length, which some old proxies need.
     return await client.versions.create(body, { signal, ...(process.stderr.isTTY ? { onUpload } : {}) })
   } catch (error) {
     const isOpen = signal.aborted || (error instanceof AppPlatformError && error.mayBeDone)

@@ -6,16 +6,16 @@ import type { ClientCredentials } from './settings.ts'
 /** What login keeps for one server. */
 type KeptLogin = ClientCredentials & {
   readonly url: string
-  /** A scope that the app is known to get tokens with. */
+  /** A scope with which the app has got a token before. */
   readonly scope: string
 }
 
 const fileOf = (folder: string, url: string): string => join(folder, `${encodeURIComponent(url)}.json`)
 
-/** Keeps a login in a file that only this user can read, whole or not at all; gives its path. */
+/** Saves a login atomically in a file that only this user can read. Returns its path. */
 export const keepLogin = (folder: string, login: KeptLogin): string => {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  chmodSync(folder, 0o700) // it may have been there before
+  chmodSync(folder, 0o700) // the folder may have existed before
   const file = fileOf(folder, login.url)
   const fresh = `${file}.${process.pid}`
   rmSync(fresh, { force: true })
@@ -23,14 +23,14 @@ export const keepLogin = (folder: string, login: KeptLogin): string => {
     writeFileSync(fresh, `${JSON.stringify(login)}\n`, { mode: 0o600, flag: 'wx', flush: true })
     renameSync(fresh, file)
   } catch (error) {
-    rmSync(fresh, { force: true }) // half a secret is a secret
+    rmSync(fresh, { force: true }) // part of a secret is still a secret
     throw error
   }
   return file
 }
 
 /**
- * The login that is kept for a server; null when there is none.
+ * The saved login of a server; null if there is none.
  * @throws CommandFailed for a file that others can read, or that is not one of ours
  */
 export const findLogin = (folder: string, url: string): KeptLogin | null => {
@@ -50,7 +50,7 @@ export const findLogin = (folder: string, url: string): KeptLogin | null => {
   return login
 }
 
-/** Whether there was a login to forget. */
+/** Removes a saved login; whether there was one. */
 export const forgetLogin = (folder: string, url: string): boolean => {
   const file = fileOf(folder, url)
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return false
@@ -58,7 +58,7 @@ export const forgetLogin = (folder: string, url: string): boolean => {
   return true
 }
 
-/** The servers that a login is kept for. */
+/** The servers that have a saved login. */
 export const keptServers = (folder: string): readonly string[] => {
   if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return []
   return readdirSync(folder)
@@ -67,7 +67,7 @@ export const keptServers = (folder: string): readonly string[] => {
     .toSorted()
 }
 
-/** The origin that a file is named for; null for a file of any other name. */
+/** The origin in the name of a file; null if the name has another form. */
 const serverIn = (name: string): string | null => {
   try {
     const { origin } = new URL(decodeURIComponent(name.slice(0, -'.json'.length)))

@@ -2,14 +2,14 @@ import type { Command } from 'commander'
 import type { Repeat } from '../../client/index.ts'
 import { printable } from '../output.ts'
 
-/** What every command of an app developer takes. */
+/** The flags of every developer command. */
 export type DeveloperFlags = {
   readonly url?: string
   readonly insecureHttp?: boolean
   readonly json?: boolean
 }
 
-/** A command on a server somewhere, with the flags that all of them have. `usage` is its name and its arguments. */
+/** Adds a command that talks to a server, with the common flags. `usage` is its name and arguments. */
 export const developerCommand = (parent: Command, usage: string, description: string): Command =>
   parent
     .command(usage)
@@ -23,7 +23,7 @@ export const credentialsHelp = `
 Credentials come from APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET, then from what login kept. There is no
 flag for them: other users of a machine can read command lines.`
 
-/** Tells a person why nothing happens for a while; a pipeline's log is told, too. */
+/** Says why the command waits, also in a pipeline's log. */
 export const tellOfWaiting = ({ error, waitMs }: Repeat): void => {
   if (waitMs < 1000) return
   process.stderr.write(`${printable(error.message)} Trying again in ${Math.ceil(waitMs / 1000)} s.\n`)
@@ -32,7 +32,7 @@ export const tellOfWaiting = ({ error, waitMs }: Repeat): void => {
 type EndingSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** The person at the terminal, or who runs the machine, wants it to end. */
+/** A signal asked the program to end. */
 export class Interrupted extends Error {
   constructor(readonly by: EndingSignal) {
     super('The command was interrupted.')
@@ -40,8 +40,8 @@ export class Interrupted extends Error {
 }
 
 /**
- * Runs work that tidies up after itself when the program is told to end: the terminal is as it was. After that the
- * program ends by the very signal, so that a shell knows what happened.
+ * Runs work that cleans up when the program is asked to end, for example restores the terminal. The program then ends by
+ * the same signal, so that the shell knows why.
  */
 export const interruptible = async (work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
   const interruption = new AbortController()
@@ -54,7 +54,7 @@ export const interruptible = async (work: (signal: AbortSignal) => Promise<void>
   }
 }
 
-/** Ends this program by the signal that it was interrupted by. */
+/** Ends this program by the signal that interrupted it. */
 export const endBy = async ({ by }: Interrupted): Promise<never> => {
   process.kill(process.pid, by)
   return await new Promise<never>(() => setInterval(() => undefined, 1000)) // until the signal arrives

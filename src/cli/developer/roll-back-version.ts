@@ -14,7 +14,7 @@ export type RollbackFlags = DeveloperFlags & {
   readonly yes?: boolean
 }
 
-/** On a terminal it shows what will change, and asks; what was shown is then what is done, whatever came meanwhile. */
+/** On a terminal it shows what will change and asks. It then does just that, even if something changed meanwhile. */
 export const rollBackVersion = async (flags: RollbackFlags, signal: AbortSignal): Promise<void> => {
   const { to, environment, reason, dryRun = false } = flags
   if (reason !== undefined && reason.length > 1000) throw new UsageError('--reason has at most 1000 characters.')
@@ -37,7 +37,7 @@ export const rollBackVersion = async (flags: RollbackFlags, signal: AbortSignal)
 const rollBack = async ({ client }: Remote, asked: RollbackRequest, signal: AbortSignal): Promise<Rollback> =>
   await client.versions.rollBack(asked, { signal })
 
-/** The rollback that the person said yes to, to the very version they were shown; null when they said no. */
+/** The rollback that the person agreed to, to the version they were shown; null if they said no. */
 const confirmed = async (
   remote: Remote,
   asked: RollbackRequest,

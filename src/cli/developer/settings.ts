@@ -7,7 +7,7 @@ import type { DeveloperFlags } from './developer-command.ts'
 
 export type ClientCredentials = { readonly clientId: string; readonly clientSecret: string }
 
-/** What a developer's command was told by flags and environment; null is what it was not told. */
+/** What flags and environment say to a developer command; null for what they do not say. */
 export type DeveloperSettings = {
   /** An origin. */
   readonly url: string | null
@@ -47,7 +47,7 @@ const readCredentials = (env: Environment, faults: string[]): ClientCredentials 
   for (const name of [idName, secretName]) {
     const text = env[name]
     if (text === undefined) faults.push(`${name} is missing: the other one of the two is set.`)
-    // What a pipeline makes of a secret that it was not given.
+    // A pipeline sets an empty variable for a secret that it does not have.
     else if (text.trim() === '') faults.push(`${name} is empty.`)
   }
   return clientId === undefined || clientSecret === undefined
@@ -70,7 +70,7 @@ const readOrigin = (name: string, text: string | undefined, insecureHttp: boolea
   return url.origin
 }
 
-/** A relative path is to be ignored (XDG Base Directory Specification). */
+/** Relative paths are ignored (XDG Base Directory Specification). */
 const configHome = (env: Environment): string => {
   const home = env['XDG_CONFIG_HOME'] ?? ''
   return isAbsolute(home) ? home : join(homedir(), '.config')

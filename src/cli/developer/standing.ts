@@ -1,6 +1,6 @@
 import type { PlatformClient, Version } from '../../client/index.ts'
 
-/** Which versions are current; null where there is none. */
+/** The current versions; null if there is none. */
 export type Standing = { readonly development: Version | null; readonly production: Version | null }
 
 /** @throws AppPlatformError */

@@ -7,10 +7,10 @@ type Rule = {
   readonly summary: string
 }
 
-/** Of the scrape job of this name alone: other programs have metrics of the same names. */
+/** Only of this scrape job: other programs have metrics of the same names. */
 const own = 'job="app-platform"'
 const rateOf = (metric: string, labels = ''): string => `rate(${metric}{${own}${labels}}[5m])`
-/** The duration that 99 in 100 stay below. */
+/** The 99th percentile of a duration. */
 const slowest = (metric: string): string =>
   `histogram_quantile(0.99, sum by (instance, le) (${rateOf(`${metric}_bucket`)}))`
 
@@ -139,7 +139,7 @@ const rules: readonly Rule[] = [
   },
 ]
 
-/** Rules for Prometheus, in a file for its `rule_files`. A text in JSON is one in YAML, too. */
+/** Alerting rules for Prometheus, for its `rule_files`. JSON strings are valid YAML strings. */
 export const alertRules =
   (): string => `# Alerts for App Platform. Name this file in rule_files, and call the scrape job app-platform:
 #   scrape_configs:

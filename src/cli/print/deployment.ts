@@ -3,21 +3,21 @@ import { type Config, defaultDatabasePath, readConfig } from '../../config.ts'
 import type { ConfigFlags, Environment } from '../../config/setting.ts'
 import { UsageError } from '../output.ts'
 
-/** Settings by the names that the environment gives them. */
+/** Settings by the names of their environment variables. */
 type Settings = readonly (readonly [name: string, value: string])[]
 
-/** How the program is run on a machine, as far as what stands around it has to know. */
+/** How the program runs on a machine, as far as proxies and service managers need to know. */
 export type Deployment = {
   readonly program: string
-  /** What was found at the time of printing, where that is not `program`: it has to be put there. */
+  /** Where the running program is, if that is not `program`: it has to be copied there. */
   readonly installFrom: string | null
   readonly database: string
   readonly port: number
-  /** Where a proxy on the same machine finds it. */
+  /** Where a proxy on the same machine reaches it. */
   readonly upstream: string
   readonly publicUrl: URL | null
   readonly trustsProxies: boolean
-  /** What the service has to be told. */
+  /** The settings that the service needs. */
   readonly settings: Settings
 }
 
@@ -25,8 +25,8 @@ const installed = '/usr/local/bin/app-platform'
 export const stateFolder = '/var/lib'
 
 /**
- * What the present settings mean for a service. A database nobody has named goes where services keep their state.
- * @throws ConfigError, and UsageError when the port is left to chance: nothing could be told where to look
+ * What the current settings mean for a service. Without DATABASE_URL, the database is in the folder for services' state.
+ * @throws ConfigError; UsageError for port 0, since a proxy needs a fixed port
  */
 export const deploymentOf = (flags: ConfigFlags, env: Environment, executable: string | null): Deployment => {
   const { config, used } = readAndNote(flags, env)
@@ -53,7 +53,7 @@ const reachable = (host: string): string => {
   return address.includes(':') ? `[${address}]` : address
 }
 
-/** The settings, and which variables they were looked for in: no list here has to be kept up with them. */
+/** The settings, and the variables that were read for them, so that no list here has to be kept in step. */
 const readAndNote = (flags: ConfigFlags, env: Environment): { readonly config: Config; readonly used: Settings } => {
   const asked = new Set<string>()
   const noting: Environment = new Proxy(env, {
@@ -71,7 +71,7 @@ const readAndNote = (flags: ConfigFlags, env: Environment): { readonly config: C
   return { config, used }
 }
 
-/** What stands apart here has a flag, and so may differ from the environment. The rest is handed on as it was typed. */
+/** Settings that also have a flag may differ from the environment. The others are passed on as they were typed. */
 const settingsOf = (config: Config, database: string, used: Settings): Settings => [
   ['DATABASE_URL', `file:${encodeURI(database).replaceAll(/[?#]/g, encodeURIComponent)}`],
   ['HOST', config.host],

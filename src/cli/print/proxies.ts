@@ -5,23 +5,23 @@ import { formPaths } from '../../http/standard/paths.ts'
 import { UsageError } from '../output.ts'
 import type { Deployment } from './deployment.ts'
 
-/** What a proxy in front of the server has to agree with it about. */
+/** What a proxy in front of the server must know. */
 export type ProxyTerms = {
   readonly publicUrl: URL
   readonly upstream: string
-  /** Sentences for whoever keeps the file. */
+  /** Comments for the file's maintainer. */
   readonly notes: readonly string[]
-  /** Longer than the largest body that the server takes, so that it is the server that refuses what is larger. */
+  /** Above the server's own limit, so that the server itself refuses larger bodies. */
   readonly bodyMegabytes: number
-  /** Shorter than the server keeps a quiet connection, so that a request never meets a closed one. */
+  /** Shorter than the server's idle timeout, so that no request is sent on a connection that is being closed. */
   readonly keepAliveSeconds: number
-  /** Longer than the server takes for its slowest answer. */
+  /** Longer than the server's slowest answer. */
   readonly answerSeconds: number
-  /** Longer than a restart takes: its drain and its start. */
+  /** Longer than a restart takes: drain and start. */
   readonly patienceSeconds: number
 }
 
-/** @throws UsageError without PUBLIC_URL: a proxy is known by its name */
+/** @throws UsageError without PUBLIC_URL, which names the site */
 export const proxyTerms = (
   { publicUrl, upstream, trustsProxies }: Deployment,
   server: { readonly largestBodyBytes: number; readonly idleSeconds: number; readonly drainMs: number },
@@ -43,7 +43,7 @@ export const proxyTerms = (
   }
 }
 
-/** A site of nginx, to be included inside `http`. */
+/** A site for nginx, to be included inside `http`. */
 export const nginxSite = (terms: ProxyTerms): string => `# ${terms.notes.join('\n# ')}
 # While the server is being restarted, programs get its error envelope and people get a page, with 503 and Retry-After.
 map $uri $app_platform_down {
@@ -107,7 +107,7 @@ const envelope = `{"error":{"code":"unavailable","message":"${messageOf('unavail
 const restartPage =
   '<!doctype html><html lang="en"><meta charset="utf-8"><title>Back in a moment</title><h1>Back in a moment</h1><p>The server is being restarted. Try again in a few seconds.</p>'
 
-/** Only what nginx itself could not reach: the server's own errors pass through it as they are. */
+/** Used only when nginx cannot reach the server. The server's own errors pass through unchanged. */
 const unavailable = (type: string, body: string): string => `		default_type "${type}";
 		add_header Retry-After 2 always;
 		add_header Cache-Control no-store always;
@@ -130,7 +130,7 @@ const listening = ({ protocol, port, hostname }: URL): readonly string[] => {
 
 const listen = (port: string, how: string): readonly string[] => [`	listen ${port}${how};`, `	listen [::]:${port}${how};`]
 
-/** A site of Caddy 2, which gets its certificate by itself and sets X-Forwarded-For from the connection alone. */
+/** A site for Caddy 2, which gets its own certificate and sets X-Forwarded-For from the connection alone. */
 export const caddyfile = (terms: ProxyTerms): string => `# ${terms.notes.join('\n# ')}
 ${terms.publicUrl.origin} {
 	# Figures for whoever runs this, not for the internet.

@@ -2,7 +2,7 @@ import { dirname, relative } from 'node:path'
 import { UsageError } from '../output.ts'
 import { type Deployment, stateFolder } from './deployment.ts'
 
-/** The service of a machine with systemd (systemd.exec(5)), as shut in as a program that listens and keeps one file can be. */
+/** A systemd service (systemd.exec(5)) with every restriction that a program with one port and one file can bear. */
 export const systemdUnit = (deployment: Deployment): string => `# ${installSteps(deployment).join('\n# ')}
 
 [Unit]
@@ -50,19 +50,19 @@ const installSteps = ({ installFrom, program, publicUrl, trustsProxies }: Deploy
     : []),
 ]
 
-/** In quotes, with everything that means something to systemd made to mean itself (systemd.syntax(7)). */
+/** Quotes a text so that systemd takes it literally (systemd.syntax(7)). */
 const quoted = (text: string): string =>
   `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%').replaceAll('\n', '\\n')}"`
 
-/** A word of a command line. A dollar sign would begin a variable there. */
+/** Quotes a word of a command line, where a dollar sign would begin a variable. */
 export const word = (text: string): string => (/^[\w./-]+$/.test(text) ? text : quoted(text.replaceAll('$', '$$$$')))
 
 export const environment = ({ settings }: Deployment): readonly string[] =>
   settings.map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`)
 
 /**
- * The one folder that it may write to. systemd makes it and hands it over if it lies where services keep their state.
- * @throws UsageError for a place that the service cannot see
+ * The only folder that the service may write to. systemd creates it if it is in the folder for services' state.
+ * @throws UsageError for a folder that the service cannot see
  */
 export const home = ({ database }: Deployment): readonly string[] => {
   const folder = dirname(database)
@@ -87,7 +87,7 @@ export const sandbox = ({ port }: Deployment): readonly string[] => [
   ...yes('RestrictSUIDSGID', 'LockPersonality', 'RemoveIPC'),
   'ProtectProc=invisible',
   'KeyringMode=private',
-  'RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK', // the last two for looking up names
+  'RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK', // the last two are needed to look up names
   ...(port < 1024
     ? ['CapabilityBoundingSet=CAP_NET_BIND_SERVICE', 'AmbientCapabilities=CAP_NET_BIND_SERVICE']
     : ['CapabilityBoundingSet=', 'PrivateUsers=yes']),
@@ -98,7 +98,7 @@ const yes = (...names: readonly string[]): readonly string[] => names.map((name)
 const kept = 14
 const folder = 'app-platform-backups'
 
-/** Two units of systemd: what backs up, checks and prunes, and when (systemd.timer(5)). And the same as a line of cron. */
+/** A systemd service that backs up, checks and prunes, and its timer (systemd.timer(5)); and the same as a cron line. */
 export const backupTimer = (deployment: Deployment): string => {
   const place = `/var/lib/${folder}`
   const command = `${word(deployment.program)} backup ${place} --keep ${kept} --check`
@@ -150,6 +150,6 @@ WantedBy=timers.target
 `
 }
 
-/** In cron a percent sign ends the command unless a backslash is before it (crontab(5)). */
+/** In a crontab a percent sign ends the command unless it is escaped (crontab(5)). */
 const databaseUrl = ({ settings }: Deployment): string =>
   `'${(settings.find(([name]) => name === 'DATABASE_URL')?.[1] ?? '').replaceAll('%', String.raw`\%`).replaceAll("'", String.raw`'\''`)}'`

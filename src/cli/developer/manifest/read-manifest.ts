@@ -6,7 +6,7 @@ import { type FieldFault, manifestFields, meantField, placeOf, strictFaults } fr
 export type Manifest = {
   readonly content: Readonly<Record<string, unknown>>
   readonly scopes: readonly string[]
-  /** Sentences about what is allowed and probably not meant. */
+  /** Warnings: what is allowed but probably a mistake. */
   readonly warnings: readonly string[]
 }
 
@@ -37,7 +37,7 @@ export const readManifest = (file: string): Manifest => {
   }
 }
 
-/** Valid by now; a key that stands twice is a fault wherever it stands, so this has what the tree has. */
+/** Valid by now. Duplicate names have been refused, so parsing gives what the tree has. */
 const contentOf = (text: string): Pick<Manifest, 'content' | 'scopes'> => {
   const content: Readonly<Record<string, unknown>> = JSON.parse(text)
   const { scopes } = content

@@ -11,13 +11,12 @@ export const placeOf = (text: string, offset: number): string => {
   return `${before.split('\n').length}:${offset - lineStart + 1}`
 }
 
-/** As deep as the server reads, one level of which is the upload around the manifest. */
+/** The depth that the server accepts, less one level for the upload around the manifest. */
 const mostLevels = 31
 
 /**
- * What JSON allows and no two programs read alike, anywhere in the tree: the server refuses it, and cannot say where. A
- * number too large would be sent as null, a long one as another, of two fields of one name one would be lost. `text` is
- * what the tree was made of.
+ * Values that JSON allows but programs read differently: numbers that are too large or too precise, and duplicate names.
+ * The server refuses them but cannot say where they are, so they are found here. `text` is the source of the tree.
  */
 export const strictFaults = (text: string, node: Node, level = 1): readonly FieldFault[] => {
   const children = node.children ?? []
@@ -49,7 +48,7 @@ const keyFaults = (key: Node | undefined): readonly FieldFault[] => {
   return isWellFormedText(name) ? [] : [{ node: key, sentence: badText }]
 }
 
-/** Every property but the first of its name. */
+/** Every property whose name an earlier one has. */
 const twice = (properties: readonly Node[]): readonly FieldFault[] => {
   const seen = new Set<unknown>()
   return properties.flatMap(({ type, children: [key] = [] }) => {
@@ -60,10 +59,10 @@ const twice = (properties: readonly Node[]): readonly FieldFault[] => {
   })
 }
 
-/** What is wrong, and where: the node at fault. */
+/** What is wrong, and the node where it is. */
 export type FieldFault = { readonly node: Node; readonly sentence: string }
 
-/** Looks at the value of one field. */
+/** Checks the value of one field. */
 type FieldRule = (node: Node) => readonly FieldFault[]
 
 const longestText = 2000
@@ -102,7 +101,7 @@ const scopesField: FieldRule = (node) => {
 }
 const issuable: readonly ScopeName[] = [...new Set([...scopesFor('app'), ...scopesFor('user')])].toSorted()
 
-/** The fields that the platform knows; any other is the app's own business. */
+/** The fields that the platform knows. The app may add others. */
 export const manifestFields: Readonly<Record<string, FieldRule>> = {
   name: textField('name', nameFault),
   description: textField('description', (text) =>
@@ -115,7 +114,7 @@ export const manifestFields: Readonly<Record<string, FieldRule>> = {
   supportUrl: textField('supportUrl', addressFault('supportUrl', ['https:', 'mailto:'])),
 }
 
-/** The field that a name was probably meant for; null when it is like none. */
+/** The known field that a misspelt name probably means; null if none is similar. */
 export const meantField = (name: string): string | null => {
   const typed = plain(name)
   if (typed.length < 4) return null

@@ -6,31 +6,31 @@ import { isSecretName } from './secret-scan.ts'
 
 /** A file that goes into the archive. */
 export type FoundFile = {
-  /** Where it stands in the archive: relative, with slashes. */
+  /** Its path in the archive: relative, with slashes. */
   readonly path: string
-  /** Where its content is read from; a link inside the folder leads there. */
+  /** The path that its content is read from, with links resolved. */
   readonly source: string
   readonly sizeBytes: number
   readonly isExecutable: boolean
 }
 
-/** What a folder has to offer: what is packed, and what stands in the way, by path. */
+/** The contents of a folder: what is packed, and what prevents packing, by path. */
 export type FoundFiles = {
   readonly files: readonly FoundFile[]
   readonly secrets: readonly string[]
   readonly linksOut: readonly string[]
-  /** Pipes, devices, broken and circular links, and names that no archive can carry everywhere. */
+  /** Pipes, devices, broken and circular links, and names that do not work on every system. */
   readonly unpackable: readonly string[]
-  /** What this user may not look into. */
+  /** What this user may not read. */
   readonly unreadable: readonly string[]
 }
 
 export const ignoreFile = '.appignore'
-/** Never part of an app; `!node_modules` in the ignore file brings one back. */
+/** Never packed, unless the ignore file says so, as in `!node_modules`. */
 const alwaysIgnored = ['.git', '.hg', '.svn', '.DS_Store', 'node_modules', ignoreFile] as const
 
 /**
- * Every file below the folder that is not ignored, in the order of their paths, the same on every machine.
+ * Every file below the folder that is not ignored, sorted by path, the same on every machine.
  * @throws CommandFailed for an ignore file that cannot be read; errors of the file system
  */
 export const findFiles = (folder: string): FoundFiles => {
@@ -57,7 +57,7 @@ export const findFiles = (folder: string): FoundFiles => {
     if (source === null || stats === undefined || hasOddName(path)) unpackable.push(path)
     else if (!isInside(root, source)) linksOut.push(path)
     else if (above.includes(source))
-      unpackable.push(path) // a link to a folder that it stands in
+      unpackable.push(path) // a link to a folder that contains it
     else if (stats.isDirectory()) for (const name of namesIn(source, path)) visit(`${path}/${name}`, [...above, source])
     else if (!stats.isFile()) unpackable.push(path)
     else if (isSecretName(path) || isSecretName(relative(root, source))) secrets.push(path)
@@ -73,19 +73,19 @@ export const findFiles = (folder: string): FoundFiles => {
   }
 }
 
-/** Upper and lower case differ, also on a machine where they do not: an archive is the same everywhere. */
+/** Case-sensitive on every machine, so that the archive is the same everywhere. */
 const ignoreRules = (root: string): Ignore => {
   const rules = createIgnore({ ignorecase: false }).add([...alwaysIgnored])
   const file = join(root, ignoreFile)
   const found = statSync(file, { throwIfNoEntry: false })
   if (found === undefined) return rules
-  if (!found.isFile()) throw new CommandFailed([`${ignoreFile} is not a file.`]) // nobody waits for what writes to a pipe
+  if (!found.isFile()) throw new CommandFailed([`${ignoreFile} is not a file.`]) // reading a pipe could wait forever
   return rules.add(readFileSync(file, 'utf8'))
 }
 
 const factsOf = ({ size, mode }: Stats) => ({ sizeBytes: size, isExecutable: (mode & 0o100) !== 0 })
 
-/** Null for a link that leads nowhere, as far as this user can see. */
+/** Null for a link whose target does not exist or cannot be seen by this user. */
 const realPath = (path: string): string | null => {
   try {
     return realpathSync(path)
@@ -101,5 +101,5 @@ const isCode = (error: unknown, codes: readonly unknown[]): boolean =>
 const isInside = (root: string, path: string): boolean =>
   path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
 
-/** Control characters and backslashes mean something else elsewhere; U+FFFD stands for bytes that are not UTF-8. */
+/** Control characters and backslashes are not portable; U+FFFD stands for bytes that are not UTF-8. */
 const hasOddName = (path: string): boolean => /[\p{Cc}\\\ufffd]/u.test(path)

@@ -17,12 +17,12 @@ type PackOptions = {
 }
 
 const pieceBytes = 64 * 1024
-/** The first moment that the format knows, on whatever clock: files have no time in an archive of ours. */
+/** The earliest time of the format, for all files: our archives have no file times. */
 const noTime = () => new Date(1980, 0, 1)
 
 /**
- * One ZIP of the files, the same bytes for the same files on every machine: no times, owners or permissions but the
- * executable bit, and a compressor that is part of this program. Stops as soon as it is larger than the limit.
+ * One ZIP archive of the files. The same files give the same bytes on every machine: it has no times, no owners and no
+ * permissions but the executable bit, and the compressor is part of this program. Stops as soon as it exceeds the limit.
  * @throws CommandFailed for a file that cannot be read, and the signal's reason
  */
 export const pack = async (files: readonly FoundFile[], options: PackOptions): Promise<Packed> => {
@@ -43,7 +43,7 @@ export const pack = async (files: readonly FoundFile[], options: PackOptions): P
       scan.see(piece)
       entry.push(piece, isLast)
       options.onProgress(piece.length)
-      await turn() // or Ctrl-C would wait for the end
+      await turn() // otherwise Ctrl-C would wait until the end
       options.signal.throwIfAborted()
       if (packedBytes > options.limitBytes) return { kind: 'too_large' }
     }
@@ -64,7 +64,7 @@ const entryFor = ({ path, isExecutable }: FoundFile): ZipDeflate => {
   return entry
 }
 
-/** The content in pieces of one size, the last one shorter, perhaps empty. */
+/** The content in pieces of one size. The last one is shorter, perhaps empty. */
 function* piecesOf(file: FoundFile): Generator<{ readonly piece: Uint8Array; readonly isLast: boolean }, void> {
   const opened = openFile(file)
   try {
@@ -79,19 +79,19 @@ function* piecesOf(file: FoundFile): Generator<{ readonly piece: Uint8Array; rea
   }
 }
 
-/** Not through a link, and not a pipe that nobody writes to, that came in its place meanwhile. */
+/** Refuses a link or a pipe that has replaced the file meanwhile. */
 const openFile = ({ path, source }: FoundFile): number => {
   try {
     const opened = openSync(source, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     if (fstatSync(opened).isFile()) return opened
     closeSync(opened)
   } catch {
-    // told below
+    // reported below
   }
   throw new CommandFailed([`${path} cannot be read. See that you may read it, or list it in .appignore.`])
 }
 
-/** Reads until the piece is full or the file is at its end. */
+/** Reads until the piece is full or the file ends. */
 const fill = (file: number, piece: Uint8Array): number => {
   let length = 0
   while (length < piece.length) {

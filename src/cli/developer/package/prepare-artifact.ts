@@ -8,7 +8,7 @@ import { type FoundFile, type FoundFiles, findFiles, ignoreFile } from './find-f
 import { pack } from './pack.ts'
 import { createSecretScan, isSecretName } from './secret-scan.ts'
 
-/** What is uploaded, and how many files went into it; null for a file that is uploaded as it is. */
+/** What is uploaded, and how many files it has; null for a file that is uploaded as it is. */
 export type PreparedArtifact = {
   readonly filename: string
   readonly bytes: Uint8Array<ArrayBuffer>
@@ -17,7 +17,7 @@ export type PreparedArtifact = {
 
 /**
  * The artifact of a version: a folder in one archive, a file as it is.
- * @throws CommandFailed for what may not be uploaded, naming it
+ * @throws CommandFailed, naming the files that may not be uploaded
  */
 export const prepareArtifact = async (
   source: string,
@@ -60,7 +60,7 @@ const packFolder = async (folder: string, version: string, signal: AbortSignal):
   }
 }
 
-/** A ZIP counts its files in 16 bits. */
+/** A ZIP archive counts its files in 16 bits. */
 const mostFiles = 65_535
 
 const refuseUnfit = (folder: string, { files, secrets, linksOut, unpackable, unreadable }: FoundFiles): void => {
@@ -98,7 +98,7 @@ const tooLarge = (files: readonly FoundFile[]): string => {
   return `The archive is larger than ${bytesInWords(artifactLimits.bytes)}. The largest files are ${names.join(', ')}. List what need not be in it in ${ignoreFile}.`
 }
 
-/** The folder's name, as far as it can be part of a file's name. */
+/** The folder's name, without characters that a file name cannot have. */
 const archiveName = (folder: string): string =>
   basename(resolve(folder))
     .replaceAll(/[\p{Cc}/\\]/gu, '')

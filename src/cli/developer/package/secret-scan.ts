@@ -1,6 +1,6 @@
 import { parseSecret, type SecretKind } from '../../../domain/secret.ts'
 
-/** Names of files that hold secrets and nothing else; samples of them are for others to fill in. */
+/** Names of files that hold secrets. Samples of such files, to be filled in by others, are allowed. */
 const secretNames = [
   /^\.env(rc|~|[.-].+)?$/,
   /\.env$/,
@@ -14,18 +14,18 @@ const secretNames = [
 ] as const
 const samples = /^(\.env[.-](example|sample|template|dist)|(example|sample|template)\.env)$/
 
-/** Whether a file of this name is kept out of every upload. */
+/** Whether a file of this name must not be uploaded. */
 export const isSecretName = (path: string): boolean => {
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase()
   return !samples.test(name) && secretNames.some((pattern) => pattern.test(name))
 }
 
-/** A private key with something in it, as a file, inside JSON or indented in YAML; programs that only name the header are no secret. */
+/** A private key with content: as a file, inside JSON, or indented in YAML. A program that only names the header does not match. */
 const privateKey =
   /-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----[ \t]*(?:\\n|\\r|[\r\n])+[ \t]*(?:[\w-]+: [^\r\n]*\s+)*[A-Za-z0-9+/=]{40}/
-/** Secrets of this platform, by prefix and length; their checksum tells whether they are real. */
+/** Secrets of this platform, by prefix and length. Their checksum tells real ones from samples. */
 const ofThePlatform = /\b(?:aps_dev_|aps_live_|apus_|apur_|apok_)[0-9A-Za-z]{71}\b/g
-/** What webhooks are signed with has no checksum; one of our length is no sample of somebody else's. JSON may escape a slash. */
+/** Webhook secrets have no checksum, so the length decides. JSON may escape a slash. */
 const ofWebhooks = /\bwhsec_(?:[0-9A-Za-z+]|\\?\/){43}=/
 const kinds: readonly SecretKind[] = [
   'clientSecretDevelopment',
@@ -34,17 +34,17 @@ const kinds: readonly SecretKind[] = [
   'refreshToken',
   'operatorKey',
 ]
-/** Longer than what is looked for, so that nothing hides between two pieces. */
+/** Longer than any match, so that none is missed between two pieces. */
 const overlap = 512
 
 type SecretScan = {
   /** The next piece of the same file. */
   see(piece: Uint8Array): void
-  /** Whether there was a secret in any piece so far. */
+  /** Whether any piece so far has a secret. */
   found(): boolean
 }
 
-/** Looks for secrets in the content of one file, piece by piece. */
+/** Searches the content of one file for secrets, piece by piece. */
 export const createSecretScan = (): SecretScan => {
   let rest = ''
   let isFound = false
