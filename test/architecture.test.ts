@@ -157,6 +157,33 @@ test('an area of the pages knows what all pages share and itself, but no other a
   expect(faults).toEqual([])
 })
 
+/** The text between the parenthesis that opens at this index and the one that closes it. */
+const inParentheses = (code: string, open: number): string => {
+  let depth = 0
+  for (let at = open; at < code.length; at += 1) {
+    if (code[at] === '(') depth += 1
+    if (code[at] === ')' && --depth === 0) return code.slice(open, at)
+  }
+  return code.slice(open)
+}
+
+test('the body of a transaction counts and logs nothing and reads no clock, since it may run again', async () => {
+  const faults: string[] = []
+  for (const file of sources.filter((name) => layerOf(name) === 'operations')) {
+    const code = withoutComments(await text(file))
+    const bodies = [...code.matchAll(/\b(?:transaction|decide|decideToEnd)(?:<[^>]*>)?\(/g)]
+      .map((match) => inParentheses(code, match.index + match[0].length - 1))
+      .filter((body) => /=>/.test(body))
+    // What a body calls: functions that take the queries of a transaction.
+    const called = code.split(/^(?=(?:export )?const )/m).filter((part) => /^[^{]*\(\s*q: Queries\b/.test(part))
+    for (const body of [...bodies, ...called]) {
+      const [impurity] = /\b(?:observe|refusals|log|metrics|clock|random)\.\w+/.exec(body) ?? []
+      if (impurity !== undefined) faults.push(`${file} uses ${impurity}`)
+    }
+  }
+  expect(faults).toEqual([])
+})
+
 test('only the settings read the environment', async () => {
   const faults: string[] = []
   for (const file of sources.filter((name) => name !== 'src/config.ts')) {

@@ -4,9 +4,7 @@ import { credentialStatus, lastUsePrecisionMs } from '../domain/credential.ts'
 import { type PlatformError, refuse } from '../domain/errors.ts'
 import { environmentOfClientId, noAppId, recordIdOfKey } from '../domain/identifier.ts'
 import { hashSecret, parseSecret, type SecretHash } from '../domain/secret.ts'
-import { auditEvent, type AuditStamp } from './audit/event.ts'
-import { type RefusalLog, tellRefusal } from './audit/refusal-log.ts'
-import { type Decision, refused } from './decision.ts'
+import { counted, type CountedRefusal } from './decision.ts'
 import { findBySecret, type RowsOfSecrets } from './find-token.ts'
 
 export type ClientCredentials = { readonly clientId: string; readonly clientSecret: string }
@@ -80,46 +78,29 @@ export const recordUse = async (q: Queries, client: AuthenticatedClient, now: nu
   if (isUseUnrecorded(client, now)) await q.credentials.touch(client.credentialId, now)
 }
 
-/** Unknown or malformed ID, wrong, malformed or ended secret: one answer, one row. */
+/**
+ * The refusal of a client that could not be authenticated. An unknown or malformed ID and a wrong, malformed or ended
+ * secret give the same answer.
+ */
 export const refuseClient = async (
   q: Queries,
-  refusals: RefusalLog,
-  stamp: AuditStamp,
-  action: string,
   { clientId }: PresentedClient,
-): Promise<Decision<never>> => {
-  const trail = await claimedTrail(q, clientId)
-  await tellRefusal(q, refusals, auditEvent(stamp, { ...trail, action, refusedWith: 'invalid_client' }))
-  return refused(refuse('invalid_client'))
-}
-
-/** The secret was right, but what was asked for is refused. */
-export const refuseKnownClient = async (
-  q: Queries,
-  refusals: RefusalLog,
-  stamp: AuditStamp,
   action: string,
-  client: AuthenticatedClient,
-  fault: PlatformError,
-): Promise<Decision<never>> => {
-  await tellRefusal(
-    q,
-    refusals,
-    auditEvent(stamp, {
-      actor: { kind: 'app', id: client.clientId },
-      action,
-      appId: client.appId,
-      environment: client.environment,
-      target: client.credentialId,
-      refusedWith: fault.code,
-    }),
-  )
-  return refused(fault)
-}
+): Promise<CountedRefusal> => counted(refuse('invalid_client'), { ...(await claimedTrail(q, clientId)), action })
+
+/** The refusal of a client whose secret was right but whose request is not allowed. */
+export const refuseKnownClient = (client: AuthenticatedClient, action: string, fault: PlatformError): CountedRefusal =>
+  counted(fault, {
+    actor: { kind: 'app', id: client.clientId },
+    action,
+    appId: client.appId,
+    environment: client.environment,
+    target: client.credentialId,
+  })
 
 /**
- * Where the refusal of whoever claimed a client ID belongs: in the trail of its app, or in that of no app. The same read
- * and the same writes whatever came, so that the time taken does not tell which IDs exist.
+ * Whose audit trail the refusal of a claimed client ID belongs to: its app's, or that of no app. An unknown ID costs the same
+ * reads and writes, so that the time taken does not tell which IDs exist.
  */
 export const claimedTrail = async (q: Queries, clientId: string) => {
   const environment = environmentOfClientId(clientId)

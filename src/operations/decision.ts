@@ -1,9 +1,12 @@
 import type { Database, Queries, TransactionOptions } from '../../db/database.ts'
+import type { Awaitable } from '../domain/awaitable.ts'
 import { type PlatformError, refuse } from '../domain/errors.ts'
+import { type AuditFacts, type AuditStamp, auditEvent } from './audit/event.ts'
+import type { Platform } from './platform.ts'
 
 /**
- * What a transaction decided. A refusal is data, not an exception: what it leaves behind (an audit row, a revoked
- * family) commits with it, and only then is the error thrown.
+ * What a transaction decided. A refusal is data, not an exception: what the transaction wrote (a revoked grant, its audit
+ * event) is committed first, and then the error is thrown.
  */
 export type Decision<T> =
   { readonly kind: 'done'; readonly value: T } | { readonly kind: 'refused'; readonly error: PlatformError }
@@ -13,10 +16,10 @@ export const done = <T>(value: T): Decision<T> => ({ kind: 'done', value })
 /** The work refused; what it wrote so far is kept. */
 export const refused = (error: PlatformError): Decision<never> => ({ kind: 'refused', error })
 
-/** Runs the work in one transaction and gives its value once that is durable; throws the refusal likewise. */
+/** Runs the work in one transaction. Once that is durable, returns its value or throws its refusal. */
 export const decide = async <T>(
   database: Database,
-  work: (q: Queries) => Promise<Decision<T>>,
+  work: (q: Queries) => Awaitable<Decision<T>>,
   options?: TransactionOptions<Decision<T>>,
 ): Promise<T> => {
   const decision = await database.transaction(work, options)
@@ -25,11 +28,45 @@ export const decide = async <T>(
 }
 
 /**
- * Likewise for work that ends access: on a full disk, too, as long as there is room that was kept for it. What refuses there
- * is `unavailable`.
+ * Like `decide`, for work that ends access. On a full disk it may use the room that is reserved for this; a refusal is
+ * then `unavailable`.
  */
-export const decideToEnd = async <T>(database: Database, work: (q: Queries) => Promise<Decision<T>>): Promise<T> =>
-  await decide(database, work, { endsAccess: ({ kind }) => kind === 'done' })
+export const decideToEnd = async <T>(database: Database, work: (q: Queries) => Awaitable<Decision<T>>): Promise<T> =>
+  await decide(database, work, toEnd)
 
-/** Input of an operator or owner that does not hold: malformed, taken, missing or in the wrong state. */
+/** The options of a transaction that ends access. */
+export const toEnd = { endsAccess: ({ kind }: { readonly kind: string }) => kind === 'done' } as const
+
+/** A refusal that goes into the audit log, unless too many like it came in this minute. */
+export type CountedRefusal = {
+  readonly kind: 'counted'
+  readonly error: PlatformError
+  readonly facts: Omit<AuditFacts, 'refusedWith'>
+}
+
+/** The work refused, and `settle` records it. */
+export const counted = (error: PlatformError, facts: CountedRefusal['facts']): CountedRefusal => ({
+  kind: 'counted',
+  error,
+  facts,
+})
+
+/**
+ * Returns the value of a committed decision or throws its refusal. This is where refusals are counted: after the commit,
+ * because the body of a transaction may run more than once.
+ */
+export const settle = async <T>(
+  platform: Platform,
+  stamp: () => AuditStamp,
+  decision: Decision<T> | CountedRefusal,
+): Promise<T> => {
+  if (decision.kind === 'done') return decision.value
+  if (decision.kind === 'counted') {
+    const event = auditEvent(stamp(), { ...decision.facts, refusedWith: decision.error.code })
+    if (platform.refusals.admit(event)) await platform.database.transaction((q) => q.audit.insert(event))
+  }
+  throw decision.error
+}
+
+/** The refusal of invalid input from an operator or owner: malformed, taken, unknown or in the wrong state. */
 export const badInput = (param: string, message: string): PlatformError => refuse('invalid_request', { param, message })

@@ -8,8 +8,7 @@ import {
   revokeConnectedApps,
 } from '../../src/operations/grants/connected-apps.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
-import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
-import { refreshTokens } from '../../src/operations/oauth/refresh-tokens.ts'
+import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue-grant.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import { authenticateSession, authenticateUserToken, type SessionCaller } from '../../src/operations/authenticate.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
-import { exchangeCode } from '../../src/operations/oauth/exchange-code.ts'
+import { exchangeCode } from '../../src/operations/oauth/continue-grant.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { purgeAll, purgeBatch } from '../../src/operations/purge/purge.ts'
 import { purgeLagSeconds } from '../../src/operations/health/figures.ts'

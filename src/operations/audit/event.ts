@@ -34,6 +34,15 @@ export const auditStamp = (platform: Platform, trace: Trace, now: number): Audit
 })
 
 /**
+ * A stamp that is made when it is first asked for: most calls that may leave an event leave none. A transaction body that
+ * runs again gets the same stamp.
+ */
+export const lazyAuditStamp = (platform: Platform, trace: Trace, now: number): (() => AuditStamp) => {
+  let stamp: AuditStamp | null = null
+  return () => (stamp ??= auditStamp(platform, trace, now))
+}
+
+/**
  * A stamp for a further event of the same transaction, when how many there are shows only there. Counts on in the random
  * end of the ID, so that no chance is needed inside; the first (0) is the stamp itself.
  */

@@ -1,4 +1,4 @@
-import type { AuditEvent, Queries } from '../../../db/database.ts'
+import type { AuditEvent } from '../../../db/database.ts'
 import { limitKeyOf, parseIpAddress } from '../../domain/ip-address.ts'
 
 /** Refusals that were counted in the place of rows. */
@@ -131,11 +131,3 @@ const together = (before: RepeatedRefusals, more: RepeatedRefusals, network: str
   from: Math.min(before.from, more.from),
   to: Math.max(before.to, more.to),
 })
-
-/**
- * Leaves the row of a refusal, or counts it; one with details tells of more than that, and is always written. A
- * transaction that is run again may count twice, which makes a count too high and loses nothing.
- */
-export const tellRefusal = async (q: Queries, refusals: RefusalLog, event: AuditEvent): Promise<void> => {
-  if (event.detail !== null || refusals.admit(event)) await q.audit.insert(event)
-}

@@ -1,13 +1,25 @@
+/**
+ * Exchanges an authorization code or a refresh token for the next pair of tokens of its grant. Both are one move: the grant
+ * names its only current code or refresh token, everything else of its family has been spent (domain/grant.ts).
+ *
+ * The checks run in the order of the contract (section 3), in the transaction that issues, and the presented secret is
+ * spent last by a conditional update. So of any number of racing calls exactly one wins, and a call that fails a check
+ * spends nothing.
+ */
 import { createHash } from 'node:crypto'
-import type { Grant, Queries, TokenPair } from '../../../db/database.ts'
+import type { AuthorizationCode, Grant, Queries, TokenPair } from '../../../db/database.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { decideContinuation, grantEndsAt, retryWindowMs } from '../../domain/grant.ts'
-import { type RowKey, rowKey } from '../../domain/identifier.ts'
-import type { ParsedSecret } from '../../domain/secret.ts'
+import { asRowKey, rowKey } from '../../domain/identifier.ts'
 import { isValidAt } from '../../domain/lifetimes.ts'
+import { verifierMatches } from '../../domain/pkce.ts'
+import { redirectUriMatches } from '../../domain/registered-url.ts'
+import { formatScope, isSubset, type ParsedScope, parseScope, parseStoredScope } from '../../domain/scope.ts'
+import { type ParsedSecret, parseSecret, sameHash } from '../../domain/secret.ts'
 import type { UserStatus } from '../../domain/user.ts'
-import { auditStamp } from '../audit/event.ts'
+import { auditEvent, lazyAuditStamp } from '../audit/event.ts'
 import {
+  type AuthenticatedClient,
   authenticateClient,
   type ClientCredentials,
   presentClient,
@@ -15,158 +27,258 @@ import {
   refuseClient,
   refuseKnownClient,
 } from '../authenticate-client.ts'
-import { type Decision, decide, done } from '../decision.ts'
-import type { Platform, TokenKind, Trace } from '../platform.ts'
-import { type Attempt, endFamily, type IssuedTokens, refuseAttempt, repeatAnswer, tellTokens } from './attempt.ts'
-import { derivePair, type MintedPair, mintPair } from './token-pair.ts'
+import { counted, type CountedRefusal, type Decision, done, settle } from '../decision.ts'
+import { findAuthorizationCode, findRefreshToken } from '../find-token.ts'
+import type { Platform, Trace } from '../platform.ts'
+import { announce } from '../webhooks/events.ts'
+import { derivePair, type IssuedTokens, issuedTokens, type MintedPair, mintPair } from './token-pair.ts'
 
-/** What asks a grant to go on: a code or a refresh token, presented by a client. */
-type Continuation<Found extends FoundSecret> = {
-  readonly client: ClientCredentials
-  readonly secret: string
-  /** The key and the hash of the secret; null when it is malformed. */
-  readonly presented: ParsedSecret | null
-  readonly action: 'authorization_code.exchange' | 'refresh_token.rotate'
-  readonly tokenKind: TokenKind
-  /** The idempotency key and the body as one text, when the client may repeat the request; else null. */
-  readonly retryIdentity: string | null
-  /** Finds what the secret was issued for, whatever state it is in. */
-  find(q: Queries, secret: ParsedSecret): Promise<Found | null>
-  /** The last checks before it is spent. */
-  check(found: Found): PlatformError | null
-  /** The scopes of the access token. */
-  scopes(grant: Grant): string
-}
-
-type FoundSecret = {
-  readonly grant: Grant
-  readonly createdAt: number
-  readonly expiresAt: number
-  readonly userStatus: UserStatus
+type CodeExchange = ClientCredentials & {
+  readonly code: string
+  readonly redirectUri: string
+  readonly codeVerifier: string
 }
 
 /**
- * Spends a code or refresh token and issues the pair that follows it. Everything is checked first and the presented
- * secret is spent last, by a conditional update in the transaction that issues: one winner out of any number of
- * racing calls. One spent before, presented by its own client, ends the family (RFC 6749 §4.1.2, RFC 9700 §4.14.2),
- * unless it is the same request again within the retry window, which gets the very same tokens.
- * @throws invalid_client, app_inactive, invalid_grant, and what `check` refuses with
+ * Exchanges an authorization code (RFC 6749 section 4.1.3, RFC 7636 section 4.6). `retryIdentity` is the idempotency key
+ * and the body as one text if the client may repeat the request; otherwise null.
+ * @throws invalid_client, app_inactive, invalid_grant
  */
-export const continueGrant = async <Found extends FoundSecret>(
+export const exchangeCode = async (
   platform: Platform,
   trace: Trace,
-  continuation: Continuation<Found>,
-): Promise<IssuedTokens> => {
-  const now = platform.clock.now()
-  const presentedClient = presentClient(continuation.client)
-  const next = prepareNext(platform, continuation, now)
-  const stamp = auditStamp(platform, trace, now)
-
-  return await decide(platform.database, async (q): Promise<Decision<IssuedTokens>> => {
-    const client = await authenticateClient(q, presentedClient, now)
-    if (client === null) return await refuseClient(q, platform.refusals, stamp, continuation.action, presentedClient)
-    if (client.appStatus !== 'active') {
-      return await refuseKnownClient(q, platform.refusals, stamp, continuation.action, client, refuse('app_inactive'))
-    }
-    const { secret, action, tokenKind, presented } = continuation
-    const attempt: Attempt = { q, refusals: platform.refusals, stamp, client, now, secret, action, tokenKind }
-    const found = presented === null ? null : await continuation.find(q, presented)
-    if (presented === null || found === null) return await refuseAttempt(attempt, null)
-    const { grant } = found
-    const endsAt = grantEndsAt(grant, platform.lifetimes.grant)
-    const claim = {
-      key: presented.key,
-      clientId: client.clientId,
-      expired: !isValidAt(found, now) || endsAt - now < shortestLifetimeMs,
-      userActive: found.userStatus === 'active',
-      fingerprint: next.retry?.fingerprint ?? null,
-    }
-    const decision = decideContinuation(grant, claim, now)
-    switch (decision.kind) {
-      case 'refused':
-        return await refuseAttempt(attempt, grant)
-      case 'reused':
-        platform.observe.reused(continuation.tokenKind)
-        return await endFamily(attempt, grant)
-      case 'replay':
-        return await repeatAnswer(attempt, grant, decision.salt)
-      case 'continue': {
-        const fault = continuation.check(found)
-        return fault === null
-          ? await spendAndIssue(attempt, grant, presented.key, continuation.scopes(grant), next, endsAt)
-          : await refuseAttempt(attempt, grant, fault)
-      }
-      default:
-        return decision satisfies never
-    }
+  request: CodeExchange,
+  retryIdentity: string | null,
+): Promise<IssuedTokens> =>
+  await continueGrant(platform, trace, {
+    kind: 'authorization_code',
+    action: 'authorization_code.exchange',
+    client: request,
+    secret: request.code,
+    redirectUri: request.redirectUri,
+    codeVerifier: request.codeVerifier,
+    retryIdentity,
   })
+
+type RefreshRequest = ClientCredentials & {
+  readonly refreshToken: string
+  /** May only narrow the scopes of the grant (RFC 6749 section 6); null keeps them. */
+  readonly scope: string | null
 }
 
-/** Tokens that would live for less, because their grant ends, are not issued: answers tell lifetimes in whole seconds. */
+/**
+ * Rotates a refresh token: it and its access token end, and a new pair is issued (spec section 5). `retryIdentity` as in
+ * `exchangeCode`.
+ * @throws invalid_client, app_inactive, invalid_grant, invalid_scope
+ */
+export const refreshTokens = async (
+  platform: Platform,
+  trace: Trace,
+  request: RefreshRequest,
+  retryIdentity: string | null,
+): Promise<IssuedTokens> =>
+  await continueGrant(platform, trace, {
+    kind: 'refresh_token',
+    action: 'refresh_token.rotate',
+    client: request,
+    secret: request.refreshToken,
+    asked: request.scope === null ? null : parseScope(request.scope),
+    retryIdentity,
+  })
+
+/** A code or refresh token that a client presents. */
+type Presented = {
+  readonly action: string
+  readonly client: ClientCredentials
+  readonly secret: string
+  readonly retryIdentity: string | null
+} & (
+  | { readonly kind: 'authorization_code'; readonly redirectUri: string; readonly codeVerifier: string }
+  | { readonly kind: 'refresh_token'; readonly asked: ParsedScope | null }
+)
+
+/** A spent secret was presented, and its grant has been revoked. */
+type Reused = { readonly kind: 'reused' }
+
+const continueGrant = async (platform: Platform, trace: Trace, presented: Presented): Promise<IssuedTokens> => {
+  const now = platform.clock.now()
+  const { action, kind } = presented
+  const presentedClient = presentClient(presented.client)
+  const secret = parseSecret(kind === 'refresh_token' ? 'refreshToken' : 'authorizationCode', presented.secret)
+  const next = prepareNext(platform, presented, now)
+  const stamp = lazyAuditStamp(platform, trace, now)
+
+  const outcome = await platform.database.transaction(
+    async (q): Promise<Decision<IssuedTokens> | CountedRefusal | Reused> => {
+      const client = await authenticateClient(q, presentedClient, now)
+      if (client === null) return await refuseClient(q, presentedClient, action)
+      if (client.appStatus !== 'active') return refuseKnownClient(client, action, refuse('app_inactive'))
+
+      const found = secret === null ? null : await find(q, presented, secret)
+      if (secret === null || found === null)
+        return counted(refuse('invalid_grant'), { ...trailOf(client, null), action })
+
+      const { grant } = found
+      const refuseWith = async (fault: PlatformError) => {
+        // A failed attempt of its own client closes the retry window (contract section 3).
+        if (grant.clientId === client.clientId && grant.retryKey !== null) await q.grants.closeRetry(grant.id)
+        return counted(fault, { ...trailOf(client, grant), action })
+      }
+      // A spent secret came back: whoever holds it may hold the rest of the family (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
+      const endFamily = async (): Promise<Reused> => {
+        await q.grants.revoke(grant.id, now)
+        const detail = { presented: kind, revoked: true }
+        const facts = { action: 'grant.reuse_detected', refusedWith: 'invalid_grant', detail } as const
+        await announce(q, stamp(), { ...trailOf(client, grant), ...facts })
+        return { kind: 'reused' }
+      }
+      const endsAt = grantEndsAt(grant, platform.lifetimes.grant)
+      const claim = {
+        key: secret.key,
+        clientId: client.clientId,
+        expired: !isValidAt(found, now) || endsAt - now < shortestLifetimeMs,
+        userActive: found.userStatus === 'active',
+        fingerprint: next.retry?.fingerprint ?? null,
+      }
+      const decision = decideContinuation(grant, claim, now)
+      if (decision.kind === 'refused') return await refuseWith(refuse('invalid_grant'))
+      if (decision.kind === 'reused') return await endFamily()
+      if (decision.kind === 'replay') {
+        const current = await q.grants.findPair(grant.currentKey)
+        const pair = derivePair(asRowKey(grant.currentKey), presented.secret, decision.salt)
+        if (current === null || !isPairOf(current.pair, pair)) return await refuseWith(refuse('invalid_grant'))
+        await q.audit.insert(auditEvent(stamp(), { ...trailOf(client, grant), action: `${action}.repeated` }))
+        return done(issuedTokens(pair, current.pair, grant, now))
+      }
+      decision.kind satisfies 'continue'
+
+      const fault = await faultOf(q, presented, found)
+      if (fault !== null) return await refuseWith(fault)
+
+      const row = pairRow(next, grant, scopesOf(presented, grant), endsAt, secret.key, trace, now)
+      if (!(await q.grants.advance(grant.id, secret.key, grantStep(next, row, now)))) return await endFamily()
+      await q.grants.insertPair(row)
+      await recordUse(q, client, now)
+      return done(issuedTokens(next.pair, row, grant, now))
+    },
+  )
+  if (outcome.kind === 'reused') {
+    platform.observe.reused(kind)
+    throw refuse('invalid_grant')
+  }
+  return await settle(platform, stamp, outcome)
+}
+
+/** Tokens with less left to live, because their grant ends, are not issued: answers give lifetimes in whole seconds. */
 const shortestLifetimeMs = 1_000
 
-/** What follows if the attempt wins, made before the transaction. */
+/** The presented secret in whatever state, with its grant. */
+type Found = {
+  readonly grant: Grant
+  readonly userStatus: UserStatus
+  /** When the secret was issued and when it expires. */
+  readonly createdAt: number
+  readonly expiresAt: number
+  /** Null for a refresh token. */
+  readonly code: AuthorizationCode | null
+}
+
+const find = async (q: Queries, { kind }: Presented, secret: ParsedSecret): Promise<Found | null> => {
+  if (kind === 'refresh_token') {
+    const found = await findRefreshToken(q, secret)
+    if (found === null) return null
+    const { grant, userStatus, pair } = found
+    return { grant, userStatus, createdAt: pair.createdAt, expiresAt: pair.refreshExpiresAt, code: null }
+  }
+  const found = await findAuthorizationCode(q, secret)
+  if (found === null) return null
+  const { grant, userStatus, code } = found
+  return { grant, userStatus, createdAt: grant.createdAt, expiresAt: code.expiresAt, code }
+}
+
+/** The last checks: what the request says about the secret. */
+const faultOf = async (q: Queries, presented: Presented, { grant, code }: Found): Promise<PlatformError | null> => {
+  if (presented.kind === 'refresh_token') {
+    const { asked } = presented
+    if (asked === null) return null
+    const narrows = asked.kind === 'scopes' && isSubset(asked.scopes, parseStoredScope(grant.scopes))
+    return narrows ? null : refuse('invalid_scope', { param: 'scope' })
+  }
+  const isRight =
+    code !== null &&
+    // The redirect URI may have been removed since the code was issued.
+    (await q.redirectUris.find(code.redirectUri))?.clientId === grant.clientId &&
+    redirectUriMatches(code.redirectUri, presented.redirectUri) &&
+    verifierMatches(presented.codeVerifier, code.codeChallenge)
+  return isRight ? null : refuse('invalid_grant')
+}
+
+/** The scopes of the access token. */
+const scopesOf = (presented: Presented, grant: Grant): string =>
+  presented.kind === 'refresh_token' && presented.asked?.kind === 'scopes'
+    ? formatScope(presented.asked.scopes)
+    : grant.scopes
+
+/** What is issued if the request wins, made before the transaction. */
 type Next = {
   readonly pair: MintedPair
   readonly accessExpiresAt: number
   readonly refreshExpiresAt: number
-  /** What the grant remembers for a minute so that a lost answer can be asked for again; no token is among it. */
+  /** What the grant remembers for a minute so that the client can ask again for a lost answer. No token is stored. */
   readonly retry: { readonly salt: Uint8Array; readonly fingerprint: Uint8Array } | null
 }
 
-const prepareNext = (
-  platform: Platform,
-  { secret, retryIdentity }: Pick<Continuation<FoundSecret>, 'secret' | 'retryIdentity'>,
-  now: number,
-): Next => {
-  const ends = {
-    accessExpiresAt: now + platform.lifetimes.accessToken * 1000,
-    refreshExpiresAt: now + platform.lifetimes.refreshToken * 1000,
-  }
-  if (retryIdentity === null) return { ...ends, pair: mintPair(platform, now), retry: null }
+const prepareNext = (platform: Platform, { secret, retryIdentity }: Presented, now: number): Next => {
+  const accessExpiresAt = now + platform.lifetimes.accessToken * 1000
+  const refreshExpiresAt = now + platform.lifetimes.refreshToken * 1000
+  if (retryIdentity === null) return { accessExpiresAt, refreshExpiresAt, pair: mintPair(platform, now), retry: null }
   const salt = platform.random.bytes(32)
   const fingerprint = createHash('sha256').update(retryIdentity).digest()
   const pair = derivePair(rowKey(platform.random.uuid(now)), secret, salt)
-  return { ...ends, pair, retry: { salt, fingerprint } }
+  return { accessExpiresAt, refreshExpiresAt, pair, retry: { salt, fingerprint } }
 }
 
-/** Moves the grant on from the presented key and stores the pair; whoever comes second has presented a spent secret. */
-const spendAndIssue = async (
-  attempt: Attempt,
+/** The row of the new pair. Nothing that is issued outlives its grant. */
+const pairRow = (
+  { pair, accessExpiresAt, refreshExpiresAt }: Next,
   grant: Grant,
-  presentedKey: RowKey,
   scopes: string,
-  next: Next,
   endsAt: number,
-): Promise<Decision<IssuedTokens>> => {
-  const { q, stamp, client, now } = attempt
-  const { pair, retry } = next
-  // Nothing that is issued outlives its grant.
-  const accessExpiresAt = Math.min(next.accessExpiresAt, endsAt)
-  const refreshExpiresAt = Math.min(next.refreshExpiresAt, endsAt)
-  const won = await q.grants.advance(grant.id, presentedKey, {
-    currentKey: pair.key,
-    expiresAt: Math.max(accessExpiresAt, refreshExpiresAt),
-    retryKey: retry === null ? null : presentedKey,
-    retrySalt: retry?.salt ?? null,
-    retryFingerprint: retry?.fingerprint ?? null,
-    retryUntil: retry === null ? null : now + retryWindowMs,
-  })
-  if (!won) return await endFamily(attempt, grant)
-  const row: TokenPair = {
-    key: pair.key,
-    grantId: grant.id,
-    previousKey: presentedKey,
-    accessHash: pair.accessHash,
-    refreshHash: pair.refreshHash,
-    scopes,
-    createdAt: now,
-    accessExpiresAt,
-    refreshExpiresAt,
-    requestId: stamp.requestId,
-    address: stamp.address,
-  }
-  await q.grants.insertPair(row)
-  await recordUse(q, client, now)
-  return done(tellTokens(pair, row, grant, now))
-}
+  previousKey: string,
+  { requestId, address }: Trace,
+  now: number,
+): TokenPair => ({
+  key: pair.key,
+  grantId: grant.id,
+  previousKey,
+  accessHash: pair.accessHash,
+  refreshHash: pair.refreshHash,
+  scopes,
+  createdAt: now,
+  accessExpiresAt: Math.min(accessExpiresAt, endsAt),
+  refreshExpiresAt: Math.min(refreshExpiresAt, endsAt),
+  requestId,
+  address,
+})
+
+/** How the grant moves on to the new pair. */
+const grantStep = ({ pair, retry }: Next, row: TokenPair, now: number) => ({
+  currentKey: pair.key,
+  expiresAt: Math.max(row.accessExpiresAt, row.refreshExpiresAt),
+  retryKey: retry === null ? null : row.previousKey,
+  retrySalt: retry?.salt ?? null,
+  retryFingerprint: retry?.fingerprint ?? null,
+  retryUntil: retry === null ? null : now + retryWindowMs,
+})
+
+/** Whether a derived pair is the one that was issued. */
+const isPairOf = (row: TokenPair, pair: MintedPair): boolean =>
+  sameHash(pair.accessHash, row.accessHash) && sameHash(pair.refreshHash, row.refreshHash)
+
+/** Whose audit trail an event belongs to. Another client's grant is not named in this client's trail. */
+const trailOf = (client: AuthenticatedClient, grant: Grant | null) => ({
+  actor: { kind: 'app', id: client.clientId } as const,
+  appId: client.appId,
+  environment: client.environment,
+  target: grant !== null && grant.clientId === client.clientId ? grant.id : null,
+})

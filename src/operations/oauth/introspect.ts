@@ -1,7 +1,7 @@
 import type { Queries } from '../../../db/database.ts'
 import { isAppTokenLive, isRefreshTokenLive, isUserAccessTokenLive } from '../../domain/token.ts'
 import { grantEndsAt } from '../../domain/grant.ts'
-import { auditStamp } from '../audit/event.ts'
+import { lazyAuditStamp } from '../audit/event.ts'
 import {
   authenticateClient,
   type AuthenticatedClient,
@@ -11,7 +11,7 @@ import {
   recordUse,
   refuseClient,
 } from '../authenticate-client.ts'
-import { decide, done } from '../decision.ts'
+import { settle } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findAccessToken, findAppToken, findRefreshToken, parseAnySecret, type PresentedSecret } from '../find-token.ts'
 
@@ -44,15 +44,12 @@ export const introspect = async (
   const { database } = platform
   const now = platform.clock.now()
   const presented = presentClient(credentials)
-  const stamp = auditStamp(platform, trace, now)
   const client = await authenticateClient(database.queries, presented, now)
   if (client === null) {
-    return await decide(
-      database,
-      async (q) => await refuseClient(q, platform.refusals, stamp, 'token.introspect', presented),
-    )
+    const refusal = await refuseClient(database.queries, presented, 'token.introspect')
+    return await settle(platform, lazyAuditStamp(platform, trace, now), refusal)
   }
-  if (isUseUnrecorded(client, now)) await decide(database, async (q) => done(await recordUse(q, client, now)))
+  if (isUseUnrecorded(client, now)) await database.transaction(async (q) => await recordUse(q, client, now))
   const secret = parseAnySecret(text)
   const token = secret === null ? null : await findLive(database.queries, secret, client, now, platform.lifetimes.grant)
   return { appId: client.appId, token: token?.clientId === client.clientId ? token : null }

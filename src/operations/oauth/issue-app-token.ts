@@ -1,9 +1,9 @@
 import type { Environment } from '../../domain/app.ts'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { refuse } from '../../domain/errors.ts'
 import { rowKey } from '../../domain/identifier.ts'
 import { formatScope, isSubset, parseScope, parseStoredScope, scopesFor } from '../../domain/scope.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
-import { auditStamp } from '../audit/event.ts'
+import { lazyAuditStamp } from '../audit/event.ts'
 import {
   authenticateClient,
   type ClientCredentials,
@@ -12,11 +12,11 @@ import {
   refuseClient,
   refuseKnownClient,
 } from '../authenticate-client.ts'
-import { decide, done } from '../decision.ts'
+import { type CountedRefusal, type Decision, done, settle } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 type AppTokenRequest = ClientCredentials & {
-  /** Null asks for all that the app may have for itself (RFC 6749 section 3.3). */
+  /** Null asks for all scopes that the app may have for itself (RFC 6749 section 3.3). */
   readonly scope: string | null
 }
 type IssuedAppToken = {
@@ -28,8 +28,8 @@ type IssuedAppToken = {
 }
 
 /**
- * Exchanges app credentials for a short-lived bearer token (spec section 5, point 1). One read, one row written; the
- * row is the token's audit record.
+ * Exchanges app credentials for a short-lived bearer token (spec section 5, point 1). Reads one row and writes one,
+ * which is also the token's audit record.
  * @throws invalid_client, app_inactive, invalid_scope, scope_not_available, scope_not_allowed
  */
 export const issueAppToken = async (
@@ -43,35 +43,37 @@ export const issueAppToken = async (
   const key = rowKey(platform.random.uuid(now))
   const accessToken = mintSecret({ kind: 'appToken', key, digits: platform.random.digits(secretDigits) })
   const hash = hashSecret(accessToken)
-  const stamp = auditStamp(platform, trace, now)
   const expiresInSeconds = platform.lifetimes.appToken
 
-  return await decide(platform.database, async (q) => {
-    const client = await authenticateClient(q, presented, now)
-    if (client === null) return await refuseClient(q, platform.refusals, stamp, 'app_token.issue', presented)
-    const refuseWith = async (fault: PlatformError) =>
-      await refuseKnownClient(q, platform.refusals, stamp, 'app_token.issue', client, fault)
-    if (asked?.kind === 'refused') return await refuseWith(refuse(asked.code, { param: 'scope' }))
-    if (client.appStatus !== 'active') return await refuseWith(refuse('app_inactive'))
-    const registered = parseStoredScope(client.appScopes)
-    const possible = scopesFor('app').filter((name) => registered.includes(name))
-    const scopes = asked?.scopes ?? possible
-    if (scopes.length === 0 || !isSubset(scopes, possible)) {
-      return await refuseWith(refuse('scope_not_allowed', { param: 'scope' }))
-    }
-    const scope = formatScope(scopes)
-    await q.appTokens.insert({
-      key,
-      hash,
-      credentialId: client.credentialId,
-      scopes: scope,
-      createdAt: now,
-      expiresAt: now + expiresInSeconds * 1000,
-      revokedAt: null,
-      requestId: trace.requestId,
-      address: trace.address,
-    })
-    await recordUse(q, client, now)
-    return done({ accessToken, expiresInSeconds, scope, environment: client.environment, appId: client.appId })
-  })
+  const decision = await platform.database.transaction(
+    async (q): Promise<Decision<IssuedAppToken> | CountedRefusal> => {
+      const client = await authenticateClient(q, presented, now)
+      if (client === null) return await refuseClient(q, presented, action)
+      if (asked?.kind === 'refused') return refuseKnownClient(client, action, refuse(asked.code, { param: 'scope' }))
+      if (client.appStatus !== 'active') return refuseKnownClient(client, action, refuse('app_inactive'))
+      const registered = parseStoredScope(client.appScopes)
+      const possible = scopesFor('app').filter((name) => registered.includes(name))
+      const scopes = asked?.scopes ?? possible
+      if (scopes.length === 0 || !isSubset(scopes, possible)) {
+        return refuseKnownClient(client, action, refuse('scope_not_allowed', { param: 'scope' }))
+      }
+      const scope = formatScope(scopes)
+      await q.appTokens.insert({
+        key,
+        hash,
+        credentialId: client.credentialId,
+        scopes: scope,
+        createdAt: now,
+        expiresAt: now + expiresInSeconds * 1000,
+        revokedAt: null,
+        requestId: trace.requestId,
+        address: trace.address,
+      })
+      await recordUse(q, client, now)
+      return done({ accessToken, expiresInSeconds, scope, environment: client.environment, appId: client.appId })
+    },
+  )
+  return await settle(platform, lazyAuditStamp(platform, trace, now), decision)
 }
+
+const action = 'app_token.issue'

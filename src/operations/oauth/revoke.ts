@@ -1,7 +1,7 @@
 import type { Grant, Queries } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId, recordIdOfKey } from '../../domain/identifier.ts'
-import { type Actor, type AuditFacts, type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
+import { type Actor, type AuditFacts, type AuditStamp, auditEvent, auditStamp, lazyAuditStamp } from '../audit/event.ts'
 import {
   authenticateClient,
   type ClientCredentials,
@@ -9,7 +9,7 @@ import {
   recordUse,
   refuseClient,
 } from '../authenticate-client.ts'
-import { type Decision, decideToEnd, done, refused } from '../decision.ts'
+import { type CountedRefusal, type Decision, decideToEnd, done, refused, settle, toEnd } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import type { AppCaller, SessionCaller, UserCaller } from '../authenticate.ts'
 import {
@@ -39,23 +39,24 @@ export const revokeByClient = async (
   const now = platform.clock.now()
   const presented = presentClient(credentials)
   const secret = parseAnySecret(token)
-  const stamp = auditStamp(platform, trace, now)
-  await decideToEnd(platform.database, async (q) => {
+  const stamp = lazyAuditStamp(platform, trace, now)
+  const decision = await platform.database.transaction(async (q): Promise<Decision<null> | CountedRefusal> => {
     const client = await authenticateClient(q, presented, now)
-    if (client === null) return await refuseClient(q, platform.refusals, stamp, 'token.revoke', presented)
+    if (client === null) return await refuseClient(q, presented, 'token.revoke')
     await recordUse(q, client, now)
     const found = secret === null ? null : await ownerOf(q, secret)
     if (found === null) return done(null)
     const actor = { kind: 'app', id: client.clientId } as const
     const facts = { actor, action: 'token.revoke', appId: client.appId, environment: client.environment }
     if (found.clientId !== client.clientId) {
-      await q.audit.insert(auditEvent(stamp, { ...facts, refusedWith: 'token_not_owned' }))
+      await q.audit.insert(auditEvent(stamp(), { ...facts, refusedWith: 'token_not_owned' }))
       return refused(refuse('token_not_owned'))
     }
-    if (found.kind === 'grant') return await endGrant(q, stamp, found.grant, actor, now)
-    if (await found.end(now)) await q.audit.insert(auditEvent(stamp, { ...facts, ...found.event }))
+    if (found.kind === 'grant') return await endGrant(q, stamp(), found.grant, actor, now)
+    if (await found.end(now)) await q.audit.insert(auditEvent(stamp(), { ...facts, ...found.event }))
     return done(null)
-  })
+  }, toEnd)
+  await settle(platform, stamp, decision)
 }
 
 /** A live token revokes itself; a user access token takes its whole grant with it. */

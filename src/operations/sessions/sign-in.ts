@@ -7,8 +7,7 @@ import { passwordFault } from '../../domain/password.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import { auditEvent, auditStamp, type AuditStamp, followingStamp } from '../audit/event.ts'
-import { tellRefusal } from '../audit/refusal-log.ts'
-import { decide, done, refused } from '../decision.ts'
+import { counted, type CountedRefusal, type Decision, done, settle } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 
@@ -53,15 +52,13 @@ export const signIn = async (
   const { sessionToken, expiresAt } = session
   const minted = mintDevice(platform, now)
 
-  return await decide(platform.database, async (q) => {
+  const decision = await platform.database.transaction(async (q): Promise<Decision<SignedIn> | CountedRefusal> => {
     const current = await q.users.byId(asked?.id ?? nobody)
     const unchanged = current !== null && current.passwordHash === asked?.passwordHash && current.status === 'active'
     if (!matches || !checkable || !unchanged || current.passwordSuspendedAt !== null) {
       const actor = current === null ? ({ kind: 'anonymous' } as const) : ({ kind: 'user', id: current.id } as const)
-      const event = auditEvent(stamp, { actor, action: 'session.create', refusedWith: 'invalid_login' })
-      await tellRefusal(q, platform.refusals, event)
       if (current !== null && device !== null) await countDeviceFailure(q, stamp, current, device)
-      return refused(refuse('invalid_login'))
+      return counted(refuse('invalid_login'), { actor, action: 'session.create' })
     }
     const row = session.rowFor(current.id, agent)
     const newDevice = await rememberDevice(q, current, { known: device, minted }, now)
@@ -71,6 +68,7 @@ export const signIn = async (
     const user = { id: current.id, name: current.name, email: current.email }
     return done({ sessionToken, expiresAt, user, newDevice })
   })
+  return await settle(platform, () => stamp, decision)
 }
 
 export type MintedSession = {
