@@ -102,11 +102,11 @@ export const connect = async (
 const steps: ReadonlyMap<string, string> = new Map(
   Object.entries({
     invalid_client:
-      'Check the client ID and the secret: run app-platform login again, or mend APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET.',
+      'Check the client ID and the secret: run app-platform login again, or correct APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET.',
     invalid_token: 'Run the command again; if that does not help, log in again.',
     app_inactive: 'Ask the operator of the platform to activate it.',
     development_credentials_required: 'Use credentials of the development environment.',
-    invalid_scope: 'Mend the scopes in app.json.',
+    invalid_scope: 'Correct the scopes in app.json.',
     scope_not_allowed: "Register the scope on the app's page in the console, or take it out of app.json.",
     scope_not_available: 'Take it out of app.json.',
     version_locked: 'Upload the change under a higher version.',

@@ -51,7 +51,10 @@ const printCommand = (
     .addHelpText('after', '\nThe other settings are taken from the environment, as serve would take them.')
     .action(async (flags: PrintFlags) => {
       const executable = Bun.isStandaloneExecutable ? process.execPath : null
-      process.stdout.write(await render(deploymentOf(flags, programEnvironment(), executable)))
+      const deployment = deploymentOf(flags, programEnvironment(), executable)
+      const text = await render(deployment)
+      for (const warning of deployment.warnings) process.stderr.write(`warning: ${warning}\n`)
+      process.stdout.write(text)
     })
 }
 

@@ -23,7 +23,7 @@ export const addVersionCommands = (program: Command): void => {
   }
   operatorCommand(group, 'reject <slug> <version>', 'Reject a submitted version for good, saying why.')
     .requiredOption('--message <text>', 'why')
-    .option('--item <path=message>', 'one thing to mend; may be given several times', readItem, [])
+    .option('--item <path=message>', 'one thing to fix; may be given several times', readItem, [])
     .action(async (slug: string, version: string, flags: RejectFlags) => {
       const rejection = { message: flags.message, items: flags.item }
       await move(flags, { slug, version, step: 'reject', rejection })

@@ -19,6 +19,8 @@ export type Deployment = {
   readonly trustsProxies: boolean
   /** The settings that the service needs. */
   readonly settings: Settings
+  /** What `serve` would warn about with these settings. */
+  readonly warnings: readonly string[]
 }
 
 const installed = '/usr/local/bin/app-platform'
@@ -45,6 +47,7 @@ export const deploymentOf = (flags: ConfigFlags, env: Environment, executable: s
     publicUrl: config.publicUrl === null ? null : new URL(config.publicUrl),
     trustsProxies: config.trustedProxies.length > 0,
     settings: settingsOf(config, database, used),
+    warnings: config.warnings,
   }
 }
 
