@@ -207,7 +207,7 @@ test('a wrong install-session code costs the same work under the key of one that
   )
 })
 
-test('a wrong password is hashed for somebody and for nobody, and leaves one event', async () => {
+test('a wrong password is hashed whether or not the address is known, and leaves one event', async () => {
   const emails: Either = { known: user.email, unknown: 'nobody@example.com' }
   for (const which of ['known', 'unknown'] as const) {
     const work = await workOf(
@@ -216,7 +216,8 @@ test('a wrong password is hashed for somebody and for nobody, and leaves one eve
     expect(work.map((each) => each.replace(/ [+−]$/, ''))).toEqual([
       'audit.insert, of no app',
       'passwords.matches',
-      'transaction',
+      'transaction', // the attempt
+      'transaction', // the event of its refusal
       'users.byEmail',
       'users.byId',
     ])
