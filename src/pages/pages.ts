@@ -11,7 +11,16 @@ import { passwordRoutes } from './account/password.tsx'
 import { ownSessionRoutes } from './account/sessions.tsx'
 import { assetRoutes } from './assets.ts'
 import { consoleRoutes } from './console/routes.ts'
-import { deskRoutes } from './desk/routes.ts'
+import { auditRoutes } from './desk/audit.tsx'
+import { deskAppRoutes } from './desk/app.tsx'
+import { deskAppsRoutes } from './desk/apps.tsx'
+import { deskInstallRoutes } from './desk/installs.tsx'
+import { deskUserRoutes } from './desk/user.tsx'
+import { deskUsersRoutes } from './desk/users.tsx'
+import { healthRoutes } from './desk/health.tsx'
+import { newUserRoutes } from './desk/new-user.tsx'
+import { reviewRoutes } from './desk/review.tsx'
+import { reviewsRoutes } from './desk/reviews.tsx'
 import { frontDoorRoutes } from './front-door/routes.tsx'
 import { homeRoutes } from './home.tsx'
 import { isPageRoute } from './refusal-page.tsx'
@@ -26,7 +35,7 @@ export const pages = (door: Door) =>
     .use(frontDoorRoutes(door))
     .use(account(door))
     .use(consoleRoutes(door))
-    .use(deskRoutes(door))
+    .use(desk(door))
 
 /** What people see and decide about their own account. */
 const account = (door: Door) =>
@@ -39,6 +48,20 @@ const account = (door: Door) =>
     .use(ownInstallRoutes(door))
     .use(installQuestionRoutes(door))
     .use(openAppRoutes(door))
+
+/** What operators see and decide. To everybody else these pages do not exist. */
+const desk = (door: Door) =>
+  new Elysia()
+    .use(reviewsRoutes(door))
+    .use(reviewRoutes(door))
+    .use(deskInstallRoutes(door))
+    .use(deskAppsRoutes(door))
+    .use(deskAppRoutes(door))
+    .use(deskUsersRoutes(door))
+    .use(newUserRoutes(door))
+    .use(deskUserRoutes(door))
+    .use(auditRoutes(door))
+    .use(healthRoutes(door))
 
 const formBodies: BodyRule = { limitBytes: 256 * 1024, mediaTypes: ['application/x-www-form-urlencoded'] }
 

@@ -1,45 +1,45 @@
 import { refuse } from '../domain/errors.ts'
 import { attachment } from '../http/attachment.ts'
 import type { Door } from '../http/door.ts'
-import { callOf } from '../http/call.ts'
+import type { Call } from '../http/call.ts'
 import { ArtifactDamaged, openArtifact } from '../operations/artifacts/open-artifact.ts'
 import type { SeenVersion } from '../operations/versions/move-version.ts'
 import type { VersionRecord } from '../operations/versions/version-record.ts'
 
 /**
- * The file of a version, to be saved. It has been found whole when the answer begins; should it be damaged on its way out, the
- * connection breaks off before its end, which no client takes for a whole file. Both are logged.
+ * The artifact of a version as a download. It is checked before the answer begins. If it turns out to be damaged while it is
+ * sent, the connection is closed before the end, which clients report as a failed download. Both are logged.
  * @throws route_not_found for a version without a file, internal_error for a damaged one
  */
-export const artifactDownload = async (door: Door, request: Request, version: VersionRecord): Promise<Response> => {
+export const artifactDownload = async (door: Door, call: Call, version: VersionRecord): Promise<Response> => {
   if (version.artifact === null) throw refuse('route_not_found')
   const { filename, sha256 } = version.artifact
-  const damaged = () =>
-    door.log.error('artifact.damaged', { requestId: callOf(request).requestId, versionId: version.id })
+  const damaged = () => door.log.error('artifact.damaged', { requestId: call.requestId, versionId: version.id })
   const opened = await openArtifact(door.platform, Buffer.from(sha256, 'hex')).catch((error: unknown) => {
     if (!(error instanceof ArtifactDamaged)) throw error
     damaged()
     throw refuse('internal_error', { message: damagedFile })
   })
   const headers = headersOf(filename, sha256, opened.sizeBytes)
-  if (isKnown(request, headers.etag)) return new Response(null, { status: 304, headers: { etag: headers.etag } })
+  if (isKnown(call, headers.etag)) return new Response(null, { status: 304, headers: { etag: headers.etag } })
   return new Response(streamOf(opened.pieces, damaged), { headers })
 }
 
 /** RFC 9110 section 13.1.2. */
-const isKnown = (request: Request, etag: string): boolean =>
+const isKnown = ({ request }: Call, etag: string): boolean =>
   (request.headers.get('if-none-match') ?? '')
     .split(',')
     .map((tag) => tag.trim().replace(/^W\//, ''))
     .some((tag) => tag === etag || tag === '*')
 
-const damagedFile = 'The stored file is no longer what was uploaded, so it is not handed out. The operator should know.'
+const damagedFile =
+  'The stored file differs from the uploaded one, so it cannot be downloaded. Please tell the operator.'
 
-/** Nothing in a file that somebody uploaded may ever act as a page of ours, however it is opened. */
+/** An uploaded file must never act as a page of ours, however it is opened. */
 const headersOf = (filename: string, sha256: string, sizeBytes: number) => ({
   'content-type': 'application/octet-stream',
   'content-disposition': attachment(filename),
-  'content-length': String(sizeBytes), // Bun leaves it out beside a stream, which it sends in chunks (oven-sh/bun#10507)
+  'content-length': String(sizeBytes), // Bun omits it for a stream, which it sends in chunks (oven-sh/bun#10507)
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-store',
@@ -48,7 +48,7 @@ const headersOf = (filename: string, sha256: string, sizeBytes: number) => ({
   'accept-ranges': 'none',
 })
 
-/** A piece is read when the connection has room for it. */
+/** Reads a piece when the connection has room for it. */
 const streamOf = (pieces: AsyncGenerator<Uint8Array>, damaged: () => void): ReadableStream<Uint8Array> =>
   new ReadableStream<Uint8Array>(
     {
@@ -59,7 +59,7 @@ const streamOf = (pieces: AsyncGenerator<Uint8Array>, damaged: () => void): Read
           else controller.enqueue(value)
         } catch (error) {
           if (error instanceof ArtifactDamaged) damaged()
-          controller.error(error) // breaks the connection off
+          controller.error(error) // closes the connection
         }
       },
       cancel: async () => void (await pieces.return(undefined)),
@@ -67,7 +67,7 @@ const streamOf = (pieces: AsyncGenerator<Uint8Array>, damaged: () => void): Read
     { highWaterMark: 0 },
   )
 
-/** What a decision is bound to, in one hidden field. Nothing in it is secret: the store is asked whether it still holds. */
+/** The state of a version that a decision is bound to, in one hidden field. It is not secret: the operation checks it again. */
 export const seenField = ({ id, revision, submittedAt, liveId }: SeenVersion): string =>
   [id, revision, submittedAt ?? '', liveId ?? ''].join(' ')
 

@@ -211,7 +211,7 @@ describe('a damaged file', () => {
       damage(statement, sumOf(bytes))
       const { status, headers, text } = await owner.get(consolePath(app))
       expect([status, headers.get('content-type')]).toEqual([500, 'text/html; charset=utf-8'])
-      expect(text).toContain('The stored file is no longer what was uploaded')
+      expect(text).toContain('The stored file differs from the uploaded one')
       expect(headers.get('content-disposition')).toBeNull()
       expect(
         await eventually(

@@ -46,15 +46,15 @@ test('the audit log tells one request in order, by its ID', async () => {
   await desk.submit(path, `${path}/activate`)
   const { text } = await ask({ request: headers.get('x-request-id') ?? '' })
   expect(actionsIn(text)).toEqual(['app.suspended'])
-  expect(text).toContain('What happened in this request, in order.')
+  expect(text).toContain('All events of this request, in order.')
 })
 
 test.each([
   [{ app: 'no-such-app' }, 'There is no app with this slug.'],
   [{ actor: 'nobody@example.com' }, 'There is no user with this address.'],
-  [{ request: 'abc' }, 'A request ID is req_ and 32 of 0-9 and a-f.'],
-  [{ since: 'yesterday' }, 'A time is 2026-08-01 or 2026-08-01T12:00, in UTC.'],
-  [{ until: '2026-02-30' }, 'A time is 2026-08-01 or 2026-08-01T12:00, in UTC.'],
+  [{ request: 'abc' }, 'A request ID is req_ followed by 32 of the characters 0-9 and a-f.'],
+  [{ since: 'yesterday' }, 'Write a time as 2026-08-01 or 2026-08-01T12:00, in UTC.'],
+  [{ until: '2026-02-30' }, 'Write a time as 2026-08-01 or 2026-08-01T12:00, in UTC.'],
 ])('the audit log says which filter it does not understand: %p', async (query, sentence) => {
   const { status, text } = await ask(query)
   expect([status, text.includes(sentence)]).toEqual([400, true])

@@ -35,10 +35,10 @@ test('the form that disables a user suspends their apps unless told otherwise, a
   const { status, text } = await desk.submit(path, `${path}/disable`)
   expect(status).toBe(200)
   const told = words(text)
-  for (const sentence of ['Sessions ended 1', `Apps suspended ${app.slug}`, 'App tokens that stopped 1']) {
+  for (const sentence of ['Sessions ended 1', `Apps suspended ${app.slug}`, 'App tokens stopped 1']) {
     expect(told).toContain(sentence)
   }
-  expect(told).toContain('Suspended apps stay suspended until somebody activates them.')
+  expect(told).toContain('Suspended apps stay suspended until an operator activates them.')
   expect([await statusOf(owner.id), (await appOf(app.id))?.status]).toEqual(['disabled', 'suspended'])
 
   const enabled = await desk.submit(path, `${path}/enable`)
@@ -54,7 +54,7 @@ test('the form can keep the apps or give them to another active user', async () 
   const to = world.colleague.email
   const { text } = await desk.submit(given.path, `${given.path}/disable`, { apps: 'transfer', to })
   expect(words(text)).toContain(`Apps with a new owner ${given.app.slug}`)
-  expect(text).toContain('rotate them')
+  expect(text).toContain('Rotate them')
   expect(await appOf(given.app.id)).toMatchObject({ ownerId: world.colleague.id, status: 'active' })
 })
 

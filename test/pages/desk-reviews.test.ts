@@ -151,8 +151,8 @@ describe('a decision', () => {
   test.each([
     ['no message', { message: ' \n ' }, 'the message is empty'],
     ['a long message', { message: 'x'.repeat(2_001) }, 'at most 2000 characters'],
-    ['half an item', { path: ['manifest.name'], reason: [''] }, 'Every item names a place'],
-    ['the other half', { path: [''], reason: ['Wrong.'] }, 'Every item names a place'],
+    ['half an item', { path: ['manifest.name'], reason: [''] }, 'Every item needs a place'],
+    ['the other half', { path: [''], reason: ['Wrong.'] }, 'Every item needs a place'],
   ])('without a reason that can be read is refused, and shows what was typed: %s', async (_, typed, sentence) => {
     const { app, path } = await waiting()
     const fields = { ...nothingToMend, path: ['kept.place'], reason: ['Kept "reason".'], ...typed }
@@ -189,13 +189,13 @@ describe('a decision', () => {
       const fields = step === 'reject' ? { ...hidden, ...nothingToMend, message: 'Typed with care.' } : hidden
       const { status, text } = await desk.post(`${path}/${step}`, fields)
       expect([step, status]).toEqual([step, 409])
-      expect(text).toContain('has changed since you looked')
+      expect(text).toContain('has changed since you opened this page')
       expect(text).toContain('stealsEverything')
       if (step === 'reject') expect(text).toContain('Typed with care.')
     }
     // Not even room for more is given without saying so.
     const more = { ...hiddenFields(shown, `${path}/reject`), ...nothingToMend, intent: 'rows' }
-    expect((await desk.post(`${path}/reject`, more)).text).toContain('has changed since you looked')
+    expect((await desk.post(`${path}/reject`, more)).text).toContain('has changed since you opened this page')
     expect(await statusOf(app)).toBe('submitted')
   })
 
@@ -238,7 +238,7 @@ describe('a decision', () => {
     expect(refused).toHaveLength(49)
     const status = (await statusOf(app)) ?? ''
     expect(status).toBeOneOf(['approved', 'rejected'])
-    for (const { text } of refused) expect(text).toContain(`This version has been ${status} already.`)
+    for (const { text } of refused) expect(text).toContain(`This version is already ${status}.`)
     const since = (await eventsOf(app)).slice(before)
     expect(since).toHaveLength(1)
     expect(since[0]).toStartWith(`version.${status} operator usr_`)

@@ -135,7 +135,7 @@ describe('installs', () => {
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1)
     const refused = answers.filter(({ status }) => status === 409)
     expect(refused).toHaveLength(49)
-    for (const { text } of refused) expect(text).toContain('This install has been decided already')
+    for (const { text } of refused) expect(text).toContain('This install is already decided')
     const events = (await queries().audit.list({ appId: null, since: 0, limit: 1000 })).filter(
       ({ action, target }) => target === id && action !== 'install.created',
     )
@@ -149,7 +149,7 @@ describe('apps', () => {
     const token = await appToken(url, production)
     const works = async () => (await call(url, 'GET', '/me', { token })).status
     const path = `/desk/apps/${slug}`
-    expect((await desk.get(path)).text).toContain('none of its secrets and tokens works')
+    expect((await desk.get(path)).text).toContain('All its secrets and tokens stop working at once')
     expect((await desk.submit(path, `${path}/suspend`)).headers.get('location')).toBe(`${path}?done=suspended`)
     expect(await latestEvent()).toMatchObject({ action: 'app.suspended', actorId: world.operator.id })
     expect(await works()).toBe(401)
@@ -169,14 +169,14 @@ describe('apps', () => {
 
 test('health tells how the store is, what is alive, and what is running', async () => {
   const text = textOf((await desk.get('/desk/health')).text)
-  expect(text).toMatch(/Takes writes\s+Yes/)
-  expect(text).toMatch(/Database\s+\d+\.\d [KM]iB/)
+  expect(text).toMatch(/Accepts writes\s+Yes/)
+  expect(text).toMatch(/Size\s+\d+\.\d [KM]iB/)
   expect(text).toMatch(/Transactions per commit\s+\d+\.\d\d/)
   expect(text).toMatch(/Sessions\s+\d+/)
   expect(text).toMatch(/SQLite\s+3\.\d+\.\d+/)
   expect(text).toMatch(/Running for\s+\d+ \w+/)
-  expect(text).toMatch(/Purge of what has expired\s+Up to date/)
-  expect(text).toMatch(/Files\s+\d+\s+Together\s+\d.*\s+Allowed per app\s+1\.0 GiB/)
+  expect(text).toMatch(/Purge of expired rows\s+Up to date/)
+  expect(text).toMatch(/Files\s+\d+\s+Total size\s+\d.*\s+Limit per app\s+1\.0 GiB/)
 })
 
 const health = async () => textOf((await desk.get('/desk/health')).text)
@@ -190,6 +190,6 @@ test('the health page shows every condition that needs a person, with what to do
   other.run('ROLLBACK')
   other.close()
   expect(shown).toContain(sentence)
-  expect(shown).toMatch(/Takes writes\s+No/)
+  expect(shown).toMatch(/Accepts writes\s+No/)
   expect(await eventually(health, (text) => !text.includes(sentence))).not.toContain(sentence)
 })

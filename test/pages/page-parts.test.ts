@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { PlatformError, refuse } from '../../src/domain/errors.ts'
+import { callOf } from '../../src/http/call.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import type { VersionRecord } from '../../src/operations/versions/version-record.ts'
 import { artifactDownload, readSeen, seenField } from '../../src/pages/version.ts'
@@ -204,7 +205,7 @@ test('a file that cannot be read for another reason than damage is not called da
   const withFile = { ...version, artifact: { filename: 'a.zip', sizeBytes: 1, sha256: 'ab'.repeat(32) } }
   const lines: string[] = []
   const door = { ...doorOf(broken), log: { ...doorOf(platform).log, error: (event: string) => void lines.push(event) } }
-  const error = await artifactDownload(door, requestWith(), withFile).catch((cause: unknown) => cause)
+  const error = await artifactDownload(door, callOf(requestWith()), withFile).catch((cause: unknown) => cause)
   expect(error).toBeInstanceOf(Error)
   expect(error).not.toBeInstanceOf(PlatformError)
   expect(lines).toEqual([])

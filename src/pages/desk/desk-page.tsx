@@ -1,7 +1,41 @@
 import type { ComponentChildren } from 'preact'
-import { Layout } from '../layout.tsx'
+import { mixedScripts } from '../../domain/name.ts'
+import { isOperator, type Rule } from '../../operations/acting-as.ts'
+import { actFor, type Change } from '../form.ts'
+import { Layout, Tabs } from '../layout.tsx'
 import type { Visit } from '../visit.ts'
-import { deskPaths } from './paths.ts'
+import type { RowKey } from '../../domain/identifier.ts'
+
+/** The addresses of the desk's pages. */
+export const deskPaths = {
+  desk: '/desk',
+  reviews: '/desk/reviews',
+  installs: '/desk/installs',
+  apps: '/desk/apps',
+  users: '/desk/users',
+  newUser: '/desk/users/new',
+  audit: '/desk/audit',
+  health: '/desk/health',
+} as const
+
+/** A version's review, or one of the pages and forms below it. */
+export const reviewPath = (slug: string, version: string, ...rest: readonly string[]): string =>
+  [deskPaths.reviews, slug, encodeURIComponent(version), ...rest].join('/')
+export const deskAppPath = (slug: string, ...rest: readonly string[]): string =>
+  [deskPaths.apps, slug, ...rest].join('/')
+export const userPath = (id: string, ...rest: readonly string[]): string => [deskPaths.users, id, ...rest].join('/')
+/** The audit log with these filters. */
+export const auditPath = (filters: Readonly<Record<string, string>>): string =>
+  `${deskPaths.audit}?${new URLSearchParams(filters).toString()}`
+
+/**
+ * What an operation needs to act for the operator who sent a form. In the transaction of the change they must still be an
+ * operator in a live session, and `may` must hold. With a ticket the form acts only once.
+ */
+export const asOperator = (visit: Visit, may: Rule = always, ticket?: RowKey): Change<'operator'> =>
+  actFor('operator', visit, async (q) => (await isOperator(visit.userId)(q)) ?? (await may(q)), ticket)
+
+const always: Rule = async () => null
 
 const tabs = [
   { path: deskPaths.reviews, name: 'Reviews' },
@@ -11,19 +45,18 @@ const tabs = [
   { path: deskPaths.audit, name: 'Audit log' },
   { path: deskPaths.health, name: 'Health' },
 ] as const
-type DeskTab = (typeof tabs)[number]['path']
 
 type DeskPageProps = {
   readonly title: string
   readonly visit: Visit
-  readonly tab: DeskTab
-  /** What the page is about, for the title of the window. */
+  readonly tab: (typeof tabs)[number]['path']
+  /** The subject of the page, for the title of the window. */
   readonly about?: string
   readonly notice?: string | null
   readonly children: ComponentChildren
 }
 
-/** The frame of the operators' pages, with the way from one to the other. */
+/** The frame of the operators' pages. */
 export const DeskPage = ({ title, visit, tab, about = 'Desk', notice = null, children }: DeskPageProps) => (
   <Layout
     title={title}
@@ -31,20 +64,27 @@ export const DeskPage = ({ title, visit, tab, about = 'Desk', notice = null, chi
     visit={visit}
     section="desk"
     notice={notice}
-    above={
-      <nav aria-label="Desk" class="tabs">
-        <ul>
-          {tabs.map(({ path, name }) => (
-            <li key={path}>
-              <a href={path} aria-current={path === tab ? 'page' : undefined}>
-                {name}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
-    }
+    above={<Tabs label="Desk" links={tabs} current={tab} />}
   >
     <div class="desk">{children}</div>
   </Layout>
 )
+
+/** A warning that the name of an app mixes scripts, because letters of one script can look like letters of another. */
+export const MixedScripts = ({ name }: { readonly name: string }) => {
+  const scripts = mixedScripts(name)
+  if (scripts === null) return null
+  return (
+    <>
+      <dt>The name mixes scripts</dt>
+      <dd>
+        {scripts.map(({ script, letters }) => (
+          <div key={script}>
+            {script}: <bdi>{letters.join(' ')}</bdi>
+          </div>
+        ))}
+        Letters of different scripts can look the same. Compare the name with the name that it may imitate.
+      </dd>
+    </>
+  )
+}

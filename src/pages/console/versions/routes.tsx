@@ -1,3 +1,4 @@
+import { callOf } from '../../../http/call.ts'
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { PlatformError } from '../../../domain/errors.ts'
@@ -43,7 +44,7 @@ export const versionRoutes = (door: Door) =>
     )
     .get('/console/:slug/versions/:version/artifact', async ({ request, params: { slug, version } }) => {
       const { app } = await ownAppOf(door, request, slug)
-      return await artifactDownload(door, request, await findVersion(door.platform, app, version))
+      return await artifactDownload(door, callOf(request), await findVersion(door.platform, app, version))
     })
     .post(
       '/console/:slug/versions/:version/submit',

@@ -1,22 +1,62 @@
-import type { ManifestChange } from '../../../domain/manifest-difference.ts'
-import { visibleJson, visibleText } from '../../../domain/text.ts'
-import type { Review } from '../../../operations/versions/read-review.ts'
-import { Badge, type Tone } from '../../components/badges.tsx'
-import { Table } from '../../components/table.tsx'
-import { reviewPath } from '../paths.ts'
+import type { ComponentChildren } from 'preact'
+import type { ManifestChange } from '../../domain/manifest-difference.ts'
+import { scopeCatalogue, type ScopeName } from '../../domain/scope.ts'
+import { visibleJson, visibleText } from '../../domain/text.ts'
+import type { Review } from '../../operations/versions/read-review.ts'
+import { Badge, type Tone } from '../components/badges.tsx'
+import { Table } from '../components/table.tsx'
+import { reviewPath } from './desk-page.tsx'
 
-/** Longer values and manifests are cut here; the whole manifest has a page of its own. */
+/** The scopes of a version in the words that users read. New scopes come first and are marked. */
+export const ScopeChanges = ({ review }: { readonly review: Review }) => {
+  const { version, live, newScopes, droppedScopes } = review
+  const kept = version.scopes.filter((scope) => !newScopes.includes(scope))
+  return (
+    <section aria-labelledby="scopes">
+      <h2 id="scopes">Scopes</h2>
+      <p class="muted">{scopeSentence(review)}</p>
+      <ul class="scope-changes">
+        {newScopes.map((scope) => (
+          <Scope key={scope} scope={scope} mark={live === null ? null : <Badge tone="waiting">New</Badge>} />
+        ))}
+        {kept.map((scope) => (
+          <Scope key={scope} scope={scope} mark={null} />
+        ))}
+        {droppedScopes.map((scope) => (
+          <Scope key={scope} scope={scope} mark={<Badge>No longer asked for</Badge>} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+const Scope = ({ scope, mark }: { readonly scope: ScopeName; readonly mark: ComponentChildren }) => (
+  <li>
+    {scopeCatalogue[scope].words} <code>{scope}</code> {mark}
+  </li>
+)
+
+const scopeSentence = ({ version, live, newScopes, droppedScopes }: Review): string => {
+  if (version.scopes.length === 0 && droppedScopes.length === 0) return 'It asks for no scopes.'
+  if (live === null) return 'Nothing is live yet, so all of them are new.'
+  if (live.id === version.id) return 'This is what the live version asks for.'
+  if (newScopes.length > 0) {
+    return `It asks for ${newScopes.length === 1 ? 'a scope' : `${newScopes.length} scopes`} that the live version ${live.version} does not have.`
+  }
+  return `It asks for nothing that the live version ${live.version} does not have.`
+}
+
+/** Longer values and manifests are cut here. The complete manifest has its own page. */
 const longestValue = 600
 const longestManifest = 20_000
 
-/** The difference of the manifest against the live one, and the manifest itself. */
+/** The manifest, and its differences from the live manifest. */
 export const ManifestChanges = ({ review }: { readonly review: Review }) => {
   const { app, version, live, changes, moreChanges } = review
-  const whole = visibleJson(version.manifest)
   return (
     <section aria-labelledby="manifest">
       <h2 id="manifest">Manifest</h2>
-      <p class="muted">{sentenceAbout(review)}</p>
+      <p class="muted">{manifestSentence(review)}</p>
       {changes.length === 0 ? null : <ChangeTable changes={changes} />}
       {moreChanges === 0 ? null : (
         <p class="problem">
@@ -26,7 +66,7 @@ export const ManifestChanges = ({ review }: { readonly review: Review }) => {
       <details open={live === null}>
         <summary>The manifest of {version.version}</summary>
         <pre tabIndex={0} role="region" aria-label={`The manifest of ${version.version}`}>
-          {cut(whole, longestManifest)}
+          {cut(visibleJson(version.manifest), longestManifest)}
         </pre>
       </details>
       <p>
@@ -42,7 +82,7 @@ export const ManifestChanges = ({ review }: { readonly review: Review }) => {
   )
 }
 
-const sentenceAbout = ({ version, live, changes, moreChanges }: Review): string => {
+const manifestSentence = ({ version, live, changes, moreChanges }: Review): string => {
   if (live === null) return 'Nothing is live yet, so there is nothing to compare it with.'
   if (live.id === version.id) return 'This is the manifest of the live version.'
   const count = changes.length + moreChanges
@@ -64,7 +104,8 @@ const ChangeTable = ({ changes }: { readonly changes: readonly ManifestChange[] 
           <Badge tone={marks[change.kind][0]}>{marks[change.kind][1]}</Badge>
         </td>
         <th scope="row">
-          <code>{placeOf(change.path)}</code>
+          {/* The developer chose the path as well as the value. */}
+          <code>{visibleText(cut(change.path, longestValue))}</code>
         </th>
         <td>{change.kind === 'added' ? <Nothing /> : <Value value={change.before} />}</td>
         <td>{change.kind === 'removed' ? <Nothing /> : <Value value={change.after} />}</td>
@@ -77,9 +118,6 @@ const Nothing = () => <span class="muted">nothing</span>
 const Value = ({ value }: { readonly value: unknown }) => (
   <code class="value">{cut(visibleJson(value), longestValue)}</code>
 )
-
-/** A path is text of the developer's as much as a value is. */
-const placeOf = (path: string): string => visibleText(cut(path, longestValue))
 
 const cut = (text: string, longest: number): string =>
   text.length <= longest ? text : `${text.slice(0, longest)}… (${text.length - longest} more characters)`

@@ -1,25 +1,27 @@
+import { Elysia } from 'elysia'
 import type { ComponentChildren } from 'preact'
-import { bytesInWords } from '../../../domain/text.ts'
-import type { PlatformHealth } from '../../../operations/health/figures.ts'
-import { Badge } from '../../components/badges.tsx'
-import { Time } from '../../components/values.tsx'
-import type { Visit } from '../../visit.ts'
-import { DeskPage } from '../desk-page.tsx'
-import { deskPaths } from '../paths.ts'
-import { durationInWords } from '../../words.ts'
+import { bytesInWords } from '../../domain/text.ts'
+import type { Door } from '../../http/door.ts'
+import { type PlatformHealth, readHealth } from '../../operations/health/figures.ts'
+import { program } from '../../runtime/program.ts'
+import { Badge } from '../components/badges.tsx'
+import { Time } from '../components/values.tsx'
+import { page } from '../page.ts'
+import { requireOperator, type Visit } from '../visit.ts'
+import { durationInWords } from '../words.ts'
+import { DeskPage, deskPaths } from './desk-page.tsx'
 
-type HealthPageProps = {
-  readonly visit: Visit
-  readonly health: PlatformHealth
-  readonly program: {
-    readonly version: string
-    readonly commit: string
-    readonly bunVersion: string
-    readonly uptimeSeconds: number
-  }
-}
+/** The state of the server. */
+export const healthRoutes = (door: Door) =>
+  new Elysia().get(deskPaths.health, async ({ request }) => {
+    const visit = await requireOperator(door, request)
+    const health = await readHealth(door.platform)
+    return page(<HealthPage visit={visit} health={health} uptimeSeconds={program.uptimeSeconds()} />)
+  })
 
-export const HealthPage = ({ visit, health, program }: HealthPageProps) => (
+type HealthPageProps = { readonly visit: Visit; readonly health: PlatformHealth; readonly uptimeSeconds: number }
+
+const HealthPage = ({ visit, health, uptimeSeconds }: HealthPageProps) => (
   <DeskPage title="Health" visit={visit} tab={deskPaths.health}>
     {health.conditions.map(({ name, sentence }) => (
       <p key={name} class="problem" role="alert">
@@ -27,44 +29,38 @@ export const HealthPage = ({ visit, health, program }: HealthPageProps) => (
       </p>
     ))}
     <div class="cards">
-      <Card title="Store">
-        <dt>Takes writes</dt>
+      <Card title="Database">
+        <dt>Accepts writes</dt>
         <dd>{health.writable ? <Badge tone="good">Yes</Badge> : <Badge tone="bad">No</Badge>}</dd>
-        <dt>Database</dt>
+        <dt>Size</dt>
         <dd>{bytesInWords(health.databaseBytes)}</dd>
         <dt>Write-ahead log</dt>
         <dd>{bytesInWords(health.walBytes)}</dd>
-        <dt>Free on its disk</dt>
-        <dd>{health.freeDiskBytes === null ? 'Not known' : bytesInWords(health.freeDiskBytes)}</dd>
+        <dt>Free disk space</dt>
+        <dd>{health.freeDiskBytes === null ? 'Unknown' : bytesInWords(health.freeDiskBytes)}</dd>
         <dt>Transactions since the start</dt>
         <dd>{count(health.transactions)}</dd>
         <dt>Transactions per commit</dt>
         <dd>{health.commits === 0 ? 'None yet' : (health.transactions / health.commits).toFixed(2)}</dd>
-        <dt>Purge of what has expired</dt>
+        <dt>Purge of expired rows</dt>
         <dd>
-          {health.purgeLagSeconds === null ? (
-            'Not known'
-          ) : health.purgeLagSeconds === 0 ? (
-            <Badge tone="good">Up to date</Badge>
-          ) : (
-            <Badge tone="waiting">{`${durationInWords(health.purgeLagSeconds)} behind`}</Badge>
-          )}
+          <PurgeLag seconds={health.purgeLagSeconds} />
         </dd>
       </Card>
       <Card title="Artifacts">
         <dt>Files</dt>
         <dd>{count(health.artifacts.files)}</dd>
-        <dt>Together</dt>
+        <dt>Total size</dt>
         <dd>{bytesInWords(health.artifacts.bytes)}</dd>
-        <dt>Allowed per app</dt>
+        <dt>Limit per app</dt>
         <dd>{bytesInWords(health.artifacts.allowedBytesPerApp)}</dd>
       </Card>
-      <Card title="Alive now">
+      <Card title="Active now">
         <dt>App tokens</dt>
         <dd>{live(health.live.appTokens)}</dd>
         <dt>Sessions</dt>
         <dd>{live(health.live.sessions)}</dd>
-        <dt>Authorizations by users</dt>
+        <dt>User authorizations</dt>
         <dd>{live(health.live.grants)}</dd>
       </Card>
       <Card title="Program">
@@ -77,7 +73,7 @@ export const HealthPage = ({ visit, health, program }: HealthPageProps) => (
         <dt>Bun</dt>
         <dd>{program.bunVersion}</dd>
         <dt>Running for</dt>
-        <dd>{durationInWords(program.uptimeSeconds)}</dd>
+        <dd>{durationInWords(uptimeSeconds)}</dd>
         <dt>Last backup</dt>
         <dd>
           {health.backupAgeSeconds === null ? (
@@ -91,8 +87,8 @@ export const HealthPage = ({ visit, health, program }: HealthPageProps) => (
       </Card>
     </div>
     <p class="muted">
-      As of the moment this page was loaded. Where there are very many rows, the newest are counted. The same and more
-      for a monitor: <code>/metrics</code>.
+      These figures are from the moment when this page was loaded. Large tables are counted in part, starting with the
+      newest rows. Monitoring systems find these figures and more at <code>/metrics</code>.
     </p>
   </DeskPage>
 )
@@ -104,6 +100,12 @@ const Card = ({ title, children }: { readonly title: string; readonly children: 
   </article>
 )
 
+const PurgeLag = ({ seconds }: { readonly seconds: number | null }) => {
+  if (seconds === null) return <>Unknown</>
+  if (seconds === 0) return <Badge tone="good">Up to date</Badge>
+  return <Badge tone="waiting">{`${durationInWords(seconds)} behind`}</Badge>
+}
+
 const count = (value: number): string => value.toLocaleString('en')
-const live = ({ count: alive, exact }: PlatformHealth['live']['appTokens']): string =>
-  exact ? count(alive) : `${count(alive)} or more`
+const live = ({ count: found, exact }: PlatformHealth['live']['appTokens']): string =>
+  exact ? count(found) : `${count(found)} or more`

@@ -1,0 +1,137 @@
+import { type PlatformError, refuse } from '../../domain/errors.ts'
+import type { AuditSearch } from '../../operations/audit/search-events.ts'
+import { badInput } from '../../operations/decision.ts'
+import { Field } from '../components/form.tsx'
+import { parameterOf } from '../query.ts'
+import type { Visit } from '../visit.ts'
+import { readMoment } from '../words.ts'
+import { deskPaths } from './desk-page.tsx'
+
+/** The filters of the audit log, in the order of its form. */
+export const auditFields = ['app', 'actor', 'kind', 'action', 'outcome', 'request', 'since', 'until'] as const
+/** The filters as they were typed. */
+export type AuditFields = Readonly<Record<(typeof auditFields)[number], string>>
+
+const actorKinds = ['app', 'user', 'operator', 'anonymous', 'system'] as const
+const outcomes = ['done', 'refused'] as const
+
+/** @throws invalid_request for a filter that appears more than once */
+export const auditFieldsOf = (visit: Visit): AuditFields => ({
+  app: parameterOf(visit, 'app'),
+  actor: parameterOf(visit, 'actor'),
+  kind: parameterOf(visit, 'kind'),
+  action: parameterOf(visit, 'action'),
+  outcome: parameterOf(visit, 'outcome'),
+  request: parameterOf(visit, 'request'),
+  since: parameterOf(visit, 'since'),
+  until: parameterOf(visit, 'until'),
+})
+
+/**
+ * The search that the filters describe. Times are in UTC.
+ * @throws invalid_request, naming the filter
+ */
+export const readSearch = (fields: AuditFields): AuditSearch => ({
+  app: given(fields.app),
+  actorKind: oneOf(actorKinds, fields.kind, 'kind'),
+  actor: given(fields.actor),
+  action: given(fields.action),
+  outcome: oneOf(outcomes, fields.outcome, 'outcome'),
+  requestId: requestIdOf(fields.request),
+  since: momentOf(fields.since, 'since'),
+  until: momentOf(fields.until, 'until'),
+})
+
+const given = (text: string): string | null => (text === '' ? null : text)
+
+const requestIdOf = (text: string): string | null => {
+  if (text === '') return null
+  if (!/^req_[0-9a-f]{32}$/.test(text)) {
+    throw badInput('request', 'A request ID is req_ followed by 32 of the characters 0-9 and a-f.')
+  }
+  return text
+}
+
+const momentOf = (text: string, param: string): number | null => {
+  if (text === '') return null
+  const moment = readMoment(text)
+  if (moment === null) throw badInput(param, 'Write a time as 2026-08-01 or 2026-08-01T12:00, in UTC.')
+  return moment
+}
+
+/** The form offers only these values, so any other value does not come from a person's typing. */
+const oneOf = <T extends string>(values: readonly T[], text: string, param: string): T | null => {
+  const found = values.find((value) => value === text)
+  if (text !== '' && found === undefined) throw refuse('invalid_request', { param })
+  return found ?? null
+}
+
+type AuditFilterProps = { readonly fields: AuditFields; readonly error: PlatformError | null }
+
+/** The form of the filters. The result has an address of its own, which can be kept and shared. */
+export const AuditFilter = ({ fields, error }: AuditFilterProps) => (
+  <search aria-label="Events">
+    <form method="get" action={deskPaths.audit} class="event-filter">
+      <Field label="App" name="app" error={error} input={{ value: fields.app, placeholder: 'Slug', maxLength: 63 }} />
+      <Field
+        label="Actor"
+        name="actor"
+        error={error}
+        input={{ value: fields.actor, placeholder: 'Email, user ID or client ID', maxLength: 254 }}
+      />
+      <Select label="Kind of actor" name="kind" value={fields.kind} options={actorKinds} />
+      <Field
+        label="Action"
+        name="action"
+        error={error}
+        input={{ value: fields.action, placeholder: 'version or version.approved', maxLength: 100 }}
+      />
+      <Select label="Outcome" name="outcome" value={fields.outcome} options={outcomes} />
+      <Field
+        label="Request ID"
+        name="request"
+        error={error}
+        input={{ value: fields.request, placeholder: 'req_…', maxLength: 100 }}
+      />
+      <Field
+        label="Since (UTC)"
+        name="since"
+        error={error}
+        input={{ value: fields.since, placeholder: '2026-08-01T12:00', maxLength: 40 }}
+      />
+      <Field
+        label="Until (UTC)"
+        name="until"
+        error={error}
+        input={{ value: fields.until, placeholder: '2026-08-02', maxLength: 40 }}
+      />
+      <div class="beside">
+        <button type="submit" class="secondary">
+          Show events
+        </button>
+        <a href={deskPaths.audit}>Clear</a>
+      </div>
+    </form>
+  </search>
+)
+
+type SelectProps = {
+  readonly label: string
+  readonly name: string
+  readonly value: string
+  readonly options: readonly string[]
+}
+
+const Select = ({ label, name, value, options }: SelectProps) => (
+  <div class="field">
+    <label for={name}>{label}</label>
+    <select id={name} name={name}>
+      <option value="">Any</option>
+      {options.map((option) => (
+        <option key={option} value={option} selected={option === value}>
+          {option}
+        </option>
+      ))}
+    </select>
+  </div>
+)

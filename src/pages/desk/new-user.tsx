@@ -1,0 +1,112 @@
+import { Elysia } from 'elysia'
+import type { PlatformError } from '../../domain/errors.ts'
+import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
+import type { Door } from '../../http/door.ts'
+import { createUser } from '../../operations/users/create-user.ts'
+import type { UserSummary } from '../../operations/users/find-user.ts'
+import { Field, Form, Problem } from '../components/form.tsx'
+import { Secret } from '../components/values.tsx'
+import { answerForm, formOf, optionalText, receiveFromOperator, text } from '../form.ts'
+import { page, seeOther } from '../page.ts'
+import { requireOperator, type Visit } from '../visit.ts'
+import { asOperator, DeskPage, deskPaths, userPath } from './desk-page.tsx'
+
+const newUserForm = formOf({ email: text, name: text, password: text, operator: optionalText })
+
+/** What was typed, except the password, which is never shown again. */
+type NewUserValues = { readonly email: string; readonly name: string; readonly isOperator: boolean }
+const emptyValues: NewUserValues = { email: '', name: '', isOperator: false }
+
+/** The form that creates a user. */
+export const newUserRoutes = (door: Door) =>
+  new Elysia()
+    .get(deskPaths.newUser, async ({ request }) => showForm(await requireOperator(door, request), emptyValues, null))
+    .post(deskPaths.newUser, async ({ request }) => await create(door, request))
+
+const showForm = (visit: Visit, values: NewUserValues, error: PlatformError | null): Response =>
+  page(<NewUserPage visit={visit} values={values} error={error} />, { refusal: error })
+
+/** A generated password is shown on the answer itself, once. A typed password is already known. */
+const create = async (door: Door, request: Request): Promise<Response> => {
+  const { visit, fields, ticket } = await receiveFromOperator(door, request, newUserForm)
+  const { platform, trace, actor } = asOperator(visit, undefined, ticket)
+  const { email, name, password: typed } = fields
+  const values = { email, name, isOperator: fields.operator === 'yes' }
+  const password = typed === '' ? generatedPassword(platform.random.bytes(generatedPasswordBytes)) : typed
+  return await answerForm(createUser(platform, trace, actor, { ...values, password }), {
+    done: (user) =>
+      typed === ''
+        ? page(<NewPasswordPage visit={visit} title="The user is created" user={user} password={password} />)
+        : seeOther(`${userPath(user.id)}?done=created`),
+    refused: (error) => showForm(visit, values, error),
+    sentBefore: (error) => page(<SentBeforePage visit={visit} />, { refusal: error }),
+  })
+}
+
+type NewUserPageProps = { readonly visit: Visit; readonly values: NewUserValues; readonly error: PlatformError | null }
+
+const NewUserPage = ({ visit, values, error }: NewUserPageProps) => (
+  <DeskPage title="Create a user" visit={visit} tab={deskPaths.users}>
+    <Problem error={error} />
+    <Form action={deskPaths.newUser} visit={visit} class="measure">
+      <Field
+        label="Email address"
+        name="email"
+        hint="The user signs in with it. It cannot be changed."
+        error={error}
+        input={{ type: 'email', value: values.email, required: true, maxLength: 254, autocomplete: 'off' }}
+      />
+      <Field
+        label="Name"
+        name="name"
+        hint="Other people see this name."
+        error={error}
+        input={{ value: values.name, required: true, maxLength: 200, autocomplete: 'off' }}
+      />
+      <Field
+        label="Password"
+        name="password"
+        hint="Leave it empty to generate a strong password, which the next page shows once."
+        error={error}
+        input={{ type: 'password', autocomplete: 'new-password' }}
+      />
+      <div class="field">
+        <input type="checkbox" id="operator" name="operator" value="yes" checked={values.isOperator} />
+        <label for="operator">Operator: may use this desk</label>
+      </div>
+      <button type="submit">Create the user</button>
+    </Form>
+  </DeskPage>
+)
+
+type NewPasswordPageProps = {
+  readonly visit: Visit
+  readonly title: string
+  readonly user: Pick<UserSummary, 'id' | 'email' | 'name'>
+  readonly password: string
+}
+
+/** The only page that shows a generated password. */
+export const NewPasswordPage = ({ visit, title, user, password }: NewPasswordPageProps) => (
+  <DeskPage title={title} visit={visit} tab={deskPaths.users}>
+    <p>
+      <bdi>{user.name}</bdi> can sign in with {user.email} and this password. Give it to them in person or over a
+      channel that you trust, and ask them to change it.
+    </p>
+    <Secret label="Password" value={password} />
+    <p>
+      <a href={userPath(user.id)}>I have copied it: go to the user</a>
+    </p>
+  </DeskPage>
+)
+
+/** The answer to a form that was sent before. Its password was shown once and cannot be shown again. */
+const SentBeforePage = ({ visit }: { readonly visit: Visit }) => (
+  <DeskPage title="This form was sent before" visit={visit} tab={deskPaths.users}>
+    <p>Nothing was done a second time. If the user was created, they are in the list.</p>
+    <p>A generated password is shown only once. If you did not see it, open the user and generate a new password.</p>
+    <p>
+      <a href={deskPaths.users}>Go to the users</a> · <a href={deskPaths.newUser}>Open a new form</a>
+    </p>
+  </DeskPage>
+)

@@ -1,0 +1,242 @@
+import { Elysia } from 'elysia'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { visibleJson, visibleText } from '../../domain/text.ts'
+import type { VersionStatus } from '../../domain/version.ts'
+import type { Door } from '../../http/door.ts'
+import { approveAndActivate, moveVersion } from '../../operations/versions/move-version.ts'
+import { readReview, type Review } from '../../operations/versions/read-review.ts'
+import { AppStatusBadge, VersionStatusBadge } from '../components/badges.tsx'
+import { Problem } from '../components/form.tsx'
+import { Time } from '../components/values.tsx'
+import { answerForm, formOf, receiveFromOperator, text, texts } from '../form.ts'
+import { page, seeOther } from '../page.ts'
+import { noticeFor } from '../query.ts'
+import { artifactDownload, readSeen, seenField } from '../version.ts'
+import { requireOperator, type Visit } from '../visit.ts'
+import { asOperator, deskAppPath, DeskPage, deskPaths, MixedScripts, reviewPath, userPath } from './desk-page.tsx'
+import { ManifestChanges, ScopeChanges } from './review-changes.tsx'
+import {
+  Decisions,
+  draftFault,
+  draftFrom,
+  emptyDraft,
+  itemsOf,
+  type RejectionDraft,
+  withMoreRows,
+} from './decisions.tsx'
+
+const notices = {
+  approved: 'The version is approved. It is not live yet.',
+  published: 'The version is approved and live.',
+  activated: 'The version is live.',
+  rejected: 'The version is rejected. Its developer can read the reasons.',
+} as const
+
+const reviewPattern = '/desk/reviews/:slug/:version'
+type Named = { readonly slug: string; readonly version: string }
+
+const decisionForm = formOf({ seen: text })
+const rejectionForm = formOf({ seen: text, message: text, path: texts, reason: texts, intent: text })
+
+/** The review of one version, and the decisions about it. */
+export const reviewRoutes = (door: Door) =>
+  new Elysia()
+    .get(
+      reviewPattern,
+      async ({ request, params }) =>
+        await show(await requireOperator(door, request), params, { draft: emptyDraft, error: null }),
+    )
+    .get(`${reviewPattern}/artifact`, async ({ request, params }) => {
+      const { call } = await requireOperator(door, request)
+      const { version } = await readReview(door.platform, params.slug, params.version)
+      return await artifactDownload(door, call, version)
+    })
+    .get(`${reviewPattern}/manifest`, async ({ request, params }) => {
+      const visit = await requireOperator(door, request)
+      const review = await readReview(door.platform, params.slug, params.version)
+      return page(<ManifestPage visit={visit} review={review} />)
+    })
+    .post(`${reviewPattern}/approve`, async ({ request, params }) => await decide(door, request, params, 'approve'))
+    .post(`${reviewPattern}/publish`, async ({ request, params }) => await decide(door, request, params, 'publish'))
+    .post(`${reviewPattern}/activate`, async ({ request, params }) => await decide(door, request, params, 'activate'))
+    .post(`${reviewPattern}/reject`, async ({ request, params }) => await reject(door, request, params))
+
+const decide = async (
+  door: Door,
+  request: Request,
+  named: Named,
+  step: 'approve' | 'publish' | 'activate',
+): Promise<Response> => {
+  const { visit, fields } = await receiveFromOperator(door, request, decisionForm)
+  const { platform, trace, actor } = asOperator(visit)
+  const seen = readSeen(fields.seen)
+  const decided =
+    step === 'publish'
+      ? approveAndActivate(platform, trace, actor, { ...named, seen })
+      : moveVersion(platform, trace, actor, { ...named, step, rejection: null, seen })
+  return await answerForm(decided, {
+    done: () => seeOther(`${reviewPath(named.slug, named.version)}?done=${doneBy[step]}`),
+    refused: async (error) => await show(visit, named, { draft: emptyDraft, error, seen: fields.seen }),
+  })
+}
+
+const doneBy = { approve: 'approved', publish: 'published', activate: 'activated' } as const
+
+/** A version is rejected with a message and reasons. "More rows" shows the form again, with what was typed. */
+const reject = async (door: Door, request: Request, named: Named): Promise<Response> => {
+  const { visit, fields } = await receiveFromOperator(door, request, rejectionForm)
+  const { seen, message, path, reason, intent } = fields
+  const draft = draftFrom(message, path, reason)
+  if (intent === 'rows') return await show(visit, named, { draft: withMoreRows(draft), error: null, seen })
+  const fault = draftFault(draft)
+  if (fault !== null) return await show(visit, named, { draft, error: fault, seen })
+  const { platform, trace, actor } = asOperator(visit)
+  const rejection = { message: message.trim(), items: itemsOf(draft) }
+  const move = { ...named, step: 'reject', rejection, seen: readSeen(seen) } as const
+  return await answerForm(moveVersion(platform, trace, actor, move), {
+    done: () => seeOther(`${reviewPath(named.slug, named.version)}?done=rejected`),
+    refused: async (error) => await show(visit, named, { draft, error, seen }),
+  })
+}
+
+type Shown = {
+  readonly draft: RejectionDraft
+  readonly error: PlatformError | null
+  /** The version that the form was bound to, when a form is shown again. */
+  readonly seen?: string
+}
+
+const show = async (visit: Visit, { slug, version }: Named, { draft, error, seen }: Shown): Promise<Response> => {
+  const review = await readReview(visit.door.platform, slug, version)
+  // The page keeps what was typed. If the version has changed since, it says so.
+  const isAsShown = seen === undefined || seen === seenField(review.seen)
+  const refusal = isAsShown && error?.code !== 'version_not_eligible' ? error : notAsShown(review.version.status)
+  const notice = noticeFor(visit, notices)
+  return page(<ReviewPage visit={visit} review={review} notice={notice} draft={draft} error={refusal} />, { refusal })
+}
+
+/** The refusal of a decision about a version that has changed since the page was shown. */
+const notAsShown = (status: VersionStatus): PlatformError =>
+  refuse('version_not_eligible', { message: changedWords[status], details: { status } })
+
+const changedWords: Readonly<Record<VersionStatus, string>> = {
+  draft: 'The developer has withdrawn this version. Your decision changed nothing.',
+  submitted:
+    'This version, or the live version, has changed since you opened this page. Nothing was decided. Review it again, then decide.',
+  approved: 'This version is already approved. Your decision changed nothing.',
+  active: 'This version is already live. Your decision changed nothing.',
+  superseded: 'This version has already been live and superseded. Your decision changed nothing.',
+  rejected: 'This version is already rejected. Your decision changed nothing.',
+}
+
+type ReviewPageProps = {
+  readonly visit: Visit
+  readonly review: Review
+  readonly notice: string | null
+  readonly draft: RejectionDraft
+  readonly error: PlatformError | null
+}
+
+const ReviewPage = ({ visit, review, notice, draft, error }: ReviewPageProps) => (
+  <DeskPage
+    title={`Version ${review.version.version}`}
+    about={review.app.name}
+    visit={visit}
+    tab={deskPaths.reviews}
+    notice={notice}
+  >
+    <Problem error={error} />
+    <Facts review={review} />
+    <Rejection review={review} />
+    <ScopeChanges review={review} />
+    <ManifestChanges review={review} />
+    <Decisions visit={visit} review={review} draft={draft} error={error} />
+  </DeskPage>
+)
+
+const Facts = ({ review: { app, owner, version, live } }: { readonly review: Review }) => (
+  <dl>
+    <dt>App</dt>
+    <dd>
+      <bdi>{app.name}</bdi>{' '}
+      <a href={deskAppPath(app.slug)}>
+        <code>{app.slug}</code>
+      </a>{' '}
+      {app.status === 'active' ? null : <AppStatusBadge status={app.status} />}
+    </dd>
+    <MixedScripts name={app.name} />
+    <dt>Owner</dt>
+    <dd>
+      <bdi>{owner.name}</bdi>, <a href={userPath(owner.id)}>{owner.email}</a>
+    </dd>
+    <dt>Status</dt>
+    <dd>
+      <VersionStatusBadge status={version.status} />
+    </dd>
+    <dt>Submitted</dt>
+    <dd>
+      {version.submittedAt === null ? 'Not submitted' : <Time at={version.submittedAt} />}
+      {version.revision === 1 ? null : `, revision ${version.revision}`}
+    </dd>
+    <dt>Live now</dt>
+    <dd>{live === null ? 'Nothing' : live.version}</dd>
+    <dt>Artifact</dt>
+    <dd>
+      <Artifact artifact={version.artifact} href={reviewPath(app.slug, version.version, 'artifact')} />
+    </dd>
+    <dt>Notes</dt>
+    <dd>{version.notes === null ? 'None' : <bdi class="as-written">{visibleText(version.notes)}</bdi>}</dd>
+  </dl>
+)
+
+const Artifact = ({ artifact, href }: Pick<Review['version'], 'artifact'> & { readonly href: string }) =>
+  artifact === null ? (
+    <>None</>
+  ) : (
+    <>
+      <a href={href}>
+        <bdi>{visibleText(artifact.filename)}</bdi>
+      </a>
+      , {artifact.sizeBytes.toLocaleString('en')} bytes
+      <br />
+      <small>
+        SHA-256 <code>{artifact.sha256}</code>
+      </small>
+    </>
+  )
+
+/** The reasons that the developer was given, for a rejected version. */
+const Rejection = ({ review: { version } }: { readonly review: Review }) =>
+  version.rejection === null ? null : (
+    <section aria-labelledby="rejection">
+      <h2 id="rejection">Why it was rejected</h2>
+      <p>
+        <bdi class="as-written">{version.rejection.message}</bdi>
+      </p>
+      <dl>
+        {version.rejection.items.map(({ path, message }, index) => (
+          <div class="pair" key={index}>
+            <dt>
+              <code>{path}</code>
+            </dt>
+            <dd>
+              <bdi>{message}</bdi>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+
+/** The complete manifest. */
+const ManifestPage = ({ visit, review: { app, version } }: Pick<ReviewPageProps, 'review' | 'visit'>) => (
+  <DeskPage title={`Manifest of version ${version.version}`} about={app.name} visit={visit} tab={deskPaths.reviews}>
+    <p>
+      <bdi>{app.name}</bdi> · <a href={reviewPath(app.slug, version.version)}>Back to version {version.version}</a>
+    </p>
+    <p class="muted">Invisible characters are shown as escapes.</p>
+    <pre tabIndex={0} role="region" aria-label={`The manifest of ${version.version}`}>
+      {visibleJson(version.manifest)}
+    </pre>
+  </DeskPage>
+)

@@ -1,0 +1,240 @@
+import { Elysia } from 'elysia'
+import type { PlatformError } from '../../domain/errors.ts'
+import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
+import type { Door } from '../../http/door.ts'
+import { type InspectedUser, inspectUser } from '../../operations/users/find-user.ts'
+import { leavesAnOperator, setOperator } from '../../operations/users/change-user.ts'
+import { isForSomebodyElse, resetPassword } from '../../operations/users/passwords.ts'
+import { type AppsChoice, type DisabledUser, setUserStatus } from '../../operations/users/set-user-status.ts'
+import { AppStatusBadge } from '../components/badges.tsx'
+import { Problem } from '../components/form.tsx'
+import { Time } from '../components/values.tsx'
+import { answerForm, emptyForm, formOf, optionalText, receiveFromOperator } from '../form.ts'
+import { page, seeOther } from '../page.ts'
+import { noticeFor } from '../query.ts'
+import { requireOperator, type Visit } from '../visit.ts'
+import { asOperator, auditPath, deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
+import { NewPasswordPage } from './new-user.tsx'
+import { UserBadges } from './users.tsx'
+import { UserChanges } from './user-changes.tsx'
+
+type UserStep = 'enable' | 'make-operator' | 'withdraw-operator'
+
+const notices = {
+  created: 'The user is created and can sign in.',
+  enable: 'The user is enabled and can sign in again. Suspended apps stay suspended.',
+  'make-operator': 'The user is now an operator.',
+  'withdraw-operator': 'The user is no longer an operator.',
+} as const satisfies Record<UserStep | 'created', string>
+
+const userPattern = '/desk/users/:id'
+
+/** What happens to the apps of a user who is disabled, and the new owner's address. The form of a user without apps has neither. */
+const disableForm = formOf({ apps: optionalText, to: optionalText })
+
+/** One user: their rights, their password, and whether they can sign in. */
+export const deskUserRoutes = (door: Door) =>
+  new Elysia()
+    .get(userPattern, async ({ request, params: { id } }) => await show(await requireOperator(door, request), id, null))
+    .post(`${userPattern}/disable`, async ({ request, params: { id } }) => await disable(door, request, id))
+    .post(`${userPattern}/enable`, async ({ request, params: { id } }) => await take(door, request, id, 'enable'))
+    .post(
+      `${userPattern}/make-operator`,
+      async ({ request, params: { id } }) => await take(door, request, id, 'make-operator'),
+    )
+    .post(
+      `${userPattern}/withdraw-operator`,
+      async ({ request, params: { id } }) => await take(door, request, id, 'withdraw-operator'),
+    )
+    .post(`${userPattern}/password`, async ({ request, params: { id } }) => await givePassword(door, request, id))
+
+const show = async (visit: Visit, id: string, error: PlatformError | null): Promise<Response> => {
+  const user = await inspectUser(visit.door.platform, id)
+  return page(<UserPage visit={visit} user={user} notice={noticeFor(visit, notices)} error={error} />, {
+    refusal: error,
+  })
+}
+
+/** An operator must remain: `leavesAnOperator` refuses to disable oneself or the last operator. */
+const disable = async (door: Door, request: Request, id: string): Promise<Response> => {
+  const { visit, fields } = await receiveFromOperator(door, request, disableForm)
+  const { email } = await inspectUser(door.platform, id)
+  const { platform, trace, actor } = asOperator(visit, leavesAnOperator(visit.userId, id))
+  const apps = appsChoice(fields.apps ?? '', fields.to ?? '')
+  return await answerForm(setUserStatus(platform, trace, actor, { email, status: 'disabled', apps }), {
+    // Not a redirect: the answer lists what ended, which is known only now.
+    done: (disabled) => page(<DisabledPage visit={visit} disabled={disabled} />),
+    refused: async (error) => await show(visit, id, error),
+  })
+}
+
+/** The choice in the form; anything unknown is the default, which takes the most access away. */
+const appsChoice = (apps: string, email: string): AppsChoice => {
+  if (apps === 'transfer') return { kind: 'transfer', email }
+  return { kind: apps === 'keep' ? 'keep' : 'suspend' }
+}
+
+/** Changes somebody's rights. An operator must remain. */
+const take = async (door: Door, request: Request, id: string, step: UserStep): Promise<Response> => {
+  const { visit } = await receiveFromOperator(door, request, emptyForm)
+  const { email } = await inspectUser(door.platform, id)
+  return await answerForm(change(visit, { id, email }, step), {
+    done: () => seeOther(`${userPath(id)}?done=${step}`),
+    refused: async (error) => await show(visit, id, error),
+  })
+}
+
+const change = async (visit: Visit, { id, email }: Pick<InspectedUser, 'email' | 'id'>, step: UserStep) => {
+  const giving = asOperator(visit)
+  const taking = asOperator(visit, leavesAnOperator(visit.userId, id))
+  switch (step) {
+    case 'enable':
+      return await setUserStatus(giving.platform, giving.trace, giving.actor, { email, status: 'active' })
+    case 'make-operator':
+      return await setOperator(giving.platform, giving.trace, giving.actor, { userId: id, isOperator: true })
+    case 'withdraw-operator':
+      return await setOperator(taking.platform, taking.trace, taking.actor, { userId: id, isOperator: false })
+    default:
+      return step satisfies never
+  }
+}
+
+/** If the button is pressed twice, one request wins, and only its answer shows a password. */
+const givePassword = async (door: Door, request: Request, id: string): Promise<Response> => {
+  const { visit } = await receiveFromOperator(door, request, emptyForm)
+  await inspectUser(door.platform, id)
+  const { platform, trace, actor } = asOperator(visit, isForSomebodyElse(visit.userId, id))
+  const password = generatedPassword(platform.random.bytes(generatedPasswordBytes))
+  return await answerForm(resetPassword(platform, trace, actor, { userId: id, password }), {
+    done: ({ user }) =>
+      page(<NewPasswordPage visit={visit} title="The user has a new password" user={user} password={password} />),
+    refused: async (error) => await show(visit, id, error),
+  })
+}
+
+type UserPageProps = {
+  readonly visit: Visit
+  readonly user: InspectedUser
+  readonly notice: string | null
+  readonly error: PlatformError | null
+}
+
+const UserPage = ({ visit, user, notice, error }: UserPageProps) => (
+  <DeskPage title={user.name} about={user.email} visit={visit} tab={deskPaths.users} notice={notice}>
+    <Problem error={error} />
+    <dl>
+      <dt>Email address</dt>
+      <dd>{user.email}</dd>
+      <dt>Status</dt>
+      <dd>
+        <UserBadges user={user} />
+      </dd>
+      {user.passwordSuspendedAt === null ? null : (
+        <>
+          <dt>Password</dt>
+          <dd>
+            Suspended since <Time at={user.passwordSuspendedAt} /> because data was lost. An operator can confirm it on
+            the command line: <code>app-platform user confirm-password {user.email}</code>
+          </dd>
+        </>
+      )}
+      <dt>Created</dt>
+      <dd>
+        <Time at={user.createdAt} />
+      </dd>
+      <dt>Own apps</dt>
+      <dd>
+        <OwnApps apps={user.apps} />
+      </dd>
+      <dt>ID</dt>
+      <dd>
+        <code>{user.id}</code>
+      </dd>
+      <dt>Events</dt>
+      <dd>
+        <a href={auditPath({ actor: user.id })}>User audit log</a>
+      </dd>
+    </dl>
+    {user.id === visit.userId ? (
+      <p class="muted">
+        This is you. Only another operator can disable you or remove your operator rights. To change your password, go
+        to <a href="/account/password">Account, Password</a>, which asks for the current one.
+      </p>
+    ) : (
+      <UserChanges visit={visit} user={user} error={error} />
+    )}
+  </DeskPage>
+)
+
+const OwnApps = ({ apps }: Pick<InspectedUser, 'apps'>) =>
+  apps.length === 0 ? (
+    <>None</>
+  ) : (
+    <>
+      {apps.map(({ slug, status }) => (
+        <div key={slug}>
+          <a href={deskAppPath(slug)}>
+            <code>{slug}</code>
+          </a>{' '}
+          {status === 'active' ? null : <AppStatusBadge status={status} />}
+        </div>
+      ))}
+    </>
+  )
+
+type DisabledPageProps = { readonly visit: Visit; readonly disabled: DisabledUser }
+
+/** What ended or stopped when a user was disabled. */
+const DisabledPage = ({ visit, disabled: { user, ended, stopped, apps } }: DisabledPageProps) => (
+  <DeskPage title="The user is disabled" about={user.email} visit={visit} tab={deskPaths.users}>
+    <dl>
+      <dt>Sessions ended</dt>
+      <dd>{ended.sessions}</dd>
+      <dt>Embedded sessions ended</dt>
+      <dd>{ended.embeddedSessions}</dd>
+      <dt>Grants stopped</dt>
+      <dd>
+        {stopped.grants}, with {stopped.userTokens} user tokens
+      </dd>
+      <dt>Apps suspended</dt>
+      <dd>
+        <AppLinks slugs={apps.suspended} />
+      </dd>
+      <dt>App tokens stopped</dt>
+      <dd>{stopped.appTokens}</dd>
+      <dt>Apps that keep working without an active owner</dt>
+      <dd>
+        <AppLinks slugs={apps.kept} />
+      </dd>
+      <dt>Apps with a new owner</dt>
+      <dd>
+        <AppLinks slugs={apps.transferred} />
+      </dd>
+    </dl>
+    <p>
+      If you enable the user again, grants that have not expired work again. Suspended apps stay suspended until an
+      operator activates them.
+    </p>
+    {apps.transferred.length === 0 ? null : (
+      <p>The previous owner may know the secrets of the apps with a new owner. Rotate them.</p>
+    )}
+    <p>
+      <a href={userPath(user.id)}>Go to the user</a>
+    </p>
+  </DeskPage>
+)
+
+const AppLinks = ({ slugs }: { readonly slugs: readonly string[] }) =>
+  slugs.length === 0 ? (
+    <>None</>
+  ) : (
+    <>
+      {slugs.map((slug) => (
+        <span key={slug}>
+          <a href={deskAppPath(slug)}>
+            <code>{slug}</code>
+          </a>{' '}
+        </span>
+      ))}
+    </>
+  )
