@@ -1,30 +1,23 @@
 import { existsSync, linkSync, renameSync, rmSync } from 'node:fs'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
-import { DatabaseUnusable, type WriteEvent } from './database.ts'
-import { inspectSchema, migrate, type Migration } from './migrate.ts'
+import { backUp, unfinishedName } from './backup.ts'
+import { DatabaseUnusable } from './database.ts'
+import { inspectSchema, migrate } from './migrate.ts'
 import { createQueries } from './queries/index.ts'
-import { assertServable, markedAt } from './sqlite/servable.ts'
-import { readKeptTime, writeAcknowledged } from './sqlite/acknowledged.ts'
-import { connectAlone, lockAgainstServers } from './sqlite/lock.ts'
-import { backUp, unfinishedName } from './sqlite/backup.ts'
-import { connect, connectForLooking, Connection, nextCount, readCount } from './sqlite/connection.ts'
-import { assertPlace } from './sqlite/place.ts'
+import { writeAcknowledged } from './sqlite/acknowledged.ts'
+import { connect, Connection, connectForLooking } from './sqlite/connection.ts'
 import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './sqlite/files.ts'
-
-type MoveOptions = {
-  readonly file: string
-  readonly migrations: readonly Migration[]
-  /** Epoch milliseconds by the machine's clock. */
-  readonly now: number
-  readonly event: WriteEvent
-}
+import { connectAlone, lockAgainstServers } from './sqlite/lock.ts'
+import { assertPlace } from './sqlite/place.ts'
+import { assertServable, markedAt } from './sqlite/servable.ts'
+import { commitCounted, momentOf, type StoppedOptions, trustedTime } from './stopped.ts'
 
 /**
- * Marks a stopped database as moved, after which nothing uses it any more, and writes a sealed copy of it. The mark comes first
- * and is durable: killed at any moment, the database has not moved, or the command may be run again and writes the same copy.
- * @throws DatabaseUnusable when there is no database, it is outdated, linked, has lost changes, is in use, or `to` exists
+ * Marks a stopped database as moved, so that nothing uses it any more, and writes a sealed copy of it. The mark is durable before
+ * the copy is written: after a kill, the database either has not moved, or the command may run again and writes the same copy.
+ * @throws DatabaseUnusable if there is no database, it is outdated, linked, lacks changes or is in use, or `to` exists
  */
-export const moveSqlite = async ({ file, to, migrations, now, event }: MoveOptions & { readonly to: string }) => {
+export const moveSqlite = async ({ file, to, migrations, now, event }: StoppedOptions & { readonly to: string }) => {
   if (!existsSync(file)) throw new DatabaseUnusable('missing', `There is no database at ${file}.`)
   const database = canonicalPath(file)
   const target = canonicalPath(to)
@@ -41,7 +34,7 @@ export const moveSqlite = async ({ file, to, migrations, now, event }: MoveOptio
     const earlier = movedBefore(database)
     const connection = connectAlone(database, { allowMoved: true })
     try {
-      // Proves first that the copy fits there and is sound.
+      // Checks first that a copy fits there and is sound.
       const rehearsal = unfinishedName(target)
       try {
         backUp(connection, rehearsal, { replace: false })
@@ -63,7 +56,7 @@ export const moveSqlite = async ({ file, to, migrations, now, event }: MoveOptio
   }
 }
 
-/** When it was moved; null when it was not. A sealed copy and a database with a loss are refused. */
+/** When the database was moved; null if it was not. Refuses a sealed copy and a database that lacks acknowledged changes. */
 const movedBefore = (database: string): number | null => {
   const connection = connectForLooking(database)
   const movedAt = markedAt(connection, 'moved')
@@ -75,23 +68,20 @@ const movedBefore = (database: string): number | null => {
 const markMoved = async (
   connection: Connection,
   database: string,
-  { now, event }: Pick<MoveOptions, 'now' | 'event'>,
+  { now, event }: Pick<StoppedOptions, 'now' | 'event'>,
 ): Promise<number> => {
   connection.run('BEGIN EXCLUSIVE')
   const queries = createQueries(drizzle(connection))
-  const kept = [await queries.watermarks.find('clock'), readKeptTime(database)].filter((time) => time !== null)
-  // The trusted time goes along: an older clock on the other machine must revive nothing.
-  const clock = Math.max(now, ...kept)
+  // The trusted time is part of the copy: an older clock on the other machine must not revive anything.
+  const clock = Math.max(now, await trustedTime(queries, database))
   await queries.watermarks.set('clock', clock)
   await queries.watermarks.set('moved', clock)
-  const moment = { at: clock, idAt: clock + (await queries.audit.aheadMs()) }
-  await queries.audit.insert(event(moment, { action: 'database.moved' }))
-  connection.run(`PRAGMA main.user_version = ${nextCount(readCount(connection))}`)
-  connection.run('COMMIT')
+  await queries.audit.insert(event(await momentOf(queries, clock), { action: 'database.moved' }))
+  commitCounted(connection, database)
   return clock
 }
 
-/** Turns the mark of a copy into that of a copy that `restore --move` accepts. */
+/** Marks the copy as sealed, which `restore --move` asks for. */
 const seal = (copy: string): void => {
   const connection = connect(copy, { synchronous: 'FULL', busyTimeoutMs: 1_000 })
   try {
@@ -104,9 +94,9 @@ const seal = (copy: string): void => {
 }
 
 /**
- * Puts a sealed copy in place where there is no database yet. Ends nothing: tokens, sessions and grants go on. Killed at any
- * moment there is no database yet, and the command may be run again, or there is the finished one.
- * @throws DatabaseUnusable when the file is no sealed copy, damaged or newer, or there is a database or what is left of one
+ * Puts a sealed copy in place where there is no database yet. Ends nothing: tokens, sessions and grants stay valid. After a kill
+ * there is either no database yet, and the command may run again, or the finished one.
+ * @throws DatabaseUnusable if the file is not a sealed copy, is damaged or newer, or there is a database or a part of one
  */
 export const restoreMoved = async ({
   file,
@@ -114,7 +104,7 @@ export const restoreMoved = async ({
   migrations,
   now,
   event,
-}: MoveOptions & { readonly sealed: string }) => {
+}: StoppedOptions & { readonly sealed: string }) => {
   if (!existsSync(sealed)) throw new DatabaseUnusable('missing', `There is no file at ${sealed}.`)
   if (inspectSchema(sealed, migrations) === 'empty') throw notSealed(sealed)
   const database = canonicalPath(file)
@@ -132,11 +122,8 @@ export const restoreMoved = async ({
       const at = Math.max(now, (await queries.watermarks.find('clock')) ?? 0)
       connection.run("DELETE FROM watermarks WHERE name = 'sealed'")
       await queries.watermarks.set('clock', at)
-      const moment = { at, idAt: at + (await queries.audit.aheadMs()) }
-      await queries.audit.insert(event(moment, { action: 'database.moved_here' }))
-      const count = nextCount(readCount(connection))
-      connection.run(`PRAGMA main.user_version = ${count}`)
-      connection.run('COMMIT')
+      await queries.audit.insert(event(await momentOf(queries, at), { action: 'database.moved_here' }))
+      const count = commitCounted(connection, database)
       syncFile(copy)
       writeAcknowledged(database, { count, time: at })
       renameSync(copy, database)

@@ -1,76 +1,39 @@
-import { existsSync } from 'node:fs'
-import { drizzle } from 'drizzle-orm/bun-sqlite'
-import { type AuditEvent, DatabaseUnusable, type WriteEvent } from './database.ts'
-import { migrate, type Migration } from './migrate.ts'
-import { createQueries } from './queries/index.ts'
+import type { AuditEvent, WriteEvent } from './database.ts'
+import { DatabaseUnusable } from './database.ts'
 import { type EndedByRestore, endEverythingIssued } from './restore/end-everything-issued.ts'
-import { readAcknowledged, readKeptTime, writeAcknowledged } from './sqlite/acknowledged.ts'
-import { connectForLooking, type Connection, laterCount, nextCount, readCount } from './sqlite/connection.ts'
-import { connectAlone, lockAgainstServers } from './sqlite/lock.ts'
+import { type Connection, connectForLooking } from './sqlite/connection.ts'
 import { assertNotMoved, assertOwnWal } from './sqlite/servable.ts'
-import { assertPlace } from './sqlite/place.ts'
-import { canonicalPath } from './sqlite/files.ts'
-
-type RecoverOptions = {
-  readonly file: string
-  readonly migrations: readonly Migration[]
-  /** Epoch milliseconds by the machine's clock. */
-  readonly now: number
-  readonly event: WriteEvent
-}
+import { changeStopped, momentOf, type StoppedOptions, trustedTime } from './stopped.ts'
 
 export type Recovered = {
   readonly at: number
   readonly ended: EndedByRestore
-  /** What waits for the confirmation of an operator. */
+  /** How many wait for an operator's confirmation. */
   readonly suspended: { readonly credentials: number; readonly passwords: number }
 }
 
 /**
- * Goes on with a database that has lost acknowledged changes, or may have. What was revoked may be in force again, and
- * nobody can tell what: so everything issued ends, and the secrets and passwords that reach furthest, client secrets for
- * production and the passwords of operators, wait for an operator's confirmation. One transaction; killed before it is
- * durable nothing has changed, killed after it the command may be run again.
- * @throws DatabaseUnusable when there is none, it is damaged, moved or linked, or while a server or command uses it
+ * Continues with a database that has lost acknowledged changes, or may have. A revocation may be among them, and nobody can tell
+ * which. So everything issued ends, and the secrets with the widest reach wait for an operator's confirmation: client secrets
+ * for production and the passwords of operators.
+ * @throws DatabaseUnusable if there is none, it is damaged, moved or linked, or while a server or command uses it
  */
-export const recoverSqlite = async ({ file, migrations, now, event }: RecoverOptions): Promise<Recovered> => {
-  if (!existsSync(file)) throw new DatabaseUnusable('missing', `There is no database at ${file}.`)
-  const database = canonicalPath(file)
-  assertPlace(database)
-  const lock = lockAgainstServers(database)
-  try {
-    assertServedHere(database)
-    await migrate(database, migrations)
-    const connection = connectAlone(database)
-    try {
-      assertWhole(connection, database)
-      connection.run('BEGIN EXCLUSIVE')
-      const queries = createQueries(drizzle(connection))
-      const kept = [await queries.watermarks.find('clock'), readKeptTime(database)].filter((time) => time !== null)
-      const at = Math.max(now, ...kept)
-      const ended = endEverythingIssued(connection, at)
-      const credentials = suspendCredentials(connection, at)
-      const operators = suspendPasswords(connection, at)
-      const suspended = { credentials: credentials.length, passwords: operators.length }
-      await queries.watermarks.set('recovered', at)
-      const moment = { at, idAt: at + (await queries.audit.aheadMs()) }
-      const tell = async (facts: Parameters<WriteEvent>[1]) => await queries.audit.insert(event(moment, facts))
-      await tell({ action: 'database.recovered', detail: { ended, suspended } })
-      for (const target of credentials) await tell({ action: 'credential.suspended', ...target })
-      for (const target of operators) await tell({ action: 'user.password_suspended', target })
-      const counted = readCount(connection)
-      const count = nextCount(laterCount(counted, readAcknowledged(database) ?? counted))
-      connection.run(`PRAGMA main.user_version = ${count}`)
-      connection.run('COMMIT')
-      writeAcknowledged(database, { count, time: at })
-      return { at, ended, suspended }
-    } finally {
-      connection.close()
-    }
-  } finally {
-    lock.release()
-  }
-}
+export const recoverSqlite = async (options: StoppedOptions): Promise<Recovered> =>
+  await changeStopped(options, assertServedHere, async ({ database, connection, queries }) => {
+    assertWhole(connection, database)
+    const at = Math.max(options.now, await trustedTime(queries, database))
+    const ended = endEverythingIssued(connection, at)
+    const credentials = suspendCredentials(connection, at)
+    const operators = suspendPasswords(connection, at)
+    const suspended = { credentials: credentials.length, passwords: operators.length }
+    await queries.watermarks.set('recovered', at)
+    const moment = await momentOf(queries, at)
+    const tell = async (facts: Parameters<WriteEvent>[1]) => await queries.audit.insert(options.event(moment, facts))
+    await tell({ action: 'database.recovered', detail: { ended, suspended } })
+    for (const target of credentials) await tell({ action: 'credential.suspended', ...target })
+    for (const target of operators) await tell({ action: 'user.password_suspended', target })
+    return { at, ended, suspended }
+  })
 
 const assertServedHere = (database: string): void => {
   using connection = connectForLooking(database)
@@ -91,7 +54,7 @@ type Suspended = {
   readonly environment: NonNullable<AuditEvent['environment']>
 }
 
-/** Client secrets for production that have not ended. */
+/** Suspends the client secrets for production that have not been revoked. */
 const suspendCredentials = (connection: Connection, at: number): readonly Suspended[] => {
   using statement = connection.prepare<Suspended, []>(
     `SELECT credentials.id AS target, clients.app_id AS appId, clients.environment

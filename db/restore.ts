@@ -1,28 +1,23 @@
 import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
-import { DatabaseUnusable, type WriteEvent } from './database.ts'
-import { inspectSchema, migrate, type Migration } from './migrate.ts'
+import { DatabaseUnusable } from './database.ts'
+import { inspectSchema, migrate } from './migrate.ts'
 import { createQueries } from './queries/index.ts'
 import type { CarriedOver } from './restore/ends.ts'
 import { type EndedByRestore, endEverythingIssued } from './restore/end-everything-issued.ts'
 import { holdPredecessor, keepPredecessor, type Predecessor, readPredecessor } from './restore/predecessor.ts'
-import { readAcknowledged } from './sqlite/acknowledged.ts'
-import { connect, Connection, laterCount, nextCount, readCount } from './sqlite/connection.ts'
+import { connect, Connection } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
 import { assertNotMoved } from './sqlite/servable.ts'
+import { commitCounted, momentOf, type StoppedOptions } from './stopped.ts'
 import { assertPlace } from './sqlite/place.ts'
 import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './sqlite/files.ts'
 import { lockAgainstServers } from './sqlite/lock.ts'
 
-type RestoreOptions = {
-  readonly file: string
+type RestoreOptions = StoppedOptions & {
   readonly backup: string
-  readonly migrations: readonly Migration[]
-  /** Epoch milliseconds by the machine's clock; the restore happens then, or later if the data has seen a later time. */
-  readonly now: number
-  readonly event: WriteEvent
-  /** Told before each step begins. */
+  /** Called before each step. */
   readonly progress: (step: RestoreStep) => void
 }
 export type RestoreStep = 'check' | 'copy' | 'end' | 'keep' | 'replace' | 'done'
@@ -30,25 +25,25 @@ export type RestoreStep = 'check' | 'copy' | 'end' | 'keep' | 'replace' | 'done'
 export type RestoreFacts = {
   readonly predecessor: Predecessor
   readonly ended: EndedByRestore
-  /** What the predecessor said had ended since the backup; null when it could not be read. */
+  /** What had ended in the predecessor since the backup; null if it could not be read. */
   readonly carriedOver: CarriedOver | null
-  /** Ends of what the backup does not know, kept for the restore of one that does. */
+  /** Ends of things that this backup does not have, kept for a restore of one that does. */
   readonly kept: number
-  /** Earlier restores, since the backup was made, that could not read what they replaced. */
+  /** Restores since the backup was made that could not read what they replaced. */
   readonly unread: number
 }
 export type Restored = RestoreFacts & {
   readonly database: string
-  /** Where the predecessor is now; null when there was none. */
+  /** The path of the predecessor now; null if there was none. */
   readonly keptAs: string | null
+  /** The time of the restore: `now`, or the latest time in the data if that is later. */
   readonly at: number
 }
 
 /**
- * Puts a backup in the place of the database. The work is done on a copy beside it, which takes the name in one rename: killed at
- * any moment, the name leads to the old database or to the finished new one. The backup itself is only read.
- * @throws DatabaseUnusable when the backup is none, damaged or newer, while another process uses the database, or when that
- *   has several names
+ * Replaces the database by a backup. The work is done on a copy, which takes the database's name in one rename: after a kill, the
+ * name leads either to the old database or to the finished new one. The backup is only read.
+ * @throws DatabaseUnusable if the backup is missing, foreign, damaged or newer, or the database is in use or has several names
  */
 export const restoreSqlite = async (options: RestoreOptions): Promise<Restored> => {
   options.progress('check')
@@ -73,13 +68,13 @@ const restoreInto = async (database: string, options: RestoreOptions): Promise<R
     options.progress('end')
     const connection = connect(copy, { synchronous: 'FULL', busyTimeoutMs: 1_000 })
     try {
-      connection.value('PRAGMA main.journal_mode = DELETE') // one file, without companions that would have to be renamed with it
+      connection.value('PRAGMA main.journal_mode = DELETE') // so that one file holds everything that is renamed
       const held = holdPredecessor(connection, database)
       const settled = await settle(connection, held, database, options)
       options.progress('keep')
       const keptAs = keepPredecessor(database, held, settled.at)
       options.progress('replace')
-      createPrivately(companionsOf(database).acknowledged) // empty where there was none: nothing was acknowledged there
+      createPrivately(companionsOf(database).acknowledged) // empty if there was none, since nothing was acknowledged there
       syncFile(copy)
       renameSync(copy, database)
       syncFolderOf(database)
@@ -117,10 +112,10 @@ const assertRestorable = ({ backup, file, migrations }: RestoreOptions): void =>
 
 const unfinished = '.restoring'
 
-/** Where a command may put a copy of a backup that only root can read. A killed one leaves it to the next restore. */
+/** The path for a copy of a backup that only root can read. If the command is killed, the next restore removes it. */
 export const stagedName = (database: string): string => `${resolve(database)}.${crypto.randomUUID()}.staged`
 
-/** Of restores that were killed. Whoever has the lock is the only one who restores. */
+/** Removes what killed restores have left. The lock excludes a restore that still runs. */
 const removeLeftovers = (database: string, backup: string): void => {
   const folder = dirname(database)
   for (const name of readdirSync(folder)) {
@@ -130,7 +125,7 @@ const removeLeftovers = (database: string, backup: string): void => {
   }
 }
 
-/** By SQLite, so that what stands in a WAL beside the backup is not left out. */
+/** SQLite makes the copy, so that the content of a WAL beside the backup is included. */
 const copyWhole = (backup: string, copy: string): void => {
   createPrivately(copy)
   const connection = new Connection(resolve(backup), { readonly: true })
@@ -141,7 +136,7 @@ const copyWhole = (backup: string, copy: string): void => {
   }
 }
 
-/** Makes the copy what it is to be, in one transaction. */
+/** Turns the copy into the new database, in one transaction. */
 const settle = async (connection: Connection, held: Predecessor, database: string, options: RestoreOptions) => {
   connection.run('BEGIN EXCLUSIVE')
   const queries = createQueries(drizzle(connection))
@@ -154,12 +149,8 @@ const settle = async (connection: Connection, held: Predecessor, database: strin
   const facts: RestoreFacts = { predecessor, ended, carriedOver, kept, unread }
   if (clock > 0) await queries.watermarks.set('clock', clock)
   await queries.watermarks.set('restored', at)
-  const moment = { at, idAt: at + (await queries.audit.aheadMs()) }
-  await queries.audit.insert(options.event(moment, { action: 'database.restored', detail: facts }))
-  // What the predecessor acknowledged is not missing: it was replaced.
-  const counted = readCount(connection)
-  const count = nextCount(laterCount(counted, readAcknowledged(database) ?? counted))
-  connection.run(`PRAGMA main.user_version = ${count}`)
-  connection.run('COMMIT')
+  const event = options.event(await momentOf(queries, at), { action: 'database.restored', detail: facts })
+  await queries.audit.insert(event)
+  commitCounted(connection, database) // changes that the predecessor acknowledged do not count as missing: they were replaced
   return { ...facts, at }
 }

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { checkFile } from '../../db/check-file.ts'
+import { checkFile } from '../../db/check.ts'
 import { DatabaseUnusable } from '../../db/database.ts'
 import { migrations } from '../../db/migrations/index.ts'
 import { readAcknowledged } from '../../db/sqlite/acknowledged.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { checkFile } from '../../../db/check-file.ts'
+import { checkFile } from '../../../db/check.ts'
 import { migrateFile } from '../../../db/migrate-file.ts'
 import { migrations } from '../../../db/migrations/index.ts'
 import { readConfig } from '../../config.ts'

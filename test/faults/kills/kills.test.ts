@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { checkFile } from '../../../db/check-file.ts'
+import { checkFile } from '../../../db/check.ts'
 import { migrations } from '../../../db/migrations/index.ts'
 import { builtProgram } from '../../binary/support/built-program.ts'
 import { call } from '../../support/call.ts'

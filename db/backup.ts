@@ -1,13 +1,41 @@
 import { existsSync, linkSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { DatabaseUnusable } from '../database.ts'
-import { Connection } from './connection.ts'
-import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './files.ts'
-import { startThread } from './thread.ts'
+import { DatabaseUnusable } from './database.ts'
+import { inspectSchema, type Migration } from './migrate.ts'
+import { connect, Connection } from './sqlite/connection.ts'
+import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './sqlite/files.ts'
+import { assertPlace } from './sqlite/place.ts'
+import { assertNotMoved } from './sqlite/servable.ts'
+import { startThread } from './sqlite/thread.ts'
+
+type BackupOptions = {
+  readonly file: string
+  readonly to: string
+  readonly replace: boolean
+  readonly migrations: readonly Migration[]
+}
 
 /**
- * Copies what is committed now into one file: complete and durable under its name, or not there at all. Runs inside
- * SQLite and so stops this process meanwhile (about 2 ms per MB); other processes go on.
+ * Backs up a database without opening it for use, so that one with an outdated schema can be saved before it is migrated.
+ * @throws DatabaseUnusable if there is none, it is not ours, it has several names, or `to` exists and may not be replaced
+ */
+export const backupFile = ({ file, to, replace, migrations }: BackupOptions): void => {
+  if (!existsSync(file)) throw new DatabaseUnusable('missing', `There is no database at ${file}.`)
+  const path = canonicalPath(file)
+  assertPlace(path)
+  if (inspectSchema(path, migrations) === 'empty') throw new DatabaseUnusable('missing', `${file} is empty.`)
+  const connection = connect(path, { synchronous: 'FULL', busyTimeoutMs: 1_000 })
+  try {
+    assertNotMoved(connection, path)
+    backUp(connection, to, { replace })
+  } finally {
+    connection.close()
+  }
+}
+
+/**
+ * Copies what is committed now into one file, which is complete and durable under its name, or not there at all. The copy is
+ * made inside SQLite and stops this process meanwhile (about 2 ms per MB). Other processes go on.
  */
 export const backUp = (source: Connection, to: string, options: { readonly replace: boolean }): void => {
   const target = canonicalPath(to)
@@ -31,15 +59,15 @@ export const backUp = (source: Connection, to: string, options: { readonly repla
   }
 }
 
-/** For a copy that is being made. It names the process, so that the next backup can tell what a killed one left. */
+/** The name of a copy that is being made. It has the process ID, so that the next backup can tell that its process was killed. */
 export const unfinishedName = (target: string): string => `${target}.${process.pid}-${crypto.randomUUID()}.unfinished`
 
 const unfinishedPattern = /\.(?:(\d+)-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.unfinished(?:-journal)?$/
 
-/** A backup that runs writes all the time. In a container the number of its process may be that of another one. */
+/** A running backup writes all the time. This is needed because another container may have a process of the same ID. */
 const longestPauseMs = 60 * 60 * 1_000
 
-/** Of backups into this folder that were killed. */
+/** Removes what killed backups have left in this folder. */
 const removeLeftovers = (folder: string): void => {
   for (const name of readdirSync(folder)) {
     const found = unfinishedPattern.exec(name)
@@ -55,11 +83,11 @@ const isRunning = (pid: number): boolean => {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH') // it may be another user's
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH') // it may belong to another user
   }
 }
 
-/** A helper for the disk that fails is no reason to do without a backup. */
+/** If the worker that syncs the copy fails, the backup goes on without it. */
 const copyInto = (source: Connection, unfinished: string): void => {
   const flusher = startThread('flush-worker.ts')
   flusher.addEventListener('error', () => {})
@@ -75,7 +103,7 @@ const copyInto = (source: Connection, unfinished: string): void => {
 const alreadyThere = (target: string) =>
   new DatabaseUnusable('exists', `${target} exists already and was left as it is.`)
 
-/** Unlike a rename, a link never replaces what came to be there meanwhile. */
+/** Unlike a rename, a link never replaces a file that was created meanwhile. */
 const claimName = (unfinished: string, target: string): void => {
   try {
     linkSync(unfinished, target)

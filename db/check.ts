@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto'
+import { existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { highestRowKey, rowKeyLength } from '../src/domain/identifier.ts'
+import { DatabaseUnusable } from './database.ts'
+import { inspectSchema, type Migration, orphansOf } from './migrate.ts'
+import { readAcknowledged } from './sqlite/acknowledged.ts'
+import { Connection } from './sqlite/connection.ts'
+import { faultKind } from './sqlite/fault.ts'
+import { canonicalPath, companionsOf, exposures } from './sqlite/files.ts'
+import { furtherNames } from './sqlite/place.ts'
+import { foreignWalSentence, missingSentence, movedSentence } from './sqlite/servable.ts'
+
+/** A backup has none of the files that belong to a database. */
+type Kind = 'database' | 'backup'
+
+/** Everything that is wrong with a database file, in plain sentences, also if it cannot be opened for use. */
+export const checkFile = (
+  path: string,
+  migrations: readonly Migration[],
+  kind: Kind = 'database',
+): readonly string[] => {
+  if (!existsSync(path)) return [`There is no database at ${path}.`]
+  const file = canonicalPath(path)
+  const connection = new Connection(file, { readonly: true })
+  try {
+    connection.run('PRAGMA busy_timeout = 1000')
+    const faults = findFaults(connection, file, migrations, kind)
+    return faults.length > 0 ? faults : [...damagedKeys(connection), ...damagedArtifacts(connection)]
+  } catch (error) {
+    if (error instanceof DatabaseUnusable) return [error.message]
+    if (faultKind(error) !== 'state_unknown') throw error
+    return [`${file} cannot be read as an SQLite database.`]
+  } finally {
+    connection.close()
+  }
+}
+
+/** What is wrong with an open database, its files and its schema, in plain sentences. Reads every page. */
+export const findFaults = (
+  connection: Connection,
+  file: string,
+  migrations: readonly Migration[],
+  kind: Kind = 'database',
+): readonly string[] => {
+  const mixed = readable(() => [foreignWalSentence(file, connection)].filter((sentence) => sentence !== null))
+  if (mixed.length > 0) return mixed
+  const ofFiles = [...exposures([file, ...Object.values(companionsOf(file))]), ...furtherNames(file)]
+  return [
+    ...ofFiles.map((sentence) => `${sentence}.`),
+    ...folderFaults(dirname(file)),
+    ...readable(() => pageFaults(connection)),
+    ...(kind === 'backup' ? [] : readable(() => missingFaults(connection, file))),
+    ...readable(() => orphansOf(connection).map((sentence) => `${sentence}.`)),
+    ...schemaFaults(file, migrations),
+  ]
+}
+
+/** Some damage keeps SQLite from finishing its own check. */
+const readable = (look: () => readonly string[]): readonly string[] => {
+  try {
+    return look()
+  } catch (error) {
+    if (faultKind(error) !== 'state_unknown') throw error
+    return [`The file is damaged: ${error instanceof Error ? error.message : String(error)}.`]
+  }
+}
+
+const writableByOthers = 0o022
+
+const folderFaults = (folder: string): readonly string[] =>
+  (statSync(folder).mode & writableByOthers) === 0
+    ? []
+    : [`Other users of this machine may replace files in ${folder}: run chmod 700 ${folder}.`]
+
+const pageFaults = (connection: Connection): readonly string[] => {
+  using statement = connection.prepare<{ integrity_check: string }, []>('PRAGMA integrity_check')
+  const verdicts = statement.all().map((row) => row.integrity_check)
+  return verdicts.filter((verdict) => verdict !== 'ok').map((verdict) => `The file is damaged: ${verdict}.`)
+}
+
+const missingFaults = (connection: Connection, file: string): readonly string[] => {
+  const sentence = movedSentence(connection, file) ?? missingSentence(connection, file, readAcknowledged(file))
+  return sentence === null ? [] : [sentence]
+}
+
+const schemaFaults = (file: string, migrations: readonly Migration[]): readonly string[] => {
+  try {
+    const state = inspectSchema(file, migrations)
+    return state === 'current' ? [] : [`The schema of ${file} is behind this program: run migrate.`]
+  } catch (error) {
+    if (error instanceof DatabaseUnusable) return [error.message]
+    throw error
+  }
+}
+
+const keyedTables = [
+  'app_tokens',
+  'token_pairs',
+  'authorization_codes',
+  'sessions',
+  'form_tickets',
+  'install_session_codes',
+  'embedded_sessions',
+]
+
+/**
+ * The tables that contain a malformed key, in plain sentences. SQLite accepts any text as a key, but the audit cannot tell the
+ * time of such a row. Reads the key of every row.
+ */
+const damagedKeys = (connection: Connection): readonly string[] =>
+  keyedTables
+    .filter((table) => connection.value(`SELECT count(*) FROM ${table} WHERE ${isMalformed}`) !== 0)
+    .map((table) => `A key in ${table} is damaged: restore a backup.`)
+
+const isMalformed = `length(key) <> ${rowKeyLength} OR key GLOB '*[^0-9A-Za-z]*' OR key > '${highestRowKey}'`
+
+type UsedArtifact = { readonly sha256: Uint8Array; readonly size: number; readonly example: string }
+
+/**
+ * The artifacts of versions that are not what was uploaded, in plain sentences. Content may be changed by the disk or by another
+ * program although every page is sound. Reads every piece, one at a time.
+ */
+const damagedArtifacts = (connection: Connection): readonly string[] => {
+  using used = connection.prepare<UsedArtifact, []>(
+    `SELECT artifacts.sha256, artifacts.size_bytes AS size, min(apps.slug || ' ' || versions.version) AS example
+     FROM artifacts JOIN versions ON versions.artifact_sha256 = artifacts.sha256 JOIN apps ON apps.id = versions.app_id
+     GROUP BY artifacts.sha256`,
+  )
+  using piece = connection.prepare<{ data: Uint8Array }, [Uint8Array, number]>(
+    'SELECT data FROM artifact_chunks WHERE sha256 = ? AND position = ?',
+  )
+  const isWhole = ({ sha256, size }: UsedArtifact): boolean => {
+    const hash = createHash('sha256')
+    let read = 0
+    for (let position = 0; read < size; position += 1) {
+      const { data } = piece.get(sha256, position) ?? { data: new Uint8Array() }
+      if (data.length === 0) return false
+      hash.update(data)
+      read += data.length
+    }
+    return read === size && hash.digest().equals(sha256)
+  }
+  return used
+    .all()
+    .filter((artifact) => !isWhole(artifact))
+    .map(({ example }) => `The artifact of ${example} is damaged: restore a backup, or upload it again.`)
+}
