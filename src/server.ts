@@ -2,17 +2,16 @@ import { migrations } from '../db/migrations/index.ts'
 import { createQueries } from '../db/queries/index.ts'
 import { openSqlite } from '../db/sqlite.ts'
 import type { Config } from './config.ts'
-import { createApp } from './http/app.ts'
+import { createApp, endpointRules } from './http/app.ts'
 import type { Door } from './http/door.ts'
-import { bodyRule } from './http/json-body.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
 import type { RefusalPage } from './http/envelope.ts'
 import { startMetricsServer } from './http/metrics-server.ts'
 import { listen } from './http/server.ts'
 import { createShell } from './http/shell.ts'
 import { createTurnstile } from './http/turnstile.ts'
-import { standardRefusal } from './http/standard/refusal.ts'
-import { standardBodyRule } from './http/standard/routes.ts'
+import { createUploadSlots } from './http/upload-slots.ts'
+import { standardRefusal } from './http/standard-refusal.ts'
 import {
   announceDeprecationsJob,
   keepTimeJob,
@@ -28,7 +27,7 @@ import { keepingClock, keepTime, openClock, openRandom } from './operations/cloc
 import { openServerKey } from './operations/server-key.ts'
 import { readFigures } from './operations/health/figures.ts'
 import type { Platform } from './operations/platform.ts'
-import { pageBodyRule, pages } from './pages/pages.ts'
+import { pageRule, pages } from './pages/pages.ts'
 import { refusalPage } from './pages/refusal-page.tsx'
 import { systemTime } from './runtime/clock.ts'
 import { createLog } from './runtime/log.ts'
@@ -56,6 +55,8 @@ type ServerParts = {
   readonly webhooks?: WebhookSender
   readonly logWriter?: LogWriter
   readonly passwordCost?: number
+  /** False: hot endpoints are answered by Elysia too. */
+  readonly answersDirectly?: boolean
 }
 
 /** A refusal in the words of whoever asked: a client of the standard format, a person; null for everybody else. */
@@ -75,6 +76,7 @@ export const startPlatformServer = async (
     webhooks = openWebhookSender(config.webhookNetworks),
     logWriter = standardErrorWriter(),
     passwordCost = 12,
+    answersDirectly = true,
   }: ServerParts = {},
 ): Promise<PlatformServer> => {
   const log = createLog(logWriter, Date.now, { level: config.logLevel, requests: config.logRequests })
@@ -145,16 +147,17 @@ export const startPlatformServer = async (
     isDrainingForProxy: listener.isDrainingForProxy,
     signingIn: new Map(),
     delayed: new Map(),
+    uploadSlots: createUploadSlots(),
     sleep: Bun.sleep,
   }
+  const ruleOf = endpointRules(door, answersDirectly)
   listener.serve(
     createShell({
       app: createApp(door, refusal).use(pages(door)),
       publicUrl,
       draining: listener.draining,
       trustedProxies: config.trustedProxies,
-      bodyRule: (method, pattern) =>
-        pageBodyRule(method, pattern) ?? standardBodyRule(method, pattern) ?? bodyRule(method, pattern),
+      ruleOf: (method, pattern) => pageRule(method, pattern) ?? ruleOf(method, pattern),
       refusalPage: refusal,
       clock: keepingClock(clock, database),
       random,

@@ -6,26 +6,32 @@ import type { Authorization, Call } from './call.ts'
 export type BodyRule = { readonly limitBytes: number; readonly mediaTypes: readonly string[] }
 
 export const jsonBodies: BodyRule = { limitBytes: 64 * 1024, mediaTypes: ['application/json'] }
+export const formBodies: BodyRule = { limitBytes: 64 * 1024, mediaTypes: ['application/x-www-form-urlencoded'] }
+/** Uploads carry an artifact of up to 10 MiB as base64 (contract section 1). No other body is as large. */
+export const largestBodyBytes = 16 * 1024 * 1024
+export const uploadBodies: BodyRule = { ...jsonBodies, limitBytes: largestBodyBytes }
 
 const hostSyntax = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/
 
-let lastGoodHost: string | null = null
-
 /**
- * RFC 9110 section 7.2. Bun joins two Host headers with a comma and lets anything else stand, also what would make the
- * path of the URL ambiguous, and what has the form of a host and is none: 1.2.3.4.5, [1:2], xn--, a port of 99999.
+ * RFC 9110 section 7.2. Bun joins two Host headers with a comma and accepts anything else, including what makes the path of
+ * the URL ambiguous and what only looks like a host: 1.2.3.4.5, [1:2], xn--, a port of 99999. The last good host is remembered,
+ * since nearly all requests name the same one.
  */
-export const checkHost = (request: Request): PlatformError | null => {
-  const host = request.headers.get('host')
-  if (host !== null && host === lastGoodHost) return null
-  if (host === null || !hostSyntax.test(host) || !URL.canParse(`http://${host}`)) return badHeader('Host')
-  lastGoodHost = host
-  return null
+export const createHostCheck = (): ((request: Request) => PlatformError | null) => {
+  let lastGood: string | null = null
+  return ({ headers }) => {
+    const host = headers.get('host')
+    if (host !== null && host === lastGood) return null
+    if (host === null || !hostSyntax.test(host) || !URL.canParse(`http://${host}`)) return badHeader('Host')
+    lastGood = host
+    return null
+  }
 }
 
 /**
- * Size and media type, as far as the headers tell (413, 415); a body without a length is measured when it is read. The
- * content of a GET means nothing (RFC 9110 section 9.3.1): it is never looked at.
+ * Size and media type, as far as the headers tell (413, 415). A body without a length is measured when it is read. The
+ * content of a GET has no meaning (RFC 9110 section 9.3.1) and is never read.
  */
 export const checkBody = (request: Request, rule: BodyRule): PlatformError | null => {
   if (request.method === 'GET' || request.method === 'HEAD') return null
@@ -46,7 +52,7 @@ const checkMediaType = (type: string | null, rule: BodyRule): PlatformError | nu
   return rule.mediaTypes.includes(name) && isUtf8 ? null : refuse('unsupported_media_type')
 }
 
-/** The contract's version, exactly; repeats arrive joined by a comma and are unknown versions like any other. */
+/** The contract's version, exactly. Repeated headers arrive joined by a comma, which is an unknown version. */
 export const checkApiVersion = (
   request: Request,
   versions: readonly ApiVersion[] = apiVersions,
@@ -69,14 +75,14 @@ export const checkApiVersion = (
   }
 }
 
-/** Headers that mean one thing and are looked at on calls that change something. */
+/** Headers with a single value that are read on calls that change something. */
 const singleOnWrites = [
   ['idempotency-key', 'Idempotency-Key'],
   ['origin', 'Origin'],
   ['sec-fetch-site', 'Sec-Fetch-Site'],
 ] as const
 
-/** Bun joins the repeats of a header with a comma; none of these may hold one. */
+/** Bun joins repeated headers with a comma; none of these may contain one. */
 export const checkSingleHeaders = ({ authorization, request }: Call): PlatformError | null => {
   if (authorization.kind !== 'none' && valueOf(authorization).includes(',')) return badHeader('Authorization')
   if (request.method === 'GET' || request.method === 'HEAD') return null

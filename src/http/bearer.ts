@@ -1,4 +1,4 @@
-import type { Awaitable } from '../domain/awaitable.ts'
+import { type Awaitable, andThen } from '../domain/awaitable.ts'
 import { type ErrorCode, type PlatformError, refuse } from '../domain/errors.ts'
 import { type SecretKind, secretKindOf } from '../domain/secret.ts'
 import type { Platform, TokenKind } from '../operations/platform.ts'
@@ -15,13 +15,15 @@ import {
   findRefused,
 } from '../operations/authenticate.ts'
 import { wrongOrigin } from '../operations/embedding/exchange-install-session-code.ts'
+import type { SecurityScheme } from './contract/details.ts'
 import type { Door } from './door.ts'
+import type { Guard } from './endpoint.ts'
 import { takeFailure, takeShare } from './limits.ts'
 import type { Call } from './call.ts'
 
 export type BearerCaller = AppCaller | UserCaller | SessionCaller | EmbeddedCaller
 
-/** Kinds of tokens that a bearer header may carry, and what refusals of each are counted as. */
+/** The kinds of bearer tokens, and what refusals of each are counted as. */
 const bearerKinds = {
   appToken: 'app_token',
   userAccessToken: 'user_tokens',
@@ -46,28 +48,29 @@ const authenticators = {
 >
 
 /**
- * The caller behind the bearer token of a request, whatever kind it is; one read.
- * @throws the code when there is no live token
+ * The caller behind the bearer token of a request, whatever its kind; one read.
+ * @throws the code if there is no live token
  */
-export const requireBearer = async (
+export const requireBearer = (
   door: Door,
   call: Call,
   code: 'invalid_token' | 'login_required',
-): Promise<BearerCaller> => {
+): Awaitable<BearerCaller> => {
   const { authorization } = call
   if (authorization.kind === 'none') throw refuse(code)
   const token = authorization.kind === 'bearer' ? authorization.token : ''
   const kind = bearerKindOf(token)
-  const caller = kind === null ? null : await authenticate(door, call, kind, token)
-  if (caller !== null) return caller
-  throw await refuseBearer(door, call, code, kind === null ? 'unknown' : bearerKinds[kind], token)
+  const refusal = async (): Promise<never> => {
+    throw await refuseBearer(door, call, code, kind === null ? 'unknown' : bearerKinds[kind], token)
+  }
+  return kind === null ? refusal() : andThen(authenticate(door, call, kind, token), (caller) => caller ?? refusal())
 }
 
 const authenticate = (door: Door, call: Call, kind: BearerKind, token: string): Awaitable<BearerCaller | null> =>
   kind === 'embeddedSession' ? authenticatePage(door, call, token) : authenticators[kind](door.platform, token)
 
 /**
- * An embedded session is good on pages of its one origin alone, and they may read what it is answered, also that it is over.
+ * An embedded session works only on pages of its one origin. They may read the answer, also a refusal.
  * @throws origin_not_allowed for a live one from anywhere else
  */
 const authenticatePage = async (door: Door, call: Call, token: string): Promise<EmbeddedCaller | null> => {
@@ -82,12 +85,17 @@ const authenticatePage = async (door: Door, call: Call, token: string): Promise<
 }
 
 /**
- * The caller behind the request's token, within its app's share of calls. Whether this kind may make the call is a
- * permission, which comes after the body and the query: `appOf`, `userOrPageOf`.
+ * Whoever has a live bearer token, within the share of its app; a session has none. Whether this kind of token may make the
+ * call is a permission, which comes after the query and the body: `appOf`, `userOrPageOf`.
  * @throws invalid_token, rate_limited
  */
-export const requireCaller = async (door: Door, call: Call, share: 'read' | 'write'): Promise<BearerCaller> => {
-  const caller = await requireBearer(door, call, 'invalid_token')
+export const bearer = (...callers: readonly SecurityScheme[]): Guard<BearerCaller, 'read' | 'write'> => ({
+  callers,
+  admit: (door, call, share) =>
+    andThen(requireBearer(door, call, 'invalid_token'), (caller) => withinShare(door, call, caller, share)),
+})
+
+const withinShare = (door: Door, call: Call, caller: BearerCaller, share: 'read' | 'write'): BearerCaller => {
   const { notes } = call
   if (caller.kind !== 'app') notes.userId = caller.user.id
   if (caller.kind === 'session') return caller
@@ -112,9 +120,8 @@ export const userOrPageOf = (caller: BearerCaller): UserCaller | EmbeddedCaller 
 }
 
 /**
- * The refusal of a credential in a header or cookie, with its audit row. Too many that were never issued, from one
- * address, are cut off; one that was, or that is so old that it cannot be told, counts nowhere: whoever presents it has
- * to see the 401 that says to refresh.
+ * The refusal of a credential in a header or cookie, with its audit row. Tokens that were never issued count against their
+ * address. One that was issued, or is too old to tell, counts nowhere: its owner must see the 401 that says to refresh.
  */
 export const refuseBearer = async (
   door: Door,

@@ -54,6 +54,8 @@ export type Arrival = {
   readonly address: string
   /** The key that limits count the address by: for IPv6 its /64. */
   readonly addressKey: string
+  /** The path of the URL, undecoded. */
+  readonly path: string
   /** The pattern of the route, or `unmatched`. */
   readonly route: string
   /** How large the body may be on this route. */
@@ -75,6 +77,7 @@ export class Call implements Trace {
   readonly requestId: string
   readonly address: string
   readonly addressKey: string
+  readonly path: string
   readonly route: string
   readonly bodyLimitBytes: number
   readonly startedAt: number
@@ -85,6 +88,10 @@ export class Call implements Trace {
   readonly notes: RequestNotes = {}
   /** The state that the answer's RateLimit headers show: that of the last limit asked. */
   rateLimit: RateLimitState | null
+  /** The status of the answer, unless it is a refusal. */
+  status = 200
+  /** Further headers of the answer; a list is sent as several lines. */
+  headers: Record<string, string | readonly string[]> | null = null
   /** The other origin whose page may read the answer (CORS). */
   openTo: string | null = null
   /** Who is signed in, on pages that ask. */
@@ -101,6 +108,7 @@ export class Call implements Trace {
     this.requestId = arrival.requestId
     this.address = arrival.address
     this.addressKey = arrival.addressKey
+    this.path = arrival.path
     this.route = arrival.route
     this.bodyLimitBytes = arrival.bodyLimitBytes
     this.startedAt = arrival.startedAt

@@ -1,24 +1,24 @@
-import { Elysia } from 'elysia'
+import type { AnyElysia } from 'elysia'
 import { isKnownOrigin } from '../operations/embedding/issue-install-session-code.ts'
 import { type Call, callOf } from './call.ts'
 import type { Door } from './door.ts'
 
-/** How long a browser may remember that it may ask, in seconds. */
+/** How long a browser may remember the answer to a preflight request, in seconds. */
 const rememberedSeconds = 600
 
-/** What an app's page may send and see beyond what every page may (Fetch standard, section 3.3). */
+/** Headers that an app's page may send and read, beyond those that every page may (Fetch standard, section 3.3). */
 const allowedHeaders = 'Authorization, Content-Type, X-Service-Api-Version, X-Request-Id'
 const exposedHeaders = 'X-Request-Id, X-Service-Api-Version, WWW-Authenticate, Retry-After, RateLimit, RateLimit-Policy'
 
 /** Lets the page that sent the request read the answer. Without credentials: no cookie comes with a call from another origin. */
-export const setCrossOriginHeaders = ({ openTo }: Call, { headers }: Response): void => {
+export const setCrossOriginHeaders = ({ openTo }: Call, headers: Headers): void => {
   if (openTo === null) return
   headers.set('access-control-allow-origin', openTo)
   headers.set('access-control-expose-headers', exposedHeaders)
   headers.set('vary', 'Origin')
 }
 
-/** Opens the answer to the page that asks, if the builder has lately opened an app of its origin. */
+/** Lets the page read the answer if the builder has lately opened an app of its origin. */
 export const openToKnownOrigin = async (door: Door, call: Call): Promise<boolean> => {
   const origin = call.request.headers.get('origin')
   if (origin === null || !(await isKnownOrigin(door.platform, origin))) return false
@@ -27,11 +27,11 @@ export const openToKnownOrigin = async (door: Door, call: Call): Promise<boolean
 }
 
 /**
- * Answers the question that a browser asks before it lets a page of another origin call (a preflight). To origins that no app
- * of the builder has lately been opened from, the answer allows nothing.
+ * Adds the route that answers a browser's preflight request, which it sends before a page of another origin may call. For an
+ * origin that no app of the builder has lately been opened from, the answer allows nothing.
  */
-export const preflight = (door: Door, path: string, method: 'GET' | 'POST') =>
-  new Elysia().options(
+export const answerPreflight = (plugin: AnyElysia, door: Door, path: string, method: string): void => {
+  plugin.options(
     path,
     async ({ request }) => {
       const headers = new Headers({ 'cache-control': 'no-store', allow: allowOf(method), vary: 'Origin' })
@@ -44,5 +44,6 @@ export const preflight = (door: Door, path: string, method: 'GET' | 'POST') =>
     },
     { detail: { hide: true } },
   )
+}
 
-const allowOf = (method: 'GET' | 'POST'): string => (method === 'GET' ? 'GET, HEAD, OPTIONS' : 'OPTIONS, POST')
+const allowOf = (method: string): string => (method === 'GET' ? 'GET, HEAD, OPTIONS' : `OPTIONS, ${method}`)

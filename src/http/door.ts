@@ -2,6 +2,7 @@ import type { Platform } from '../operations/platform.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { RateLimiter } from './rate-limit.ts'
+import type { UploadSlots } from './upload-slots.ts'
 
 /** What a route needs to let a request through to an operation. */
 export type Door = {
@@ -21,5 +22,6 @@ export type Door = {
   readonly signingIn: Map<string, number>
   /** How many refusals of grants wait right now, per client and address. */
   readonly delayed: Map<string, number>
+  readonly uploadSlots: UploadSlots
   readonly sleep: (milliseconds: number) => Promise<void>
 }

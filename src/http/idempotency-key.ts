@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { refuse } from '../domain/errors.ts'
 import type { RepeatableRequest } from '../operations/idempotency/once.ts'
-import { canonicalJson } from './canonical-json.ts'
+import type { Call } from './call.ts'
 
 /**
  * The `Idempotency-Key` header: 1 to 255 printable ASCII characters without a comma; null without the header.
  * @throws invalid_request for a malformed one
  */
-export const idempotencyKeyOf = (request: Request): string | null => {
+export const idempotencyKeyOf = ({ request }: Call): string | null => {
   const key = request.headers.get('idempotency-key')
   if (key === null) return null
   if (!/^[\x21-\x2b\x2d-\x7e](?:[\x20-\x2b\x2d-\x7e]{0,253}[\x21-\x2b\x2d-\x7e])?$/.test(key)) {
@@ -16,24 +16,34 @@ export const idempotencyKeyOf = (request: Request): string | null => {
   return key
 }
 
-/** The request as one that may be sent again, when it carries a key. Bodies are compared by what they say, not by how. */
+/** What a repeat of the request must equal; null without a key. The spelling of the JSON does not matter. */
 export const repeatableRequest = (
-  request: Request,
+  { request, route }: Call,
   key: string | null,
   principal: string,
-  path: string,
   body: unknown,
 ): RepeatableRequest | null => {
   if (key === null) return null
   const bodyHash = createHash('sha256').update(canonicalJson(body)).digest()
-  return { principal, method: request.method, path, key, bodyHash }
+  return { principal, method: request.method, path: route, key, bodyHash }
 }
 
 /**
- * What tells a retry of an exchange or refresh from reuse: the key and the body as one text; null without a key. The
- * client secret is left out, because a client that rotates its secret may retry with the other live one.
+ * What a retry of an exchange or refresh must equal, or it is reuse: the endpoint, the key and the parameters; null without a
+ * key. The client secret is left out, because a client that rotates its secret may retry with the other live one.
  */
-export const retryIdentity = (request: Request, body: Readonly<Record<string, unknown>>): string | null => {
-  const key = idempotencyKeyOf(request)
-  return key === null ? null : canonicalJson([key, { ...body, clientSecret: undefined }])
+export const retryIdentity = (call: Call, parameters: Readonly<Record<string, unknown>>): string | null => {
+  const key = idempotencyKeyOf(call)
+  return key === null ? null : canonicalJson([call.route, key, { ...parameters, clientSecret: undefined }])
 }
+
+/** One text for all spellings of the same JSON: neither spacing nor the order of keys matters, at any depth. */
+export const canonicalJson = (value: unknown): string => JSON.stringify(value, inOrder)
+
+const inOrder = (_: string, value: unknown): unknown =>
+  isObject(value)
+    ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+    : value
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -2,6 +2,8 @@ import { refuse } from '../domain/errors.ts'
 import { authenticateSession, type SessionCaller } from '../operations/authenticate.ts'
 import { refuseBearer, requireBearer } from './bearer.ts'
 import type { Door } from './door.ts'
+import type { Guard } from './endpoint.ts'
+import { takeShare } from './limits.ts'
 import type { Call } from './call.ts'
 
 /** `__Host-` ties the cookie to this very host, over HTTPS only (RFC 6265bis §4.1.3.2). */
@@ -54,6 +56,16 @@ const byCookie = async (door: Door, call: Call): Promise<SessionCaller> => {
   if (caller === null) throw await refuseBearer(door, call, 'login_required', 'session', token)
   if (!isFromSameOrigin(door, request)) throw await refuseBearer(door, call, 'origin_not_allowed', 'session', token)
   return caller
+}
+
+/** A signed-in user, within their share. */
+export const signedInUser: Guard<SessionCaller, 'authorize' | null> = {
+  callers: ['session'],
+  admit: async (door, call, share) => {
+    const session = await requireSession(door, call)
+    if (share !== null) takeShare(door, call, share, session.user.id)
+    return session
+  },
 }
 
 /** Whether a session cookie came with the request, live or not. */

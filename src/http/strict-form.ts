@@ -10,8 +10,7 @@ export type FormFields = ReadonlyMap<string, readonly string[]>
  * NUL.
  * @throws payload_too_large, invalid_request
  */
-export const readForm = async ({ request, bodyLimitBytes }: Call): Promise<FormFields> =>
-  parseForm(await readText(request, bodyLimitBytes))
+export const readForm = async (call: Call): Promise<FormFields> => parseForm(await readText(call))
 
 const parseForm = (text: string): FormFields => {
   const fields = new Map<string, string[]>()

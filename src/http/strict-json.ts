@@ -1,5 +1,6 @@
 import { PlatformError, refuse } from '../domain/errors.ts'
 import { isKeptInteger } from '../domain/text.ts'
+import type { Call } from './call.ts'
 
 const maximumDepth = 32
 
@@ -11,34 +12,27 @@ const maximumOutsideStrings = 2 * 1024 * 1024
 
 /**
  * The body as JSON, read more strictly than `request.json()`, which repairs bad UTF-8, takes the last of two equal keys and
- * lets lone surrogates through. Throws `payload_too_large` as soon as more than `limitBytes` have come, or where more than
- * 2 MiB stand outside of strings, and `invalid_json` for all else: an empty body, invalid UTF-8, broken JSON, an object
- * with two equal keys or a key `__proto__`, NUL or a lone surrogate in a string, a number beyond the range of a double,
- * more than 32 levels.
+ * lets lone surrogates through.
+ * @throws payload_too_large as soon as more bytes have come than the route takes, or if more than 2 MiB stand outside strings;
+ * invalid_json for everything else: an empty body, invalid UTF-8, broken JSON, an object with two equal keys or a key
+ * `__proto__`, NUL or a lone surrogate in a string, a number beyond the range of a double, more than 32 levels
  */
-export const readJson = async (request: Request, limitBytes: number): Promise<unknown> =>
-  parseStrictJson(await readText(request, limitBytes))
+export const readJson = async (call: Call): Promise<unknown> => parseStrictJson(decodeUtf8(await readBytes(call)))
 
-/** The body as text. Throws `payload_too_large`, and `invalid_json` for what is not UTF-8 or breaks off. */
-export const readText = async (request: Request, limitBytes: number): Promise<string> =>
-  decodeUtf8(await readWhole(request, limitBytes))
+/** The body as text. @throws payload_too_large; invalid_json for a body that is not UTF-8 or breaks off */
+export const readText = async (call: Call): Promise<string> => decodeUtf8(await readBytes(call))
 
-/** A caller who leaves in the middle has sent no JSON; it is not a failure of ours. */
-const readWhole = async (request: Request, limitBytes: number): Promise<Uint8Array> => {
+/** A caller who leaves in the middle has sent invalid JSON. It is not a failure of the server. */
+const readBytes = async ({ request, bodyLimitBytes }: Call): Promise<Uint8Array> => {
+  const length = request.headers.get('content-length')
+  if (length !== null && Number(length) > bodyLimitBytes) throw refuse('payload_too_large')
   try {
-    return await readBytes(request, limitBytes)
+    const bytes = length === null ? await readChunks(request, bodyLimitBytes) : await request.bytes()
+    if (bytes.length > bodyLimitBytes) throw refuse('payload_too_large')
+    return bytes
   } catch (error) {
     throw error instanceof PlatformError ? error : invalid()
   }
-}
-
-const readBytes = async (request: Request, limitBytes: number): Promise<Uint8Array> => {
-  const length = request.headers.get('content-length')
-  if (length === null) return await readChunks(request, limitBytes)
-  if (Number(length) > limitBytes) throw refuse('payload_too_large')
-  const bytes = await request.bytes()
-  if (bytes.length > limitBytes) throw refuse('payload_too_large')
-  return bytes
 }
 
 const readChunks = async (request: Request, limitBytes: number): Promise<Uint8Array> => {

@@ -1,17 +1,14 @@
-import type { TSchema } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import { networkKeyOf } from '../domain/ip-address.ts'
-import { bodyCheck } from './checked-body.ts'
-import { type Call, callOf } from './call.ts'
+import { ownerOf } from '../operations/apps/app-record.ts'
+import type { Call } from './call.ts'
 import { parseStrictBytes } from './strict-json.ts'
-import { createUploadSlots, type Uploader } from './upload-slots.ts'
+import type { Door } from './door.ts'
+import type { Uploader } from './upload-slots.ts'
 import { type ScannedUpload, UploadScanner } from './upload-scanner.ts'
 
 /** An upload up to this size never waits for a slot. */
 const smallBytes = 256 * 1024
-/** How long a large one waits for a slot. */
-const longestWaitMs = 20_000
 /** How far a sender may fall behind the least rate: so long it may be silent, however fast it was before. */
 const longestLagMs = 10_000
 const leastBytesPerMs = (16 * 1024) / 1_000
@@ -23,37 +20,28 @@ const longestUploadMs = 300_000
 const stepBytes = 128 * 1024
 
 /**
- * Decodes an upload as `jsonBody` decodes other bodies, but for its file: that is decoded and hashed as it arrives,
- * beside other requests, and stands in the body as an empty string. `call.file` has it.
+ * The body of an upload as JSON, without its file: that is decoded and hashed as it arrives, alongside other requests, and
+ * stands in the body as an empty string. `call.file` has it.
  * @throws payload_too_large, invalid_json, invalid_request, unavailable
  */
-export const uploadBody = (schema: TSchema, ownerOf: (appId: string) => Promise<string | null>) => {
-  const check = bodyCheck(schema)
-  const slots = createUploadSlots(longestWaitMs)
-  return new Elysia()
-    .onParse({ as: 'scoped' }, () => ({}))
-    .onTransform({ as: 'scoped' }, async (context) => {
-      const call = callOf(context.request)
-      const { json, file } = await scan(call, async () => await slots.enter(await uploaderOf(call, ownerOf)))
-      call.file = file
-      context.body = check(parseStrictBytes(json))
-    })
+export const readUpload = async (door: Door, call: Call): Promise<unknown> => {
+  const enterSlot = async () => await door.uploadSlots.enter(await uploaderOf(door, call))
+  const { json, file } = await scan(call, enterSlot)
+  call.file = file
+  return parseStrictBytes(json)
 }
 
 /** The app is known by now: only an app may send a large body. */
-const uploaderOf = async (
-  { notes, address }: Call,
-  ownerOf: (appId: string) => Promise<string | null>,
-): Promise<Uploader> => {
+const uploaderOf = async ({ platform }: Door, { notes, address }: Call): Promise<Uploader> => {
   const app = notes.appId ?? ''
-  return { app, account: (await ownerOf(app)) ?? '', network: networkKeyOf(address) }
+  return { app, account: (await ownerOf(platform, app)) ?? '', network: networkKeyOf(address) }
 }
 
 /** A caller who leaves in the middle has sent no JSON; it is not a failure of ours. */
-const scan = async (call: Call, enter: EnterSlot): Promise<ScannedUpload> => {
+const scan = async (call: Call, enterSlot: EnterSlot): Promise<ScannedUpload> => {
   const scanner = new UploadScanner()
   try {
-    for await (const step of stepsOf(call, enter)) scanner.take(step)
+    for await (const step of stepsOf(call, enterSlot)) scanner.take(step)
   } catch (error) {
     throw error instanceof PlatformError ? error : refuse('invalid_json')
   }
@@ -61,13 +49,13 @@ const scan = async (call: Call, enter: EnterSlot): Promise<ScannedUpload> => {
 }
 
 /** The body in small steps with a turn for everybody else between them; what has not been read stays with the sender. */
-async function* stepsOf(call: Call, enter: EnterSlot): AsyncGenerator<Uint8Array> {
+async function* stepsOf(call: Call, enterSlot: EnterSlot): AsyncGenerator<Uint8Array> {
   const deadline = call.startedAt + longestUploadMs
   let total = 0
   for await (const chunk of fastEnough(call.request.body)) {
     total += chunk.length
     if (total > call.bodyLimitBytes) throw refuse('payload_too_large')
-    if (total > smallBytes) call.release ??= await enter()
+    if (total > smallBytes) call.release ??= await enterSlot()
     if (performance.now() > deadline) throw refuse('unavailable', { retryAfterSeconds: 1 })
     for (let at = 0; at < chunk.length; at += stepBytes) {
       yield chunk.subarray(at, at + stepBytes)

@@ -18,8 +18,11 @@ const hasRoom = (who: Uploader, others: readonly Uploader[], shares: Shares): bo
   others.length < shares.all &&
   parts.every((part) => others.filter((other) => other[part] === who[part]).length < shares[part])
 
+/** How long a large upload waits for a slot. */
+const longestSlotWaitMs = 20_000
+
 /** First come, first served, but an upload whose app, account or network has its share already lets others pass. */
-export const createUploadSlots = (longestWaitMs: number): UploadSlots => {
+export const createUploadSlots = (longestWaitMs = longestSlotWaitMs): UploadSlots => {
   const running: Uploader[] = []
   return createWaitingLine<Uploader>(
     { longestWaitMs, retryAfterSeconds: 5, monotonicMs: () => performance.now() },

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { BodyRule } from '../http/admission.ts'
+import type { RouteRule } from '../http/app.ts'
 import type { Door } from '../http/door.ts'
 import { connectedAppRoutes } from './account/connected-app.tsx'
 import { connectedAppsRoutes } from './account/connected-apps.tsx'
@@ -66,5 +67,5 @@ const desk = (door: Door) =>
 const formBodies: BodyRule = { limitBytes: 256 * 1024, mediaTypes: ['application/x-www-form-urlencoded'] }
 
 /** The body that a page route takes. */
-export const pageBodyRule = (method: string, pattern: string): BodyRule | undefined =>
-  method === 'POST' && isPageRoute(pattern) ? formBodies : undefined
+export const pageRule = (method: string, pattern: string): RouteRule | undefined =>
+  method === 'POST' && isPageRoute(pattern) ? { body: formBodies, answer: null } : undefined

@@ -1,8 +1,7 @@
 import type { PlatformError } from '../domain/errors.ts'
 import type { RefusalPage } from '../http/envelope.ts'
-import { pathOf } from '../http/path-of.ts'
 import type { Call } from '../http/call.ts'
-import { programPaths } from '../http/routes/paths.ts'
+import { programPaths } from '../http/paths.ts'
 import { Layout } from './layout.tsx'
 import { page, seeOther } from './page.ts'
 
@@ -10,11 +9,9 @@ import { page, seeOther } from './page.ts'
 export const isPageRoute = (pattern: string): boolean => pattern.startsWith('/') && !programPaths.test(pattern)
 
 /** Whether a person is looking: the route is a page, or there is none and a browser asked for one. */
-const isForPeople = ({ route, request }: Call): boolean =>
+const isForPeople = ({ route, path, request }: Call): boolean =>
   isPageRoute(route) ||
-  (route === 'unmatched' &&
-    !programPaths.test(pathOf(request.url)) &&
-    request.headers.get('accept')?.includes('text/html') === true)
+  (route === 'unmatched' && !programPaths.test(path) && request.headers.get('accept')?.includes('text/html') === true)
 
 /** A refusal as a page with the request ID. Who is not signed in is asked to, and comes back. */
 export const refusalPage =

@@ -4,7 +4,7 @@ import { callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { readCookie, sessionCookie, setCookie } from '../http/session-cookie.ts'
 import { signInHere } from '../http/sign-in-limit.ts'
-import { authorizationPath } from '../http/standard/paths.ts'
+import { authorizationPath } from '../http/paths.ts'
 import { signOut } from '../operations/sessions/own-sessions.ts'
 import { Field, Form, Problem } from './components/form.tsx'
 import {

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
-import { checkApiVersion, checkBody, checkHost, checkSingleHeaders } from '../../src/http/admission.ts'
+import { checkApiVersion, checkBody, checkSingleHeaders, createHostCheck } from '../../src/http/admission.ts'
 import { callWith } from './support/door.ts'
 
+const checkHost = createHostCheck()
 const request = (method: string, headers: Readonly<Record<string, string>>) =>
   new Request('http://localhost/', { method, headers })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { base64Intake } from '../../src/http/base64-intake.ts'
+import { base64Intake } from '../../src/http/upload-scanner.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 

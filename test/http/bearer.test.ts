@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { appOf, requireBearer, requireCaller, userOrPageOf } from '../../src/http/bearer.ts'
+import { appOf, bearer, requireBearer, userOrPageOf } from '../../src/http/bearer.ts'
 import type { Door } from '../../src/http/door.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode } from '../../src/operations/oauth/continue-grant.ts'
@@ -34,7 +34,7 @@ const userToken = async () => {
 /** Who calls with the token, and what the line of the log will name. */
 const callBy = async (token: string, door: Door = doorOf(platform)) => {
   const call = bearing(token)
-  return { caller: await requireCaller(door, call, 'read'), call }
+  return { caller: await bearer('appToken').admit(door, call, 'read'), call }
 }
 
 test('a bearer that is refused is counted as what it claims to be, where that is anything that calls', async () => {
@@ -42,7 +42,9 @@ test('a bearer that is refused is counted as what it claims to be, where that is
   const observe = { ...platform.observe, refused: (kind: string) => void counted.push(kind) }
   const door = doorOf({ ...platform, observe })
   for (const token of ['apat_a', 'apua_a', 'apus_a', 'apes_a', 'apur_a', 'aps_dev_a', 'a', '']) {
-    expect(await refusalOf(requireBearer(door, bearing(token), 'invalid_token'))).toBe('invalid_token')
+    expect(await refusalOf((async () => await requireBearer(door, bearing(token), 'invalid_token'))())).toBe(
+      'invalid_token',
+    )
   }
   const claimed = ['app_token', 'user_tokens', 'session', 'embedded_session']
   expect(counted).toEqual([...claimed, ...Array(4).fill('unknown')])

@@ -2,12 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Database as SqliteDatabase } from 'bun:sqlite'
 import { join } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
-import { Elysia } from 'elysia'
 import type { Database, StoreHealth } from '../../db/database.ts'
 import { createQueries } from '../../db/queries/index.ts'
 import type { Door } from '../../src/http/door.ts'
-import { errorHandling } from '../../src/http/errors.ts'
-import { metricsRoute, observabilityRoutes } from '../../src/http/routes/observability.ts'
+import { baseApp, endpointRoutes } from '../../src/http/app.ts'
+import { endpointsOf } from '../../src/http/table.ts'
 import { watchConditionsJob } from '../../src/jobs/jobs.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { createLog } from '../../src/runtime/log.ts'
@@ -22,10 +21,7 @@ beforeAll(async () => {
 afterAll(async () => await platform.database.close())
 
 const answer = async (door: Door, path: string): Promise<Response> => {
-  const app = new Elysia()
-    .use(errorHandling(door.log, () => null))
-    .use(observabilityRoutes(door))
-    .use(metricsRoute(door))
+  const app = baseApp(door.log, () => null).use(endpointRoutes(door, endpointsOf(door)))
   const request = new Request(`http://localhost${path}`)
   callWith(request)
   return await app.handle(request)

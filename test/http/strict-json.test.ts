@@ -3,8 +3,9 @@ import { anything, assert, constantFrom, dictionary, json, jsonValue, property, 
 import { PlatformError } from '../../src/domain/errors.ts'
 import { parseStrictJson, readJson } from '../../src/http/strict-json.ts'
 import { refusalOf } from '../operations/support/owner.ts'
+import { callWith } from './support/door.ts'
 
-const limit = 1_000
+const limit = 1_000 // of `callWith`
 
 type Body = string | Uint8Array<ArrayBuffer> | ReadableStream
 
@@ -16,7 +17,7 @@ const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
 
 const codeOf = async (body: Body): Promise<string> => {
   try {
-    await readJson(post(body), limit)
+    await readJson(callWith(post(body)))
     return 'read'
   } catch (error) {
     return error instanceof PlatformError ? error.code : 'crashed'
@@ -49,7 +50,7 @@ const chunked = (pieces: number, piece: Uint8Array<ArrayBuffer>) => {
 describe('a body is read', () => {
   test('as the JSON it is', async () => {
     const value = { a: [1, -2.5e3, true, false, null, 'x'], 'b"\\': { 'ü😀': 'é\n' }, '': [] }
-    expect(await readJson(post(JSON.stringify(value)), limit)).toEqual(value)
+    expect(await readJson(callWith(post(JSON.stringify(value))))).toEqual(value)
   })
 
   test('up to its limit and not a byte further', async () => {
@@ -63,7 +64,7 @@ describe('a body is read', () => {
       [1, `"${'x'.repeat(limit)}"`],
     ] as const) {
       const request = new Request(post(body), { headers: { 'Content-Length': String(said) } })
-      expect(await refusalOf(readJson(request, limit))).toBe('payload_too_large')
+      expect(await refusalOf(readJson(callWith(request)))).toBe('payload_too_large')
     }
   })
 
@@ -83,7 +84,7 @@ describe('a body is read', () => {
         controller.close()
       },
     })
-    expect(await readJson(post(joined), limit)).toEqual({ a: ' '.repeat(10) })
+    expect(await readJson(callWith(post(joined)))).toEqual({ a: ' '.repeat(10) })
   })
 
   test('never when it is empty', async () => {

@@ -1,22 +1,42 @@
-import { afterEach, expect, mock, spyOn, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, mock, spyOn, test } from 'bun:test'
+import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
-import { errorHandling } from '../../src/http/errors.ts'
-import { uploadBody } from '../../src/http/upload-body.ts'
-import { createLog } from '../../src/runtime/log.ts'
-import { callWith } from './support/door.ts'
+import { baseApp, endpointRoutes } from '../../src/http/app.ts'
+import { anyone, endpoint, noQuery, uploadBody } from '../../src/http/endpoint.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { openAsOperator } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { callWith, doorOf } from './support/door.ts'
 
-const log = createLog({ write: () => undefined, flush: () => undefined })
-const openApp = () =>
-  new Elysia()
-    .use(errorHandling(log, () => null))
-    .use(uploadBody(Type.Object({ a: Type.Integer() }), async () => 'an account'))
-    .post('/', async ({ body }) => body)
+let platform: Platform
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'uploads.db'))
+})
+afterAll(async () => await platform.database.close())
+
+const openApp = () => {
+  const upload = endpoint({
+    method: 'POST',
+    path: '/',
+    caller: anyone,
+    share: null,
+    query: noQuery,
+    body: uploadBody(Type.Object({ a: Type.Integer() })),
+    answers: { 200: Type.Object({ a: Type.Integer() }) },
+    errors: [],
+    details: null,
+    run: (_, __, { body }) => body,
+  })
+  const door = doorOf(platform)
+  return baseApp(door.log, () => null).use(endpointRoutes(door, [upload]))
+}
+
+type App = ReturnType<typeof openApp>
 
 /** An upload of so many bytes that began so long ago: what it is answered, and what lets go of what it holds. */
-const upload = (app: Pick<Elysia, 'handle'>, sizeBytes = 0, milliseconds = 0, by = 'somebody') =>
+const upload = (app: App, sizeBytes = 0, milliseconds = 0, by = 'somebody') =>
   uploadOf(app, '{"a":1}'.padEnd(sizeBytes), milliseconds, by)
-const uploadOf = (app: Pick<Elysia, 'handle'>, body: string | ReadableStream, milliseconds = 0, by = 'somebody') => {
+const uploadOf = (app: App, body: string | ReadableStream, milliseconds = 0, by = 'somebody') => {
   const request = new Request('http://localhost/', { method: 'POST', body })
   const startedAt = performance.now() - milliseconds
   const call = callWith(request, { address: `address of ${by}`, bodyLimitBytes: 2 ** 24, startedAt })

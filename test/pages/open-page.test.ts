@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { Elysia } from 'elysia'
-import { errorHandling } from '../../src/http/errors.ts'
+import { baseApp } from '../../src/http/app.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import { openAppRoutes } from '../../src/pages/account/open-app.tsx'
@@ -23,7 +22,7 @@ test('the page of an app and the codes that it asks for come out of one share of
   const app = await addApp(platform, await addUser(platform))
   await addEmbeddedVersion(platform, app)
   const door = doorOf(platform, { authorize: { count: 2, seconds: 600 } })
-  const pages = new Elysia().use(errorHandling(door.log, () => null)).use(openAppRoutes(door))
+  const pages = baseApp(door.log, () => null).use(openAppRoutes(door))
   const visit = async () => {
     const user = await addUser(platform)
     const id = await installEmbedded(platform, app, user)

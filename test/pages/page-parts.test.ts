@@ -12,7 +12,7 @@ import { lostDecisionPage } from '../../src/pages/front-door/lost-decision-page.
 import { unansweredPage } from '../../src/pages/front-door/unanswered-page.tsx'
 import { noticeOf } from '../../src/pages/notice.ts'
 import { outcomeOf } from '../../src/pages/outcome.ts'
-import { pageBodyRule } from '../../src/pages/pages.ts'
+import { pageRule } from '../../src/pages/pages.ts'
 import { signInRoutes } from '../../src/pages/sign-in.tsx'
 import { visitorOf } from '../../src/pages/sign-in.tsx'
 import { refuseVisit, visitOf } from '../../src/pages/visit.ts'
@@ -174,9 +174,9 @@ test('what a decision was shown comes back as it was, and what no page of ours h
 })
 
 test('a form of a page has 256 KiB at most, and no other body is a form', () => {
-  expect(pageBodyRule('POST', '/sign-in')?.limitBytes).toBe(256 * 1024)
-  expect(pageBodyRule('GET', '/sign-in')).toBeUndefined()
-  expect(pageBodyRule('POST', '/api/session')).toBeUndefined()
+  expect(pageRule('POST', '/sign-in')?.body.limitBytes).toBe(256 * 1024)
+  expect(pageRule('GET', '/sign-in')).toBeUndefined()
+  expect(pageRule('POST', '/api/session')).toBeUndefined()
 })
 
 test('whoever takes no gzip gets what pages are made of unpacked', async () => {

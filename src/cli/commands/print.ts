@@ -61,7 +61,7 @@ const printCommand = (
 /** Imported here, because no other command needs the server's limits. */
 const termsOf = async (deployment: Deployment): Promise<ProxyTerms> => {
   const [{ largestBodyBytes }, { defaultDrainMs: drainMs, idleSeconds }] = await Promise.all([
-    import('../../http/json-body.ts'),
+    import('../../http/admission.ts'),
     import('../../http/server.ts'),
   ])
   return proxyTerms(deployment, { largestBodyBytes, idleSeconds, drainMs })

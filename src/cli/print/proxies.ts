@@ -1,7 +1,6 @@
 import { servedApiVersion } from '../../domain/api-version.ts'
 import { messageOf } from '../../domain/errors.ts'
-import { contractPath, programPaths } from '../../http/routes/paths.ts'
-import { formPaths } from '../../http/standard/paths.ts'
+import { contractPath, formPaths, programPaths } from '../../http/paths.ts'
 import { UsageError } from '../output.ts'
 import type { Deployment } from './deployment.ts'
 

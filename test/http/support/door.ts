@@ -1,7 +1,9 @@
 import { defaultRateLimits, type RateLimits } from '../../../src/domain/limits.ts'
 import { type Arrival, Call } from '../../../src/http/call.ts'
 import type { Door } from '../../../src/http/door.ts'
+import { pathOf } from '../../../src/http/paths.ts'
 import { createRateLimiter } from '../../../src/http/rate-limit.ts'
+import { createUploadSlots } from '../../../src/http/upload-slots.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { createMetrics } from '../../../src/runtime/metrics.ts'
@@ -18,6 +20,7 @@ export const doorOf = (platform: Platform, limits: Partial<RateLimits> = {}): Do
   isDrainingForProxy: () => false,
   signingIn: new Map(),
   delayed: new Map(),
+  uploadSlots: createUploadSlots(),
   sleep: async () => await Promise.resolve(),
 })
 
@@ -28,6 +31,7 @@ export const callWith = (request: Request, arrival: Partial<Arrival> = {}): Call
     requestId: 'req_0',
     address: 'local',
     addressKey: arrival.address ?? 'local',
+    path: pathOf(request.url),
     route: '/',
     bodyLimitBytes: 1_000,
     startedAt: performance.now(),

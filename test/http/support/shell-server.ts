@@ -7,8 +7,8 @@ import { parseIpNetwork } from '../../../src/domain/ip-address.ts'
 import { defaultRateLimits, type RateLimits } from '../../../src/domain/limits.ts'
 import type { BodyRule } from '../../../src/http/admission.ts'
 import { docsRoutes } from '../../../src/http/docs.ts'
-import { errorHandling } from '../../../src/http/errors.ts'
 import { createRateLimiter } from '../../../src/http/rate-limit.ts'
+import { baseApp } from '../../../src/http/app.ts'
 import { callOf } from '../../../src/http/call.ts'
 import { listen } from '../../../src/http/server.ts'
 import { createShell } from '../../../src/http/shell.ts'
@@ -23,13 +23,6 @@ import { createRandom } from '../../../src/runtime/random.ts'
 /** An error that the handlers throw must not leave the house: these words appear in none of its answers and lines. */
 export const canary = 'canary apat_canary'
 
-const strictBody = () =>
-  new Elysia()
-    .onParse({ as: 'scoped' }, () => ({}))
-    .onTransform({ as: 'scoped' }, async (context) => {
-      context.body = await readJson(context.request, callOf(context.request).bodyLimitBytes)
-    })
-
 const echo = Type.Object({
   count: Type.Integer(),
   nested: Type.Optional(Type.Object({ name: Type.String() })),
@@ -39,8 +32,7 @@ const echo = Type.Object({
 
 /** A small app with one route for each way of answering. */
 const createTestApp = (log: Log, gate: Promise<void>, render: () => Promise<string>) =>
-  new Elysia({ handler: { standardHostname: false }, strictPath: true })
-    .use(errorHandling(log, () => null))
+  baseApp(log, () => null)
     .use(docsRoutes())
     .get('/', async () => 'home')
     .get('/plain', async () => 'plain', { detail: { operationId: 'readPlain' } })
@@ -82,7 +74,7 @@ const createTestApp = (log: Log, gate: Promise<void>, render: () => Promise<stri
     .get('/api/session', async () => ({ user: null }))
     .use(
       new Elysia()
-        .use(strictBody())
+        .onTransform(async (context) => void (context.body = await readJson(callOf(context.request))))
         .post('/api/app-platform/echo', async ({ body }) => body, {
           body: echo,
           detail: { operationId: 'echo' },
@@ -129,7 +121,7 @@ export const startTestServer = (options: TestOptions = {}) => {
       draining: listener.draining,
       ...(options.apiVersion === undefined ? {} : { apiVersion: options.apiVersion }),
       trustedProxies: (options.trustedProxies ?? []).map(parseIpNetwork).filter((network) => network !== null),
-      bodyRule: (_, pattern) => (pattern.endsWith('/large') ? largeBodies : undefined),
+      ruleOf: (_, pattern) => (pattern.endsWith('/large') ? { body: largeBodies, answer: null } : undefined),
       clock: createClock(systemTime, null),
       random: createRandom(),
       log,

@@ -1,0 +1,222 @@
+/**
+ * An endpoint is one entry of the table in `table.ts`: its schemas, who may call it, its limits, its errors, what the OpenAPI
+ * document says of it, and the function that answers. Checks run in the order of contract section 1: the caller (401), its
+ * share of calls (429), the query and the body (400). Then comes `run`, which begins with what schemas cannot say (400) and
+ * with the permission (403).
+ *
+ * Every entry is an Elysia route with typed schemas. A hot entry is also answered by the shell directly, through the very same
+ * functions, because Elysia's generic layers cost several microseconds per request. Both ways must stay equal: the tests of
+ * the contract run through both.
+ */
+import { CloneType, type Static, type TObject, type TSchema } from '@sinclair/typebox'
+import { type AnyElysia, Elysia } from 'elysia'
+import { type Awaitable, andThen } from '../domain/awaitable.ts'
+import { type ErrorCode, refuse } from '../domain/errors.ts'
+import { type BodyRule, formBodies, jsonBodies, uploadBodies } from './admission.ts'
+import { type Call, callOf } from './call.ts'
+import { type Details, openApiDetails, type SecurityScheme } from './contract/details.ts'
+import { errorResponses, plainErrorResponses } from './contract/errors.ts'
+import { answerPreflight } from './cross-origin.ts'
+import type { Door } from './door.ts'
+import { isContractPath } from './paths.ts'
+import { type Check, checkOf } from './schema-check.ts'
+import { readJson } from './strict-json.ts'
+import { readUpload } from './upload-body.ts'
+
+/** Who may call, as far as a header or cookie can tell. */
+export type Guard<Caller, Share = null> = {
+  readonly callers: readonly SecurityScheme[]
+  /** The caller, within its share of calls; throws the refusal of everybody else. */
+  readonly admit: (door: Door, call: Call, share: Share) => Awaitable<Caller>
+}
+
+/** Anyone may call. If a client has to authenticate, it does so in the body. */
+export const anyone: Guard<null> = { callers: ['none'], admit: () => null }
+
+/** How a query or a body is read. The two steps are apart because Elysia checks between them, by the schema of the route. */
+type Reader<T> = {
+  /** The schema of the route, which checks as `check` does; null if nothing is checked. */
+  readonly schema: TSchema | null
+  readonly read: (door: Door, call: Call) => Awaitable<unknown>
+  /** Both steps. */
+  readonly receive: (door: Door, call: Call) => Awaitable<T>
+}
+
+/** The query is not looked at. */
+export const noQuery: Reader<null> = { schema: null, read: () => null, receive: () => null }
+
+/** The parameters of this schema. Others are ignored; one that comes twice is refused (RFC 6749 section 3.1). */
+export const queryOf = <T extends TObject>(schema: T): Reader<Static<T>> => {
+  const names = Object.keys(schema.properties)
+  const check = checkOf(schema)
+  const read = (call: Call) => readQuery(call.request.url, names)
+  return {
+    schema: asRouteSchema(schema, check),
+    read: (_, call) => read(call),
+    receive: (_, call) => check(read(call)),
+  }
+}
+
+const readQuery = (url: string, names: readonly string[]): unknown => {
+  const start = url.indexOf('?')
+  if (start === -1) return {}
+  const parameters = new URLSearchParams(url.slice(start + 1))
+  const fields: Record<string, string> = {}
+  for (const name of names) {
+    const [value, second] = parameters.getAll(name)
+    if (second !== undefined) throw refuse('invalid_request', { param: name })
+    if (value !== undefined) fields[name] = value
+  }
+  return fields
+}
+
+/** The rule is checked by the shell, before anything of the body is read. */
+type BodyReader<T> = Reader<T> & { readonly rule: BodyRule }
+
+/** The endpoint takes no body. */
+export const noBody: BodyReader<null> = { ...noQuery, rule: jsonBodies }
+
+export const jsonBody = <T extends TSchema>(schema: T): BodyReader<Static<T>> => {
+  const check = checkOf(schema)
+  return {
+    rule: jsonBodies,
+    schema: asRouteSchema(schema, check),
+    read: (_, call) => readJson(call),
+    receive: (_, call) => readJson(call).then(check),
+  }
+}
+
+/** JSON with a file in it. The file is taken out as it arrives, into `call.file`. */
+export const uploadBody = <T extends TSchema>(schema: T): BodyReader<Static<T>> => {
+  const check = checkOf(schema)
+  return {
+    rule: uploadBodies,
+    schema: asRouteSchema(schema, check),
+    read: readUpload,
+    receive: (door, call) => readUpload(door, call).then(check),
+  }
+}
+
+/** A form of the standard wire format. */
+export const formBody = <T>(read: (call: Call) => Awaitable<T>): BodyReader<T> => ({
+  rule: formBodies,
+  schema: null,
+  read: (_, call) => read(call),
+  receive: (_, call) => read(call),
+})
+
+/**
+ * The schema as Elysia takes it for a route: it validates with our check, once, through the Standard Schema interface. A copy,
+ * since Elysia changes the schemas that it is given.
+ */
+const asRouteSchema = <T extends TSchema>(schema: T, check: Check<Static<T>>): TSchema =>
+  Object.defineProperty(CloneType(schema), '~standard', {
+    value: { version: 1, vendor: 'app-platform', validate: (value: unknown) => ({ value: check(value) }) },
+  })
+
+type Received<Caller, Query, Body> = { readonly caller: Caller; readonly query: Query; readonly body: Body }
+
+type Answers = { readonly [status: number]: TSchema }
+
+type Entry<Caller, Share, Query, Body, A extends Answers> = {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly path: string
+  readonly caller: Guard<Caller, Share>
+  /** The limit that the caller's calls count against. */
+  readonly share: Share
+  readonly query: Reader<Query>
+  readonly body: BodyReader<Body>
+  /** Bodies of answers, by status. */
+  readonly answers: A
+  readonly errors: readonly ErrorCode[]
+  /** Null keeps the endpoint out of the document. */
+  readonly details: Details | null
+  /** Pages of other origins may ask whether they may call (a CORS preflight). */
+  readonly isCrossOrigin?: boolean
+  readonly isHot?: boolean
+  /** The body of the answer, of status `call.status`; or a whole answer. */
+  readonly run: (
+    door: Door,
+    call: Call,
+    received: Received<Caller, Query, Body>,
+  ) => Awaitable<Static<A[keyof A & number]> | Response>
+}
+
+/** An entry of the table, whatever its types. */
+export type Endpoint = {
+  readonly method: string
+  readonly path: string
+  readonly bodyRule: BodyRule
+  readonly isHot: boolean
+  /** Everything from the caller to the answer. */
+  readonly answer: (door: Door, call: Call) => Awaitable<unknown>
+  /** The same as an Elysia route. */
+  readonly route: (door: Door) => AnyElysia
+}
+
+export const endpoint = <Caller, Share, Query, Body, const A extends Answers>(
+  entry: Entry<Caller, Share, Query, Body, A>,
+): Endpoint => {
+  const { method, path, caller, share, query, body, run } = entry
+
+  const answer = (door: Door, call: Call): Awaitable<unknown> =>
+    andThen(caller.admit(door, call, share), (admitted) =>
+      andThen(query.receive(door, call), (asked) =>
+        andThen(body.receive(door, call), (sent) => run(door, call, { caller: admitted, query: asked, body: sent })),
+      ),
+    )
+
+  /** Elysia's types are not used here: they would be computed for every entry, and `Received` says the same. */
+  const route = (door: Door): AnyElysia => {
+    const plugin: AnyElysia = new Elysia()
+    if (entry.isCrossOrigin === true) answerPreflight(plugin, door, path, method)
+    const hook: RouteHook = {
+      ...(query.schema === null ? {} : { query: query.schema }),
+      ...(body.schema === null ? {} : { body: body.schema }),
+      response: responsesOf(entry),
+      detail: detailOf(entry),
+    }
+    plugin.onTransform(async (context) => {
+      const { request } = context
+      const call = callOf(request)
+      const admitted = await caller.admit(door, call, share)
+      const asked = await query.read(door, call)
+      const sent = await body.read(door, call)
+      Object.assign(context, { caller: admitted, query: asked, body: sent })
+    })
+    plugin.route(
+      method,
+      path,
+      async ({ request, set, caller: admitted, query: asked, body: sent }) => {
+        const call = callOf(request)
+        const received: Received<Caller, Query, Body> = { caller: admitted, query: asked, body: sent }
+        const value = await run(door, call, received)
+        set.status = call.status
+        Object.assign(set.headers, call.headers)
+        return value
+      },
+      hook,
+    )
+    return plugin
+  }
+
+  return { method, path, bodyRule: body.rule, isHot: entry.isHot === true, answer, route }
+}
+
+type RouteHook = Parameters<AnyElysia['route']>[3]
+
+type Described = {
+  readonly path: string
+  readonly caller: { readonly callers: readonly SecurityScheme[] }
+  readonly answers: Answers
+  readonly errors: readonly ErrorCode[]
+  readonly details: Details | null
+}
+
+const responsesOf = ({ path, answers, errors }: Described) => ({
+  ...Object.fromEntries(Object.entries(answers).map(([status, schema]) => [status, CloneType(schema)])),
+  ...(isContractPath(path) ? errorResponses(...errors) : plainErrorResponses(...errors)),
+})
+
+const detailOf = ({ path, caller, details }: Described) =>
+  details === null ? { hide: true } : openApiDetails(details, caller.callers, isContractPath(path))

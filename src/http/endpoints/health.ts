@@ -1,0 +1,87 @@
+import { Type } from '@sinclair/typebox'
+import { refuse } from '../../domain/errors.ts'
+import { readConditions } from '../../operations/health/conditions.ts'
+import { readFigures } from '../../operations/health/figures.ts'
+import { anyone, endpoint, noBody, noQuery, queryOf } from '../endpoint.ts'
+
+const health = <const T extends string>(word: T, description: string) =>
+  Type.Object({ status: Type.Literal(word, { description, examples: [word] }) }, { description })
+
+/** For monitors and proxies (contract section 6): no version header, no credentials. */
+export const isAlive = endpoint({
+  method: 'GET',
+  path: '/healthz',
+  caller: anyone,
+  share: null,
+  query: noQuery,
+  body: noBody,
+  answers: { 200: health('alive', 'The process answers.') },
+  errors: [],
+  details: {
+    id: 'isAlive',
+    summary: 'Is the process alive?',
+    description: 'Says nothing about the store: restart the process only when this fails.',
+    tag: 'Operations',
+  },
+  run: () => ({ status: 'alive' }),
+})
+
+const readinessQuery = Type.Object({
+  for: Type.Optional(
+    Type.Literal('proxy', {
+      examples: ['proxy'],
+      description: 'Whether a proxy may send requests here. Everything else the server answers itself.',
+    }),
+  ),
+})
+
+export const isReady = endpoint({
+  method: 'GET',
+  path: '/readyz',
+  caller: anyone,
+  share: null,
+  query: queryOf(readinessQuery),
+  body: noBody,
+  answers: { 200: health('ready', 'Migrated, and the store takes writes.') },
+  errors: [],
+  details: {
+    id: 'isReady',
+    summary: 'Does the store take writes?',
+    description:
+      'Fails while the server starts and drains, when the store takes no writes, and when the clock is wrong. `details.conditions` names what an operator has to mend. With `for=proxy` it fails only while the server drains, and the server goes on until a proxy that asks every second has been told: so a restart loses no request.',
+    tag: 'Operations',
+  },
+  run: async (door, _, { query }) => {
+    const isForProxy = query.for === 'proxy'
+    const isDraining = isForProxy ? door.isDrainingForProxy() : door.draining()
+    if (isDraining) throw refuse('unavailable', { retryAfterSeconds: 5 })
+    if (isForProxy) return { status: 'ready' }
+    const ending = (await readConditions(door.platform)).filter(({ endsReadiness }) => endsReadiness)
+    if (ending.length === 0) return { status: 'ready' }
+    const details = { conditions: ending.map(({ name }) => name) }
+    throw refuse('unavailable', { retryAfterSeconds: 5, details })
+  },
+})
+
+/** Served here unless the metrics have a port of their own. */
+export const readMetrics = endpoint({
+  method: 'GET',
+  path: '/metrics',
+  caller: anyone,
+  share: null,
+  query: noQuery,
+  body: noBody,
+  answers: { 200: Type.String({ description: 'Prometheus text format.' }) },
+  errors: [],
+  details: {
+    id: 'readMetrics',
+    summary: 'Figures for Prometheus',
+    description:
+      'Counts and latencies by route and status, tokens, transactions, purge lag, sizes. Keep it off the open internet.',
+    tag: 'Operations',
+  },
+  run: async (door, call) => {
+    call.headers = { 'content-type': door.metrics.contentType }
+    return await door.metrics.render(await readFigures(door.platform))
+  },
+})

@@ -1,0 +1,132 @@
+import { Type } from '@sinclair/typebox'
+import { refuse } from '../../domain/errors.ts'
+import { exchangeInstallSessionCode } from '../../operations/embedding/exchange-install-session-code.ts'
+import { signOut } from '../../operations/sessions/own-sessions.ts'
+import { withClientLimits } from '../client-limits.ts'
+import { embeddedSessionRequest, embeddedSessionResponse } from '../contract/embedded.ts'
+import { bodyErrors } from '../contract/errors.ts'
+import { sessionResponse, signInRequest, signInResponse } from '../contract/sessions.ts'
+import { openToKnownOrigin } from '../cross-origin.ts'
+import type { Door } from '../door.ts'
+import { anyone, endpoint, type Guard, jsonBody, noBody, noQuery } from '../endpoint.ts'
+import { sessionCookie, signedInUser } from '../session-cookie.ts'
+import { signInHere } from '../sign-in-limit.ts'
+import { wireTime } from '../wire.ts'
+
+const path = '/api/session'
+
+export const signIn = endpoint({
+  method: 'POST',
+  path,
+  caller: anyone,
+  share: null,
+  query: noQuery,
+  body: jsonBody(signInRequest),
+  answers: { 200: signInResponse },
+  errors: [...bodyErrors, 'invalid_login', 'origin_not_allowed'],
+  details: {
+    id: 'signIn',
+    summary: 'Sign a user in',
+    description: 'Answers with a session token and sets the session cookie.',
+    tag: 'Session',
+  },
+  run: async (door, call, { body }) => {
+    if (isForeign(door, call.request)) throw refuse('origin_not_allowed')
+    const { sessionToken, expiresAt, user, cookies } = await signInHere(door, call, body)
+    call.headers = { 'set-cookie': cookies }
+    return { sessionToken, expiresAt: wireTime(expiresAt), user: { id: user.id, name: user.name, email: user.email } }
+  },
+})
+
+/** A page of another origin may not sign a browser in: the visitor would act as somebody else without knowing it. */
+const isForeign = (door: Door, { headers }: Request): boolean => {
+  const site = headers.get('sec-fetch-site')
+  const origin = headers.get('origin')
+  return site === null
+    ? origin !== null && origin !== door.platform.publicUrl
+    : site !== 'same-origin' && site !== 'none'
+}
+
+export const readSession = endpoint({
+  method: 'GET',
+  path,
+  caller: signedInUser,
+  share: null,
+  query: noQuery,
+  body: noBody,
+  answers: { 200: sessionResponse },
+  errors: ['login_required', 'token_type_not_allowed', 'origin_not_allowed'],
+  details: {
+    id: 'readSession',
+    summary: 'Who is signed in',
+    description: 'By session token, or by cookie with proof of the same origin.',
+    tag: 'Session',
+  },
+  run: (_, __, { caller: { expiresAt, user } }) => ({
+    expiresAt: wireTime(expiresAt),
+    user: { id: user.id, name: user.name, email: user.email },
+  }),
+})
+
+export const endSession = endpoint({
+  method: 'DELETE',
+  path,
+  caller: signedInUser,
+  share: null,
+  query: noQuery,
+  body: noBody,
+  answers: { 204: Type.Void({ description: 'The session is over.' }) },
+  errors: [
+    'payload_too_large',
+    'unsupported_media_type',
+    'login_required',
+    'token_type_not_allowed',
+    'origin_not_allowed',
+  ],
+  details: {
+    id: 'signOut',
+    summary: 'End the session',
+    description: 'The session is refused from the answer on (204).',
+    tag: 'Session',
+  },
+  run: async (door, call, { caller }) => {
+    await signOut(door.platform, call, caller)
+    call.headers = { 'set-cookie': sessionCookie(door, '', 0) }
+    call.status = 204
+  },
+})
+
+/** Any page; those of an origin that an app has lately been opened from may read the answer. */
+const pageInFrame: Guard<boolean> = { callers: ['none'], admit: openToKnownOrigin }
+
+/** The exchange for the page of an app in a frame. It is not part of the exposed contract (spec section 1). */
+export const startEmbeddedSession = endpoint({
+  method: 'POST',
+  path: '/api/embedded/session',
+  caller: pageInFrame,
+  share: null,
+  query: noQuery,
+  body: jsonBody(embeddedSessionRequest),
+  answers: { 200: embeddedSessionResponse },
+  errors: [],
+  details: null,
+  isCrossOrigin: true,
+  run: async (door, call, { body: { clientId, code } }) => {
+    const origin = call.request.headers.get('origin')
+    const issued = await withClientLimits(door, call, clientId, 'install_session_code', () =>
+      exchangeInstallSessionCode(door.platform, call, { clientId, code, origin }),
+    )
+    const { notes } = call
+    notes.appId = issued.appId
+    notes.clientId = clientId
+    notes.userId = issued.userId
+    door.platform.observe.issued('embedded_session')
+    call.headers = { 'cache-control': 'no-store' }
+    return {
+      sessionToken: issued.sessionToken,
+      expiresIn: issued.expiresInSeconds,
+      install: issued.install,
+      scope: issued.scope,
+    }
+  },
+})

@@ -1,0 +1,216 @@
+/**
+ * What any OAuth client library talks to: the operations of the contract in the wire format of the RFCs. Forms in, snake_case
+ * out, no version header. Refusals get their format in `standard-refusal.ts`.
+ */
+import { Type } from '@sinclair/typebox'
+import { refuse } from '../../domain/errors.ts'
+import { scopesFor, unionOf } from '../../domain/scope.ts'
+import type { ClientCredentials } from '../../operations/authenticate-client.ts'
+import { introspect, type TokenFacts } from '../../operations/oauth/introspect.ts'
+import { revokeByClient } from '../../operations/oauth/revoke.ts'
+import { withClientLimits } from '../client-limits.ts'
+import { anyone, endpoint, formBody, noBody, noQuery } from '../endpoint.ts'
+import {
+  authorizationPath,
+  contractPath,
+  introspectionPath,
+  resourceMetadataPath,
+  revocationPath,
+  serverMetadataPath,
+  tokenPath,
+} from '../paths.ts'
+import { clientOf, needed, type Parameters, readParameters } from '../standard-client.ts'
+import { type GrantRequest, issueByGrant, issueForApp } from './grants.ts'
+
+/** RFC 6749 section 5.1: on every answer with tokens, and here on every other. */
+export const uncached = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' } as const
+
+/** RFC 6749 section 5.1. */
+const tokenAnswer = Type.Object({
+  access_token: Type.String(),
+  token_type: Type.Literal('Bearer'),
+  expires_in: Type.Integer(),
+  refresh_token: Type.Optional(Type.String()),
+  scope: Type.String(),
+})
+
+/** The token endpoint (RFC 6749 section 3.2). */
+export const standardToken = endpoint({
+  method: 'POST',
+  path: tokenPath,
+  caller: anyone,
+  share: null,
+  query: noQuery,
+  body: formBody(readParameters),
+  answers: { 200: tokenAnswer },
+  errors: [],
+  details: null,
+  isHot: true,
+  run: async (door, call, { body: parameters }) => {
+    const client = clientOf(call, parameters)
+    const request = grantRequestOf(client, parameters)
+    const issued =
+      request.grantType === 'client_credentials'
+        ? await issueForApp(door, call, request)
+        : await issueByGrant(door, call, request)
+    call.headers = uncached
+    return {
+      access_token: issued.accessToken,
+      token_type: 'Bearer',
+      expires_in: issued.expiresInSeconds,
+      ...('refreshToken' in issued ? { refresh_token: issued.refreshToken } : {}),
+      scope: issued.scope,
+    }
+  },
+})
+
+/** Without a scope, an app gets everything it may have for itself (RFC 6749 section 3.3). */
+type AppTokenRequest = ClientCredentials & { readonly grantType: 'client_credentials'; readonly scope: string | null }
+
+const grantRequestOf = (client: ClientCredentials, parameters: Parameters): GrantRequest | AppTokenRequest => {
+  const grantType = needed(parameters, 'grant_type')
+  switch (grantType) {
+    case 'authorization_code': {
+      const code = needed(parameters, 'code')
+      const redirectUri = needed(parameters, 'redirect_uri')
+      const codeVerifier = needed(parameters, 'code_verifier')
+      return { grantType, ...client, code, redirectUri, codeVerifier }
+    }
+    case 'refresh_token':
+      return { grantType, ...client, refreshToken: needed(parameters, 'refresh_token'), scope: parameters('scope') }
+    case 'client_credentials':
+      return { grantType, ...client, scope: parameters('scope') }
+    default:
+      throw refuse('unsupported_grant_type', { param: 'grant_type' })
+  }
+}
+
+/** Token revocation (RFC 7009). A hint is accepted and not needed: a token shows its kind. */
+export const standardRevocation = endpoint({
+  method: 'POST',
+  path: revocationPath,
+  caller: anyone,
+  share: null,
+  query: noQuery,
+  body: formBody(readParameters),
+  answers: { 200: Type.Void() },
+  errors: [],
+  details: null,
+  run: async (door, call, { body: parameters }) => {
+    const client = clientOf(call, parameters)
+    const token = needed(parameters, 'token')
+    await withClientLimits(door, call, client.clientId, 'client_secret', () =>
+      revokeByClient(door.platform, call, client, token),
+    )
+    call.notes.clientId = client.clientId
+    return new Response(null, { headers: { 'cache-control': 'no-store', pragma: 'no-cache' } })
+  },
+})
+
+/** RFC 7662 section 2.2. */
+const introspectionAnswer = Type.Object({
+  active: Type.Boolean(),
+  scope: Type.Optional(Type.String()),
+  client_id: Type.Optional(Type.String()),
+  token_type: Type.Optional(Type.Literal('Bearer')),
+  exp: Type.Optional(Type.Integer()),
+  iat: Type.Optional(Type.Integer()),
+  sub: Type.Optional(Type.String()),
+  iss: Type.Optional(Type.String()),
+})
+
+/** Token introspection (RFC 7662), for the resource servers of an app, which have its credentials. */
+export const standardIntrospection = endpoint({
+  method: 'POST',
+  path: introspectionPath,
+  caller: anyone,
+  share: null,
+  query: noQuery,
+  body: formBody(readParameters),
+  answers: { 200: introspectionAnswer },
+  errors: [],
+  details: null,
+  isHot: true,
+  run: async (door, call, { body: parameters }) => {
+    const client = clientOf(call, parameters)
+    const text = needed(parameters, 'token')
+    const { appId, token } = await withClientLimits(door, call, client.clientId, 'client_secret', () =>
+      introspect(door.platform, call, client, text),
+    )
+    call.notes.clientId = client.clientId
+    call.notes.appId = appId
+    call.headers = uncached
+    return token === null ? { active: false } : introspected(token, door.platform.publicUrl)
+  },
+})
+
+/**
+ * `token_type` is omitted for refresh tokens (RFC 6749 section 5.1), so that a server which accepts only Bearer tokens does not
+ * accept one.
+ */
+const introspected = ({ kind, subject, clientId, scope, issuedAt, expiresAt }: TokenFacts, issuer: string) => ({
+  active: true,
+  scope,
+  client_id: clientId,
+  ...(kind === 'refresh_token' ? {} : { token_type: 'Bearer' as const }),
+  exp: wholeSeconds(expiresAt),
+  iat: wholeSeconds(issuedAt),
+  sub: subject,
+  iss: issuer,
+})
+
+const wholeSeconds = (epochMs: number): number => Math.floor(epochMs / 1000)
+
+const scopes = unionOf([scopesFor('app'), scopesFor('user')])
+const clientMethods = ['client_secret_basic', 'client_secret_post'] as const
+
+/** RFC 8414 section 2, with RFC 9207 section 3 and RFC 9728 section 4. Only what works is listed. */
+const serverMetadata = (issuer: string) => ({
+  issuer,
+  authorization_endpoint: issuer + authorizationPath,
+  token_endpoint: issuer + tokenPath,
+  revocation_endpoint: issuer + revocationPath,
+  introspection_endpoint: issuer + introspectionPath,
+  scopes_supported: scopes,
+  response_types_supported: ['code'],
+  response_modes_supported: ['query'],
+  grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
+  token_endpoint_auth_methods_supported: clientMethods,
+  revocation_endpoint_auth_methods_supported: clientMethods,
+  introspection_endpoint_auth_methods_supported: clientMethods,
+  code_challenge_methods_supported: ['S256'],
+  authorization_response_iss_parameter_supported: true,
+  protected_resources: [issuer + contractPath],
+  service_documentation: `${issuer}/docs`,
+})
+
+/** RFC 9728 section 2: the endpoints of the contract, as one resource. */
+const resourceMetadata = (issuer: string) => ({
+  resource: issuer + contractPath,
+  authorization_servers: [issuer],
+  scopes_supported: scopes,
+  bearer_methods_supported: ['header'],
+  resource_documentation: `${issuer}/docs`,
+})
+
+const metadata = (path: string, contentFor: (issuer: string) => object) =>
+  endpoint({
+    method: 'GET',
+    path,
+    caller: anyone,
+    share: null,
+    query: noQuery,
+    body: noBody,
+    answers: { 200: Type.Object({}) },
+    errors: [],
+    details: null,
+    run: ({ platform }) =>
+      new Response(JSON.stringify(contentFor(platform.publicUrl)), {
+        headers: { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' },
+      }),
+  })
+
+/** How clients discover the endpoints. */
+export const standardServerMetadata = metadata(serverMetadataPath, serverMetadata)
+/** Only under the resource's own path: a document at the root would describe a resource at the root (RFC 9728 section 3.3). */
+export const standardResourceMetadata = metadata(resourceMetadataPath + contractPath, resourceMetadata)

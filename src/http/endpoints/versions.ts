@@ -1,0 +1,210 @@
+import type { Static } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { refuse } from '../../domain/errors.ts'
+import type { AppCaller } from '../../operations/authenticate.ts'
+import { createVersion, type VersionUpload } from '../../operations/versions/create-version.ts'
+import { listVersions } from '../../operations/versions/lists.ts'
+import { rollBackVersion, type RollbackRequest } from '../../operations/versions/roll-back-version.ts'
+import { appOf, bearer, type BearerCaller } from '../bearer.ts'
+import { base64Intake, type UploadedFile } from '../upload-scanner.ts'
+import { bodyErrors } from '../contract/errors.ts'
+import {
+  forbiddenUploadFields,
+  rollbackRequest,
+  rollbackResponse,
+  versionList,
+  versionListQuery,
+  versionRecord,
+  versionUpload,
+} from '../contract/versions.ts'
+import { endpoint, jsonBody, noBody, noQuery, queryOf, uploadBody } from '../endpoint.ts'
+import { idempotencyKeyOf, repeatableRequest } from '../idempotency-key.ts'
+import { pageRequest, wireCursor } from '../page-request.ts'
+import { contractPath } from '../paths.ts'
+import { wireTime, wireVersion } from '../wire.ts'
+
+const path = `${contractPath}/versions`
+const callerErrors = [
+  'invalid_token',
+  'token_type_not_allowed',
+  'origin_not_allowed', // of an embedded session, whose kind is only told to its own page
+  'development_credentials_required',
+] as const
+
+/** Versions are for development credentials only; scopes play no part (contract section 3). */
+const developmentOf = (caller: BearerCaller): AppCaller => {
+  const app = appOf(caller)
+  if (app.environment !== 'development') throw refuse('development_credentials_required')
+  return app
+}
+
+export const listAppVersions = endpoint({
+  method: 'GET',
+  path,
+  caller: bearer('appToken'),
+  share: 'read',
+  query: queryOf(versionListQuery),
+  body: noBody,
+  answers: { 200: versionList },
+  errors: [...callerErrors],
+  details: {
+    id: 'listVersions',
+    summary: "List the calling app's versions",
+    description: "Newest number first. Another app's versions do not exist for the caller.",
+    tag: 'Versions',
+  },
+  run: async (door, _, { caller, query }) => {
+    const asked = pageRequest('versions', query)
+    const { app } = developmentOf(caller)
+    const page = await listVersions(door.platform, app.id, query.status ?? null, asked)
+    return {
+      data: page.data.map(wireVersion),
+      nextCursor: wireCursor('versions', page.nextCursor),
+      current: page.current,
+    }
+  },
+})
+
+export const uploadVersion = endpoint({
+  method: 'POST',
+  path,
+  caller: bearer('appToken'),
+  share: 'write',
+  query: noQuery,
+  body: uploadBody(versionUpload),
+  answers: { 200: versionRecord, 201: versionRecord },
+  errors: [
+    ...bodyErrors,
+    ...callerErrors,
+    'invalid_scope',
+    'checksum_mismatch',
+    'activation_not_allowed',
+    'scope_not_allowed',
+    'scope_not_available',
+    'version_locked',
+    'quota_exceeded',
+    'idempotency_in_progress',
+    'idempotency_key_reused',
+  ],
+  details: {
+    id: 'createVersion',
+    summary: 'Create a version, or replace a draft of the same name',
+    description:
+      'A new version is a draft (201) and becomes the development head. The same version again, while it is still a draft, replaces its content (200). Nothing here submits or activates.',
+    tag: 'Versions',
+    repeatable: true,
+  },
+  run: async (door, call, { caller: bearerCaller, body }) => {
+    const key = idempotencyKeyOf(call)
+    const upload = uploadOf(body, call.file)
+    const caller = appOf(bearerCaller)
+    Value.Clean(versionUpload, body) // unknown fields do not make a different request
+    const comparable = comparableUpload(body, upload)
+    const repeatable = repeatableRequest(call, key, caller.credentialId, comparable)
+    const { value, replayed } = await createVersion(door.platform, call, caller, upload, repeatable)
+    call.status = value.created ? 201 : 200
+    if (replayed) call.headers = { 'idempotent-replayed': 'true' }
+    return wireVersion(value.version)
+  },
+})
+
+export const rollBack = endpoint({
+  method: 'POST',
+  path: `${path}/rollback`,
+  caller: bearer('appToken'),
+  share: 'write',
+  query: noQuery,
+  body: jsonBody(rollbackRequest),
+  answers: { 200: rollbackResponse },
+  errors: [
+    ...bodyErrors,
+    ...callerErrors,
+    'version_not_found',
+    'no_previous_version',
+    'version_already_current',
+    'version_not_eligible',
+    'idempotency_in_progress',
+    'idempotency_key_reused',
+  ],
+  details: {
+    id: 'rollBackVersion',
+    summary: 'Roll back to another version',
+    description:
+      'In development the head moves. In production a version that was live before becomes live again. Without a target: the version before the current one.',
+    tag: 'Versions',
+    repeatable: true,
+  },
+  run: async (door, call, { caller: bearerCaller, body }) => {
+    const key = idempotencyKeyOf(call)
+    const asked = rollbackOf(body)
+    const caller = developmentOf(bearerCaller)
+    Value.Clean(rollbackRequest, body) // unknown fields do not make a different request
+    const repeatable = repeatableRequest(call, key, caller.credentialId, body)
+    const { value, replayed } = await rollBackVersion(door.platform, call, caller, asked, repeatable)
+    if (replayed) call.headers = { 'idempotent-replayed': 'true' }
+    return {
+      rollback: { ...value.rollback, createdAt: wireTime(value.rollback.createdAt) },
+      version: wireVersion(value.version),
+      distributionChanged: value.distributionChanged,
+    }
+  },
+})
+
+/**
+ * The upload that a body asks for.
+ * @throws invalid_request for broken base64
+ */
+const uploadOf = (body: Static<typeof versionUpload>, file: UploadedFile | null): VersionUpload => {
+  return {
+    version: body.version,
+    notes: body.notes ?? null,
+    manifest: body.manifest ?? {},
+    scopes: body.scopes ?? [],
+    artifact: body.artifact === undefined ? null : artifactOf(body.artifact, file),
+    movedOnBy: forbiddenUploadFields.find((field) => body[field] !== undefined),
+  }
+}
+
+const artifactOf = (
+  { filename, contentBase64, sha256 }: NonNullable<Static<typeof versionUpload>['artifact']>,
+  file: UploadedFile | null,
+) => {
+  const content = file === null ? decoded(contentBase64) : file.artifact
+  if (content === null) throw refuse('invalid_request', { param: 'artifact.contentBase64' })
+  return { filename, content, sha256: sha256 ?? null }
+}
+
+/** The file arrives inside the JSON if a name on its path is spelled with escapes. */
+const decoded = (text: string) => {
+  const intake = base64Intake()
+  intake.take(Buffer.from(text))
+  return intake.finish()
+}
+
+/** The body with the SHA-256 of the file instead of the file. A repeated upload must equal it. */
+const comparableUpload = (body: Static<typeof versionUpload>, { artifact }: VersionUpload): unknown => {
+  if (artifact === null) return body
+  return {
+    ...body,
+    artifact: { ...body.artifact, contentBase64: [Buffer.from(artifact.content.sha256).toString('hex')] },
+  }
+}
+
+/**
+ * The rollback that a body asks for; development unless it says otherwise.
+ * @throws invalid_request for two targets
+ */
+const rollbackOf = (body: Static<typeof rollbackRequest>): RollbackRequest => {
+  if (body.versionId !== undefined && body.version !== undefined) throw refuse('invalid_request', { param: 'version' })
+  return {
+    target: targetOf(body),
+    environment: body.environment ?? 'development',
+    reason: body.reason ?? null,
+    dryRun: body.dryRun ?? false,
+  }
+}
+
+const targetOf = ({ versionId, version }: Static<typeof rollbackRequest>): RollbackRequest['target'] => {
+  if (versionId !== undefined) return { id: versionId }
+  return version === undefined ? null : { version }
+}

@@ -1,0 +1,34 @@
+/** The endpoints of the contract. */
+export const contractPath = '/api/app-platform'
+
+/** Whether a path belongs to the contract, also where it leads nowhere. */
+export const isContractPath = (path: string): boolean =>
+  path.startsWith(contractPath) && (path.length === contractPath.length || path[contractPath.length] === '/')
+
+/** The standard wire format: form-encoded, snake_case, no version header. */
+export const tokenPath = '/oauth/token'
+export const revocationPath = '/oauth/revoke'
+export const introspectionPath = '/oauth/introspect'
+/** Where clients send forms. */
+export const formPaths: readonly string[] = [tokenPath, revocationPath, introspectionPath]
+/** A page for people. Clients are told of it in the metadata. */
+export const authorizationPath = '/oauth/authorize'
+
+/** RFC 8414 section 3: the issuer has no path. */
+export const serverMetadataPath = '/.well-known/oauth-authorization-server'
+/** RFC 9728 section 3: comes before the path of the resource. */
+export const resourceMetadataPath = '/.well-known/oauth-protected-resource'
+
+/** What programs call; everything else is a page for people. */
+export const programPaths =
+  /^\/(?:api|docs|openapi\.json|healthz|readyz|metrics|\.well-known|oauth\/(?:token|revoke|introspect))(?:\/|$)/
+
+/**
+ * The path of a URL, undecoded except for dot segments, which Bun resolves. It is cut from the text, because some Host
+ * headers give no valid URL; Bun then gives host and path as they came, or only the path.
+ */
+export const pathOf = (url: string): string => {
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('//') + 2)
+  const end = url.indexOf('?', start)
+  return start === -1 ? '' : url.slice(start, end === -1 ? url.length : end)
+}

@@ -1,0 +1,52 @@
+/** The API: every endpoint for programs, in the order of the contract. Pages for people are in `src/pages`. */
+import type { Endpoint } from './endpoint.ts'
+import { identifyApp, issueToken } from './endpoints/app-tokens.ts'
+import { isAlive, isReady, readMetrics } from './endpoints/health.ts'
+import { identifyUser, issueUserTokens, recordConsent, revoke } from './endpoints/oauth.ts'
+import { listBuilderResources } from './endpoints/resources.ts'
+import { endSession, readSession, signIn, startEmbeddedSession } from './endpoints/sessions.ts'
+import {
+  standardIntrospection,
+  standardResourceMetadata,
+  standardRevocation,
+  standardServerMetadata,
+  standardToken,
+} from './endpoints/standard.ts'
+import { listAppVersions, rollBack, uploadVersion } from './endpoints/versions.ts'
+
+/** The ten endpoints of the contract. */
+const contract: readonly Endpoint[] = [
+  issueToken,
+  identifyApp,
+  listAppVersions,
+  uploadVersion,
+  rollBack,
+  recordConsent,
+  issueUserTokens,
+  identifyUser,
+  revoke,
+  listBuilderResources,
+]
+
+/** Beside the contract: no version header (contract section 6). */
+const beside: readonly Endpoint[] = [signIn, readSession, endSession, startEmbeddedSession]
+
+/** The RFC wire format of the OAuth endpoints. */
+const standard: readonly Endpoint[] = [
+  standardServerMetadata,
+  standardResourceMetadata,
+  standardToken,
+  standardRevocation,
+  standardIntrospection,
+]
+
+const health: readonly Endpoint[] = [isAlive, isReady]
+
+/** Every endpoint that a server answers. */
+export const endpointsOf = ({ servesMetrics }: { readonly servesMetrics: boolean }): readonly Endpoint[] => [
+  ...contract,
+  ...beside,
+  ...standard,
+  ...health,
+  ...(servesMetrics ? [readMetrics] : []),
+]

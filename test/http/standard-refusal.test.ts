@@ -1,0 +1,20 @@
+import { expect, test } from 'bun:test'
+import { refuse } from '../../src/domain/errors.ts'
+import { standardRefusal } from '../../src/http/standard-refusal.ts'
+import { callWith } from './support/door.ts'
+
+const answerTo = async (code: Parameters<typeof refuse>[0], path = '/oauth/token') => {
+  const answer = standardRefusal(refuse(code), callWith(new Request(`http://localhost${path}`)))
+  return answer === null ? null : [answer.status, JSON.parse(await answer.text()).error]
+}
+
+test('a failure of ours is told as one, and whatever else has no name in the RFCs as a bad request', async () => {
+  expect(await answerTo('internal_error')).toEqual([500, 'server_error'])
+  expect(await answerTo('payload_too_large')).toEqual([413, 'invalid_request'])
+  expect(await answerTo('unavailable')).toEqual([503, 'temporarily_unavailable'])
+})
+
+test('only the paths that clients send forms to are answered so', async () => {
+  expect(await answerTo('internal_error', '/oauth/authorize')).toBeNull()
+  expect(await answerTo('internal_error', '/api/app-platform/oauth/token')).toBeNull()
+})
