@@ -1,6 +1,7 @@
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { playAgainst } from './against.ts'
 import { bareFigures } from './bare.ts'
+import { behindProxy, proxyNames } from './behind-proxy.ts'
 import { besideNames, besideUploads } from './beside-uploads.ts'
 import { readsBesideWrites } from './beside-writes.ts'
 import { type Options, readOptions, usage } from './options.ts'
@@ -76,6 +77,17 @@ const main = async (options: Options): Promise<void> => {
   const small = options.phases.includes('small') ? await at(few) : []
   const uploads = options.upload && options.phases.includes('small') ? await onStage(folder, few, {}, beside) : null
   const duties = options.phases.includes('bare') ? await onStage(folder, few, {}, bare) : null
+  const behind: Record<string, readonly Line[] | null> = {}
+  for (const name of proxyNames.filter((proxy) => options.phases.includes(proxy) && options.cases.length > 0)) {
+    behind[name] = await onStage(folder, few, { TRUSTED_PROXIES: '127.0.0.1' }, async (stage) => {
+      return await behindProxy(
+        name,
+        stage,
+        async (proxied) => await table(`Behind ${name}, which shares the core of the load`, proxied),
+      )
+    })
+    if (behind[name] === null) say(`\n${name} is not installed.`)
+  }
   const large = options.phases.includes('large') && options.cases.length > 0 ? await at(options.many) : []
   if (small.length > 0 && large.length > 0) say(changeLine(small, large))
 
@@ -90,7 +102,7 @@ const main = async (options: Options): Promise<void> => {
           say(besideLine(reads))
           return { lines, reads }
         })
-  const result = { ...found, options, start, small, uploads, bare: duties, large, slowDisk: onSlowDisk }
+  const result = { ...found, options, start, small, uploads, bare: duties, behind, large, slowDisk: onSlowDisk }
   if (options.json) process.stdout.write(`${JSON.stringify(result, null, 2)}\n`)
 }
 

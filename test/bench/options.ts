@@ -5,7 +5,7 @@ export const caseNames = ['me', 'resources', 'introspect', 'token', 'exchange', 
 export type CaseName = (typeof caseNames)[number]
 /** Other calls during large uploads, compared with the same calls without them. */
 const besideName = 'upload'
-export const phaseNames = ['start', 'small', 'bare', 'large', 'slow-disk'] as const
+export const phaseNames = ['start', 'small', 'bare', 'nginx', 'caddy', 'large', 'slow-disk'] as const
 export type PhaseName = (typeof phaseNames)[number]
 
 export type Options = {

@@ -151,7 +151,7 @@ needs('nginx', 'openssl').test(
   async () => {
     const origin = `https://localhost:${freePort()}`
     await expectGoodProxy(
-      async (env, port) => await startNginx(programAt('nginx'), await print('nginx', env, '--port', port), origin),
+      async (env, port) => await startNginx([programAt('nginx')], await print('nginx', env, '--port', port), origin),
       origin,
     )
   },
@@ -161,7 +161,7 @@ const caddy = needs('caddy').test
 caddy('Caddy serves the printed site, and no client can pretend to be another address', async () => {
   const origin = `http://127.0.0.1:${freePort()}`
   await expectGoodProxy(
-    async (env, port) => await startCaddy(programAt('caddy'), await print('caddy', env, '--port', port), origin),
+    async (env, port) => await startCaddy([programAt('caddy')], await print('caddy', env, '--port', port), origin),
     origin,
   )
 })

@@ -27,7 +27,7 @@ const startPrinted = async (name: keyof typeof proxies, port: number, origin: st
   const { start } = proxies[name]
   const env = { PUBLIC_URL: origin, TRUSTED_PROXIES: '127.0.0.1' }
   const { stdout } = await run(['print', name, '--port', String(port)], { env, cwd: temporaryFolder() })
-  const proxy = await start(programAt(name), stdout, origin)
+  const proxy = await start([programAt(name)], stdout, origin)
   ends.push(proxy.stop)
   return proxy
 }

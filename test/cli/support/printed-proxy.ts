@@ -11,8 +11,8 @@ export type PrintedProxy = {
   stop(): Promise<void>
 }
 
-/** nginx with a printed site in it; only the certificates are other ones, and it listens on IPv4 alone. */
-export const startNginx = async (nginx: string, site: string, origin: string): Promise<PrintedProxy> => {
+/** nginx, which the command starts, with a printed site in it; only the certificates are other ones, and it listens on IPv4 alone. */
+export const startNginx = async (nginx: readonly string[], site: string, origin: string): Promise<PrintedProxy> => {
   const folder = temporaryFolder()
   const certificates = await makeCertificates()
   const here = site
@@ -25,15 +25,15 @@ export const startNginx = async (nginx: string, site: string, origin: string): P
   const around = `daemon off;\nmaster_process off;\npid ${folder}/pid;\nevents {}\nhttp {\naccess_log off;\n${temporary.join('\n')}\n${here}}\n`
   await Bun.write(join(folder, 'nginx.conf'), around)
   const ca = await Bun.file(certificates.authority).text()
-  return await startProxy([nginx, '-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], origin, ca)
+  return await startProxy([...nginx, '-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], origin, ca)
 }
 
 /** Caddy with a printed site, without its own door for administrators. */
-export const startCaddy = async (caddy: string, site: string, origin: string): Promise<PrintedProxy> => {
+export const startCaddy = async (caddy: readonly string[], site: string, origin: string): Promise<PrintedProxy> => {
   const folder = temporaryFolder()
   const file = join(folder, 'Caddyfile')
   await Bun.write(file, `{\n\tadmin off\n}\n${site}`)
-  return await startProxy([caddy, 'run', '--adapter', 'caddyfile', '--config', file], origin, null, { HOME: folder })
+  return await startProxy([...caddy, 'run', '--adapter', 'caddyfile', '--config', file], origin, null, { HOME: folder })
 }
 
 const startProxy = async (
