@@ -1,4 +1,4 @@
-import { Database, type SQLQueryBindings, type Statement } from 'bun:sqlite'
+import { Database, type SQLQueryBindings } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import { DatabaseUnusable } from '../database.ts'
@@ -9,20 +9,24 @@ const oldestSafe = '3.51.3'
 
 type Synchronous = 'NORMAL' | 'FULL'
 
+/** How many statements a connection keeps, by their text. The program has some 300; searches make more. */
+const keptStatements = 1_000
+
 /**
- * One connection of SQLite. It keeps track of its statements, because bun:sqlite's `close` leaves a connection with unfinalized
- * statements half open, with its locks and its WAL.
+ * One connection of SQLite. It keeps its statements: preparing one takes longer than running it, and bun:sqlite's `close`
+ * leaves a connection with unfinalized statements half open, with its locks and its WAL.
  */
 export class Connection extends Database {
-  #statements = new Set<WeakRef<Statement<unknown, never>>>()
-  #pruneAt = 1_000
-  /** Some statements were collected, and perhaps not finalized yet. */
-  #collected = false
+  #kept = new Map<string, { readonly isFinalized: boolean; finalize(): void }>()
+  /** Some statements were not kept, and perhaps are not finalized yet. */
+  #hasOthers = false
 
   override prepare<Row, Bindings extends SQLQueryBindings | SQLQueryBindings[]>(sql: string, bindings?: Bindings) {
+    const kept = this.#kept.get(sql)
+    if (kept?.isFinalized === false) return kept as never // the same text gives the same rows, whatever type the caller names
     const statement = super.prepare<Row, Bindings>(sql, bindings)
-    this.#statements.add(new WeakRef(statement))
-    if (this.#statements.size > this.#pruneAt) this.#prune()
+    if (kept !== undefined || this.#kept.size < keptStatements) this.#kept.set(sql, statement)
+    else this.#hasOthers = true
     return statement
   }
 
@@ -33,24 +37,11 @@ export class Connection extends Database {
   }
 
   override close(): void {
-    for (const statement of this.#statements) {
-      const live = statement.deref()
-      if (live === undefined) this.#collected = true
-      else live.finalize()
-    }
-    this.#statements.clear()
-    // Collected statements are finalized only when they are swept. Until then the file would stay half open.
-    if (this.#collected) Bun.gc(true)
+    for (const statement of this.#kept.values()) statement.finalize()
+    this.#kept.clear()
+    // The others are finalized when they are collected; until then the file would stay half open.
+    if (this.#hasOthers) Bun.gc(true)
     super.close()
-  }
-
-  #prune(): void {
-    for (const statement of this.#statements) {
-      if (statement.deref() !== undefined) continue
-      this.#statements.delete(statement)
-      this.#collected = true
-    }
-    this.#pruneAt = Math.max(1_000, this.#statements.size * 2)
   }
 }
 
