@@ -1,4 +1,4 @@
-/** One version of the contract and where it stands in its life (contract section 1). Times are epoch milliseconds. */
+/** One version of the contract and its state (contract section 1). Times are epoch milliseconds. */
 export type ApiVersion = {
   readonly name: string
   readonly status: 'stable' | 'deprecated' | 'retired'
@@ -6,16 +6,16 @@ export type ApiVersion = {
   readonly sunsetAt: number | null
 }
 
-/** What callers write into X-Service-Api-Version. */
+/** The value of X-Service-Api-Version. */
 export const currentApiVersion = '2026-08'
-/** The version that this program serves. One stays served for 12 months after its successor becomes stable. */
+/** The version that this program serves. It stays served for 12 months after its successor becomes stable. */
 export const servedApiVersion: ApiVersion = {
   name: currentApiVersion,
   status: 'stable',
   deprecatedAt: null,
   sunsetAt: null,
 }
-/** Every version that this program knows, retired ones among them. */
+/** Every version that this program knows, including retired ones. */
 export const apiVersions: readonly ApiVersion[] = [servedApiVersion]
 
 type AskedApiVersion =
@@ -24,7 +24,7 @@ type AskedApiVersion =
   | { readonly kind: 'unsupported'; readonly supported: readonly string[] }
   | { readonly kind: 'retired'; readonly sunsetAt: number | null }
 
-/** What the version header asks for. Never falls back to another version. */
+/** The version that the header asks for. Never falls back to another version. */
 export const readApiVersion = (
   header: string | null,
   versions: readonly ApiVersion[] = apiVersions,

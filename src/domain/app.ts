@@ -1,12 +1,12 @@
-/** While an app is suspended none of its credentials and tokens works; activating gives back what has not expired. */
+/** While an app is suspended, its credentials and tokens do not work. Activating it restores those that have not expired. */
 export const appStatuses = ['active', 'suspended'] as const
 export type AppStatus = (typeof appStatuses)[number]
 
-/** For how long a deleted app can be brought back. After that the purge removes it. */
+/** How long a deleted app can be restored. After that the purge removes it. */
 const undeletableForMs = 7 * 24 * 3600 * 1000
-/** Whether an app that was deleted at this moment can still be brought back; both are epoch milliseconds. */
+/** Whether an app can still be restored; both times are epoch milliseconds. */
 export const isUndeletable = (deletedAt: number, nowMs: number): boolean => nowMs < deletedAt + undeletableForMs
-/** The latest deletion that the purge follows up at this moment. */
+/** Apps that were deleted at this moment or before are removed by the purge. */
 export const purgeableSince = (nowMs: number): number => nowMs - undeletableForMs
 
 /** A credential, a redirect URI and a grant belong to one environment; they never mix (contract section 2). */

@@ -1,11 +1,11 @@
 import { clockToleranceMs } from './lifetimes.ts'
 
-/** One client secret. Ends by revocation at once, or when the grace of a rotation is over (contract section 2). */
+/** One client secret. It ends at revocation, or when the grace period of a rotation expires (contract section 2). */
 type CredentialState = { readonly revokedAt: number | null; readonly expiresAt: number | null }
 
 export type CredentialStatus = 'live' | 'ended' | 'suspended'
 
-/** Suspended: it would work, but after an accepted loss it may be one that was revoked, and no operator has confirmed it. */
+/** Suspended: it has not ended, but a revocation may be among the data that was lost, and no operator has confirmed it. */
 export const credentialStatus = (
   credential: CredentialState & { readonly suspendedAt: number | null },
   nowMs: number,
@@ -14,17 +14,17 @@ export const credentialStatus = (
   return credential.suspendedAt === null ? 'live' : 'suspended'
 }
 
-/** Whether the secret has not ended at this moment (epoch milliseconds), whatever its app is. */
+/** Whether the secret has not ended at this moment (epoch milliseconds); the state of its app is not considered. */
 export const isUnended = (credential: CredentialState, nowMs: number): boolean =>
   credential.revokedAt === null && (credential.expiresAt === null || isInGrace(credential.expiresAt, nowMs))
 
-/** An end further off than any grace was set under a clock that has since been set back: doubt is a refusal. */
+/** An end beyond the longest grace period was set under a clock that has since been set back. Doubt is a refusal. */
 const isInGrace = (endsAtMs: number, nowMs: number): boolean =>
   nowMs < endsAtMs && endsAtMs - nowMs <= graceHours.maximum * 3_600_000 + clockToleranceMs
 
-/** Live secrets that one environment may have at the same time. */
+/** The most live secrets of one environment. */
 export const maximumLiveSecrets = 2
-/** Hours that a rotated secret goes on working, unless the caller says otherwise. */
+/** Hours that a rotated secret stays valid. */
 export const graceHours = { default: 24, maximum: 168 } as const
-/** The last use is written at most this often, so that a busy secret costs no write per call. */
+/** The last use is recorded at most this often, so that a busy secret does not cost a write per call. */
 export const lastUsePrecisionMs = 60_000

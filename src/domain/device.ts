@@ -1,17 +1,17 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { isRowKey, type RowKey, rowKeyLength } from './identifier.ts'
 
-/** How long a browser is known after somebody has signed in with it. */
+/** How long a browser is known after a sign-in. */
 export const deviceLifetimeSeconds = 365 * 24 * 3_600
-/** So many wrong passwords for its account, and a browser is known no longer. */
+/** After so many wrong passwords for its account a browser is no longer known. */
 export const mostDeviceFailures = 5
-/** So many browsers are known per user; the oldest make room. */
+/** The most known browsers of a user; a new one replaces the oldest. */
 export const mostDevices = 20
 
-/** What a known browser brings back: the key of its row, and a MAC that only this server can make. */
+/** The cookie of a known browser: the key of its row, and a MAC that only this server can compute. */
 export const deviceCookie = (serverKey: Uint8Array, key: RowKey): string => `${key}.${macOf(serverKey, key)}`
 
-/** The key in a genuine cookie; null for anything else, before the store is asked. Whether the browser is still known, the store tells. */
+/** The key in a genuine cookie, else null. The store decides whether the browser is still known. */
 export const readDeviceCookie = (serverKey: Uint8Array, text: string): RowKey | null => {
   const key = text.slice(0, rowKeyLength)
   if (!isRowKey(key)) return null
@@ -20,13 +20,13 @@ export const readDeviceCookie = (serverKey: Uint8Array, text: string): RowKey | 
   return given.length === expected.length && timingSafeEqual(given, expected) ? key : null
 }
 
-/** The word in front keeps it apart from everything else that the key signs. */
+/** The first word separates it from everything else that the key signs. */
 const macOf = (serverKey: Uint8Array, key: RowKey): string =>
   createHmac('sha256', serverKey)
     .update(JSON.stringify(['device', key]))
     .digest('base64url')
 
-/** The first that fits names the browser: most call themselves Chrome and Safari as well. */
+/** The first match names the browser, since most also contain Chrome and Safari. */
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\b(?:OPR|Opera|OPiOS)\//, 'Opera'],
@@ -37,7 +37,7 @@ const browsers: readonly (readonly [RegExp, string])[] = [
   [/^curl\//, 'curl'],
 ]
 
-/** The first that fits again: Android says Linux too, and phones say Mac OS X. */
+/** The first match again: Android also contains Linux, and iPhones Mac OS X. */
 const systems: readonly (readonly [RegExp, string])[] = [
   [/\biPhone\b/, 'iPhone'],
   [/\biPad\b/, 'iPad'],
@@ -48,20 +48,20 @@ const systems: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, 'Linux'],
 ]
 
-/** As much as is read; what matters stands at the front, and the header is whatever a caller sent. */
+/** Only the beginning is read: the header can have any length, and the names come first. */
 const readCharacters = 512
 
 /**
- * What a person would call the sender of this User-Agent, such as "Firefox on Linux"; null when it is none we know.
- * Made of our own words only, so nothing that a caller sent is kept. A hint to recognise a session by, never a proof.
+ * A name for the sender of this User-Agent, such as "Firefox on Linux"; null when it is unknown. It consists of our own
+ * words only, so nothing that a caller sent is stored. It helps to recognise a session and proves nothing.
  */
 export const browserLabel = (userAgent: string | null): string | null => {
   const text = (userAgent ?? '').slice(0, readCharacters)
-  const browser = firstFit(browsers, text)
-  const system = firstFit(systems, text)
+  const browser = firstMatch(browsers, text)
+  const system = firstMatch(systems, text)
   if (browser === null || system === null) return browser ?? system
   return `${browser} on ${system}`
 }
 
-const firstFit = (names: readonly (readonly [RegExp, string])[], text: string): string | null =>
+const firstMatch = (names: readonly (readonly [RegExp, string])[], text: string): string | null =>
   names.find(([pattern]) => pattern.test(text))?.[1] ?? null

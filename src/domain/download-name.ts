@@ -1,13 +1,13 @@
-/** What no file name may hold somewhere: controls and what turns the reading direction, paths, and what shells and Windows read. */
+/** Not allowed in file names on some system: control and direction characters, path separators, shell and Windows syntax. */
 const unsafe = /[\p{C}\p{Zl}\p{Zp}/\\:*?"<>|]/gu
-/** The longest name that every common file system takes, in bytes of UTF-8. */
+/** The longest name that every common file system accepts, in bytes of UTF-8. */
 const longestBytes = 255
-/** A longer ending is no extension. */
+/** A longer ending is not an extension. */
 const longestExtension = 20
 
 /**
- * The name under which an uploaded file is handed out: visible, without a path, neither hidden nor a device, and no longer than
- * file systems take. Rows outlive rules, so this holds for any text.
+ * A safe name for the download of an uploaded file: visible, without a path, not hidden, not a device, and not too long
+ * for file systems. It accepts any text, since a row may be older than the rules for uploads.
  */
 export const downloadName = (filename: string): string => {
   const visible = filename.toWellFormed().replaceAll(unsafe, '_').trim()
@@ -15,10 +15,10 @@ export const downloadName = (filename: string): string => {
   return shortened(isDevice(plain) ? `_${plain}` : plain) || 'artifact'
 }
 
-/** Windows takes these for devices, whatever extension they have. */
+/** Windows treats these as devices, with any extension. */
 const isDevice = (name: string): boolean => /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(name)
 
-/** Cuts the stem, since it is the extension that says how a file is opened. */
+/** Cuts the stem, since the extension decides how a file is opened. */
 const shortened = (name: string): string => {
   if (Buffer.byteLength(name) <= longestBytes) return name
   const dot = name.lastIndexOf('.')

@@ -1,6 +1,6 @@
 /**
- * Every way the platform says no: one class, one list of codes, one status for each (contract section 1).
- * Messages are fixed sentences; no value that a caller sent is ever repeated in one.
+ * Every refusal of the platform: one class, one list of codes, one status for each (contract section 1).
+ * Messages are fixed sentences and never repeat a value that a caller sent.
  */
 const errorCodes = {
   invalid_json: [400, 'The body is not valid JSON in UTF-8.'],
@@ -55,21 +55,21 @@ type ErrorStatus = (typeof errorCodes)[ErrorCode][0]
 export const isErrorCode = (value: string): value is ErrorCode => Object.hasOwn(errorCodes, value)
 /** The HTTP status of a code. */
 export const statusOf = (code: ErrorCode): ErrorStatus => errorCodes[code][0]
-/** The sentence of a code, for when nothing more exact can be said. */
+/** The default sentence of a code. */
 export const messageOf = (code: ErrorCode): string => errorCodes[code][1]
 
-/** The field at fault (`param`), facts for programs (`details`), and when to come back (whole seconds). */
+/** The field at fault (`param`), facts for programs (`details`), and when to retry (whole seconds). */
 export type ErrorFacts = {
   readonly param?: string
   readonly details?: Readonly<Record<string, unknown>>
   readonly retryAfterSeconds?: number
-  /** A sentence more exact than the code's own. Never built from a value of the request. */
+  /** A more exact sentence than the default. Never built from a value of the request. */
   readonly message?: string
-  /** The refusal of an earlier request under the same idempotency key, told again. */
+  /** It repeats the refusal of an earlier request with the same idempotency key. */
   readonly replayed?: true
 }
 
-/** The one error that leaves an operation on purpose; everything else is an `internal_error`. */
+/** The only error that operations throw on purpose; every other one becomes an `internal_error`. */
 export class PlatformError extends Error {
   readonly status: ErrorStatus
 
@@ -83,5 +83,5 @@ export class PlatformError extends Error {
   }
 }
 
-/** Makes the error; `throw refuse('invalid_client')` reads as the sentence it is. */
+/** Creates the error, as in `throw refuse('invalid_client')`. */
 export const refuse = (code: ErrorCode, facts?: ErrorFacts): PlatformError => new PlatformError(code, facts)

@@ -1,28 +1,28 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { isRowKey, type RowKey, rowKeyLength, uuidTimeOfKey } from './identifier.ts'
 
-/** What a ticket is made with: a key that only the server has, and what only this browser has. */
-export type TicketKeys = {
+/** The keys of a ticket: one that only the server has, and one that only this browser has. */
+type TicketKeys = {
   readonly server: Uint8Array
-  /** The session token, or before anyone has signed in the cookie of the visit. */
+  /** The session token, or before the sign-in the cookie of the visit. */
   readonly browser: string
 }
 
-/** What a form is for: the path that it is sent to, and facts that must come back as they were shown. */
+/** What a form is for: the path that it is sent to, and facts that must come back unchanged. */
 type FormPurpose = { readonly action: string; readonly bound: readonly string[] }
 
-/** The random order of IDs within a millisecond may borrow from the next ones. */
+/** Keys may run ahead of the clock when many are made in one millisecond. */
 const toleratedAheadMs = 1_000
 
 /**
- * The ticket that a form of a page carries: the key under which the store remembers that it was spent, and a MAC that
- * only this server can make, and only with the secret of the browser: so a ticket is good in this browser, for this
- * purpose, and nowhere else, and whoever has stolen a session cookie still has to load the page of a form.
+ * The ticket in a form: the key under which the store records that it was spent, and a MAC by this server over the
+ * browser's secret and the purpose. It is valid only in this browser and for this purpose, and a thief of a session
+ * cookie still has to load the page of the form.
  */
 export const formTicket = (keys: TicketKeys, purpose: FormPurpose, key: RowKey): string =>
   `${key}.${macOf(keys, purpose, key)}`
 
-/** The key of a ticket that is genuine, for this purpose and not older than `lifetimeMs`; else null. Whether it was spent, the store knows. */
+/** The key of a genuine ticket for this purpose, not older than `lifetimeMs`; else null. The store knows whether it was spent. */
 export const readFormTicket = (
   keys: TicketKeys,
   purpose: FormPurpose,
@@ -38,7 +38,7 @@ export const readFormTicket = (
   return age >= -toleratedAheadMs && age < moment.lifetimeMs ? key : null
 }
 
-/** JSON keeps the parts apart: no two lists of facts are written alike. */
+/** JSON separates the parts, so that no two lists of facts have the same text. */
 const macOf = ({ server, browser }: TicketKeys, { action, bound }: FormPurpose, key: RowKey): string =>
   createHmac('sha256', server)
     .update(JSON.stringify(['form-ticket', browser, key, action, ...bound]))

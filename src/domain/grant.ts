@@ -2,8 +2,8 @@ import { sameHash } from './secret.ts'
 
 /**
  * A grant is one authorization by one user for one client. Its `currentKey` names the only code or refresh token that
- * may continue it; whatever else of the family is presented has been spent. So a code exchange and a refresh are one
- * move, and one rule tells reuse from a lawful retry (RFC 6749 section 4.1.2, RFC 9700 section 4.14.2).
+ * may continue it; every other one of the grant has been spent. So a code exchange and a refresh are the same step, and
+ * one rule distinguishes reuse from a permitted retry (RFC 6749 section 4.1.2, RFC 9700 section 4.14.2).
  */
 type GrantState = {
   readonly clientId: string
@@ -21,30 +21,30 @@ type Presented = {
   readonly clientId: string
   readonly expired: boolean
   readonly userActive: boolean
-  /** SHA-256 over the idempotency key and the body; null when no key came. */
+  /** SHA-256 over the idempotency key and the body; null when no key was sent. */
   readonly fingerprint: Uint8Array | null
 }
 
 type ContinuationDecision =
-  /** It is the current one: check the rest, then spend it. */
+  /** It is the current one: check the rest of the request, then spend it. */
   | { readonly kind: 'continue' }
-  /** A lawful repeat of the last move: answer with the very same tokens. */
+  /** A permitted repeat of the last step: answer with the same tokens. */
   | { readonly kind: 'replay'; readonly salt: Uint8Array }
-  /** Spent before: the family is compromised and ends. */
+  /** It was spent before: the grant is compromised and ends. */
   | { readonly kind: 'reused' }
-  /** Not valid for this client, over or revoked; nothing changes. */
+  /** Not valid for this client, expired or revoked; nothing changes. */
   | { readonly kind: 'refused' }
 
-/** When a grant ends however often it is refreshed, in epoch milliseconds: no token of it lives longer. */
+/** When a grant expires however often it is refreshed, in epoch milliseconds. None of its tokens lives longer. */
 export const grantEndsAt = ({ createdAt }: { readonly createdAt: number }, lifetimeSeconds: number): number =>
   createdAt + lifetimeSeconds * 1000
 
-/** How long a lost answer can be asked for again, in milliseconds (contract section 3). */
+/** How long a request whose answer was lost may be repeated, in milliseconds (contract section 3). */
 export const retryWindowMs = 60_000
 
 /**
- * What becomes of a presented code or refresh token. Deciding changes nothing: the step that spends the token is an
- * update that holds only while its key is still the current one.
+ * Decides about a presented code or refresh token, and changes nothing. The update that spends it applies only while its
+ * key is still the current one.
  */
 export const decideContinuation = (grant: GrantState, presented: Presented, nowMs: number): ContinuationDecision => {
   if (grant.clientId !== presented.clientId) return { kind: 'refused' }
@@ -57,7 +57,7 @@ export const decideContinuation = (grant: GrantState, presented: Presented, nowM
   return presented.userActive ? { kind: 'replay', salt } : { kind: 'refused' }
 }
 
-/** Only the immediate predecessor, only the same request, only while the window is open. */
+/** Only for the direct predecessor, the same request, and while the retry window is open. */
 const retrySaltFor = (grant: GrantState, presented: Presented, nowMs: number): Uint8Array | null => {
   if (grant.retryKey !== presented.key || grant.retryUntil === null || nowMs >= grant.retryUntil) return null
   if (presented.fingerprint === null || grant.retryFingerprint === null) return null

@@ -1,20 +1,20 @@
-/** What the operator said of an install; withdrawn when its owner took it back before anybody had decided. */
+/** The operator's decision about an install; withdrawn when its owner cancelled it before a decision. */
 export const installApprovals = ['pending', 'approved', 'rejected', 'withdrawn'] as const
 export type InstallApproval = (typeof installApprovals)[number]
 /** Whether an install is in use. */
 export const installStates = ['active', 'inactive'] as const
 
-/** Who decides on a new install: an operator, or nobody, and then it is approved at once. */
+/** Whether an operator decides about a new install, or it is approved at once. */
 export const installApprovalRules = ['manual', 'automatic'] as const
 export type InstallApprovalRule = (typeof installApprovalRules)[number]
 
-/** An install of an app on a website or store: what the operator said, and whether it is in use. */
+/** An install of an app on a website or store: the operator's decision, and whether it is in use. */
 type InstallState = {
   readonly approval: InstallApproval
   readonly state: (typeof installStates)[number]
 }
 
-/** Each decision with the only state it may start from and the one it leads to. Approving makes active. */
+/** Each step with the only state it may start from and the one it leads to. Approval activates. */
 export const installSteps = {
   approve: { from: { approval: 'pending', state: 'inactive' }, to: { approval: 'approved', state: 'active' } },
   reject: { from: { approval: 'pending', state: 'inactive' }, to: { approval: 'rejected', state: 'inactive' } },
@@ -23,17 +23,17 @@ export const installSteps = {
 } as const satisfies Record<string, { readonly from: InstallState; readonly to: InstallState }>
 
 export type InstallStep = keyof typeof installSteps
-/** What an operator may do; to withdraw is the owner's. */
+/** The steps of an operator. Only the owner withdraws. */
 export type OperatorStep = Exclude<InstallStep, 'withdraw'>
 
-/** Whether an install lets its app do anything. */
+/** Whether the app of an install has access. */
 export const isInstallLive = ({ approval, state }: InstallState): boolean =>
   approval === 'approved' && state === 'active'
 
-/** How its owner ends it: back while nobody has decided, off once it is in use. */
+/** The steps by which its owner ends an install: withdraw before the decision, deactivate after it. */
 export type EndingStep = Extract<InstallStep, 'withdraw' | 'deactivate'>
 
-/** The step that ends it in the state that it is in; null when it is over. */
+/** The step that ends an install in this state; null when it has ended. */
 export const endingStep = ({ approval, state }: InstallState): EndingStep | null => {
   if (approval === 'pending') return 'withdraw'
   return state === 'active' ? 'deactivate' : null

@@ -14,7 +14,7 @@ export const isMapped = (address: IpAddress): boolean => address.isIPv4MappedAdd
 /** The longest spelling: eight groups, the last two as dotted IPv4. */
 const maximumLength = 45
 
-/** The address, or null for anything that is not plainly one: no zone, no port, no brackets, no leading zeros in IPv4. */
+/** The address; null for any other text, also with a zone, a port, brackets, or leading zeros in IPv4. */
 export const parseIpAddress = (text: string): IpAddress | null => {
   if (text.length > maximumLength || text.includes('%')) return null
   if (!text.includes(':')) return parseV4(text)
@@ -78,7 +78,7 @@ const networks = (...texts: readonly string[]): readonly IpNetwork[] =>
     return network
   })
 
-/** What the registry of special addresses (RFC 6890) takes from IPv4, and what clouds have put on a public address. */
+/** The special addresses of IPv4 (RFC 6890), and internal services of clouds on public addresses. */
 const closedV4 = networks(
   '0.0.0.0/8', // this network
   '10.0.0.0/8', // private (RFC 1918)
@@ -89,7 +89,7 @@ const closedV4 = networks(
   '172.16.0.0/12', // private
   '192.0.0.0/24', // protocol assignments, and the metadata of one cloud
   '192.0.2.0/24', // documentation
-  '192.88.99.0/24', // relays of 6to4, which lead anywhere
+  '192.88.99.0/24', // relays of 6to4, which forward anywhere
   '192.168.0.0/16', // private
   '198.18.0.0/15', // benchmarks
   '198.51.100.0/24', // documentation
@@ -98,7 +98,7 @@ const closedV4 = networks(
   '240.0.0.0/4', // reserved, and the broadcast address
 )
 
-/** All of IPv6 that is routed to everybody (RFC 4291 section 2.4); private, link-local, NAT64 and multicast are outside. */
+/** Global unicast of IPv6 (RFC 4291 section 2.4). Private, link-local, NAT64 and multicast addresses are outside. */
 const openV6 = networks('2000::/3')
 const closedV6 = networks(
   '2001::/23', // protocol assignments, Teredo among them
@@ -113,8 +113,8 @@ const isPublic = (address: IpAddress): boolean => {
 }
 
 /**
- * What forbids calling this address, as a resolver or a URL without brackets writes it; null when nothing does. An address
- * of an allowed network is fine whatever it is. IPv4 written as IPv6 is refused always: nobody needs that spelling.
+ * Why this address, as a resolver or a URL without brackets writes it, must not be called; null when it may be. An address
+ * in an allowed network always may. IPv4 written as IPv6 never may: no honest resolver needs that spelling.
  */
 export const addressFault = (text: string, allowed: readonly IpNetwork[]): AddressFault | null => {
   const address = parseIpAddress(text)

@@ -1,7 +1,7 @@
-/** `count` calls in `seconds`, spent at once or spread out. */
+/** `count` calls in `seconds`, at once or spread out. */
 export type RateLimit = { readonly count: number; readonly seconds: number }
 
-/** What each limit counts, and by what, is in the contract, section 5. */
+/** Section 5 of the contract says what each limit counts, and per what. */
 export const defaultRateLimits = {
   token: { count: 600, seconds: 60 },
   failed: { count: 120, seconds: 300 },
@@ -15,7 +15,7 @@ export const defaultRateLimits = {
 export type RateLimitPolicy = keyof typeof defaultRateLimits
 export type RateLimits = Readonly<Record<RateLimitPolicy, RateLimit>>
 
-/** How much one app and one account may keep. Each is a setting. */
+/** How much one app and one account may store. Each is a setting. */
 export const defaultQuotas = {
   /** Bytes of all uploaded artifacts of one app; an artifact used by several versions counts once. */
   artifactBytes: 1024 ** 3,
@@ -27,7 +27,7 @@ export type Quotas = Readonly<Record<keyof typeof defaultQuotas, number>>
 /** How many days audit events are kept (contract section 5). Each is a setting. */
 export const defaultAuditRetention = {
   days: 400,
-  /** Of refusals without a known caller. */
+  /** For refusals without a known caller. */
   anonymousDays: 30,
 } as const
 export type AuditRetention = Readonly<Record<keyof typeof defaultAuditRetention, number>>

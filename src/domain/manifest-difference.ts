@@ -1,17 +1,17 @@
 /** A JSON value as `JSON.parse` gives it. */
 type Json = unknown
 
-/** One place where two manifests differ. `path` reads like JavaScript: `permissions[0].host`, `["a key"]`. */
+/** One place where two JSON values differ. `path` has the syntax of JavaScript: `permissions[0].host`, `["a key"]`. */
 export type ManifestChange =
   | { readonly kind: 'added'; readonly path: string; readonly after: Json }
   | { readonly kind: 'removed'; readonly path: string; readonly before: Json }
   | { readonly kind: 'changed'; readonly path: string; readonly before: Json; readonly after: Json }
 
 /**
- * What a reviewer has to look at: every place where the second manifest is not the first, in the order in which the
- * second has its keys, what was removed last. The order of keys is no difference. A value that was not there before is
- * told whole, so the list is complete: applying it to the first manifest gives the second. Lists are compared place by
- * place. Told one by one, because a manifest may differ in a million places and nobody reads them all.
+ * Every place where the second value differs from the first, in the order of the second one's keys, removed keys last.
+ * The order of keys is no difference; lists are compared index by index. An added value is reported whole, so the list
+ * is complete: applying it to the first value gives the second. A generator, because manifests may differ in a million
+ * places and a page shows only the first ones.
  */
 export function* manifestDifference(before: Json, after: Json, path = ''): Generator<ManifestChange, void> {
   if (isList(before) && isList(after)) yield* compareLists(before, after, path)
@@ -24,7 +24,7 @@ type JsonObject = Readonly<Record<string, Json>>
 function* compareObjects(before: JsonObject, after: JsonObject, path: string): Generator<ManifestChange, void> {
   for (const key of Object.keys(after)) {
     const place = pathOfKey(path, key)
-    // Only what the manifest itself says: `__proto__` and `toString` are names like any other.
+    // Own keys only: `__proto__` and `toString` are ordinary keys here.
     if (Object.hasOwn(before, key)) yield* manifestDifference(before[key], after[key], place)
     else yield { kind: 'added', path: place, after: after[key] }
   }
@@ -42,7 +42,7 @@ function* compareLists(before: readonly Json[], after: readonly Json[], path: st
   }
 }
 
-/** A key that is no plain name is quoted, so that no two paths are written alike. */
+/** A key that is not a plain name is quoted, so that no two paths have the same text. */
 const pathOfKey = (path: string, key: string): string => {
   if (!/^[A-Za-z_$][\w$-]*$/.test(key)) return `${path}[${JSON.stringify(key)}]`
   return path === '' ? key : `${path}.${key}`

@@ -3,18 +3,18 @@ import { isWellFormedText } from './text.ts'
 /** Longest name of a person, app or resource, in UTF-16 code units. */
 const maximumLength = 200
 
-/** What can be seen of a text: no space or control of any kind, nor what fonts draw as nothing. */
+/** A visible character: not a space or control of any kind, and not one that fonts draw as nothing. */
 const visibleCharacter = /[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u
 
-/** More marks on one letter than any script has. They would be drawn over what stands above and below the name. */
+/** More marks on one letter than any script uses. They would cover the lines above and below the name. */
 const towerOfMarks = /\p{M}{9}/u
 
-/** What is wrong with a name that people will read, as a sentence; null when nothing is. */
+/** The fault of a name that people will read, as a sentence; null when it has none. */
 export const nameFault = (name: string): string | null => {
   if (!isWellFormedText(name)) return 'The name has broken characters.'
   if (!visibleCharacter.test(name)) return 'The name is empty.'
   if (name.length > maximumLength) return 'The name is longer than 200 characters.'
-  // Control characters, line ends and marks that reverse the reading direction would let a name pose as another text.
+  // With control characters, line ends or direction marks a name could imitate another text.
   if (/[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u.test(name)) {
     return 'The name has control characters.'
   }
@@ -22,12 +22,12 @@ export const nameFault = (name: string): string | null => {
   return null
 }
 
-/** What shows as nothing or as a space, apart from the plain space: a name could look like another one with it. */
+/** Drawn as nothing or as a space, except the plain space. With such a character a name could look like another one. */
 const unseenCharacter = /[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]--[ ]]/v
 
 /**
- * What is wrong with the name of an app, as a sentence; null when nothing is. An app must not look like another one or
- * like the platform itself: a name that begins or ends with the platform's name is refused.
+ * The fault of an app's name, as a sentence; null when it has none. An app must not look like another app or like the
+ * platform: a name that begins or ends with the platform's name is refused.
  */
 export const appNameFault = (name: string, platformName: string): string | null => {
   const fault = nameFault(name)
@@ -38,7 +38,7 @@ export const appNameFault = (name: string, platformName: string): string | null 
   return isPlatform ? 'An app must not carry the name of the platform: choose another name.' : null
 }
 
-/** As people read it: upper and lower case, full width and every kind of space or punctuation make no difference. */
+/** The words as people read them: case, full width, spaces and punctuation make no difference. */
 const wordsOf = (text: string): readonly string[] => {
   const folded = text.normalize('NFKC').toLowerCase()
   const words = folded.match(/[\p{L}\p{N}\p{M}]+/gu)
@@ -48,7 +48,7 @@ const wordsOf = (text: string): readonly string[] => {
 const isSame = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === other.length && one.every((word, index) => word === other[index])
 
-/** Scripts that are written together in one language count as one. */
+/** Scripts that one language uses together count as one. */
 const scripts: readonly (readonly [name: string, letters: RegExp])[] = [
   ['Latin', /\p{Script=Latin}/u],
   ['Cyrillic', /\p{Script=Cyrillic}/u],
@@ -69,10 +69,10 @@ const scripts: readonly (readonly [name: string, letters: RegExp])[] = [
 const letterOfAScript = /[\p{L}--[\p{Script=Common}\p{Script=Inherited}]]/v
 
 /** The letters of one script in a name, each once, in order. */
-export type ScriptInName = { readonly script: string; readonly letters: readonly string[] }
+type ScriptInName = { readonly script: string; readonly letters: readonly string[] }
 
 /**
- * The scripts of a name when there are several: letters of one can look like letters of another. Null for a name in one
+ * The scripts of a name that has several, since letters of one can look like letters of another; null for a name in one
  * script.
  */
 export const mixedScripts = (name: string): readonly ScriptInName[] | null => {

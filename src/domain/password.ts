@@ -2,7 +2,7 @@ import commonPasswords from './common-passwords.txt'
 import { isWellFormedText } from './text.ts'
 import { encodeBase62 } from './base62.ts'
 
-/** bcrypt reads 72 bytes, stops at NUL, and would drop the rest in silence (contract section 2). */
+/** bcrypt reads 72 bytes, stops at NUL, and silently ignores the rest (contract section 2). */
 const maximumBytes = 72
 const minimumCharacters = 8
 
@@ -18,8 +18,8 @@ export const passwordFault = (password: string): string | null => {
 const common: ReadonlySet<string> = new Set(commonPasswords.split('\n').filter((line) => !line.startsWith('#')))
 
 /**
- * Why a password cannot be a user's new one, as a sentence; null when it can. Signing in asks `passwordFault` alone, so
- * that a password which was set before a rule was made still works.
+ * Why a password cannot be a user's new one, as a sentence; null when it can. Sign-in checks `passwordFault` only, so that
+ * a password that is older than a rule still works.
  */
 export const newPasswordFault = (password: string): string | null =>
   passwordFault(password) ??
@@ -27,8 +27,8 @@ export const newPasswordFault = (password: string): string | null =>
     ? 'The password is one of the 10,000 most common ones, which are guessed first. Choose another.'
     : null)
 
-/** Random bytes that a generated password needs. */
+/** Random bytes of a generated password. */
 export const generatedPasswordBytes = 16
 
-/** 128 random bits in 22 letters and digits: nothing to escape in a shell, nothing to guess. */
+/** 128 random bits as 22 letters and digits, so that a shell needs no escapes. */
 export const generatedPassword = (random: Uint8Array): string => encodeBase62(random, 22)

@@ -1,14 +1,14 @@
 import { isSlug, nameFault } from './name.ts'
 import { parseTimestamp } from './timestamp.ts'
 
-/** Websites and stores: all that an app can read of a user (spec section 2). */
+/** Websites and stores: the only resources of a user that an app can read (spec section 2). */
 export const resourceKinds = ['site', 'store'] as const
 export type ResourceKind = (typeof resourceKinds)[number]
 /** Whether visitors can see it. */
 export const resourceStatuses = ['draft', 'published', 'archived'] as const
 export type ResourceStatus = (typeof resourceStatuses)[number]
 
-/** One website or store as an import states it. A time that was not given is null. */
+/** One website or store in an import. A time that is not given is null. */
 export type StatedResource = {
   readonly owner: string
   readonly kind: ResourceKind
@@ -23,7 +23,7 @@ type ReadResource =
   | { readonly kind: 'resource'; readonly resource: StatedResource }
   | { readonly kind: 'fault'; readonly message: string }
 
-/** Reads the JSON text of one resource; fields it does not know are ignored. A fault names its field. */
+/** Reads the JSON text of one resource; unknown fields are ignored. A fault names its field. */
 export const readResource = (text: string): ReadResource => {
   const record = parseObject(text)
   if (record === null) return { kind: 'fault', message: 'This is not a JSON object.' }
@@ -68,7 +68,7 @@ const parseObject = (text: string): object | null => {
   }
 }
 
-/** Only what the object itself has; a name that every object inherits is not there. */
+/** Own fields only, not those that every object inherits. */
 const fieldOf = (record: object, field: string): unknown => Object.getOwnPropertyDescriptor(record, field)?.value
 
 const textOf = (record: object, field: string): string => {
@@ -85,7 +85,7 @@ const oneOf = <T extends string>(record: object, field: string, allowed: readonl
   return found
 }
 
-/** Null stands for a time that is not given, as it does in every answer. */
+/** Null means not given, as in every answer. */
 const timeOf = (record: object, field: string): number | null => {
   const value = fieldOf(record, field)
   if (value === undefined || value === null) return null

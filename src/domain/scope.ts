@@ -18,7 +18,7 @@ type ScopeCaller = 'app' | 'user'
 type ScopeEntry = {
   readonly callers: readonly ScopeCaller[]
   readonly availability: 'available' | 'preview' | 'issuable' | 'planned' | 'restricted'
-  /** What it allows, as a person is told on a consent page. */
+  /** What it allows, in the words of the consent page. */
   readonly words: string
 }
 export type ScopeName = keyof typeof scopeCatalogue
@@ -31,8 +31,8 @@ const maximumLength = 1000
 
 const rememberedTexts = 256
 /**
- * Apps ask for the same few scopes with every call: what the latest texts said is kept, and forgotten all at once. What is
- * longer than any scope may be is read and not kept.
+ * Apps send the same few scopes with every call, so the results for recent texts are kept, up to a limit, and then all
+ * dropped. A text that is too long to be a scope is not kept.
  */
 const remembered = <T>(read: (text: string) => T): ((text: string) => T) => {
   const known = new Map<string, T>()
@@ -50,13 +50,13 @@ const entries: readonly (readonly [string, ScopeEntry])[] = Object.entries(scope
 const catalogued = new Set(entries.map(([name]) => name))
 const isScopeName = (name: string): name is ScopeName => catalogued.has(name)
 const sortedNames: readonly ScopeName[] = [...catalogued].filter(isScopeName).toSorted()
-/** Sorted and each once: picked from the few there are, which is faster than sorting. */
+/** Sorted and without repeats. Filtering the few existing names is faster than sorting. */
 const ordered = (scopes: readonly ScopeName[]): readonly ScopeName[] =>
   sortedNames.filter((name) => scopes.includes(name))
 
 /**
- * Reads a scope string (RFC 6749 section 3.3): names that exist and can be issued, sorted, each once. Only a space
- * separates. An unknown name outweighs a planned one.
+ * Reads a scope string (RFC 6749 section 3.3): existing names that can be issued, sorted and without repeats. Only a space
+ * separates names. An unknown name is reported before a planned one.
  */
 export const parseScope = (text: string): ParsedScope =>
   text.length > maximumLength ? { kind: 'refused', code: 'invalid_scope' } : readScope(text)
@@ -69,23 +69,23 @@ const readScope = remembered((text: string): ParsedScope => {
   return { kind: 'scopes', scopes: ordered(known) }
 })
 
-/** Scopes as the store keeps them: written by `formatScope`, so every name was known when it was written. */
+/** Scopes from the store. `formatScope` wrote them, so every name was known then. */
 export const parseStoredScope = remembered((text: string): readonly ScopeName[] => text.split(' ').filter(isScopeName))
 
-/** The scopes as the store and every answer have them: sorted, one space between. */
+/** The scopes for the store and for answers: sorted, separated by one space. */
 export const formatScope = (scopes: readonly ScopeName[]): string => ordered(scopes).join(' ')
 
 /** Scopes that a caller of this kind can be given. */
 export const scopesFor = (caller: ScopeCaller): readonly ScopeName[] => scopesByCaller[caller]
 
-/** Each scope that is in any of the lists, sorted. */
+/** The scopes that are in any of the lists, sorted. */
 export const unionOf = (lists: readonly (readonly ScopeName[])[]): readonly ScopeName[] => ordered(lists.flat())
 
 /** The scopes that are in both lists, sorted. */
 export const commonTo = (some: readonly ScopeName[], others: readonly ScopeName[]): readonly ScopeName[] =>
   ordered(some.filter((name) => others.includes(name)))
 
-/** Whether all of the first are among the second. */
+/** Whether every scope of the first list is in the second. */
 export const isSubset = (some: readonly ScopeName[], all: readonly ScopeName[]): boolean =>
   some.every((name) => all.includes(name))
 

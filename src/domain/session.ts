@@ -8,7 +8,7 @@ type SessionState = {
   readonly createdAt: number
   readonly expiresAt: number
   readonly endedAt: number | null
-  /** The last use that was recorded; null when there is none since it began. */
+  /** The last recorded use; null when there was none since the sign-in. */
   readonly lastUsedAt: number | null
   readonly userStatus: UserStatus
 }
@@ -16,7 +16,7 @@ type SessionState = {
 const usedAt = ({ createdAt, lastUsedAt }: Pick<SessionState, 'createdAt' | 'lastUsedAt'>): number =>
   lastUsedAt ?? createdAt
 
-/** Whether the session works at this moment (epoch milliseconds): it has neither ended nor expired, and was used lately. */
+/** Whether the session works at this moment (epoch milliseconds): not ended, not expired, and used recently. */
 export const isSessionLive = (session: SessionState, nowMs: number, idleSeconds: number): boolean =>
   isValidAt(session, nowMs) &&
   session.endedAt === null &&
@@ -24,20 +24,20 @@ export const isSessionLive = (session: SessionState, nowMs: number, idleSeconds:
   nowMs - usedAt(session) < idleSeconds * 1000
 
 /**
- * Uses up to this moment are recorded already: another one is not, so that a busy session is written at most every five
- * minutes, or ten times in its idle time.
+ * A session whose recorded use is later than this moment needs no new record, so that a busy session is written at most
+ * every five minutes, or ten times in its idle time.
  */
 export const recordedUntil = (nowMs: number, idleSeconds: number): number =>
   nowMs - Math.min(5 * 60_000, idleSeconds * 100)
 
-/** Whether this use of a live session has to be recorded. */
+/** Whether this use of a live session must be recorded. */
 export const isUseUnrecorded = (
   session: Pick<SessionState, 'createdAt' | 'lastUsedAt'>,
   nowMs: number,
   idleSeconds: number,
 ): boolean => usedAt(session) <= recordedUntil(nowMs, idleSeconds)
 
-/** All that a page in a frame stands on: the install, the app, the user, and that user's session in this browser. */
+/** What an embedded session depends on: the install, the app, the user, and the user's session in this browser. */
 type EmbeddingState = {
   readonly installApproval: InstallApproval
   readonly installState: (typeof installStates)[number]
@@ -55,23 +55,23 @@ type EmbeddedSessionState = EmbeddingState & {
   readonly endedAt: number | null
 }
 
-/** As the store keeps scopes. */
+/** Scopes in the form of the store. */
 type ScopesNow = {
   readonly environment: Environment
   readonly agreedScopes: string
-  /** Of the version that is live and of the development head; null when there is none. */
+  /** Of the live version and of the development head; null when there is none. */
   readonly liveScopes: string | null
   readonly headScopes: string | null
 }
 
-/** What a page may do at this moment: what it was opened with, as far as the owner agrees to it and the version asks for it. */
+/** The scopes that a page has now: those it was opened with, if the owner still agrees and the version still asks. */
 export const embeddedScopes = (openedWith: string, now: ScopesNow): readonly ScopeName[] => {
   const asked = now.environment === 'production' ? now.liveScopes : now.headScopes
   const agreed = commonTo(parseStoredScope(openedWith), parseStoredScope(now.agreedScopes))
   return commonTo(agreed, parseStoredScope(asked ?? ''))
 }
 
-/** What ends it from outside; null while nothing has. The first thing that has ended is told. */
+/** Why an embedded session no longer works, by the first of its dependencies that has ended; null while all hold. */
 export const embeddingFault = (
   state: EmbeddingState,
   nowMs: number,
@@ -93,17 +93,17 @@ export const embeddingFault = (
 export const isEmbeddedSessionLive = (session: EmbeddedSessionState, nowMs: number, idleSeconds: number): boolean =>
   isValidAt(session, nowMs) && session.endedAt === null && embeddingFault(session, nowMs, idleSeconds) === null
 
-/** A spent code, and where and when it is presented again. */
+/** A spent code that is presented again. */
 type RepeatedUse = {
   readonly code: { readonly origin: string; readonly spentAt: number | null; readonly spentFrom: string | null }
   readonly origin: string | null
   readonly address: string
 }
 
-/** A page that sends its code twice, as one that is loaded twice does, sends it so soon. */
+/** A page that is loaded twice sends its code again within this time. */
 const repeatWindowMs = 2_000
 
-/** Whether a spent code comes from the page that spent it: its origin and address, at once. Anything else has a copy of the code. */
+/** Whether a spent code comes from the page that spent it: same origin and address, and at once. Otherwise it was copied. */
 export const isOwnRepeat = ({ code, origin, address }: RepeatedUse, nowMs: number): boolean =>
   code.spentAt !== null &&
   nowMs - code.spentAt <= repeatWindowMs &&

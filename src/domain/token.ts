@@ -3,7 +3,7 @@ import { isUnended } from './credential.ts'
 import { isValidAt } from './lifetimes.ts'
 import type { UserStatus } from './user.ts'
 
-/** What an app token's life depends on: itself, the secret that minted it, and the app (spec section 5, point 6). */
+/** What an app token depends on: its own row, the secret that it was issued to, and the app (spec section 5, point 6). */
 type AppTokenState = {
   readonly createdAt: number
   readonly expiresAt: number
@@ -13,17 +13,17 @@ type AppTokenState = {
   readonly appStatus: AppStatus
 }
 
-/** Whether the token works at this moment (epoch milliseconds), as far as the row tells. */
+/** Whether the token works at this moment (epoch milliseconds). */
 export const isAppTokenLive = (token: AppTokenState, nowMs: number): boolean =>
   isValidAt(token, nowMs) &&
   token.revokedAt === null &&
-  // A secret is suspended together with the end of every token, so its suspension need not be read here.
+  // Suspending secrets ends all tokens as well, so their suspension need not be read here.
   isUnended({ revokedAt: token.credentialRevokedAt, expiresAt: token.credentialExpiresAt }, nowMs) &&
   token.appStatus === 'active'
 
 /**
- * What a user access token's life depends on: itself, its grant, the app and the user (spec section 5, point 6). It
- * must belong to the grant's current pair: a refresh ends the access token it replaces (contract section 3).
+ * What a user access token depends on: its own row, its grant, the app and the user (spec section 5, point 6). It must
+ * belong to the grant's current pair: a refresh ends the access token that it replaces (contract section 3).
  */
 type UserAccessTokenState = {
   readonly createdAt: number
@@ -34,7 +34,7 @@ type UserAccessTokenState = {
   readonly userStatus: UserStatus
 }
 
-/** Whether the token of this key works at this moment (epoch milliseconds), as far as the row tells. */
+/** Whether the token of this key works at this moment (epoch milliseconds). */
 export const isUserAccessTokenLive = (key: string, token: UserAccessTokenState, nowMs: number): boolean =>
   isValidAt(token, nowMs) &&
   token.grantCurrentKey === key &&
@@ -42,7 +42,7 @@ export const isUserAccessTokenLive = (key: string, token: UserAccessTokenState, 
   token.appStatus === 'active' &&
   token.userStatus === 'active'
 
-/** What a refresh token's life depends on: itself, its grant, the app and the user (spec section 5, point 6). */
+/** What a refresh token depends on: its own row, its grant, the app and the user (spec section 5, point 6). */
 type RefreshTokenState = {
   readonly createdAt: number
   readonly expiresAt: number
@@ -51,7 +51,7 @@ type RefreshTokenState = {
   readonly userStatus: UserStatus
 }
 
-/** Whether the token of this key could be refreshed at this moment (epoch milliseconds): it is alive and not spent. */
+/** Whether the token of this key can be used at this moment (epoch milliseconds): it is live and not spent. */
 export const isRefreshTokenLive = (key: string, token: RefreshTokenState, nowMs: number): boolean =>
   isValidAt(token, nowMs) &&
   token.grant.currentKey === key &&

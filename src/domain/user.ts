@@ -1,16 +1,16 @@
-/** A disabled user keeps everything and can do nothing; enabling gives it back. */
+/** A disabled user keeps all data and has no access until an operator enables the account. */
 export const userStatuses = ['active', 'disabled'] as const
 export type UserStatus = (typeof userStatuses)[number]
 
 const atom = "[a-z0-9!#$%&'*+/=?^_`{|}~-]+"
 const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
-/** Atoms with dots between them (RFC 5321 section 4.1.2), then a host name. A dot ends each, so no text fits twice. */
+/** Atoms with dots between them (RFC 5321 section 4.1.2), then a host name. Matching takes linear time: dots separate all parts. */
 const form = new RegExp(`^${atom}(?:\\.${atom})*@${label}(?:\\.${label})*$`)
 
-/** The address in lower case, as it is stored and compared; null when it is not one. Nothing is trimmed. */
+/** The address in lower case, as it is stored and compared; null for any other text. Nothing is trimmed. */
 export const normalizeEmail = (text: string): string | null => {
   if (text.length > 254) return null // RFC 5321 section 4.5.3.1.3, without the angle brackets
-  if (!/^[\x21-\x7e]+$/.test(text)) return null // before lowering: some letters beyond ASCII are lowered into it
+  if (!/^[\x21-\x7e]+$/.test(text)) return null // before toLowerCase, which turns some other letters into ASCII
   const address = text.toLowerCase()
   return address.indexOf('@') <= 64 && form.test(address) ? address : null
 }

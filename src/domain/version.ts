@@ -1,6 +1,6 @@
 import { isWellFormedText } from './text.ts'
 
-/** The life of a version (contract section 3). Content is immutable from `submitted` on. */
+/** The states of a version (contract section 3). Its content is immutable from `submitted` on. */
 export const versionStatuses = ['draft', 'submitted', 'approved', 'active', 'superseded', 'rejected'] as const
 export type VersionStatus = (typeof versionStatuses)[number]
 
@@ -15,32 +15,32 @@ export const versionSteps = {
 
 export type VersionStep = keyof typeof versionSteps
 
-/** Only a version that was live before can become live again by a rollback. */
+/** A rollback can only restore a version that was live before. */
 export const isProductionRollbackTarget = (status: VersionStatus): boolean => status === 'superseded'
 
 /**
- * The largest manifest, as JSON in UTF-8. The 16 MiB of an upload are for its artifact: lists and reviews hold many manifests
- * whole, and a person has to read them.
+ * The largest manifest, as JSON in UTF-8. It is much smaller than the 16 MiB of an upload, because lists and reviews hold
+ * many manifests and people read them.
  */
 export const manifestLimitBytes = 256 * 1024
 
-/** The largest upload (contract section 3), and the pieces in which it is stored. */
+/** The largest artifact (contract section 3), and the size of the pieces in which it is stored. */
 export const artifactLimits = { bytes: 10 * 1024 * 1024, chunkBytes: 256 * 1024 } as const
 
 const number = '(?:0|[1-9]\\d*)'
 const identifier = `(?:${number}|\\d*[A-Za-z-][0-9A-Za-z-]*)`
 const build = '[0-9A-Za-z-]+'
-/** SemVer 2.0.0: numbers without leading zeros, then optional pre-release and build identifiers. Nothing is counted. */
+/** SemVer 2.0.0: numbers without leading zeros, then optional pre-release and build identifiers. */
 const semanticVersionForm = new RegExp(
   `^${number}\\.${number}\\.${number}(?:-${identifier}(?:\\.${identifier})*)?(?:\\+${build}(?:\\.${build})*)?$`,
 )
 const longestSemanticVersion = 64
 
-/** At most 64 characters (contract section 3), so that no text makes the search long. */
+/** At most 64 characters (contract section 3), which also bounds the time of the match. */
 export const isSemanticVersion = (text: string): boolean =>
   text.length <= longestSemanticVersion && semanticVersionForm.test(text)
 
-/** Why a version was rejected: what its owner reads, and what there is to mend. */
+/** Why a version was rejected: a message for its owner, and the places to correct. */
 type RejectionText = {
   readonly message: string
   readonly items: readonly { readonly path: string; readonly message: string }[]
@@ -49,9 +49,9 @@ type RejectionText = {
 const longestRejectionText = 2_000
 const mostRejectionItems = 100
 
-/** What is wrong with it, as a sentence; null when nothing is. */
+/** The fault of a rejection, as a sentence; null when it has none. */
 export const rejectionFault = ({ message, items }: RejectionText): string | null => {
-  if (message.trim() === '') return 'A rejection says why: the message is empty.'
+  if (message.trim() === '') return 'The message of a rejection is empty.'
   if (items.length > mostRejectionItems) return `A rejection has at most ${mostRejectionItems} items.`
   const texts = [message, ...items.flatMap((item) => [item.path, item.message])]
   if (texts.some((text) => text.length > longestRejectionText))

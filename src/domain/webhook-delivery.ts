@@ -3,13 +3,13 @@ export const disabledReasons = ['by_hand', 'gone', 'failing'] as const
 export type DisabledReason = (typeof disabledReasons)[number]
 export const endpointStatuses = ['enabled', 'disabled'] as const
 
-/** Waiting for its first or next attempt, taken by the receiver, or given up. */
+/** Waiting for its first or next attempt, accepted by the receiver, or given up. */
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const
 export type DeliveryState = (typeof deliveryStates)[number]
 
 /**
- * Why an attempt had no answer. `address_refused`: the host leads where it must not. `no_secret`: there is none to sign
- * with, as after the restore of a backup that is older than a rotation; nothing is sent unsigned.
+ * Why an attempt had no answer. `address_refused`: the host has an address that must not be called. `no_secret`: there is
+ * no secret to sign with, as after the restore of a backup that is older than a rotation; nothing is sent unsigned.
  */
 export const attemptErrors = [
   'no_secret',
@@ -26,30 +26,30 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
-/** How long after each attempt the next one comes: ten attempts in a little over three days. */
+/** The pause after each attempt: ten attempts in a little over three days. */
 const pauses = [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour]
 export const maximumAttempts = pauses.length + 1
-/** A pause grows by up to this part of it, so that receivers which were down together are not called together. */
+/** A pause grows by up to this fraction, so that receivers that were down together are not called together. */
 const jitter = 0.2
 /** A receiver may ask for a longer pause (Retry-After, RFC 9110 section 10.2.3), up to this. */
 const longestAskedPauseMs = day
-/** An endpoint that has taken nothing for so long is disabled. */
+/** An endpoint that has accepted nothing for so long is disabled. */
 export const failingForMs = 5 * day
-/** Events, deliveries and attempts are kept for so long. */
+/** How long events, deliveries and attempts are kept. */
 export const webhookHistoryMs = 30 * day
-/** How long an attempt may take, from the name to the end of the answer. */
+/** How long an attempt may take, from resolving the name to the end of the answer. */
 export const attemptTimeoutMs = 15 * second
 
-/** What came of one attempt. `status` is null when there was no answer. */
+/** The result of one attempt. `status` is null when there was no answer. */
 type AttemptResult = { readonly status: number | null; readonly retryAfter: string | null }
 
 type AttemptFacts = {
   readonly result: AttemptResult
   /** Attempts before this one. */
   readonly attempts: number
-  /** A `ping` is not repeated, and no failure of it counts against the endpoint. */
+  /** A `ping` is not repeated, and its failure does not count against the endpoint. */
   readonly isPing: boolean
-  /** Since when the endpoint has taken nothing; null while it takes what it is sent. */
+  /** Since when the endpoint has accepted nothing; null while it accepts what is sent. */
   readonly failingSince: number | null
   readonly now: number
   /** From 0 to 1. */
@@ -61,11 +61,11 @@ type AttemptDecision = {
     | { readonly state: 'delivered' | 'failed'; readonly nextAttemptAt: null }
     | { readonly state: 'pending'; readonly nextAttemptAt: number }
   readonly failingSince: number | null
-  /** Null unless the endpoint is to be disabled now. */
+  /** Why the endpoint is disabled now; null when it is not. */
   readonly disable: Exclude<DisabledReason, 'by_hand'> | null
 }
 
-/** What follows from an attempt, for the delivery and for the endpoint. */
+/** The consequences of an attempt for the delivery and for the endpoint. */
 export const decideAttempt = (facts: AttemptFacts): AttemptDecision => {
   const { result, attempts, isPing, failingSince, now } = facts
   if (isDelivered(result.status)) {
@@ -82,19 +82,19 @@ export const decideAttempt = (facts: AttemptFacts): AttemptDecision => {
   }
 }
 
-/** Until when an endpoint is to be sent nothing, events that are due among it; null when it asks for no pause. */
+/** Until when the endpoint asks to be sent nothing at all; null when it asks for no pause. */
 export const restAskedFor = (result: AttemptResult, now: number): number | null => {
   if (isDelivered(result.status)) return null
   const asked = Math.min(askedPause(result.retryAfter, now) ?? 0, longestAskedPauseMs)
   return asked === 0 ? null : now + asked
 }
 
-/** Standard Webhooks: 2xx is taken; everything else is not, a redirect among it. */
+/** Standard Webhooks: only 2xx is accepted; a redirect is not. */
 export const isDelivered = (status: number | null): boolean => status !== null && status >= 200 && status < 300
 
 /**
- * Not by the first attempt of an event: where little happens, an endpoint that was down long ago, and had nothing to take
- * since, would be disabled by one bad moment.
+ * The first attempt of an event never disables an endpoint. With rare events, one that failed long ago and was sent nothing
+ * since would be disabled by a second short failure.
  */
 const reasonToDisable = (status: number | null, since: number | null, { attempts, isPing, now }: AttemptFacts) => {
   if (status === 410) return 'gone'
@@ -107,7 +107,7 @@ const pauseAfter = ({ attempts, result, now, chance }: AttemptFacts): number => 
   return Math.ceil(Math.max(planned, asked))
 }
 
-/** Milliseconds that a Retry-After asks for, in seconds or as a date; null when it says nothing that can be read. */
+/** The milliseconds of a Retry-After, which has seconds or a date; null when it cannot be read. */
 const askedPause = (retryAfter: string | null, now: number): number | null => {
   if (retryAfter === null) return null
   if (/^\d+$/.test(retryAfter)) return Number(retryAfter) * second

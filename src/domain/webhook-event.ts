@@ -1,7 +1,7 @@
 import { currentApiVersion } from './api-version.ts'
 import { type Environment, environments } from './app.ts'
 
-/** Everything that an endpoint can be told; it chooses some. A `ping` goes to the endpoint that is tested. */
+/** Every kind of event; an endpoint chooses some. A `ping` goes only to the endpoint that is tested. */
 export const webhookKinds = [
   'install.created',
   'install.approved',
@@ -31,17 +31,17 @@ export type WebhookKind = (typeof webhookKinds)[number]
 
 export const isWebhookKind = (text: string): text is WebhookKind => webhookKinds.some((kind) => kind === text)
 
-/** The most endpoints that an app may have in one environment. */
+/** The most endpoints of an app in one environment. */
 export const maximumEndpoints = 10
 
-/** Kinds as they are stored: in the order of the list, each once, one space between. */
+/** Kinds in the form of the store: in the order of the list, without repeats, separated by one space. */
 export const formatKinds = (kinds: readonly WebhookKind[]): string =>
   webhookKinds.filter((kind) => kinds.includes(kind)).join(' ')
 
-/** Kinds read back from the store; what this program does not know is left out. */
+/** Kinds from the store; those that this program does not know are left out. */
 export const parseStoredKinds = (text: string): readonly WebhookKind[] => text.split(' ').filter(isWebhookKind)
 
-/** As much of a row of the audit as decides what endpoints are told. `detail` is JSON. */
+/** The parts of an audit event that decide about webhook events. `detail` is JSON. */
 export type AuditFact = {
   readonly id: string
   readonly appId: string | null
@@ -52,7 +52,7 @@ export type AuditFact = {
   readonly detail: string | null
 }
 
-/** IDs and states; never a secret, a name or anything else of a person. */
+/** IDs and states; never a secret, a name or other personal data. */
 type WebhookData = Readonly<Record<string, string | number | null | readonly string[]>>
 
 /** One event for the endpoints of an app in one environment. */
@@ -64,17 +64,17 @@ export type ToldEvent = {
   readonly data: WebhookData
 }
 
-/** Kinds whose rows tell of a refusal: a token that came back was refused, and its grant has ended. */
+/** Refusals that are announced: a spent token was presented again, so its grant has ended. */
 const toldRefusals = new Set(['grant.reuse_detected'])
 
 /** The actions of the audit that webhook endpoints hear of. */
 export type AnnouncedAction =
   Exclude<WebhookKind, 'ping' | 'version.superseded'> | 'install.withdrawn' | 'install.scopes_changed'
 
-/** Actions that have another name outside. */
+/** Audit actions with another name in webhooks. */
 const otherNames: ReadonlyMap<string, WebhookKind> = new Map([
-  ['install.withdrawn', 'install.deactivated'], // an owner takes back what nobody has decided yet
-  ['install.scopes_changed', 'grant.scopes_changed'], // an owner agrees to what the live version asks for by now
+  ['install.withdrawn', 'install.deactivated'], // the owner cancels before an operator has decided
+  ['install.scopes_changed', 'grant.scopes_changed'], // the owner agrees to the scopes of the live version
 ])
 
 /**
@@ -106,7 +106,7 @@ const newsOf = (fact: AuditFact): readonly News[] => {
   return superseded === null ? [own] : [superseded, own]
 }
 
-/** A version that goes live takes the place of the one that was. */
+/** A version that goes live supersedes the one that was live. */
 const replacedBy = (kind: WebhookKind, fact: AuditFact, detail: Detail): News | null => {
   const versionId = kind === 'version.activated' ? detail['superseded'] : null
   if (typeof versionId !== 'string') return null
@@ -126,7 +126,7 @@ const subjectOf = ({ action, target }: AuditFact): WebhookData => {
   return name === undefined ? {} : { [name]: target }
 }
 
-/** Where each action leaves what it is about. */
+/** The state after each action. */
 const states: Readonly<Record<string, WebhookData>> = {
   'install.created': { approval: 'pending', state: 'inactive' },
   'install.approved': { approval: 'approved', state: 'active' },
@@ -153,7 +153,7 @@ const states: Readonly<Record<string, WebhookData>> = {
 
 const stateOf = (action: string): WebhookData => states[action] ?? {}
 
-/** What of the detail of a row may be told. What is not here stays inside. */
+/** The details of an audit event that may be sent. All others stay internal. */
 const shownDetails: Partial<Record<WebhookKind, readonly string[]>> = {
   'install.created': ['approval', 'state'],
   'grant.created': ['clientId', 'scope'],
@@ -185,8 +185,8 @@ const detailOf = ({ detail }: AuditFact): Detail => {
 }
 
 /**
- * The ID of an event from the ID of its row, so that one leads to the other and no chance is needed in the transaction.
- * Several events of one row differ in a digit that the rows of one transaction have in common.
+ * The ID of a webhook event, made from the ID of its audit event, so that one leads to the other and the transaction
+ * needs no randomness. Several events of one audit event differ in a digit that is equal in all rows of a transaction.
  */
 const eventId = (auditId: string, index: number): string => {
   const uuid = auditId.slice(auditId.indexOf('_') + 1)
@@ -195,7 +195,7 @@ const eventId = (auditId: string, index: number): string => {
 }
 const countedDigit = 19
 
-/** The body that is sent, at most some hundred bytes. `at` is epoch milliseconds. */
+/** The body of a webhook, at most some hundred bytes. `at` is epoch milliseconds. */
 export const webhookBody = (event: Omit<ToldEvent, 'appId'>, at: number): string =>
   JSON.stringify({
     id: event.id,

@@ -1,4 +1,4 @@
-/** An error as far as it may be logged: what kind, which code, where; and the message where it is surely not a caller's. */
+/** The parts of an error that may be logged: its kind, code and place; the message only if it cannot contain a caller's data. */
 type DescribedCause = {
   readonly name: string
   readonly code?: string
@@ -10,7 +10,7 @@ type DescribedCause = {
 const deepest = 4
 const frames = 8
 
-/** Errors whose messages are the engine's or the store's own sentences; what they quote is blanked all the same. */
+/** Errors whose messages are sentences of the engine or the store. Quoted parts are removed even from these. */
 const ownMessages = new Set([
   'TypeError',
   'ReferenceError',
@@ -34,14 +34,14 @@ export const describeCause = (thrown: unknown, depth = 0): DescribedCause => {
   }
 }
 
-/** Whatever stands in quotes, and every word long enough to be a secret. */
+/** Removes quoted parts, and every word that is long enough to be a secret. */
 const blank = (message: string): string =>
   message
     .slice(0, 300)
     .replaceAll(/(["'`]).*?(?:\1|$)/gs, '$1…$1')
     .replaceAll(/[^\s.]{20,}/g, '…')
 
-/** Only the lines that name a place: the first lines of a stack repeat the message. */
+/** Only the lines with a place, since the first lines of a stack repeat the message. */
 const framesOf = (error: Error): readonly string[] =>
   (error.stack ?? '')
     .split('\n')

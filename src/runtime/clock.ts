@@ -1,38 +1,38 @@
-/** The two times a decision may need. Epoch milliseconds, whole. */
+/** The times that decisions need, in whole epoch milliseconds. */
 export type Clock = {
   /**
-   * For granting and refusing: never behind the time this clock trusts, so that setting the machine's clock back revives
-   * nothing, and never behind the machine's clock, so that a token is refused rather than used too long.
+   * For granting and refusing. It is never behind the trusted time, so that setting the machine's clock back revives
+   * nothing, and never behind the machine's clock, so that no token is used too long.
    */
   now(): number
-  /** For deleting: the earlier of the two, so that a machine clock that jumped ahead deletes nothing alive. */
+  /** For deleting: the earlier of the two, so that nothing live is deleted when the machine's clock jumps ahead. */
   purgeBefore(): number
-  /** The trusted time, to be kept with the data and handed to the next start as `highWater`. */
+  /** The trusted time. It is stored with the data and passed to the next start as `highWater`. */
   highWater(): number
-  /** The machine's clock as it stands, for telling other machines the time. It decides nothing here: it may jump. */
+  /** The machine's clock, for telling other machines the time. No decision here uses it, since it may jump. */
   wall(): number
 }
 
-export type TimeSources = {
+type TimeSources = {
   /** The machine's clock, epoch milliseconds; may jump. */
   readonly wall: () => number
-  /** Milliseconds since some fixed moment; never jumps. */
+  /** Milliseconds since a fixed moment; never jumps. */
   readonly monotonic: () => number
 }
 
 /** How long the machine's clock must stay ahead before the trusted time follows it. */
 const beliefMs = 3_600_000
 
-/** The fastest that an honest clock is slewed is 500 in a million; twice that is followed at once. */
+/** Clock synchronisation slews by at most 500 parts per million; twice that is followed at once. */
 const slewPerMs = 0.001
 
-/** Ahead by less than this is not a jump. */
+/** A smaller difference is not a jump. */
 const toleranceMs = 100
 
 /**
- * Trusted time starts from the machine's clock, or from the last high-water mark where there is one, and then runs with
- * the monotonic clock. It follows the machine's clock ahead slowly, or at once after it has stayed ahead for an hour,
- * and then only by the least it was ahead in that hour. It never goes back.
+ * The trusted time starts at the last high-water mark, or at the machine's clock if there is none, and runs with the
+ * monotonic clock. If the machine's clock is ahead, it follows slowly; after an hour ahead it jumps, by the smallest
+ * difference of that hour. It never goes back.
  */
 export const createClock = (sources: TimeSources, highWater: number | null): Clock => {
   let trusted = highWater ?? sources.wall()

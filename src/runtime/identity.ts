@@ -1,16 +1,16 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
-/** Who runs this process, as the machine knows it: not from the environment, where anyone may write any name. */
+/** The user who runs this process, from the system and not from the environment, which anyone can change. */
 export const systemUser = (): string => {
   const uid = process.getuid?.()
   return uid === undefined ? 'unknown' : userName(uid)
 }
 
-/** The name of a user of this machine, or `uid:1000` for one that has none. */
+/** The name of a user of this machine, or `uid:1000` for one without a name. */
 export const userName = (uid: number): string => nameOf(uid) ?? `uid:${uid}`
 
-/** A container, or a machine with a directory service, has users that are not in the file. */
+/** In containers and with directory services, some users are not in the file. */
 const nameOf = (uid: number): string | null => {
   try {
     const lines = readFileSync('/etc/passwd', 'utf8').split('\n')
@@ -21,9 +21,9 @@ const nameOf = (uid: number): string | null => {
 }
 
 /**
- * Lets a command that root runs act as the owner of the folder that a file is in, from here on, so that whatever it makes or
- * replaces there belongs to the owner, whose server has to open it. No symbolic link that the owner puts there leads root
- * anywhere, since the owner's own rights are all that is left. Everybody else acts as themselves.
+ * Lets a command that root runs act as the owner of the file's folder from now on. The files that it creates or replaces
+ * there then belong to the owner, whose server must be able to open them. Symbolic links of the owner cannot misuse root,
+ * since only the owner's rights are left. For other users nothing changes.
  */
 export const actAsOwnerOfFolder = (file: string): void => {
   if (process.geteuid?.() !== 0) return
@@ -34,7 +34,7 @@ export const actAsOwnerOfFolder = (file: string): void => {
   process.seteuid?.(uid)
 }
 
-/** The folder, or where there is none yet, the one in which it would be made. */
+/** The folder, or if it does not exist, its nearest existing parent. */
 const nearestFolder = (folder: string): string => (existsSync(folder) ? folder : nearestFolder(dirname(folder)))
 
 /** The user whose rights this process has now. */
@@ -43,7 +43,7 @@ export const actingUser = (): string => {
   return uid === undefined ? 'unknown' : userName(uid)
 }
 
-/** `… belongs to root (mode 0600)`, as far as this process may look. */
+/** `… belongs to root (mode 0600)`, if this process may read that. */
 export const ownership = (path: string): string => {
   try {
     const { uid, mode } = statSync(path)
@@ -54,8 +54,8 @@ export const ownership = (path: string): string => {
 }
 
 /**
- * A file descriptor to read a file that root may read and the acting user may not; null when root did not start this process
- * or there is no such file.
+ * A file descriptor for a file that root may read and the acting user may not; null when root did not start this process,
+ * or when the file does not exist.
  */
 const openAsRoot = (path: string): number | null => {
   const [uid, gid] = [process.geteuid?.() ?? 0, process.getegid?.() ?? 0]

@@ -1,15 +1,15 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs'
 
-/** Takes whole lines in ASCII and gets them out; never throws, never waits. */
+/** Writes whole lines of ASCII. Never throws and never waits. */
 export type LogWriter = {
   write(line: string): void
-  /** Writes what is left, waiting for a slow reader for at most a second. For the end of the process. */
+  /** Writes the rest at the end of the process, waiting at most a second for a slow reader. */
   flush(): void
 }
 
-/** The system calls, so that a test can be a full pipe or a reader that went away. */
-export type LogTarget = {
-  /** How many bytes were taken; throws as `writeSync` does. */
+/** The system calls. Tests replace them by a full pipe or a closed one. */
+type LogTarget = {
+  /** Returns how many bytes were written; throws as `writeSync` does. */
   readonly write: (bytes: Uint8Array) => number
   readonly pause: (milliseconds: number) => void
 }
@@ -20,9 +20,9 @@ const retryMs = 20
 const lastWaits = 50
 
 /**
- * Gathers the lines of one turn of the event loop into one write. What a full pipe or a full disk does not take is kept and tried
- * again, up to 4 MiB; beyond that lines are dropped, and counted in a line of their own once there is room. A reader
- * that went away for good ends the writing.
+ * Writes the lines of one turn of the event loop together. What a full pipe or disk does not accept is kept and tried again,
+ * up to 4 MiB. Beyond that lines are dropped, and a line with their number follows once there is room. When the reader has
+ * closed the pipe, nothing more is written.
  */
 export const createLogWriter = (target: LogTarget): LogWriter => {
   let pending = ''
@@ -32,7 +32,7 @@ export const createLogWriter = (target: LogTarget): LogWriter => {
   let retrying = false
   let ended = false
 
-  /** False when there is nothing left to write. */
+  /** Returns whether there is anything to write. */
   const refill = (): boolean => {
     if (rest.length > 0) return true
     rest = Buffer.from(pending, 'latin1')
@@ -41,7 +41,7 @@ export const createLogWriter = (target: LogTarget): LogWriter => {
     return rest.length > 0
   }
 
-  /** False when the target would not take all. */
+  /** Returns whether everything was written. */
   const drain = (): boolean => {
     while (refill()) {
       try {
@@ -92,7 +92,7 @@ export const createLogWriter = (target: LogTarget): LogWriter => {
 const droppedLine = (count: number): string =>
   `${JSON.stringify({ at: new Date().toISOString(), level: 'warn', event: 'log.dropped', count })}\n`
 
-/** A full pipe drains, a full disk is cleared; a broken pipe stays broken. */
+/** A full pipe or disk may have room later; a broken pipe stays broken. */
 const isPassing = (error: unknown): boolean => {
   const code = error instanceof Error && 'code' in error ? error.code : null
   return code === 'EAGAIN' || code === 'EINTR' || code === 'ENOSPC' || code === 'EDQUOT' || code === 'EIO'
@@ -100,7 +100,7 @@ const isPassing = (error: unknown): boolean => {
 
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
-/** Standard error, written without waiting: a reader that stops reading must not stop the server. */
+/** Standard error without waiting: a reader that stops reading must not stop the server. */
 const standardErrorTarget = (): LogTarget => {
   const descriptor = nonBlockingStandardError()
   return {
@@ -110,8 +110,8 @@ const standardErrorTarget = (): LogTarget => {
 }
 
 /**
- * A pipe is opened a second time, since the flag belongs to the open file and others may share ours. A regular
- * file never makes a writer wait for a reader; a socket cannot be opened so, and stays as it is.
+ * A pipe is opened a second time, since the flag belongs to the open file, which other processes may share. Regular files
+ * never block; sockets cannot be opened this way and stay as they are.
  */
 const nonBlockingStandardError = (): number => {
   try {
@@ -120,12 +120,12 @@ const nonBlockingStandardError = (): number => {
     if (fstatSync(descriptor).isFIFO()) return descriptor
     closeSync(descriptor)
   } catch {
-    // No /proc, or the reader is gone already: the first write will tell.
+    // No /proc, or the reader is gone: the first write shows it.
   }
   return 2
 }
 
-/** The log of a process: what is left is written also when it ends in a hurry. */
+/** The log of this process. The rest is written when it exits, even early. */
 export const standardErrorWriter = (): LogWriter => {
   const writer = createLogWriter(standardErrorTarget())
   process.once('exit', () => writer.flush())

@@ -1,7 +1,7 @@
 import type { LogWriter } from './log-writer.ts'
 import { describeCause } from './cause.ts'
 
-/** All that a line may carry. IDs and figures, never values; a field that is not here cannot be logged. */
+/** All fields of a log line: IDs and figures, never values. A field that is not here cannot be logged. */
 export type LogFields = {
   readonly requestId?: string
   readonly clientRequestId?: string | null
@@ -23,20 +23,20 @@ export type LogFields = {
   readonly port?: number
   /** A fixed sentence of ours. */
   readonly reason?: string
-  /** Whatever was thrown; its message is not logged as it stands, since it may quote a value. */
+  /** What was thrown. Its message is not logged unchanged, since it may quote a value. */
   readonly cause?: unknown
 }
 
-/** What happened, as two or three dotted words. */
-export type LogEvent = `${string}.${string}`
+/** The name of an event, two or three words with dots. */
+type LogEvent = `${string}.${string}`
 
-/** One answer, as the shell knows it: all of it made or checked there, save `clientRequestId`. */
-export type AnsweredRequest = Required<Pick<LogFields, 'requestId' | 'clientRequestId' | 'address' | 'route'>> & {
+/** The request of an answer. Every field except `clientRequestId` is made or checked by the server. */
+type AnsweredRequest = Required<Pick<LogFields, 'requestId' | 'clientRequestId' | 'address' | 'route'>> & {
   readonly notes: Pick<LogFields, 'appId' | 'clientId' | 'userId' | 'grantId' | 'errorCode'>
 }
 
 export type Log = {
-  /** The line of every answer, `http.answered`. */
+  /** Writes the line of an answer, `http.answered`. */
   answered(method: string, status: number, durationMs: number, request: AnsweredRequest): void
   info(event: LogEvent, fields?: LogFields): void
   warn(event: LogEvent, fields?: LogFields): void
@@ -46,7 +46,7 @@ export type Log = {
 
 type Level = 'info' | 'warn' | 'error'
 
-/** What is logged. There are no lines of level debug yet: it logs what info does. */
+/** What is logged. `debug` equals `info`, since there are no debug lines yet. */
 export type LogOptions = {
   readonly level: 'debug' | Level
   /** The requests that are logged; `errors` are those answered with 4xx or 5xx. */
@@ -55,7 +55,7 @@ export type LogOptions = {
 const everything: LogOptions = { level: 'info', requests: 'all' }
 const rank = { debug: 0, info: 1, warn: 2, error: 3 } as const satisfies Record<LogOptions['level'], number>
 
-/** A value as JSON, or null when it is not what the field is for. */
+/** A value as JSON, or null when the field does not allow it. */
 type Rule = (value: unknown) => string | null
 
 /** Every prefix that a secret can have (contract section 2). */
@@ -66,7 +66,7 @@ const matching =
   (value) =>
     typeof value === 'string' && pattern.test(value) && !secretPrefix.test(value) ? `"${value}"` : null
 
-/** For a pattern that no text with a secret in it can match. */
+/** For patterns that no text with a secret in it can match. */
 const exactly =
   (pattern: RegExp): Rule =>
   (value) =>
@@ -136,8 +136,8 @@ const render = (fields: LogFields): string => {
 }
 
 /**
- * JSON lines, in ASCII. A field whose value is not of its kind is logged as `[withheld]`, so that a mistake shows and
- * nothing leaks.
+ * JSON lines in ASCII. A field with an unexpected value is logged as `[withheld]`, so that a mistake is visible and nothing
+ * leaks.
  */
 export const createLog = (
   writer: LogWriter,
@@ -146,12 +146,12 @@ export const createLog = (
 ): Log => {
   const stamp = createStamp(wall)
   const isLogged = (level: Level): boolean => rank[level] >= rank[lowest]
-  /** The first status whose answers are logged: one with 5xx is an error, any other is information. */
+  /** The lowest status that is logged. Answers with 5xx are errors, all others information. */
   const firstLogged = requests === 'none' ? Infinity : !isLogged('info') ? 500 : requests === 'errors' ? 400 : 0
   const write = (level: Level, event: LogEvent, fields: LogFields) =>
     isLogged(level) && writer.write(`{"at":"${stamp()}","level":"${level}","event":"${event}"${render(fields)}}\n`)
   return {
-    // Written out, because it happens with every request: what the shell made needs no rule.
+    // One template, because every request writes this line; the fields that the server made need no rule.
     answered: (method, status, durationMs, { requestId, clientRequestId, address, route, notes }) =>
       status >= firstLogged &&
       writer.write(

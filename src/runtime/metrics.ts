@@ -3,7 +3,7 @@ import { createRequestTally, Histogram, histogramText, type RouteTally } from '.
 import { type ProcessFigures, readProcessFigures } from './process-figures.ts'
 import { program } from './program.ts'
 
-/** What is read when somebody asks for the metrics. Null: nobody could say. */
+/** The figures that are read for each scrape. Null: unknown. */
 export type Figures = {
   readonly transactions: number
   readonly commits: number
@@ -14,7 +14,7 @@ export type Figures = {
   readonly freeDiskBytes: number | null
   readonly writable: boolean
   readonly sqliteVersion: string
-  /** Positive when the machine's clock is behind the time that the program trusts. */
+  /** Positive when the machine's clock is behind the trusted time. */
   readonly clockOffsetSeconds: number
   readonly purgeLagSeconds: number | null
   /** Null before the first backup. */
@@ -22,118 +22,71 @@ export type Figures = {
   readonly dueDeliveries: number | null
   /** By reason. */
   readonly disabledEndpoints: Readonly<Record<string, number>>
-  /** Everything that can be wrong, by name, and whether it is. */
+  /** Whether each condition that needs a person holds, by name. */
   readonly conditions: Readonly<Record<string, boolean>>
 }
 
 export type Metrics = {
-  /** One tally per route and method, bound once, when the routes are known. */
+  /** One tally per route and method, created once, when the routes are known. */
   route(method: string, pattern: string): RouteTally
-  /** What happens to secrets, by kind only. */
+  /** Events of secrets, by kind only. */
   readonly tokens: {
     issued(kind: string): void
     refused(kind: string): void
     reused(kind: string): void
   }
   purged(kind: string, rows: number): void
-  /** A job ended well just now; one that fails or hangs falls behind. */
+  /** A job has just succeeded. */
   jobDone(job: string): void
   /** How long one sync of the write-ahead log took. */
   synced(milliseconds: number): void
-  /** By how much the event loop was late. */
+  /** How late the event loop was. */
   late(milliseconds: number): void
-  /** Everything in the Prometheus text format. */
+  /** All metrics in the Prometheus text format. */
   render(figures: Figures): Promise<string>
   readonly contentType: string
 }
 
 type Reading = Figures & ProcessFigures & { readonly openConnections: number | null }
 
-/** Every metric without labels that is read when somebody asks. */
-const readings: readonly (readonly [
-  kind: 'gauge' | 'total',
-  name: string,
-  help: string,
-  read: (reading: Reading) => number | null,
-])[] = [
-  ['total', 'database_transactions_total', 'Transactions answered.', ({ transactions }) => transactions],
-  ['total', 'database_commits_total', 'Commits made for them.', ({ commits }) => commits],
-  [
-    'total',
-    'database_lock_waits_total',
+/** The metrics without labels, which are read for each scrape. Names that end in `_total` are counters, all others gauges. */
+const readings: Readonly<Record<string, readonly [help: string, read: (reading: Reading) => number | null]>> = {
+  database_transactions_total: ['Transactions answered.', (r) => r.transactions],
+  database_commits_total: ['Commits made for them.', (r) => r.commits],
+  database_lock_waits_total: [
     'Times that a commit had to wait because another process was writing.',
-    ({ lockWaits }) => lockWaits,
+    (r) => r.lockWaits,
   ],
-  [
-    'total',
-    'database_checkpoint_failures_total',
+  database_checkpoint_failures_total: [
     'Failed attempts to copy the write-ahead log into the database.',
-    ({ failedCheckpoints }) => failedCheckpoints,
+    (r) => r.failedCheckpoints,
   ],
-  ['gauge', 'database_bytes', 'Size of the database file.', ({ databaseBytes }) => databaseBytes],
-  ['gauge', 'database_wal_bytes', 'Size of the write-ahead log.', ({ walBytes }) => walBytes],
-  [
-    'gauge',
-    'database_free_disk_bytes',
-    'Free space on the disk of the database.',
-    ({ freeDiskBytes }) => freeDiskBytes,
-  ],
-  ['gauge', 'database_writable', '1 while the store takes writes, otherwise 0.', ({ writable }) => Number(writable)],
-  [
-    'gauge',
-    'backup_age_seconds',
-    'Time since the last backup; no sample before the first one.',
-    ({ backupAgeSeconds }) => backupAgeSeconds,
-  ],
-  [
-    'gauge',
-    'clock_offset_seconds',
+  database_bytes: ['Size of the database file.', (r) => r.databaseBytes],
+  database_wal_bytes: ['Size of the write-ahead log.', (r) => r.walBytes],
+  database_free_disk_bytes: ['Free space on the disk of the database.', (r) => r.freeDiskBytes],
+  database_writable: ['1 while the store takes writes, otherwise 0.', (r) => Number(r.writable)],
+  backup_age_seconds: ['Time since the last backup; no sample before the first one.', (r) => r.backupAgeSeconds],
+  clock_offset_seconds: [
     "The trusted time minus the machine's: above 30 the server is not ready (clock reset).",
-    ({ clockOffsetSeconds }) => clockOffsetSeconds,
+    (r) => r.clockOffsetSeconds,
   ],
-  [
-    'gauge',
-    'purge_lag_seconds',
-    'How long the oldest expired row has waited for the purge.',
-    ({ purgeLagSeconds }) => purgeLagSeconds,
-  ],
-  [
-    'gauge',
-    'webhook_deliveries_due',
-    'Webhook deliveries whose time has come; counted up to 10000.',
-    ({ dueDeliveries }) => dueDeliveries,
-  ],
-  [
-    'gauge',
-    'open_connections',
-    'Open connections: of clients, and to webhook endpoints.',
-    ({ openConnections }) => openConnections,
-  ],
-  ['gauge', 'process_open_fds', 'Open file descriptors.', ({ openDescriptors }) => openDescriptors],
-  [
-    'gauge',
-    'process_max_fds',
-    'File descriptors that the process may have open.',
-    ({ maximumDescriptors }) => maximumDescriptors,
-  ],
-  ['gauge', 'process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss()],
-  ['gauge', 'process_heap_bytes', 'Memory in use by JavaScript.', () => process.memoryUsage().heapUsed],
-  [
-    'total',
-    'process_cpu_seconds_total',
-    'Processor time, user and system.',
-    () => {
-      const { user, system } = process.cpuUsage()
-      return (user + system) / 1e6
-    },
-  ],
-  ['gauge', 'process_uptime_seconds', 'Time since the start.', () => process.uptime()],
-]
+  purge_lag_seconds: ['How long the oldest expired row has waited for the purge.', (r) => r.purgeLagSeconds],
+  webhook_deliveries_due: ['Webhook deliveries whose time has come; counted up to 10000.', (r) => r.dueDeliveries],
+  open_connections: ['Open connections: of clients, and to webhook endpoints.', (r) => r.openConnections],
+  process_open_fds: ['Open file descriptors.', (r) => r.openDescriptors],
+  process_max_fds: ['File descriptors that the process may have open.', (r) => r.maximumDescriptors],
+  process_resident_memory_bytes: ['Resident memory.', () => process.memoryUsage.rss()],
+  process_heap_bytes: ['Memory in use by JavaScript.', () => process.memoryUsage().heapUsed],
+  process_cpu_seconds_total: ['Processor time, user and system.', () => cpuSeconds(process.cpuUsage())],
+  process_uptime_seconds: ['Time since the start.', () => process.uptime()],
+}
 
-/** Labels are kinds and route patterns, which are few and ours. A kind beyond these is a mistake and counts as `other`. */
+const cpuSeconds = ({ user, system }: NodeJS.CpuUsage): number => (user + system) / 1e6
+
+/** Labels are our own kinds and route patterns. More kinds than this are a mistake and count as `other`. */
 const maximumKinds = 32
 
-/** Counts in numbers of its own, which prom-client is told when somebody looks: its own counting takes ten times as long. */
+/** Counts in a map, which prom-client reads for each scrape: its own counting takes ten times as long. */
 const byKind = (registry: Registry, name: string, help: string) => {
   const counts = new Map<string, number>()
   const counter: Counter<'kind'> = new Counter({
@@ -152,10 +105,10 @@ const byKind = (registry: Registry, name: string, help: string) => {
   }
 }
 
-/** From a tenth of a millisecond, a fast disk, to a second, which every caller feels. */
+/** From a tenth of a millisecond, a fast disk, to a second, which every caller notices. */
 const latencyBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
 
-/** `listeners`: how many sockets the program listens on, which are no connections. */
+/** `listeners`: the sockets that the program listens on, which do not count as connections. */
 export const createMetrics = (listeners = 1): Metrics => {
   const registry = new Registry()
   const requests = createRequestTally()
@@ -164,8 +117,8 @@ export const createMetrics = (listeners = 1): Metrics => {
   const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Gauge<L>({ name, help, labelNames, registers: [registry] })
 
-  const tellers = readings.map(([kind, name, help, read]) => {
-    const counter = kind === 'total' ? new Counter({ name, help, registers: [registry] }) : null
+  const tellers = Object.entries(readings).map(([name, [help, read]]) => {
+    const counter = name.endsWith('_total') ? new Counter({ name, help, registers: [registry] }) : null
     const made = counter === null ? gauge(name, help) : null
     return (reading: Reading): void => {
       const value = read(reading)

@@ -1,17 +1,17 @@
 import { fstatSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 
-/** What the system knows about this process. Null where there is no /proc to ask. */
+/** What the system reports about this process. Null on systems without /proc. */
 export type ProcessFigures = {
   readonly openDescriptors: number | null
   readonly maximumDescriptors: number | null
   readonly openSockets: number | null
 }
 
-/** Descriptors looked at before others have their turn: half a millisecond. */
+/** Descriptors that are checked in one turn of the event loop, in about half a millisecond. */
 const lookedAtOnce = 500
 
-/** Reads what it can beside the event loop, and looks at descriptors in small portions. */
+/** Reads files off the event loop and checks descriptors in small batches. */
 export const readProcessFigures = async (): Promise<ProcessFigures> => {
   const descriptors = await readdir('/proc/self/fd').catch(() => null)
   const limits = await readFile('/proc/self/limits', 'latin1').catch(() => '')
@@ -23,7 +23,7 @@ export const readProcessFigures = async (): Promise<ProcessFigures> => {
   }
 }
 
-/** Without standard input, output and error, which are sockets where a journal reads them. */
+/** Standard input, output and error are not counted: they may be sockets to a journal. */
 const countSockets = async (descriptors: readonly number[]): Promise<number> => {
   let count = 0
   for (let from = 0; from < descriptors.length; from += lookedAtOnce) {
@@ -45,7 +45,7 @@ const isSocket = (descriptor: number): boolean => {
 
 const lagPeriodMs = 100
 
-/** Tells ten times a second by how many milliseconds the event loop was late. Gives the way to end that. */
+/** Reports ten times a second by how many milliseconds the event loop was late. Returns the function that ends it. */
 export const watchEventLoop = (late: (milliseconds: number) => void, monotonicMs: () => number): (() => void) => {
   let expected = monotonicMs() + lagPeriodMs
   const timer = setInterval(() => {

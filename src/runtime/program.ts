@@ -1,9 +1,9 @@
 import packageFile from '../../package.json' with { type: 'json' }
 
-/** Put in by the build (src/build.ts); whoever runs the source has it in front of them. */
+/** Set by the build (src/build.ts); undefined when the source is run. */
 declare const BUILT_FROM_COMMIT: string | undefined
 
-/** What is running, and since when. */
+/** The version of this program, and how long it has been running. */
 export const program = {
   version: packageFile.version,
   commit: typeof BUILT_FROM_COMMIT === 'string' ? BUILT_FROM_COMMIT : 'development',

@@ -1,14 +1,14 @@
 import { base62Codes } from '../domain/base62.ts'
 import { nextTimeKey, type TimeKey, timeKeyAt } from '../domain/time-key.ts'
 
-/** Chance from the operating system's generator, nothing weaker. */
+/** Randomness from the operating system's generator. */
 export type Random = {
   bytes(count: number): Uint8Array<ArrayBuffer>
   /** Random base62 digits, each as likely as every other. */
   digits(count: number): string
   /** A key of that moment, higher than every one before from this process, also when the clock was set back. */
   timeKey(nowMs: number): TimeKey
-  /** A UUIDv7 of that moment; each sorts after all that this process made before, also when the clock was set back. */
+  /** A UUIDv7 of that moment. It sorts after all earlier ones of this process, even if the clock was set back. */
   uuid(nowMs: number): Uint8Array<ArrayBuffer>
   /**
    * The same as 32 hex digits, several times faster, for IDs whose order tells what came first: of requests, events of the audit
@@ -22,12 +22,12 @@ type Fill = (pool: Uint8Array<ArrayBuffer>) => void
 
 const poolBytes = 16_384
 
-/** One system call fills a pool for many callers. What was handed out is wiped, so that the pool never holds a live secret. */
+/** One system call fills a pool for many callers. Bytes are wiped once they were taken, so that the pool holds no live secret. */
 const createBytePool = (fill: Fill) => {
   const pool = new Uint8Array(poolBytes)
   let used = poolBytes
   return (count: number): Uint8Array<ArrayBuffer> => {
-    if (count > poolBytes) throw new RangeError('At most 16 KiB of chance at once.')
+    if (count > poolBytes) throw new RangeError('At most 16 KiB of random bytes at once.')
     if (used + count > poolBytes) {
       fill(pool)
       used = 0
@@ -69,7 +69,7 @@ const createDigitPool = (fill: Fill) => {
   }
 }
 
-/** Hex digits for IDs, which are no secrets, cut from one long string. */
+/** Hex digits for IDs, which are not secret, cut from one long string. */
 const createHexPool = (fill: Fill) => {
   let digits = ''
   let used = 0

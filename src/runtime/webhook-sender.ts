@@ -4,18 +4,18 @@ import { request as startRequest } from 'node:https'
 import { addressFault, type IpNetwork, parseIpAddress } from '../domain/ip-address.ts'
 import { type AttemptError, attemptTimeoutMs } from '../domain/webhook-delivery.ts'
 
-/** Finds all addresses of a host name; rejects when there are none. */
+/** Finds all addresses of a host name; rejects when it has none. */
 export type Resolve = (host: string) => Promise<readonly string[]>
 
 export type WebhookMessage = {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Ends the attempt early; it then rejects, for nothing is known of how it went. */
+  /** Ends the attempt early. It then rejects, since its result is unknown. */
   readonly signal?: AbortSignal
 }
 
-/** What came of one call: a status, or why there is none. */
+/** The result of one call: a status, or why there is none. */
 export type WebhookAnswer = {
   readonly status: number | null
   readonly error: AttemptError | null
@@ -25,36 +25,36 @@ export type WebhookAnswer = {
   readonly durationMs: number
 }
 
-/** The only way out of the program: calls addresses that anybody may call, and those that the operator has named. */
+/** The only outgoing HTTP of the server. It calls public addresses, and those that the operator allows. */
 export type WebhookSender = {
-  /** What is wrong with where a URL leads at this moment; null when nothing is. Calls nobody but the resolver. */
+  /** Why a URL cannot be called now; null when it can. Only the resolver is asked. */
   check(url: string): Promise<Extract<AttemptError, 'address_refused' | 'not_resolved' | 'timed_out'> | null>
   send(message: WebhookMessage): Promise<WebhookAnswer>
 }
 
 type SenderOptions = {
   readonly resolve: Resolve
-  /** Networks that may be called although they are not public. */
+  /** Private networks that may be called. */
   readonly allowed: readonly IpNetwork[]
-  /** For a whole attempt, from the name to the end of the answer. */
+  /** For a whole attempt, from resolving the name to the end of the answer. */
   readonly timeoutMs: number
-  /** Certificates (PEM) to trust in the place of the usual authorities. */
+  /** Certificates (PEM) to trust instead of the usual authorities. */
   readonly authority?: string
 }
 
-/** Read at most; whoever sends more is cut off. */
+/** The most bytes that are read of an answer; a longer one is cut off. */
 const readBytes = 8192
 const keptBytes = 1024
 
-/** Of a name with many addresses, so many are tried when nobody takes the connection. */
+/** How many addresses of a name are tried when connections fail. */
 const triedAddresses = 3
-/** Informational answers (RFC 9110 section 15.2) that may come before the one that counts; who sends more sends them for ever. */
+/** The most informational answers (RFC 9110 section 15.2) before the final one; a receiver could send them for ever. */
 const heardInformation = 16
 
 /**
- * By c-ares, which has many questions under way at once. The C library answers in a few threads, and there the names of
- * one name server that says nothing would hold up those of everybody. It is asked only where c-ares reaches no name
- * server at all: it read their addresses when the program started, perhaps before there was a network.
+ * Uses c-ares, which has many queries in flight at once. The C library has only a few threads, and one silent name server
+ * would delay all other names. It is the fallback when c-ares reaches no name server: c-ares reads their addresses when
+ * the program starts, perhaps before the network is up.
  */
 const systemResolve: Resolve = async (host) => {
   try {
@@ -66,9 +66,9 @@ const systemResolve: Resolve = async (host) => {
 }
 
 /**
- * Each call resolves the name once, checks every address that it has, and connects to one of them: by its number, so
- * that nothing can resolve the name a second time. The certificate is checked for the name. Redirects are not followed,
- * connections are not kept, proxies of the environment are not used.
+ * Each call resolves the name once, checks all its addresses, and connects to one of them by number, so that the name
+ * cannot be resolved a second time with another result. The certificate is checked for the name. Redirects are not
+ * followed, connections are not kept, proxies of the environment are not used.
  */
 export const createWebhookSender = (options: SenderOptions): WebhookSender => ({
   check: async (url) => {
@@ -85,7 +85,7 @@ export const createWebhookSender = (options: SenderOptions): WebhookSender => ({
   },
 })
 
-/** The sender of a server or command: the resolver of this machine, and fifteen seconds. */
+/** The sender of a server or command, with the resolver of this machine and a limit of fifteen seconds. */
 export const openWebhookSender = (allowed: readonly IpNetwork[]): WebhookSender =>
   createWebhookSender({ resolve: systemResolve, allowed, timeoutMs: attemptTimeoutMs })
 
@@ -102,16 +102,16 @@ const locate = async (url: URL, { resolve, allowed }: SenderOptions): Promise<Pl
     : { kind: 'refused', error: 'address_refused' }
 }
 
-/** IPv4 first: many machines have no way out by IPv6, or one that leads nowhere. */
+/** IPv4 first: on many machines IPv6 is missing or does not work. */
 const byFamily = (one: string, other: string): number => Number(one.includes(':')) - Number(other.includes(':'))
 
-/** The address that stands in a URL in the place of a name. */
+/** The address in a URL that has one instead of a name; else null. */
 const numberOf = ({ hostname }: URL): string | null => {
   const text = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
   return parseIpAddress(text) === null ? null : text
 }
 
-/** Nothing ends a resolver that hangs; whoever waits for it goes on. */
+/** A resolver that hangs cannot be stopped, so only the waiting ends. */
 const inTime = async (place: Promise<Place>, deadline: AbortSignal): Promise<Place> => {
   const late = Promise.withResolvers<Place>()
   deadline.addEventListener('abort', () => late.resolve({ kind: 'refused', error: 'timed_out' }), { once: true })
@@ -122,7 +122,7 @@ type Answer = Omit<WebhookAnswer, 'durationMs'>
 
 const noAnswer = (error: AttemptError): Answer => ({ status: null, error, retryAfter: null, answer: '' })
 
-/** The next address is tried only where nobody took the connection, so that nothing is sent twice. */
+/** The next address is tried only when no connection was made, so that nothing is sent twice. */
 const callOne = async (
   addresses: readonly string[],
   message: WebhookMessage,
@@ -133,7 +133,7 @@ const callOne = async (
     message.signal?.throwIfAborted()
     if (deadline.aborted) return noAnswer('timed_out')
     const answer = await call(address, message, deadline, options)
-    if (answer !== 'nobody there') return answer
+    if (answer !== 'not reached') return answer
   }
   return noAnswer('not_connected')
 }
@@ -143,9 +143,9 @@ const call = async (
   { url, headers, body, signal }: WebhookMessage,
   deadline: AbortSignal,
   { authority }: SenderOptions,
-): Promise<Answer | 'nobody there'> => {
+): Promise<Answer | 'not reached'> => {
   const { host, hostname, port, pathname, search } = new URL(url)
-  const { promise, resolve, reject } = Promise.withResolvers<Answer | 'nobody there'>()
+  const { promise, resolve, reject } = Promise.withResolvers<Answer | 'not reached'>()
   const request = startRequest({
     method: 'POST',
     host: address,
@@ -153,7 +153,7 @@ const call = async (
     path: pathname + search,
     headers: { ...headers, host, 'content-length': String(Buffer.byteLength(body)) },
     agent: false,
-    rejectUnauthorized: true, // said, because NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment turns it off otherwise
+    rejectUnauthorized: true, // explicit, since NODE_TLS_REJECT_UNAUTHORIZED=0 would turn it off
     ...(numberOf(new URL(url)) === null ? { servername: hostname } : {}),
     ...(authority === undefined ? {} : { ca: authority }),
   })
@@ -172,7 +172,7 @@ const call = async (
     heard += 1
     if (heard > heardInformation) resolve(noAnswer('not_connected'))
   })
-  request.on('error', (error) => resolve(isUnreached(error) ? 'nobody there' : noAnswer(errorOf(error))))
+  request.on('error', (error) => resolve(isUnreached(error) ? 'not reached' : noAnswer(errorOf(error))))
   request.on('response', (response) => resolve(readAnswer(response, deadline)))
   request.end(body)
   try {
@@ -184,7 +184,7 @@ const call = async (
   }
 }
 
-/** The status counts once it has come, however the rest of the answer goes. */
+/** Once the status has arrived it counts, whatever happens to the rest of the answer. */
 const readAnswer = async (response: IncomingMessage, deadline: AbortSignal): Promise<Answer> => {
   const retryAfter = response.headers['retry-after'] ?? null
   const answer = await readText(response, deadline)
@@ -210,7 +210,7 @@ const readText = async (response: IncomingMessage, deadline: AbortSignal): Promi
   return textOf(Buffer.concat(chunks))
 }
 
-/** At most a kilobyte also in UTF-8, where what is no text takes three bytes for one. */
+/** At most a kilobyte of UTF-8, although each malformed byte becomes a character of three bytes. */
 const textOf = (bytes: Uint8Array): string => {
   const text = new TextDecoder().decode(bytes.subarray(0, keptBytes)).replaceAll('\0', '\ufffd')
   return new TextDecoder().decode(Buffer.from(text).subarray(0, keptBytes)).replace(/\ufffd$/, '')
