@@ -13,7 +13,7 @@ type RedirectUriChange = {
 }
 
 /**
- * Registers a redirect URI for one environment of an app. Adding one that is there already changes nothing.
+ * Registers a redirect URI for one environment of an app. Nothing changes when it is registered there already.
  * @throws invalid_request for a URI that is not allowed, or that belongs to another app or environment
  */
 export const addRedirectUri = async (
@@ -28,7 +28,7 @@ export const addRedirectUri = async (
 }
 
 /**
- * Takes a redirect URI away; it is refused from then on. Removing one that is not there changes nothing.
+ * Removes a redirect URI; it is refused from now on. Nothing changes when it is not registered.
  * @throws invalid_request for an unknown app
  */
 export const removeRedirectUri = async (
@@ -65,7 +65,7 @@ const changeRedirectUris = async (
     const changed = action === 'redirect_uri.added' ? registered === null : await q.redirectUris.remove(uri, client.id)
     if (changed) {
       if (action === 'redirect_uri.added') await q.redirectUris.insert({ uri, clientId: client.id, createdAt: now })
-      const detail = { uri } // no secret, and two of them may share a host
+      const detail = { uri } // a URI is no secret, and its host alone would not identify it
       await q.audit.insert(auditEvent(stamp, { actor, action, appId: app.id, environment, target: client.id, detail }))
     }
     return done(await redirectUrisOf(q, app.id))
@@ -75,7 +75,7 @@ const changeRedirectUris = async (
 export type RedirectUris = { readonly redirectUris: Readonly<Record<Environment, readonly string[]>> }
 
 /**
- * What is registered for an app.
+ * The redirect URIs of an app.
  * @throws invalid_request for an unknown slug
  */
 export const listRedirectUris = async (platform: Platform, slug: string): Promise<RedirectUris> => {
@@ -83,7 +83,7 @@ export const listRedirectUris = async (platform: Platform, slug: string): Promis
   return await redirectUrisOf(q, (await findApp(q, slug)).id)
 }
 
-/** What is registered for an app, per environment, in the order of the text. */
+/** The redirect URIs of an app per environment, in alphabetical order. */
 export const redirectUrisOf = async (q: Queries, appId: string): Promise<RedirectUris> => {
   const all = await q.redirectUris.listByApp(appId)
   const of = (wanted: Environment) => all.filter((row) => row.environment === wanted).map((row) => row.uri)

@@ -10,7 +10,7 @@ export type Actor =
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'system' }
 
-/** The part of an event that is known before the transaction: identity, moment, origin. */
+/** The part of an event that is known before the transaction: its ID, time and origin. */
 export type AuditStamp = Pick<AuditEvent, 'id' | 'at' | 'requestId' | 'address'>
 
 export type AuditFacts = {
@@ -19,13 +19,13 @@ export type AuditFacts = {
   readonly appId?: string | null
   readonly environment?: Environment | null
   readonly target?: string | null
-  /** The error code, when the event tells of a refusal. */
+  /** The error code of a refusal; omitted when the action was done. */
   readonly refusedWith?: string
-  /** IDs, states and counts; never a secret, a name or an address of a person. */
+  /** IDs, states and counts; never a secret, or a name or email address of a person. */
   readonly detail?: Readonly<Record<string, unknown>>
 }
 
-/** Drawn before the transaction, which takes no clock and no chance. `now` is epoch milliseconds. */
+/** Made before the transaction, which must not use the clock or randomness. `now` is epoch milliseconds. */
 export const auditStamp = (platform: Platform, trace: Trace, now: number): AuditStamp => ({
   id: `aud_${platform.random.uuidHex(now)}`,
   at: now,
@@ -43,8 +43,8 @@ export const lazyAuditStamp = (platform: Platform, trace: Trace, now: number): (
 }
 
 /**
- * A stamp for a further event of the same transaction, when how many there are shows only there. Counts on in the random
- * end of the ID, so that no chance is needed inside; the first (0) is the stamp itself.
+ * The stamp of a further event in the same transaction, where the number of events is not known before. It adds `count`
+ * to the random end of the ID, so that no randomness is needed inside; 0 gives the stamp itself.
  */
 export const followingStamp = (stamp: AuditStamp, count: number): AuditStamp => {
   const tail = (Number.parseInt(stamp.id.slice(-tailDigits), 16) + count) % 16 ** tailDigits

@@ -3,19 +3,21 @@ import { findAnyApp } from '../apps/app-record.ts'
 import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 
-/** An event as the app's owner sees it: what, when and by which kind of actor; never which other person that was. */
+// The audit trail as app owners and the command line list it. search-events.ts is the search of the desk.
+
+/** An event as the app's owner sees it. It has the kind of the actor but never says which other person it was. */
 export type AppEvent = Pick<
   AuditEvent,
   'id' | 'at' | 'action' | 'environment' | 'outcome' | 'reason' | 'actorKind' | 'target' | 'requestId'
 > & {
   readonly isOwn: boolean
-  /** Null where it could be the address of another person. */
+  /** Null when it could be the address of another person. */
   readonly address: string | null
 }
 
 /**
- * What happened to one app, newest first, of one action or of all (null). Tokens are records of their own issue and
- * are not among them; a user who consented is not named, nor where they were.
+ * The events of one app, newest first, with this action or any (null). Issued tokens are not in the list, because their
+ * own rows record them. A user who consented is not named, and their address is not shown.
  */
 export const listAppEvents = async (
   platform: Platform,
@@ -31,7 +33,10 @@ export const listAppEvents = async (
   )
 }
 
-/** The app's own backend, the owner, and whoever tried a secret of the app. A refused bearer may come from a user's device. */
+/**
+ * The address of the owner, of the app's backend, and of anyone who tried a secret of the app. A refused bearer token may
+ * come from a user's device.
+ */
 const mayTellAddress = (row: AuditEvent, isOwn: boolean): boolean =>
   isOwn || row.actorKind === 'app' || (row.actorKind === 'anonymous' && row.action !== 'bearer.check')
 
@@ -60,7 +65,7 @@ type Listing = {
 }
 
 /**
- * The latest events that match, oldest first, issued tokens among them.
+ * The latest events that match, oldest first, including issued tokens.
  * @throws invalid_request for an unknown slug
  */
 export const listAuditEvents = async (platform: Platform, { slug, since, limit }: Listing): Promise<AuditEvent[]> => {
@@ -69,10 +74,10 @@ export const listAuditEvents = async (platform: Platform, { slug, since, limit }
   return await q.audit.list({ appId, since, limit })
 }
 
-/** What people call the app and the person of an event; null where there is none, or none any more. */
+/** An event with the slug of its app and the email address of its actor; null when there is none or it no longer exists. */
 export type DescribedEvent = AuditEvent & { readonly app: string | null; readonly actorEmail: string | null }
 
-/** Looks up each app and person of the events once. */
+/** Adds slugs and addresses to events. Each app and user is read once. */
 export const describeEvents = async (
   platform: Platform,
   events: readonly AuditEvent[],

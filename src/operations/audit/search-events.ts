@@ -10,21 +10,21 @@ import { findUser } from '../users/find-user.ts'
 export type AuditSearch = Omit<AuditQuestion, 'appId' | 'actorId'> & {
   /** The slug of an app. */
   readonly app: string | null
-  /** The ID of a user or a client, or a user's address. */
+  /** The ID of a user or a client, or the email address of a user. */
   readonly actor: string | null
-  /** Epoch milliseconds; an event at `since` matches, one at `until` does not. */
+  /** Epoch milliseconds, from `since` (inclusive) to `until` (exclusive). */
   readonly since: number | null
   readonly until: number | null
 }
 
-/** Rows of each kind that one page looks at; reading them stops every other request for some milliseconds. */
+/** How many rows of each kind one page reads. Reading them delays every other request by some milliseconds. */
 const rowsPerPage = 10_000
 
 /**
- * Events that match, issued tokens among them, newest first; those of one request oldest first, as they happened. A page
- * looks at a bounded number of rows: it may have few events or none and still a next one, where the search goes on.
- * @throws invalid_request for an app or an address that nobody has, a cursor that this list did not give, or a malformed
- * request ID
+ * Events that match, including issued tokens, newest first; the events of one request oldest first. A page reads a
+ * bounded number of rows: it may have few events or none, and the next page continues the search.
+ * @throws invalid_request for an unknown app or email address, a cursor that this list did not return, or a malformed
+ *   request ID
  */
 export const searchEvents = async (
   platform: Platform,
@@ -50,7 +50,7 @@ export const searchEvents = async (
   return { data, nextCursor: events.length > limit ? (data.at(-1)?.id ?? null) : horizon }
 }
 
-/** After a clock reset the IDs run ahead of the times. */
+/** After a clock reset the IDs run ahead of the times, so the time is compared too. */
 const isInTime = ({ at }: AuditEvent, { since, until }: AuditSearch): boolean =>
   (since === null || at >= since) && (until === null || at < until)
 
@@ -71,7 +71,7 @@ type Order = AuditStretch['order']
 const comesFirst = (one: string, other: string, order: Order): boolean =>
   order === 'newest' ? one > other : one < other
 
-/** Only as far as every search has come are the finds complete; null when all have come to their end. */
+/** The position up to which every search has read, and so the results are complete; null when all have ended. */
 const horizonOf = (finds: readonly AuditFinds[], order: Order): string | null => {
   const ends = finds.map(({ searchedTo }) => searchedTo).filter((end) => end !== null)
   return ends.toSorted((a, b) => (comesFirst(a, b, order) ? -1 : 1))[0] ?? null
@@ -97,7 +97,7 @@ const lookEverywhere = async (
 const names = (asked: string | null, action: string): boolean =>
   asked === null || asked === action || action.startsWith(`${asked}.`)
 
-/** Events of one request are written after its ID was made, and soon. */
+/** The events of a request are written within this time after its ID was made. */
 const longestRequestMs = 3_600_000
 
 const stretchOf = (
@@ -118,7 +118,7 @@ const lastUuid = 'f'.repeat(32)
 const later = (a: string, b: string): string => (a > b ? a : b)
 const earlier = (a: string, b: string): string => (a < b ? a : b)
 
-/** Below every UUID that is made at this moment: a UUIDv7 begins with 48 bits of epoch milliseconds. */
+/** The lowest UUID of this moment: a UUIDv7 begins with 48 bits of epoch milliseconds. */
 const uuidOfTime = (epochMs: number): string =>
   Math.min(Math.max(0, Math.floor(epochMs)), 2 ** 48 - 1)
     .toString(16)

@@ -1,12 +1,12 @@
 import { auditStamp } from './event.ts'
 import type { Platform, Trace } from '../platform.ts'
 
-/** Rows that one transaction writes at most, so that no other write waits for long. */
+/** How many rows one transaction writes, so that no other write waits for long. */
 const rowsAtOnce = 250
 
 /**
- * Writes one row for the refusals of each kind, address and app that were counted in minutes which are over by `now`
- * (epoch milliseconds; Infinity takes all). What cannot be written is kept for the next time.
+ * Writes one row for each kind, address and app whose refusals were counted in minutes that have ended by `now` (epoch
+ * milliseconds; Infinity takes all). Counts that cannot be written are kept for the next call.
  */
 export const tellRepeatedRefusals = async (platform: Platform, trace: Trace, now: number): Promise<void> => {
   const { refusals, database, clock } = platform

@@ -1,6 +1,6 @@
 import type { VersionStep } from '../../domain/version.ts'
 
-/** The people, apps and things of the demo. */
+/** The users of the demo. */
 export const demoUsers = [
   { email: 'ada@example.com', name: 'Ada Okafor', operator: true },
   { email: 'grace@example.com', name: 'Grace Lindqvist', operator: false },
@@ -8,7 +8,7 @@ export const demoUsers = [
 
 const publishedAt = '2026-03-14T09:00:00.000Z'
 
-/** In the form that `resource import` takes. */
+/** In the format of `resource import`. */
 export const demoResources = [
   {
     owner: 'ada@example.com',
@@ -43,7 +43,7 @@ export const demoResources = [
 export type DemoVersion = {
   readonly version: string
   readonly notes: string
-  /** From draft to the status it is to have. */
+  /** The steps from draft to its final status. */
   readonly steps: readonly VersionStep[]
 }
 
@@ -59,7 +59,6 @@ const newsletterVersions: readonly DemoVersion[] = [
   { version: '1.4.0', notes: 'Work in progress.', steps: [] },
 ]
 
-/** Both owned by the first user. */
 export const demoApps = [
   { slug: 'newsletter', name: 'Newsletter Studio', owner: 'ada@example.com', versions: newsletterVersions },
   {
@@ -70,7 +69,7 @@ export const demoApps = [
   },
 ] as const
 
-/** One in use, one that waits for the operator. */
+/** One approved install, and one that waits for an operator. */
 export const demoInstalls = [
   { app: 'newsletter', user: 'grace@example.com', kind: 'site', resource: 'garden-journal', approved: true },
   { app: 'shop-insights', user: 'grace@example.com', kind: 'store', resource: 'plant-shop', approved: false },

@@ -41,21 +41,21 @@ type DemoInstall = {
   readonly resource: string
   readonly approval: InstallApproval
 }
-/** Everything one needs to act in the demo; the passwords and secrets are shown here and never again. */
+/** All logins and credentials of the demo. The passwords and secrets are shown here and never again. */
 export type DemoCredentials = {
   readonly users: readonly DemoLogin[]
   readonly apps: readonly DemoApp[]
   readonly installs: readonly DemoInstall[]
-  /** Where the first app is told what happens; null unless it was asked for. */
+  /** The webhook endpoint of the first app; null when no URL was given. */
   readonly webhook: DemoWebhook | null
 }
 type DemoWebhook = { readonly id: string; readonly app: string; readonly url: string; readonly secret: string }
 
 /**
- * Fills an empty database with a demo, by the same operations that everyone uses: two users with websites and stores,
- * two apps with secrets and redirect URIs, versions in every status, one approved and one pending install. A URL that is
- * given is told of everything from then on, the installs among it.
- * @throws invalid_request when there is a user already, or for a URL that is not allowed
+ * Fills an empty database with a demo through the ordinary operations: two users with websites and stores, two apps with
+ * secrets and redirect URIs, versions in every status, one approved and one pending install. A webhook URL gets an
+ * endpoint for all events before the installs are created.
+ * @throws invalid_request when a user exists already, or for a URL that is not allowed
  */
 export const seedDemo = async (
   platform: Platform,
@@ -96,7 +96,7 @@ export const seedDemo = async (
   return { users, apps, installs, webhook }
 }
 
-/** Before there is an install, so that it is told of the first one. */
+/** Added before the first install, so that it receives its event. */
 const addWebhook = async (platform: Platform, trace: Trace, actor: Actor, url: string): Promise<DemoWebhook> => {
   const [{ slug }] = demoApps
   const wanted = { slug, environment: 'production', url, kinds: [...webhookKinds] } as const
@@ -125,7 +125,7 @@ const createClient = async (
   return { clientId, clientSecret, redirectUri }
 }
 
-/** Uploads as the app itself would, with a token of its own, then moves the version as its owner and the operator would. */
+/** Uploads a version with a token of the app, then takes the steps to its final status. */
 const createInStatus = async (
   platform: Platform,
   trace: Trace,
@@ -148,7 +148,7 @@ const createInStatus = async (
   for (const step of steps) await moveVersion(platform, trace, actor, { slug, version, step, rejection })
 }
 
-/** What the one version that is rejected is told. */
+/** The reason of the one rejected version. */
 const rejection = {
   message: 'The manifest names no support address.',
   items: [{ path: 'manifest.support', message: 'An address where people get help is required.' }],

@@ -9,19 +9,22 @@ import { findUser } from '../users/find-user.ts'
 type ResourceImport = {
   /** The file: one JSON object per line, UTF-8. */
   readonly chunks: AsyncIterable<Uint8Array>
-  /** Told now and then how many lines were read so far. */
+  /** Called from time to time with the number of lines read so far. */
   readonly progress: (lines: number) => void
 }
 type ImportedResources = { readonly created: number; readonly updated: number }
 
-/** Held in memory until the last line has been found right, and stored in a few seconds: a server beside it reads on, and lets writes wait or come back. */
+/**
+ * All lines are held in memory until the last one is checked. Storing this many takes a few seconds, in which a server on
+ * the same database answers reads and lets writes wait or retry.
+ */
 const mostLines = 500_000
 const linesPerProgress = 1_000
 
 /**
- * Creates or updates websites and stores, told apart by owner, kind and slug. Every line is checked before the first is
- * stored, and all are stored in one transaction: all or nothing.
- * @throws invalid_request naming the first line that is wrong
+ * Creates or updates websites and stores, identified by owner, kind and slug. All lines are checked before the first is
+ * stored, and all are stored in one transaction.
+ * @throws invalid_request with the number of the first wrong line
  */
 export const importResources = async (
   platform: Platform,
@@ -62,7 +65,7 @@ export const importResources = async (
   })
 }
 
-/** A resource of the file with what the store needs to know of it. */
+/** A resource of the file with its new ID and the ID of its owner. */
 type StagedResource = StatedResource & { readonly id: string; readonly ownerId: string }
 
 const newRow = (stated: StagedResource, now: number): Resource => {
@@ -73,7 +76,7 @@ const newRow = (stated: StagedResource, now: number): Resource => {
   return { id, ownerId, kind, name, slug, status, createdAt, updatedAt, publishedAt }
 }
 
-/** Times that the line leaves out stay as they were; something that is published for the first time is published now. */
+/** Times that the line omits keep their stored value. A resource that is published for the first time gets the present. */
 const changeOf = (stated: StagedResource, before: Resource, now: number) => {
   const { name, status } = stated
   const kept = status === 'draft' ? null : before.publishedAt
@@ -86,7 +89,7 @@ const changeOf = (stated: StagedResource, before: Resource, now: number) => {
   }
 }
 
-/** Users are never deleted, so an ID that was found stays right; each address is asked for once. */
+/** Looks up each address once. Users are never deleted, so an ID stays right. */
 const rememberOwners = (platform: Platform) => {
   const known = new Map<string, string>()
   return async (address: string): Promise<string | null> => {
@@ -100,13 +103,13 @@ const rememberOwners = (platform: Platform) => {
 
 type ImportLine = { readonly number: number; readonly text: string }
 
-/** A resource takes a few hundred bytes; without a bound a file without line ends would be read into memory whole. */
+/** A line takes a few hundred bytes. The bound keeps a file without line ends from being read into memory whole. */
 const longestLineBytes = 64 * 1024
 const lineFeed = 10
 
 /**
- * The lines of a stream of bytes, numbered from 1, decoded strictly; blank ones are left out.
- * @throws invalid_request naming the line, for one that is too long or not UTF-8
+ * The lines of a byte stream, numbered from 1. Blank lines are skipped.
+ * @throws invalid_request with the number of a line that is too long or not UTF-8
  */
 export async function* importLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ImportLine> {
   let number = 0
@@ -125,7 +128,6 @@ export async function* importLines(chunks: AsyncIterable<Uint8Array>): AsyncGene
   yield* line(number + 1, rest)
 }
 
-/** The refusal of one line. */
 const lineFault = (number: number, sentence: string) => badInput('line', `line ${number}: ${sentence}`)
 
 function* line(number: number, bytes: Uint8Array): Generator<ImportLine> {
@@ -136,7 +138,7 @@ function* line(number: number, bytes: Uint8Array): Generator<ImportLine> {
 
 const decode = (number: number, bytes: Uint8Array): string => {
   try {
-    // A mark at the beginning of a file is dropped; within one it is a broken character.
+    // A byte order mark is dropped at the start of the file and refused elsewhere.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: number > 1 }).decode(bytes)
   } catch {
     throw lineFault(number, 'This is not UTF-8.')

@@ -6,7 +6,7 @@ import type { Page, PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import type { EmbeddedCaller, UserCaller } from '../authenticate.ts'
 
-/** No page bodies, orders, customer or payment data: nothing beyond these fields is even read (spec section 2). */
+/** Only these fields are read: no page bodies, orders, customer or payment data (spec section 2). */
 type ResourceItem = {
   readonly name: string
   readonly slug: string
@@ -16,12 +16,12 @@ type ResourceItem = {
   readonly publishedAt: number | null
 }
 
-/** The scope that reading each kind takes (contract section 4). */
+/** The scope that each kind needs (contract section 4). */
 export const scopeToRead = { site: 'site:read', store: 'store:read' } as const satisfies Record<ResourceKind, ScopeName>
 
 /**
  * The signed-in user's own websites or stores, by slug.
- * @throws insufficient_scope, install_required, invalid_request for a cursor that this list did not give
+ * @throws insufficient_scope, install_required, invalid_request for a cursor that this list did not return
  */
 export const listResources = async (
   platform: Platform,

@@ -7,8 +7,10 @@ import { badInput, decide, decideToEnd, done, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from './find-user.ts'
 
+// Changes of a user by operators: name, address and operator rights. passwords.ts and set-user-status.ts have the others.
+
 /**
- * Gives a user another name. The audit row does not repeat it: it holds no names of people.
+ * Gives a user another name. The audit row does not contain it: the audit has no names of people.
  * @throws invalid_request for an unknown address or a name that cannot be shown
  */
 export const renameUser = async (
@@ -32,7 +34,7 @@ export const renameUser = async (
 }
 
 /**
- * Gives a user another address to sign in with. Sessions and grants stay: they belong to the user, not to the address.
+ * Gives a user another address to sign in with. Sessions and grants stay, because they belong to the user.
  * @throws invalid_request for an unknown address, and a new one that is malformed or taken
  */
 export const setUserEmail = async (
@@ -58,7 +60,7 @@ export const setUserEmail = async (
 }
 
 /**
- * Makes a user an operator, or one no longer, from the next request on.
+ * Grants or withdraws operator rights, from the next request on.
  * @throws invalid_request for an unknown user, and for the last operator
  */
 export const setOperator = async (
@@ -85,15 +87,15 @@ export const setOperator = async (
 }
 
 /**
- * Whether an operator may take this user's rights away on the desk: not their own, and not those of the last operator.
- * To be asked in the transaction of the change.
+ * The rule for withdrawing operator rights on the desk: an operator cannot withdraw their own rights or those of the last
+ * operator. It is checked in the transaction of the change.
  */
 export const leavesAnOperator =
   (operatorId: string, userId: string) =>
   async (q: Queries): Promise<PlatformError | null> =>
     operatorId === userId ? badInput('user', ownRights) : await refusalIfLastOperator(q, userId)
 
-/** The refusal when nobody else could open the desk without this user; null when somebody could. */
+/** The refusal when no other active operator exists; null when one does. */
 const refusalIfLastOperator = async (q: Queries, userId: string): Promise<PlatformError | null> => {
   const remaining = (await q.users.activeOperators(2)).filter(({ id }) => id !== userId)
   return remaining.length > 0 ? null : badInput('user', lastOperator)

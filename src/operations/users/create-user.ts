@@ -15,7 +15,7 @@ type NewUser = {
 }
 
 /**
- * Creates a user; the password is kept as a bcrypt hash only.
+ * Creates a user. Only a bcrypt hash of the password is stored.
  * @throws invalid_request for a malformed field or an address that is taken
  */
 export const createUser = async (platform: Platform, trace: Trace, actor: Actor, input: NewUser): Promise<User> => {

@@ -5,26 +5,26 @@ import { badInput } from '../decision.ts'
 import { type Page, type PageRequest, searchPage } from '../page.ts'
 import type { Platform } from '../platform.ts'
 
-/** The user of an email address as somebody typed it; null when it is malformed or nobody's. */
+/** The user with an email address as a person typed it; null when it is malformed or unknown. */
 export const findUser = async (q: Queries, address: string): Promise<User | null> => {
   const email = normalizeEmail(address)
   return email === null ? null : await q.users.byEmail(email)
 }
 
-/** The same of committed state. @throws invalid_request when there is no such user */
+/** The same, outside a transaction. @throws invalid_request when there is no such user */
 export const userAt = async (platform: Platform, address: string): Promise<User> => {
   const user = await findUser(platform.database.queries, address)
   if (user === null) throw badInput('email', 'There is no such user.')
   return user
 }
 
-/** A user without the hash of their password. */
+/** A user as operators see it, without the hash of the password. */
 export type UserSummary = Pick<
   User,
   'id' | 'email' | 'name' | 'isOperator' | 'status' | 'passwordSuspendedAt' | 'createdAt'
 >
 
-/** Users whose name or address has this part, by address; all of them for an empty one. */
+/** Users whose name or address contains `part`, by address. An empty part finds all users. */
 export const searchUsers = async (platform: Platform, part: string, page: PageRequest): Promise<Page<UserSummary>> => {
   const { data, nextCursor } = await searchPage(
     platform.database.queries.users.search,
@@ -35,29 +35,20 @@ export const searchUsers = async (platform: Platform, part: string, page: PageRe
   return { data: data.map(userSummary), nextCursor }
 }
 
-/** What operators see of a user. */
-export const userSummary = ({
-  id,
-  email,
-  name,
-  isOperator,
-  status,
-  passwordSuspendedAt,
-  createdAt,
-}: User): UserSummary => ({
-  id,
-  email,
-  name,
-  isOperator,
-  status,
-  passwordSuspendedAt,
-  createdAt,
+export const userSummary = (user: User): UserSummary => ({
+  id: user.id,
+  email: user.email,
+  name: user.name,
+  isOperator: user.isOperator,
+  status: user.status,
+  passwordSuspendedAt: user.passwordSuspendedAt,
+  createdAt: user.createdAt,
 })
 
-/** Every user, by address. */
+/** All users, by address. */
 export const listUsers = async (platform: Platform): Promise<User[]> => await platform.database.queries.users.list()
 
-/** What an operator wants to know of a user: who they are, and which apps are theirs. */
+/** What the desk shows an operator about a user. */
 export type InspectedUser = UserSummary & { readonly apps: readonly Pick<App, 'slug' | 'status'>[] }
 
 /** @throws route_not_found for an unknown ID */

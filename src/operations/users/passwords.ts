@@ -9,19 +9,22 @@ import type { Platform, Trace } from '../platform.ts'
 import { type MintedSession, mintSession } from '../sessions/sign-in.ts'
 import { findUser } from './find-user.ts'
 
+// The three ways to a working password: users change their own, operators reset one, and operators confirm one that a
+// recovery has suspended.
+
 type PasswordChange = {
   readonly current: string
   readonly next: string
-  /** The new one as it was typed a second time. */
+  /** The new password, typed a second time. */
   readonly repeated: string
 }
 
 /**
- * Changes the caller's password. The slow hashes are made outside the transaction, and the new one is stored only if the
- * old one is still the user's. Every session of the user ends, whoever holds it; the caller gets a fresh one in the
- * same transaction. Grants are left alone: a connected app never knew the password.
- * @throws invalid_request for a new password that cannot be used, invalid_login for a wrong current one, login_required
- *   when the session has ended in the meantime
+ * Changes the caller's password. The slow hashes are computed before the transaction, which stores the new one only if
+ * the old one has not changed meanwhile. All sessions of the user end; the caller gets a new one in the same transaction.
+ * Grants stay, because a connected app never knew the password.
+ * @throws invalid_request for a new password that cannot be used, invalid_login for a wrong current password,
+ *   login_required when the session has ended
  */
 export const changePassword = async (
   platform: Platform,
@@ -53,7 +56,7 @@ export const changePassword = async (
   })
 }
 
-/** What can be told from the form alone; whether the current password is right has no part in it. */
+/** The fault of the form itself, which does not depend on whether the current password is right. */
 const faultOf = ({ current, next, repeated }: PasswordChange): PlatformError | null => {
   const weakness = newPasswordFault(next)
   if (weakness !== null) return badInput('password', weakness)
@@ -68,7 +71,7 @@ const wrongPassword = async (q: Queries, stamp: AuditStamp, userId: User['id']):
   return refusal
 }
 
-/** Ends all of them, the caller's too, and puts the fresh one in its place, in the same browser. */
+/** Ends all sessions of the user and stores a new one for the caller's browser. */
 const renewSessions = async (q: Queries, caller: SessionCaller, session: MintedSession, now: number): Promise<void> => {
   const own = await q.sessions.find(caller.sessionKey)
   await q.sessions.endAllOfUser(caller.user.id, now)
@@ -76,8 +79,8 @@ const renewSessions = async (q: Queries, caller: SessionCaller, session: MintedS
 }
 
 /**
- * Whether an operator may give this user a new password on the desk: not their own, which takes the current password, or
- * a stolen session could be turned into the account.
+ * The rule for resetting a password on the desk: not the operator's own. That needs the current password, or a stolen
+ * session would be enough to take over the account.
  */
 export const isForSomebodyElse =
   (operatorId: string, userId: string): Rule =>
@@ -87,10 +90,10 @@ export const isForSomebodyElse =
 const ownPassword = 'You cannot reset your own password here: change it under Account, Password.'
 
 /**
- * Gives a user a new password and ends their sessions; what they have allowed to apps stays. Of two at once one wins, so
- * whoever is shown a password is shown the one that works.
+ * Gives a user a new password and ends their sessions. Grants stay. Of two resets at once only one succeeds, so a
+ * password that an operator is shown always works.
  * @throws invalid_request for an unknown user or a password that cannot be used, version_not_eligible when the password
- *   has changed in the meantime
+ *   has changed since it was read
  */
 export const resetPassword = async (
   platform: Platform,
@@ -109,7 +112,7 @@ export const resetPassword = async (
     if (!(await q.users.replacePassword(user.id, user.passwordHash, passwordHash, now))) {
       return refused(refuse('version_not_eligible', { message: changedSince }))
     }
-    await q.users.confirmPassword(user.id) // one that a recovery has suspended is gone
+    await q.users.confirmPassword(user.id) // the new password is not suspended
     const endedSessions = await q.sessions.endAllOfUser(user.id, now)
     await q.audit.insert(auditEvent(stamp, { actor, action: 'user.password_reset', target: user.id }))
     return done({ user: { ...user, passwordHash, passwordSuspendedAt: null, updatedAt: now }, endedSessions })
@@ -119,7 +122,7 @@ export const resetPassword = async (
 const changedSince = 'The password was changed a moment ago. Nothing was done a second time.'
 
 /**
- * Lets a password work again that a recovery has suspended; one that is not suspended stays as it is.
+ * Makes a password valid again that a recovery has suspended. Nothing changes when it is not suspended.
  * @throws invalid_request for an unknown address
  */
 export const confirmPassword = async (platform: Platform, trace: Trace, actor: Actor, email: string): Promise<User> => {

@@ -20,23 +20,23 @@ type Input =
 export type DisabledUser = {
   readonly user: User
   readonly ended: Pick<EndedAccess, 'sessions' | 'embeddedSessions'>
-  /** What does not work as long as the user is disabled, or the app suspended. */
+  /** What does not work while the user is disabled or the app is suspended. */
   readonly stopped: Pick<EndedAccess, 'grants' | 'userTokens' | 'appTokens'>
-  /** Slugs. */
+  /** The slugs of the user's apps. */
   readonly apps: OwnedApps
 }
 type OwnedApps = {
-  /** Suspended now, by this or before. */
+  /** Suspended by this call or before. */
   readonly suspended: readonly string[]
   readonly kept: readonly string[]
   readonly transferred: readonly string[]
 }
 
 /**
- * Disables or enables a user. Disabling ends the user's sessions; grants stop working at once and are not ended, so
- * that enabling gives them back. In the same transaction it decides what happens to the user's apps, which would
- * otherwise go on without anybody: they are suspended unless the choice is another. Enabling activates no app.
- * @throws invalid_request for an unknown address, or an app owner who cannot be one; quota_exceeded
+ * Disables or enables a user. Disabling ends the user's sessions. Grants stop working at once but are not revoked, so they
+ * work again once the user is enabled. The same transaction suspends the user's apps, unless the choice is to keep or
+ * transfer them. Enabling a user activates no app.
+ * @throws invalid_request for an unknown address, or a new owner who cannot own the apps; quota_exceeded
  */
 export const setUserStatus = async (
   platform: Platform,
@@ -91,14 +91,14 @@ const enable = async (
   })
 }
 
-/** Embedded sessions hang on the session of the user that they were opened in. */
+/** An embedded session ends with the user session that it was opened in. */
 const endSessions = async (q: Queries, { id }: User, now: number): Promise<DisabledUser['ended']> => {
   const since = keyOfUuidTime(now - maximumLifetimes.embeddedSession * 1000)
   const embeddedSessions = await q.access.countEmbedded({ kind: 'user', userId: id }, since, now)
   return { sessions: await q.sessions.endAllOfUser(id, now), embeddedSessions }
 }
 
-/** Grants of a user who is disabled already had stopped before. */
+/** The grants of a user who was disabled before are not counted again. */
 const countStopped = async (
   q: Queries,
   user: User,
@@ -113,7 +113,7 @@ const countStopped = async (
   return { grants, userTokens, appTokens }
 }
 
-/** Does with the apps what was chosen. Each app that changes has an audit row of its own. */
+/** Suspends, keeps or transfers the apps. Each app that changes gets its own audit row. */
 const leaveApps = async (
   q: Queries,
   stamp: AuditStamp,
