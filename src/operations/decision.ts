@@ -1,8 +1,8 @@
 import type { Database, Queries, TransactionOptions } from '../../db/database.ts'
 import type { Awaitable } from '../domain/awaitable.ts'
 import { type PlatformError, refuse } from '../domain/errors.ts'
-import { type AuditFacts, type AuditStamp, auditEvent } from './audit/event.ts'
-import type { Platform } from './platform.ts'
+import { type Actor, type AuditFacts, type AuditStamp, auditEvent } from './audit/event.ts'
+import type { Platform, Trace } from './platform.ts'
 
 /**
  * What a transaction decided. A refusal is data, not an exception: what the transaction wrote (a revoked grant, its audit
@@ -70,3 +70,9 @@ export const settle = async <T>(
 
 /** The refusal of invalid input from an operator or owner: malformed, taken, unknown or in the wrong state. */
 export const badInput = (param: string, message: string): PlatformError => refuse('invalid_request', { param, message })
+
+/**
+ * An operation that an operator, an owner or the system asks for. `actor` is who, and `trace` where from; the audit has
+ * both. Whether the actor may is checked before, by the command line or by `actingAs`.
+ */
+export type Operation<Input, Answer> = (platform: Platform, trace: Trace, actor: Actor, input: Input) => Promise<Answer>

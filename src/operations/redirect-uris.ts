@@ -3,7 +3,7 @@ import type { Environment } from '../domain/app.ts'
 import { maximumRedirectUris, redirectUriFault } from '../domain/registered-url.ts'
 import { findApp } from './apps/app-record.ts'
 import { type Actor, auditEvent, auditStamp } from './audit/event.ts'
-import { badInput, decide, done, refused } from './decision.ts'
+import { badInput, decide, done, type Operation, refused } from './decision.ts'
 import type { Platform, Trace } from './platform.ts'
 
 type RedirectUriChange = {
@@ -16,12 +16,7 @@ type RedirectUriChange = {
  * Registers a redirect URI for one environment of an app. Nothing changes when it is registered there already.
  * @throws invalid_request for a URI that is not allowed, or that belongs to another app or environment
  */
-export const addRedirectUri = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  change: RedirectUriChange,
-): Promise<RedirectUris> => {
+export const addRedirectUri: Operation<RedirectUriChange, RedirectUris> = async (platform, trace, actor, change) => {
   const fault = redirectUriFault(change.uri)
   if (fault !== null) throw badInput('uri', fault)
   return await changeRedirectUris(platform, trace, actor, change, 'redirect_uri.added')
@@ -31,12 +26,8 @@ export const addRedirectUri = async (
  * Removes a redirect URI; it is refused from now on. Nothing changes when it is not registered.
  * @throws invalid_request for an unknown app
  */
-export const removeRedirectUri = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  change: RedirectUriChange,
-): Promise<RedirectUris> => await changeRedirectUris(platform, trace, actor, change, 'redirect_uri.removed')
+export const removeRedirectUri: Operation<RedirectUriChange, RedirectUris> = async (platform, trace, actor, change) =>
+  await changeRedirectUris(platform, trace, actor, change, 'redirect_uri.removed')
 
 const changeRedirectUris = async (
   platform: Platform,

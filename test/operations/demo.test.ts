@@ -21,7 +21,7 @@ const resolve = async () => []
 
 test('the demo has people who can sign in, apps with versions in every status, and installs in use and waiting', async () => {
   const platform = await openEmpty()
-  const demo = await seedDemo(platform, trace, operator)
+  const demo = await seedDemo(platform, trace, operator, null)
   expect(demo.users).toHaveLength(2)
   for (const user of demo.users) expect((await signIn(platform, trace, user)).user.email).toBe(user.email)
   for (const { owner, kind, slug } of demoResources) {
@@ -57,6 +57,6 @@ test('a demo goes into an empty database alone, and tells the URL that it is giv
   const { webhook } = await seedDemo(platform, trace, operator, url)
   expect(webhook).toMatchObject({ app: 'newsletter', url })
   expect((await listEndpoints(platform, 'newsletter')).map(({ id }) => id)).toEqual([webhook?.id ?? ''])
-  expect(await refusalOf(seedDemo(platform, trace, operator))).toBe('invalid_request')
+  expect(await refusalOf(seedDemo(platform, trace, operator, null))).toBe('invalid_request')
   await platform.database.close()
 })

@@ -2,8 +2,7 @@ import type { AccessOf, App, OpenGrant, Queries, User } from '../../../db/databa
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import { type AppRecord, appRecord, findAnyApp } from '../apps/app-record.ts'
 import { type Actor, auditEvent, type AuditStamp, auditStamp, followingStamp } from '../audit/event.ts'
-import { decideToEnd, done } from '../decision.ts'
-import type { Platform, Trace } from '../platform.ts'
+import { decideToEnd, done, type Operation } from '../decision.ts'
 import { userAt } from '../users/find-user.ts'
 import { announce } from '../webhooks/events.ts'
 
@@ -12,12 +11,12 @@ import { announce } from '../webhooks/events.ts'
  * have to consent again.
  * @throws invalid_request for an unknown slug
  */
-export const endAppAccess = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  slug: string,
-): Promise<{ readonly app: AppRecord; readonly ended: EndedAccess }> => {
+export const endAppAccess: Operation<string, { readonly app: AppRecord; readonly ended: EndedAccess }> = async (
+  platform,
+  trace,
+  actor,
+  slug,
+) => {
   const q = platform.database.queries
   const app = await findAnyApp(q, slug)
   const ended = await endIssued(platform, trace, actor, { kind: 'app', appId: app.id })
@@ -29,12 +28,10 @@ export const endAppAccess = async (
  * can sign in again; their own apps are not touched.
  * @throws invalid_request for an unknown address
  */
-export const endUserAccess = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  email: string,
-): Promise<{ readonly user: User; readonly apps: readonly App[]; readonly ended: EndedAccess }> => {
+export const endUserAccess: Operation<
+  string,
+  { readonly user: User; readonly apps: readonly App[]; readonly ended: EndedAccess }
+> = async (platform, trace, actor, email) => {
   const user = await userAt(platform, email)
   const ended = await endIssued(platform, trace, actor, { kind: 'user', userId: user.id })
   return { user, apps: await platform.database.queries.apps.listOwnedBy(user.id), ended }
@@ -59,7 +56,7 @@ const grantsAtOnce = 500
  * with their codes, and app tokens. Client secrets and passwords stay. Every transaction ends a part. The last one
  * looks at everything again, so that nothing survives that was issued meanwhile.
  */
-export const endIssued = async (platform: Platform, trace: Trace, actor: Actor, of: AccessOf): Promise<EndedAccess> => {
+export const endIssued: Operation<AccessOf, EndedAccess> = async (platform, trace, actor, of) => {
   const total = { ...nothing }
   let after = ''
   for (;;) {

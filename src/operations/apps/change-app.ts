@@ -2,8 +2,7 @@ import type { App, Queries } from '../../../db/database.ts'
 import { appNameFault } from '../../domain/name.ts'
 import { formatScope, parseScope, parseStoredScope } from '../../domain/scope.ts'
 import { type Actor, auditEvent, auditStamp, type AuditStamp } from '../audit/event.ts'
-import { badInput, decide, decideToEnd, done } from '../decision.ts'
-import type { Platform, Trace } from '../platform.ts'
+import { badInput, decide, decideToEnd, done, type Operation } from '../decision.ts'
 import { announce } from '../webhooks/events.ts'
 import { type AppRecord, appRecord, findApp } from './app-record.ts'
 import { scopeFaults } from './create-app.ts'
@@ -12,12 +11,12 @@ import { scopeFaults } from './create-app.ts'
  * Gives an app another name, which the consent page shows from now on. The slug stays.
  * @throws invalid_request for a name that cannot be shown, or an unknown slug
  */
-export const renameApp = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  input: { readonly slug: string; readonly name: string },
-): Promise<AppRecord> => {
+export const renameApp: Operation<{ readonly slug: string; readonly name: string }, AppRecord> = async (
+  platform,
+  trace,
+  actor,
+  input,
+) => {
   const name = input.name.trim()
   const fault = appNameFault(name, platform.platformName)
   if (fault !== null) throw badInput('name', fault)
@@ -39,12 +38,12 @@ export const renameApp = async (
  * refused in new token requests, consents and versions.
  * @throws invalid_request for scopes that cannot be registered, or an unknown slug
  */
-export const changeAppScopes = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  input: { readonly slug: string; readonly scopes: string },
-): Promise<AppRecord> => {
+export const changeAppScopes: Operation<{ readonly slug: string; readonly scopes: string }, AppRecord> = async (
+  platform,
+  trace,
+  actor,
+  input,
+) => {
   const asked = parseScope(input.scopes)
   if (asked.kind === 'refused') throw badInput('scopes', scopeFaults[asked.code])
   const scopes = formatScope(asked.scopes)
@@ -72,12 +71,12 @@ export const changeAppScopes = async (
  * those that have not expired work again once it is active.
  * @throws invalid_request for an unknown slug or a deleted app
  */
-export const setAppStatus = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  input: { readonly slug: string; readonly status: App['status'] },
-): Promise<AppRecord> => {
+export const setAppStatus: Operation<{ readonly slug: string; readonly status: App['status'] }, AppRecord> = async (
+  platform,
+  trace,
+  actor,
+  input,
+) => {
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   const decided = input.status === 'suspended' ? decideToEnd : decide

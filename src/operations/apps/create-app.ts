@@ -5,9 +5,8 @@ import { clientId, recordId } from '../../domain/identifier.ts'
 import type { Quotas } from '../../domain/limits.ts'
 import { appNameFault, isSlug } from '../../domain/name.ts'
 import { formatScope, parseScope } from '../../domain/scope.ts'
-import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, done, refused } from '../decision.ts'
-import type { Platform, Trace } from '../platform.ts'
+import { auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput, decide, done, type Operation, refused } from '../decision.ts'
 import { findUser } from '../users/find-user.ts'
 import { type AppRecord, appRecord } from './app-record.ts'
 
@@ -22,7 +21,7 @@ type NewApp = {
  * Registers an app for an active user. It has a client ID in each environment and no secret yet.
  * @throws invalid_request, quota_exceeded
  */
-export const createApp = async (platform: Platform, trace: Trace, actor: Actor, input: NewApp): Promise<AppRecord> => {
+export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, actor, input) => {
   const name = input.name.trim()
   const fault = appNameFault(name, platform.platformName)
   if (fault !== null) throw badInput('name', fault)

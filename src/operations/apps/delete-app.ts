@@ -1,8 +1,7 @@
 import { isUndeletable } from '../../domain/app.ts'
 import { type EndedAccess, endIssued } from '../access/end-access.ts'
-import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, decideToEnd, done, refused } from '../decision.ts'
-import type { Platform, Trace } from '../platform.ts'
+import { auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput, decide, decideToEnd, done, type Operation, refused } from '../decision.ts'
 import { refusalIfFull } from './create-app.ts'
 import { type AppRecord, appRecord, findAnyApp } from './app-record.ts'
 
@@ -11,12 +10,12 @@ import { type AppRecord, appRecord, findAnyApp } from './app-record.ts'
  * undeleted for 7 days; after that the purge removes it. If the deletion was interrupted, repeat it to end the rest.
  * @throws invalid_request for an unknown slug
  */
-export const deleteApp = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  slug: string,
-): Promise<{ readonly app: AppRecord; readonly ended: EndedAccess }> => {
+export const deleteApp: Operation<string, { readonly app: AppRecord; readonly ended: EndedAccess }> = async (
+  platform,
+  trace,
+  actor,
+  slug,
+) => {
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   const app = await decideToEnd(platform.database, async (q) => {
@@ -37,7 +36,7 @@ export const deleteApp = async (
  * @throws invalid_request for an unknown slug, an app that is not deleted, or was deleted more than 7 days ago;
  *   quota_exceeded
  */
-export const undeleteApp = async (platform: Platform, trace: Trace, actor: Actor, slug: string): Promise<AppRecord> => {
+export const undeleteApp: Operation<string, AppRecord> = async (platform, trace, actor, slug) => {
   const { id, deletedAt } = await findAnyApp(platform.database.queries, slug)
   if (deletedAt !== null) await endIssued(platform, trace, actor, { kind: 'app', appId: id })
   const now = platform.clock.now()

@@ -1,8 +1,7 @@
 import type { App, Queries, User } from '../../../db/database.ts'
 import type { Quotas } from '../../domain/limits.ts'
-import { type Actor, type AuditStamp, auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, type Decision, done, refused } from '../decision.ts'
-import type { Platform, Trace } from '../platform.ts'
+import { type Actor, auditEvent, type AuditStamp, auditStamp } from '../audit/event.ts'
+import { badInput, decide, type Decision, done, type Operation, refused } from '../decision.ts'
 import { findUser } from '../users/find-user.ts'
 import { type AppRecord, appRecord, findApp } from './app-record.ts'
 import { refusalIfFull } from './create-app.ts'
@@ -11,12 +10,12 @@ import { refusalIfFull } from './create-app.ts'
  * Gives an app to another active user. Its secrets stay valid, and the previous owner may still know them.
  * @throws invalid_request for an unknown slug or address, a disabled user, or a deleted app; quota_exceeded
  */
-export const transferApp = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  input: { readonly slug: string; readonly email: string },
-): Promise<AppRecord> => {
+export const transferApp: Operation<{ readonly slug: string; readonly email: string }, AppRecord> = async (
+  platform,
+  trace,
+  actor,
+  input,
+) => {
   const stamp = auditStamp(platform, trace, platform.clock.now())
   return await decide(platform.database, async (q) => {
     const app = await findApp(q, input.slug)

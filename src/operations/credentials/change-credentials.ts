@@ -6,9 +6,9 @@ import { environmentOfClientId, recordIdOfKey, rowKey } from '../../domain/ident
 import { nameFault } from '../../domain/name.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { findApp } from '../apps/app-record.ts'
-import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, decideToEnd, done, refused } from '../decision.ts'
-import type { Platform, Trace } from '../platform.ts'
+import { auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput, decide, decideToEnd, done, type Operation, refused } from '../decision.ts'
+import type { Platform } from '../platform.ts'
 import { announce } from '../webhooks/events.ts'
 import { credentialRecord, type CredentialRecord, type NewCredentialRecord } from './list-credentials.ts'
 
@@ -22,12 +22,12 @@ type NewCredential = {
  * Mints a client secret of an app in one environment, shown in this answer and never again.
  * @throws invalid_request, too_many_secrets
  */
-export const createCredential = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  input: NewCredential,
-): Promise<NewCredentialRecord> => {
+export const createCredential: Operation<NewCredential, NewCredentialRecord> = async (
+  platform,
+  trace,
+  actor,
+  input,
+) => {
   const fault = input.label === null ? null : nameFault(input.label)
   if (fault !== null) throw badInput('label', fault)
   const now = platform.clock.now()
@@ -94,12 +94,7 @@ type Rotation = { readonly clientId: string; readonly graceHours: number }
  * app tokens it minted. A third live secret is refused.
  * @throws invalid_request, too_many_secrets
  */
-export const rotateCredential = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  input: Rotation,
-): Promise<NewCredentialRecord> => {
+export const rotateCredential: Operation<Rotation, NewCredentialRecord> = async (platform, trace, actor, input) => {
   const environment = environmentOfClientId(input.clientId)
   if (environment === null) throw badInput('clientId', 'There is no such client.')
   if (!Number.isInteger(input.graceHours) || input.graceHours < 0 || input.graceHours > grace.maximum) {
@@ -135,12 +130,7 @@ export const rotateCredential = async (
  * Lets a client secret work again that a recovery has suspended; one that is not suspended stays as it is.
  * @throws invalid_request for an unknown ID
  */
-export const confirmCredential = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  credentialId: string,
-): Promise<CredentialRecord> => {
+export const confirmCredential: Operation<string, CredentialRecord> = async (platform, trace, actor, credentialId) => {
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   return await decide(platform.database, async (q) => {
@@ -159,12 +149,7 @@ export const confirmCredential = async (
  * Ends a client secret at once, and with it the app tokens it minted; users' grants go on.
  * @throws invalid_request for an unknown ID
  */
-export const revokeCredential = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  credentialId: string,
-): Promise<CredentialRecord> => {
+export const revokeCredential: Operation<string, CredentialRecord> = async (platform, trace, actor, credentialId) => {
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   return await decideToEnd(platform.database, async (q) => {

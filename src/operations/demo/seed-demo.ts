@@ -4,7 +4,7 @@ import type { InstallApproval } from '../../domain/install.ts'
 import { formatScope, scopesFor } from '../../domain/scope.ts'
 import { createApp } from '../apps/create-app.ts'
 import type { Actor } from '../audit/event.ts'
-import { badInput } from '../decision.ts'
+import { badInput, type Operation } from '../decision.ts'
 import { createCredential } from '../credentials/change-credentials.ts'
 import { createInstall } from '../installs/create-install.ts'
 import { moveInstall } from '../installs/move-install.ts'
@@ -18,7 +18,7 @@ import { createVersion } from '../versions/create-version.ts'
 import { moveVersion } from '../versions/move-version.ts'
 import { webhookKinds } from '../../domain/webhook-event.ts'
 import { addEndpoint, checkEndpointUrl } from '../webhooks/add-endpoint.ts'
-import { type DemoVersion, demoApps, demoInstalls, demoResources, demoUsers } from './demo-data.ts'
+import { demoApps, demoInstalls, demoResources, demoUsers, type DemoVersion } from './demo-data.ts'
 
 type DemoLogin = {
   readonly email: string
@@ -57,12 +57,7 @@ type DemoWebhook = { readonly id: string; readonly app: string; readonly url: st
  * endpoint for all events before the installs are created.
  * @throws invalid_request when a user exists already, or for a URL that is not allowed
  */
-export const seedDemo = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  webhookUrl: string | null = null,
-): Promise<DemoCredentials> => {
+export const seedDemo: Operation<string | null, DemoCredentials> = async (platform, trace, actor, webhookUrl) => {
   if ((await platform.database.queries.users.count()) > 0) {
     throw badInput('database', 'The database is not empty: a demo is seeded into an empty one only.')
   }
@@ -97,7 +92,7 @@ export const seedDemo = async (
 }
 
 /** Added before the first install, so that it receives its event. */
-const addWebhook = async (platform: Platform, trace: Trace, actor: Actor, url: string): Promise<DemoWebhook> => {
+const addWebhook: Operation<string, DemoWebhook> = async (platform, trace, actor, url) => {
   const [{ slug }] = demoApps
   const wanted = { slug, environment: 'production', url, kinds: [...webhookKinds] } as const
   const { id, secret } = await addEndpoint(platform, trace, actor, wanted)

@@ -2,10 +2,11 @@ import type { LiveCount } from '../../../db/database.ts'
 import { uuidTimeOfKey } from '../../domain/identifier.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import type { Figures } from '../../runtime/metrics.ts'
-import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
+import { auditEvent, auditStamp } from '../audit/event.ts'
 import { clockOffsetMs } from '../clock.ts'
-import type { Observed, Platform, Trace } from '../platform.ts'
+import type { Observed, Platform } from '../platform.ts'
 import { type Condition, conditionNames, readConditions } from './conditions.ts'
+import type { Operation } from '../decision.ts'
 
 /** Due deliveries are counted up to this number. */
 const mostDeliveries = 10_000
@@ -71,12 +72,7 @@ const backupAgeSeconds = async ({ database, clock }: Observed): Promise<number |
 }
 
 /** Stores when the last backup was made, for the health page and the metrics, and who made it. */
-export const recordBackup = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  sizeBytes: number,
-): Promise<void> => {
+export const recordBackup: Operation<number, void> = async (platform, trace, actor, sizeBytes) => {
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   await platform.database.transaction(async (q) => {

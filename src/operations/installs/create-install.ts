@@ -4,11 +4,11 @@ import { recordId } from '../../domain/identifier.ts'
 import { type ResourceKind, resourceKinds } from '../../domain/resource.ts'
 import { formatScope, parseStoredScope, type ScopeName } from '../../domain/scope.ts'
 import { findApp } from '../apps/app-record.ts'
-import { type Actor, auditStamp, followingStamp } from '../audit/event.ts'
+import { auditStamp, followingStamp } from '../audit/event.ts'
 import type { SessionCaller } from '../authenticate.ts'
-import { badInput, decide, type Decision, done, refused } from '../decision.ts'
+import { badInput, decide, type Decision, done, type Operation, refused } from '../decision.ts'
 import { type Page, pageOf } from '../page.ts'
-import type { Platform, Trace } from '../platform.ts'
+import type { Platform } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 import { currentVersion } from '../versions/version-record.ts'
 import { announce } from '../webhooks/events.ts'
@@ -86,12 +86,7 @@ type NewInstall = {
  * @throws invalid_request for an unknown app, user or resource, an install there that is pending or active, a version
  *   that asks for other scopes than those agreed to, or a test of an app of another owner
  */
-export const createInstall = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  input: NewInstall,
-): Promise<InstallRecord> => {
+export const createInstall: Operation<NewInstall, InstallRecord> = async (platform, trace, actor, input) => {
   const now = platform.clock.now()
   const id = recordId('ins_', platform.random.uuid(now))
   const stamp = auditStamp(platform, trace, now)

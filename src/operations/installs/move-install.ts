@@ -3,8 +3,7 @@ import { refuse } from '../../domain/errors.ts'
 import { type EndingStep, endingStep, type InstallStep, installSteps } from '../../domain/install.ts'
 import { formatScope, parseStoredScope, type ScopeName } from '../../domain/scope.ts'
 import { type Actor, auditStamp, type AuditStamp } from '../audit/event.ts'
-import { badInput, decide, decideToEnd, type Decision, done, refused } from '../decision.ts'
-import type { Platform, Trace } from '../platform.ts'
+import { badInput, decide, decideToEnd, type Decision, done, type Operation, refused } from '../decision.ts'
 import { currentVersion } from '../versions/version-record.ts'
 import { announce } from '../webhooks/events.ts'
 import { askedAnew } from './create-install.ts'
@@ -14,12 +13,7 @@ import { type InstallRecord, installRecord } from './install-record.ts'
  * Approves, rejects, withdraws or deactivates an install. An install that ends grants no access from the next call on.
  * @throws invalid_request for an unknown ID, or when the install is not in the state in which the step starts
  */
-export const moveInstall = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  move: InstallMove,
-): Promise<InstallRecord> => {
+export const moveInstall: Operation<InstallMove, InstallRecord> = async (platform, trace, actor, move) => {
   const stamp = auditStamp(platform, trace, platform.clock.now())
   return await decide(platform.database, async (q) => await takeInstallStep(q, stamp, actor, move))
 }
@@ -28,7 +22,7 @@ export const moveInstall = async (
  * Ends an install for its owner: a pending one is withdrawn, an active one is deactivated. Returns which of the two.
  * @throws version_not_eligible when it has already ended
  */
-export const endInstall = async (platform: Platform, trace: Trace, actor: Actor, id: string): Promise<EndingStep> => {
+export const endInstall: Operation<string, EndingStep> = async (platform, trace, actor, id) => {
   const stamp = auditStamp(platform, trace, platform.clock.now())
   return await decideToEnd(platform.database, async (q) => {
     const found = await q.installs.find(id)
@@ -74,12 +68,12 @@ const pastOf = {
  * agreed to before.
  * @throws invalid_request when the install is unknown or has ended, or the version now asks for other scopes
  */
-export const agreeToScopes = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  input: { readonly id: string; readonly agreedTo: readonly ScopeName[] },
-): Promise<void> => {
+export const agreeToScopes: Operation<{ readonly id: string; readonly agreedTo: readonly ScopeName[] }, void> = async (
+  platform,
+  trace,
+  actor,
+  input,
+) => {
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   const agreedTo = formatScope(input.agreedTo)

@@ -1,9 +1,9 @@
 import type { Resource } from '../../../db/database.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { readResource, type StatedResource } from '../../domain/resource.ts'
-import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, done } from '../decision.ts'
-import type { Platform, Trace } from '../platform.ts'
+import { auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput, decide, done, type Operation } from '../decision.ts'
+import type { Platform } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 
 type ResourceImport = {
@@ -26,12 +26,12 @@ const linesPerProgress = 1_000
  * stored, and all are stored in one transaction.
  * @throws invalid_request with the number of the first wrong line
  */
-export const importResources = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  { chunks, progress }: ResourceImport,
-): Promise<ImportedResources> => {
+export const importResources: Operation<ResourceImport, ImportedResources> = async (
+  platform,
+  trace,
+  actor,
+  { chunks, progress },
+) => {
   const now = platform.clock.now()
   const staged: StagedResource[] = []
   const ownerIdOf = rememberOwners(platform)

@@ -2,9 +2,8 @@ import type { Queries, User } from '../../../db/database.ts'
 import type { PlatformError } from '../../domain/errors.ts'
 import { nameFault } from '../../domain/name.ts'
 import { normalizeEmail } from '../../domain/user.ts'
-import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, decideToEnd, done, refused } from '../decision.ts'
-import type { Platform, Trace } from '../platform.ts'
+import { auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput, decide, decideToEnd, done, type Operation, refused } from '../decision.ts'
 import { findUser } from './find-user.ts'
 
 // Changes of a user by operators: name, address and operator rights. passwords.ts and set-user-status.ts have the others.
@@ -13,12 +12,12 @@ import { findUser } from './find-user.ts'
  * Gives a user another name. The audit row does not contain it: the audit has no names of people.
  * @throws invalid_request for an unknown address or a name that cannot be shown
  */
-export const renameUser = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  input: { readonly email: string; readonly name: string },
-): Promise<User> => {
+export const renameUser: Operation<{ readonly email: string; readonly name: string }, User> = async (
+  platform,
+  trace,
+  actor,
+  input,
+) => {
   const fault = nameFault(input.name)
   if (fault !== null) throw badInput('name', fault)
   const now = platform.clock.now()
@@ -37,12 +36,12 @@ export const renameUser = async (
  * Gives a user another address to sign in with. Sessions and grants stay, because they belong to the user.
  * @throws invalid_request for an unknown address, and a new one that is malformed or taken
  */
-export const setUserEmail = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  input: { readonly email: string; readonly to: string },
-): Promise<User> => {
+export const setUserEmail: Operation<{ readonly email: string; readonly to: string }, User> = async (
+  platform,
+  trace,
+  actor,
+  input,
+) => {
   const email = normalizeEmail(input.to)
   if (email === null) throw badInput('to', 'The new email address is malformed.')
   const now = platform.clock.now()
@@ -63,12 +62,12 @@ export const setUserEmail = async (
  * Grants or withdraws operator rights, from the next request on.
  * @throws invalid_request for an unknown user, and for the last operator
  */
-export const setOperator = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  input: { readonly userId: string; readonly isOperator: boolean },
-): Promise<User> => {
+export const setOperator: Operation<{ readonly userId: string; readonly isOperator: boolean }, User> = async (
+  platform,
+  trace,
+  actor,
+  input,
+) => {
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   const { userId, isOperator } = input

@@ -3,9 +3,8 @@ import { normalizeEmail } from '../../domain/user.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { nameFault } from '../../domain/name.ts'
 import { newPasswordFault } from '../../domain/password.ts'
-import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, done, refused } from '../decision.ts'
-import type { Platform, Trace } from '../platform.ts'
+import { auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput, decide, done, type Operation, refused } from '../decision.ts'
 
 type NewUser = {
   readonly email: string
@@ -18,7 +17,7 @@ type NewUser = {
  * Creates a user. Only a bcrypt hash of the password is stored.
  * @throws invalid_request for a malformed field or an address that is taken
  */
-export const createUser = async (platform: Platform, trace: Trace, actor: Actor, input: NewUser): Promise<User> => {
+export const createUser: Operation<NewUser, User> = async (platform, trace, actor, input) => {
   const email = normalizeEmail(input.email)
   if (email === null) throw badInput('email', 'The email address is malformed.')
   const fault = nameFault(input.name)

@@ -2,9 +2,9 @@ import type { Queries, User } from '../../../db/database.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { newPasswordFault, passwordFault } from '../../domain/password.ts'
 import type { Rule } from '../acting-as.ts'
-import { type Actor, auditEvent, type AuditStamp, auditStamp } from '../audit/event.ts'
+import { auditEvent, type AuditStamp, auditStamp } from '../audit/event.ts'
 import { refusalIfEnded, type SessionCaller } from '../authenticate.ts'
-import { badInput, decide, done, refused } from '../decision.ts'
+import { badInput, decide, done, type Operation, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type MintedSession, mintSession } from '../sessions/sign-in.ts'
 import { findUser } from './find-user.ts'
@@ -95,12 +95,10 @@ const ownPassword = 'You cannot reset your own password here: change it under Ac
  * @throws invalid_request for an unknown user or a password that cannot be used, version_not_eligible when the password
  *   has changed since it was read
  */
-export const resetPassword = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  input: { readonly userId: string; readonly password: string },
-): Promise<{ readonly user: User; readonly endedSessions: number }> => {
+export const resetPassword: Operation<
+  { readonly userId: string; readonly password: string },
+  { readonly user: User; readonly endedSessions: number }
+> = async (platform, trace, actor, input) => {
   const weakness = newPasswordFault(input.password)
   if (weakness !== null) throw badInput('password', weakness)
   const user = await platform.database.queries.users.byId(input.userId)
@@ -125,7 +123,7 @@ const changedSince = 'The password was changed a moment ago. Nothing was done a 
  * Makes a password valid again that a recovery has suspended. Nothing changes when it is not suspended.
  * @throws invalid_request for an unknown address
  */
-export const confirmPassword = async (platform: Platform, trace: Trace, actor: Actor, email: string): Promise<User> => {
+export const confirmPassword: Operation<string, User> = async (platform, trace, actor, email) => {
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   return await decide(platform.database, async (q) => {

@@ -4,9 +4,8 @@ import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import { countOf, type EndedAccess } from '../access/end-access.ts'
 import { suspendApp } from '../apps/change-app.ts'
 import { findHeir, transferTo } from '../apps/transfer-app.ts'
-import { type Actor, type AuditStamp, auditEvent, auditStamp, followingStamp } from '../audit/event.ts'
-import { badInput, decide, decideToEnd, type Decision, done, refused } from '../decision.ts'
-import type { Platform, Trace } from '../platform.ts'
+import { type Actor, auditEvent, type AuditStamp, auditStamp, followingStamp } from '../audit/event.ts'
+import { badInput, decide, decideToEnd, type Decision, done, type Operation, refused } from '../decision.ts'
 import { findUser } from './find-user.ts'
 
 /** What happens to the apps of a user who is disabled. */
@@ -38,12 +37,7 @@ type OwnedApps = {
  * transfer them. Enabling a user activates no app.
  * @throws invalid_request for an unknown address, or a new owner who cannot own the apps; quota_exceeded
  */
-export const setUserStatus = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  input: Input,
-): Promise<DisabledUser> => {
+export const setUserStatus: Operation<Input, DisabledUser> = async (platform, trace, actor, input) => {
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   if (input.status === 'active')

@@ -3,8 +3,7 @@ import { refuse } from '../../domain/errors.ts'
 import { rejectionFault, type VersionStep, versionSteps } from '../../domain/version.ts'
 import { findApp } from '../apps/app-record.ts'
 import { type Actor, auditStamp, type AuditStamp } from '../audit/event.ts'
-import { badInput, decide, type Decision, done, refused } from '../decision.ts'
-import type { Platform, Trace } from '../platform.ts'
+import { badInput, decide, type Decision, done, type Operation, refused } from '../decision.ts'
 import { announce } from '../webhooks/events.ts'
 import { readVersionRecord, type RejectionItem, type VersionRecord } from './version-record.ts'
 
@@ -13,12 +12,7 @@ import { readVersionRecord, type RejectionItem, type VersionRecord } from './ver
  * same transaction.
  * @throws invalid_request for an unknown app or a rejection without a reason, version_not_found, version_not_eligible
  */
-export const moveVersion = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  move: VersionMove,
-): Promise<VersionRecord> => {
+export const moveVersion: Operation<VersionMove, VersionRecord> = async (platform, trace, actor, move) => {
   const fault = move.step === 'reject' ? rejectionFault(move.rejection ?? { message: '', items: [] }) : null
   if (fault !== null) throw badInput('message', fault)
   const stamp = auditStamp(platform, trace, platform.clock.now())
@@ -29,12 +23,12 @@ export const moveVersion = async (
  * Approves a submitted version and makes it live, in one transaction with an audit row for each step.
  * @throws invalid_request for an unknown app, version_not_found, version_not_eligible
  */
-export const approveAndActivate = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  move: Pick<VersionMove, 'slug' | 'version' | 'seen'>,
-): Promise<VersionRecord> => {
+export const approveAndActivate: Operation<Pick<VersionMove, 'slug' | 'version' | 'seen'>, VersionRecord> = async (
+  platform,
+  trace,
+  actor,
+  move,
+) => {
   const now = platform.clock.now()
   const [approved, activated] = [auditStamp(platform, trace, now), auditStamp(platform, trace, now)]
   return await decide(platform.database, async (q) => {

@@ -10,9 +10,9 @@ import {
   webhookKinds,
 } from '../../domain/webhook-event.ts'
 import { findApp } from '../apps/app-record.ts'
-import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, done, refused } from '../decision.ts'
-import type { Platform, Trace } from '../platform.ts'
+import { auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput, decide, done, type Operation, refused } from '../decision.ts'
+import type { Platform } from '../platform.ts'
 import { endpointRecord, type NewEndpointRecord } from './endpoints.ts'
 import { mintWebhookSecret, webhookSecretText } from './secrets.ts'
 
@@ -28,12 +28,12 @@ type NewEndpoint = {
  * @throws invalid_request for a URL that is not allowed, a host with a refused address, unknown kinds, or too many
  *   endpoints
  */
-export const addEndpoint = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  { slug, environment, url, kinds }: NewEndpoint,
-): Promise<NewEndpointRecord> => {
+export const addEndpoint: Operation<NewEndpoint, NewEndpointRecord> = async (
+  platform,
+  trace,
+  actor,
+  { slug, environment, url, kinds },
+) => {
   const chosen = checkedKinds(kinds)
   await checkEndpointUrl(platform, url)
   const now = platform.clock.now()

@@ -2,8 +2,8 @@ import type { WebhookAttempt, WebhookEndpoint, WebhookEvent } from '../../../db/
 import { recordId } from '../../domain/identifier.ts'
 import { decideAttempt, isDelivered, restAskedFor } from '../../domain/webhook-delivery.ts'
 import type { WebhookAnswer } from '../../runtime/webhook-sender.ts'
-import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
-import { decide, done } from '../decision.ts'
+import { auditEvent, auditStamp } from '../audit/event.ts'
+import { decide, done, type Operation } from '../decision.ts'
 import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findEndpoint } from './endpoints.ts'
@@ -119,7 +119,7 @@ type PingResult = Pick<WebhookAnswer, 'status' | 'error' | 'durationMs' | 'answe
  * Sends an endpoint one `ping` now, even when it is disabled, and returns the result. It is never repeated.
  * @throws invalid_request for an unknown ID
  */
-export const pingEndpoint = async (platform: Platform, trace: Trace, actor: Actor, id: string): Promise<PingResult> => {
+export const pingEndpoint: Operation<string, PingResult> = async (platform, trace, actor, id) => {
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   const eventId = recordId('evt_', platform.random.uuid(now))

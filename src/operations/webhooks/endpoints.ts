@@ -5,9 +5,9 @@ import { type PlatformError, refuse } from '../../domain/errors.ts'
 import type { DeliveryState } from '../../domain/webhook-delivery.ts'
 import { parseStoredKinds, type WebhookKind } from '../../domain/webhook-event.ts'
 import { findApp } from '../apps/app-record.ts'
-import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, done } from '../decision.ts'
-import type { Platform, Trace } from '../platform.ts'
+import { auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput, decide, done, type Operation } from '../decision.ts'
+import type { Platform } from '../platform.ts'
 import { announce } from './events.ts'
 
 /** An endpoint without its secrets. */
@@ -97,12 +97,10 @@ export const readEndpoint = async (platform: Platform, appId: string, id: string
  * Nothing changes when the endpoint already has this status.
  * @throws invalid_request for an unknown ID
  */
-export const setEndpointStatus = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  input: { readonly id: string; readonly status: EndpointRecord['status'] },
-): Promise<EndpointRecord> => {
+export const setEndpointStatus: Operation<
+  { readonly id: string; readonly status: EndpointRecord['status'] },
+  EndpointRecord
+> = async (platform, trace, actor, input) => {
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   const { id, status } = input
@@ -122,12 +120,7 @@ export const setEndpointStatus = async (
  * Removes an endpoint and its secrets. Pending deliveries to it are never sent.
  * @throws invalid_request for an unknown ID
  */
-export const removeEndpoint = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  id: string,
-): Promise<EndpointRecord> => {
+export const removeEndpoint: Operation<string, EndpointRecord> = async (platform, trace, actor, id) => {
   const stamp = auditStamp(platform, trace, platform.clock.now())
   return await decide(platform.database, async (q) => {
     const { endpoint, slug } = await findEndpoint(q, id)

@@ -2,7 +2,7 @@ import type { Queries } from '../../../db/database.ts'
 import { recordIdOfTime } from '../../domain/identifier.ts'
 import { webhookHistoryMs } from '../../domain/webhook-delivery.ts'
 import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, done, refused } from '../decision.ts'
+import { badInput, decide, done, type Operation, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findEndpoint } from './endpoints.ts'
 
@@ -20,12 +20,10 @@ const resentAtOnce = 500
  * many. A disabled endpoint gets them when it is enabled.
  * @throws invalid_request for an unknown endpoint or event, or a moment more than 30 days ago
  */
-export const resendEvents = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  { id, choice }: { readonly id: string; readonly choice: ResendChoice },
-): Promise<{ readonly id: string; readonly resent: number }> => {
+export const resendEvents: Operation<
+  { readonly id: string; readonly choice: ResendChoice },
+  { readonly id: string; readonly resent: number }
+> = async (platform, trace, actor, { id, choice }) => {
   if (choice.kind === 'since' && choice.at < platform.clock.now() - webhookHistoryMs) {
     throw badInput('since', 'Events are kept for 30 days.')
   }

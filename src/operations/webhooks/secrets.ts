@@ -1,9 +1,9 @@
 import { Webhook } from 'standardwebhooks'
 import type { WebhookEvent, WebhookSecret } from '../../../db/database.ts'
 import { recordId } from '../../domain/identifier.ts'
-import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, done } from '../decision.ts'
-import type { Platform, Trace } from '../platform.ts'
+import { auditEvent, auditStamp } from '../audit/event.ts'
+import { badInput, decide, done, type Operation } from '../decision.ts'
+import type { Platform } from '../platform.ts'
 import { endpointRecord, findEndpoint, type NewEndpointRecord } from './endpoints.ts'
 
 /** Bytes of a signing secret; Standard Webhooks asks for 24 to 64. */
@@ -30,12 +30,10 @@ export const webhookSecretText = ({ secret }: Pick<WebhookSecret, 'secret'>): st
  * signed with the old secret too. Any older secret ends at once, so an endpoint has at most two.
  * @throws invalid_request for an unknown ID or a wrong grace period
  */
-export const rotateWebhookSecret = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  { id, graceHours }: { readonly id: string; readonly graceHours: number },
-): Promise<NewEndpointRecord> => {
+export const rotateWebhookSecret: Operation<
+  { readonly id: string; readonly graceHours: number },
+  NewEndpointRecord
+> = async (platform, trace, actor, { id, graceHours }) => {
   if (!Number.isInteger(graceHours) || graceHours < 0 || graceHours > webhookGraceHours.maximum) {
     throw badInput('graceHours', `The grace is a whole number of hours from 0 to ${webhookGraceHours.maximum}.`)
   }
