@@ -1,5 +1,6 @@
-import { and, asc, count, eq, gt, gte, inArray, isNull, type SQL } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, gte, inArray, isNull, lt, max, min, type SQL } from 'drizzle-orm'
 import {
+  apps,
   appTokens,
   authorizationCodes,
   clients,
@@ -9,6 +10,7 @@ import {
   installs,
   installSessionCodes,
   tokenPairs,
+  users,
 } from '../tables/sqlite.ts'
 import type { Connection } from './connection.ts'
 
@@ -16,7 +18,7 @@ import type { Connection } from './connection.ts'
 export type AccessOf =
   { readonly kind: 'app'; readonly appId: string } | { readonly kind: 'user'; readonly userId: string }
 
-/** A grant that has not been revoked, and when its unspent code or its access token expires. */
+/** A grant that has not been revoked, with the expiry of its unspent code or its access token. */
 export type OpenGrant = {
   readonly id: string
   readonly appId: string
@@ -98,7 +100,7 @@ export const accessQueries = (db: Connection) => {
             ),
           )
       )[0]?.count ?? 0,
-    /** Ends embedded sessions and spends the codes for them; gives how many of each had neither ended nor expired. */
+    /** Ends embedded sessions and spends the codes for them. Returns how many of each had neither ended nor expired. */
     endEmbedded: async (of: AccessOf, now: number) => {
       const ended = await db
         .update(embeddedSessions)
@@ -114,5 +116,54 @@ export const accessQueries = (db: Connection) => {
         rows.filter(({ expiresAt }) => expiresAt > now).length
       return { sessions: alive(ended), codes: alive(spent) }
     },
+  }
+}
+
+/** Neither revoked nor expired. Grants of a suspended app are included. */
+const isLive = (userId: string, now: number) =>
+  and(eq(grants.userId, userId), isNull(grants.revokedAt), gt(grants.expiresAt, now))
+
+/** What a user has allowed apps to do: the user's live grants. */
+export const connectedAppQueries = (db: Connection) => {
+  return {
+    /** The user's live grants, counted by client and scopes: a few rows, however many devices there are. */
+    countByScopes: async (userId: string, now: number) =>
+      await db
+        .select({
+          clientId: grants.clientId,
+          scopes: grants.scopes,
+          appName: apps.name,
+          appStatus: apps.status,
+          publisher: users.name,
+          grants: count(),
+          oldestAt: min(grants.createdAt),
+          /** When the newest token pair was issued; null if none was. */
+          newestPairAt: max(tokenPairs.createdAt),
+        })
+        .from(grants)
+        .innerJoin(apps, eq(apps.id, grants.appId))
+        .innerJoin(users, eq(users.id, apps.ownerId))
+        .leftJoin(tokenPairs, eq(tokenPairs.key, grants.currentKey)) // a grant that has only a code has no pair
+        .where(isLive(userId, now))
+        .groupBy(grants.clientId, grants.scopes, apps.name, apps.status, users.name),
+    /** The user's live grants of one client before the ID, newest first. */
+    grantsOf: async (
+      userId: string,
+      clientId: string,
+      page: { readonly now: number; readonly before: string; readonly limit: number },
+    ) =>
+      await db
+        .select({
+          id: grants.id,
+          scopes: grants.scopes,
+          createdAt: grants.createdAt,
+          expiresAt: grants.expiresAt,
+          newestPairAt: tokenPairs.createdAt,
+        })
+        .from(grants)
+        .leftJoin(tokenPairs, eq(tokenPairs.key, grants.currentKey))
+        .where(and(isLive(userId, page.now), eq(grants.clientId, clientId), lt(grants.id, page.before)))
+        .orderBy(desc(grants.id))
+        .limit(page.limit),
   }
 }

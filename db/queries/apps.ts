@@ -1,14 +1,31 @@
-import { and, asc, count, eq, gt, isNull, lte, max, or, sql } from 'drizzle-orm'
+import { and, asc, count, eq, gt, inArray, isNull, lte, max, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { apps, clients, users, versions } from '../tables/sqlite.ts'
-import { contains } from './contains.ts'
+import {
+  apps,
+  carriedEnds,
+  clients,
+  credentials,
+  grants,
+  installs,
+  redirectUris,
+  rollbacks,
+  users,
+  versions,
+  webhookAttempts,
+  webhookDeliveries,
+  webhookEndpoints,
+  webhookEvents,
+  webhookSecrets,
+} from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+import { reader, writer } from './reader.ts'
+import { contains } from './contains.ts'
 import type { SearchWindow } from './users.ts'
 
 export type App = typeof apps.$inferSelect
 export type Client = typeof clients.$inferSelect
 
-/** Of an owner, without deleted ones. */
+/** Apps of an owner that are not deleted. */
 const isOwnedBy = (ownerId: string) => and(eq(apps.ownerId, ownerId), isNull(apps.deletedAt))
 
 const live = alias(versions, 'live_version')
@@ -16,36 +33,40 @@ const head = alias(versions, 'head_version')
 
 /** Apps and their clients, one client per environment. */
 export const appQueries = (db: Connection) => {
-  const insert = lazily(() => db.insert(apps).values(everyColumn(apps)).prepare())
-  const insertClient = lazily(() => db.insert(clients).values(everyColumn(clients)).prepare())
+  const insert = lazily(() => writer(db.insert(apps).values(everyColumn(apps))))
+  const insertClient = lazily(() => writer(db.insert(clients).values(everyColumn(clients))))
   const byId = lazily(() =>
-    db
-      .select()
-      .from(apps)
-      .where(eq(apps.id, given('id')))
-      .prepare(),
+    reader(
+      db
+        .select()
+        .from(apps)
+        .where(eq(apps.id, given('id'))),
+    ),
   )
   const bySlug = lazily(() =>
-    db
-      .select()
-      .from(apps)
-      .where(eq(apps.slug, given('slug')))
-      .prepare(),
+    reader(
+      db
+        .select()
+        .from(apps)
+        .where(eq(apps.slug, given('slug'))),
+    ),
   )
   const ownedBySlug = lazily(() =>
-    db
-      .select()
-      .from(apps)
-      .where(and(eq(apps.slug, given('slug')), eq(apps.ownerId, given('ownerId')), isNull(apps.deletedAt)))
-      .prepare(),
+    reader(
+      db
+        .select()
+        .from(apps)
+        .where(and(eq(apps.slug, given('slug')), eq(apps.ownerId, given('ownerId')), isNull(apps.deletedAt))),
+    ),
   )
   const byClient = lazily(() =>
-    db
-      .select({ app: apps, client: clients })
-      .from(clients)
-      .innerJoin(apps, eq(apps.id, clients.appId))
-      .where(eq(clients.id, given('clientId')))
-      .prepare(),
+    reader(
+      db
+        .select({ app: apps, client: clients })
+        .from(clients)
+        .innerJoin(apps, eq(apps.id, clients.appId))
+        .where(eq(clients.id, given('clientId'))),
+    ),
   )
   const ofClient = lazily(() =>
     db
@@ -56,20 +77,20 @@ export const appQueries = (db: Connection) => {
   )
 
   return {
-    insert: async (app: App) => void (await insert().execute(app)),
-    insertClient: async (client: Client) => void (await insertClient().execute(client)),
-    byId: async (id: string) => only(await byId().execute({ id })),
-    bySlug: async (slug: string) => only(await bySlug().execute({ slug })),
-    /** The app of this slug, if it is this owner's and not deleted; to everybody else it does not exist. */
-    ownedBySlug: async (ownerId: string, slug: string) => only(await ownedBySlug().execute({ ownerId, slug })),
+    insert: (app: App) => insert().run(app),
+    insertClient: (client: Client) => insertClient().run(client),
+    byId: (id: string) => byId().first({ id }),
+    bySlug: (slug: string) => bySlug().first({ slug }),
+    /** The app of this slug, if it belongs to this owner and is not deleted. */
+    ownedBySlug: (ownerId: string, slug: string) => ownedBySlug().first({ ownerId, slug }),
     /** The app behind a client ID, with the client's environment. */
-    byClient: async (clientId: string) => only(await byClient().execute({ clientId })),
-    /** The ID of the app behind a client ID, or null. One row comes back either way, so that the time does not tell which. */
+    byClient: (clientId: string) => byClient().first({ clientId }),
+    /** The ID of the app behind a client ID, or null. The query returns one row either way, so its duration tells nothing. */
     idOfClient: async (clientId: string) => only(await ofClient().execute({ clientId }))?.appId ?? null,
     clientsOf: async (appId: string): Promise<Client[]> =>
       await db.select().from(clients).where(eq(clients.appId, appId)).orderBy(asc(clients.environment)),
     list: async (): Promise<App[]> => await db.select().from(apps).orderBy(asc(apps.slug)),
-    /** Apps whose name or slug has this part, by slug, with their owners; the window and `searchedTo` as for users. */
+    /** Apps whose name or slug contains the text, by slug, with their owners. The window and `searchedTo` are as for users. */
     search: async (part: string, { after, rows, limit }: SearchWindow) => {
       const next = db.select().from(apps).where(gt(apps.slug, after)).orderBy(asc(apps.slug)).limit(rows).as('next')
       const last = db.select({ slug: apps.slug }).from(apps).where(gt(apps.slug, after)).orderBy(asc(apps.slug))
@@ -97,10 +118,10 @@ export const appQueries = (db: Connection) => {
         .leftJoin(head, eq(head.id, apps.developmentVersionId))
         .where(isOwnedBy(ownerId))
         .orderBy(asc(apps.slug)),
-    /** The rows alone of the same list. */
+    /** The same list, without the versions. */
     listOwnedBy: async (ownerId: string): Promise<App[]> =>
       await db.select().from(apps).where(isOwnedBy(ownerId)).orderBy(asc(apps.slug)),
-    /** Active apps that have a live version, after the slug, with who publishes each and what that version may do. */
+    /** Active apps that have a live version, after the slug, with the publisher and the scopes of that version. */
     offered: async (afterSlug: string, limit: number) =>
       await db
         .select({ slug: apps.slug, name: apps.name, publisher: users.name, scopes: live.scopes, version: live.version })
@@ -120,14 +141,112 @@ export const appQueries = (db: Connection) => {
       void (await db.update(apps).set({ status, updatedAt: now }).where(eq(apps.id, id))),
     setOwner: async (id: string, ownerId: string, now: number) =>
       void (await db.update(apps).set({ ownerId, updatedAt: now }).where(eq(apps.id, id))),
-    /** Deletes the app, or takes that back (null). Either way it is suspended afterwards. */
+    /** Deletes the app, or restores it (null). Either way it is suspended afterwards. */
     setDeleted: async (id: string, deletedAt: number | null, now: number) =>
       void (await db.update(apps).set({ status: 'suspended', deletedAt, updatedAt: now }).where(eq(apps.id, id))),
-    /** The app that was deleted first, if that was at this time or before. */
+    /** The app that was deleted first, if at this time or before. */
     deletedBy: async (deletedAt: number) =>
       only(await db.select().from(apps).where(lte(apps.deletedAt, deletedAt)).orderBy(asc(apps.deletedAt)).limit(1)),
     /** Moves the development head. */
     setDevelopmentVersion: async (id: string, versionId: string, now: number) =>
       void (await db.update(apps).set({ developmentVersionId: versionId, updatedAt: now }).where(eq(apps.id, id))),
+  }
+}
+
+/** How many versions are removed at once: each may have half a megabyte of text. */
+const versionsAtOnce = 10
+
+/** Removes what belongs to a deleted app, in small parts. */
+export const deletedAppQueries = (db: Connection) => {
+  const clientsOf = (appId: string) => db.select({ id: clients.id }).from(clients).where(eq(clients.appId, appId))
+  const endpointsOf = (appId: string) =>
+    db.select({ id: webhookEndpoints.id }).from(webhookEndpoints).where(eq(webhookEndpoints.appId, appId))
+
+  /** Removes events with their deliveries, one for each endpoint of the app. */
+  const removeEvents = async (appId: string, limit: number) => {
+    const due = await db
+      .select({ position: webhookDeliveries.position })
+      .from(webhookDeliveries)
+      .where(inArray(webhookDeliveries.endpointId, endpointsOf(appId)))
+      .limit(limit)
+    const positions = due.map(({ position }) => position)
+    await db
+      .delete(webhookEvents)
+      .where(and(inArray(webhookEvents.position, positions), eq(webhookEvents.appId, appId)))
+    await db.delete(webhookDeliveries).where(inArray(webhookDeliveries.position, positions))
+    return due
+  }
+
+  const { id: attempt } = webhookAttempts
+  const { id: secret } = webhookSecrets
+  /** Each step removes up to `limit` rows of one table. Rows are removed before those that they refer to. */
+  const steps = [
+    async (appId: string, limit: number) => {
+      const due = db.select({ id: attempt }).from(webhookAttempts)
+      const some = due.where(inArray(webhookAttempts.endpointId, endpointsOf(appId))).limit(limit)
+      return await db.delete(webhookAttempts).where(inArray(attempt, some)).returning({ id: attempt })
+    },
+    removeEvents,
+    async (appId: string, limit: number) => {
+      const due = db.select({ id: secret }).from(webhookSecrets)
+      const some = due.where(inArray(webhookSecrets.endpointId, endpointsOf(appId))).limit(limit)
+      return await db.delete(webhookSecrets).where(inArray(secret, some)).returning({ id: secret })
+    },
+    async (appId: string, limit: number) =>
+      await db
+        .delete(webhookEndpoints)
+        .where(inArray(webhookEndpoints.id, endpointsOf(appId).limit(limit)))
+        .returning({ id: webhookEndpoints.id }),
+    async (appId: string, limit: number) => {
+      const some = db.select({ id: installs.id }).from(installs).where(eq(installs.appId, appId)).limit(limit)
+      return await db.delete(installs).where(inArray(installs.id, some)).returning({ id: installs.id })
+    },
+    async (appId: string, limit: number) => {
+      const some = db.select({ id: rollbacks.id }).from(rollbacks).where(eq(rollbacks.appId, appId)).limit(limit)
+      return await db.delete(rollbacks).where(inArray(rollbacks.id, some)).returning({ id: rollbacks.id })
+    },
+    async (appId: string) => {
+      await db.update(apps).set({ developmentVersionId: null }).where(eq(apps.id, appId))
+      const own = db.select({ id: versions.id }).from(versions).where(eq(versions.appId, appId))
+      return await db
+        .delete(versions)
+        .where(inArray(versions.id, own.limit(versionsAtOnce)))
+        .returning({ id: versions.id })
+    },
+    async (appId: string, limit: number) => {
+      const own = inArray(redirectUris.clientId, clientsOf(appId))
+      const some = db.select({ uri: redirectUris.uri }).from(redirectUris).where(own).limit(limit)
+      return await db.delete(redirectUris).where(inArray(redirectUris.uri, some)).returning({ uri: redirectUris.uri })
+    },
+    async (appId: string, limit: number) => {
+      const own = inArray(credentials.clientId, clientsOf(appId))
+      const some = db.select({ id: credentials.id }).from(credentials).where(own).limit(limit)
+      return await db.delete(credentials).where(inArray(credentials.id, some)).returning({ id: credentials.id })
+    },
+  ]
+
+  return {
+    /** Grants of the app, in no order. */
+    grantsOf: async (appId: string, limit: number) =>
+      await db
+        .select({ id: grants.id })
+        .from(grants)
+        .where(inArray(grants.clientId, clientsOf(appId)))
+        .limit(limit),
+    /** Removes up to `limit` rows of the first table that has any, except grants, and returns how many. */
+    removeSome: async (appId: string, limit: number): Promise<number> => {
+      for (const step of steps) {
+        const { length } = await step(appId, limit)
+        if (length > 0) return length
+      }
+      return 0
+    },
+    /** Removes the app and its clients. Keeps that it was deleted, in case a backup that still has it is restored. */
+    remove: async ({ id, deletedAt }: App): Promise<void> => {
+      const at = deletedAt ?? 0
+      await db.delete(clients).where(eq(clients.appId, id))
+      await db.delete(apps).where(eq(apps.id, id))
+      await db.insert(carriedEnds).values({ kind: 'app_deleted', target: id, at, value: null }).onConflictDoNothing()
+    },
   }
 }

@@ -1,47 +1,50 @@
 import { and, count, eq, inArray, lt, ne, notExists, sql } from 'drizzle-orm'
 import { artifactChunks, artifacts, versions } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+import { reader, writer } from './reader.ts'
 
 const total = sql<number>`coalesce(sum(${artifacts.sizeBytes}), 0)`.mapWith(Number)
 
-/** Uploaded files, once per SHA-256, in pieces. */
+/** Uploaded files, stored once per SHA-256, in pieces. */
 export const artifactQueries = (db: Connection) => {
   const insertChunk = lazily(() =>
-    db
-      .insert(artifactChunks)
-      .values(everyColumn(artifactChunks))
-      .onConflictDoUpdate({
-        target: [artifactChunks.sha256, artifactChunks.position],
-        set: { data: sql`excluded.data` },
-        setWhere: ne(artifactChunks.data, sql`excluded.data`),
-      })
-      .prepare(),
+    writer(
+      db
+        .insert(artifactChunks)
+        .values(everyColumn(artifactChunks))
+        .onConflictDoUpdate({
+          target: [artifactChunks.sha256, artifactChunks.position],
+          set: { data: sql`excluded.data` },
+          setWhere: ne(artifactChunks.data, sql`excluded.data`),
+        }),
+    ),
   )
   const chunk = lazily(() =>
-    db
-      .select({ data: artifactChunks.data })
-      .from(artifactChunks)
-      .where(and(eq(artifactChunks.sha256, given('sha256')), eq(artifactChunks.position, given('position'))))
-      .prepare(),
+    reader(
+      db
+        .select({ data: artifactChunks.data })
+        .from(artifactChunks)
+        .where(and(eq(artifactChunks.sha256, given('sha256')), eq(artifactChunks.position, given('position')))),
+    ),
   )
 
   return {
     find: async (sha256: Uint8Array) => only(await db.select().from(artifacts).where(eq(artifacts.sha256, sha256))),
-    /** Records an artifact; the same content a second time renews its time. */
+    /** Records an artifact. The same content again renews its time. */
     insert: async ({ sha256, ...facts }: typeof artifacts.$inferSelect) =>
       void (await db
         .insert(artifacts)
         .values({ sha256, ...facts })
         .onConflictDoUpdate({ target: artifacts.sha256, set: facts })),
-    /** Stores a piece; where it is stored already, only a damaged one is written again. */
-    insertChunk: async (piece: typeof artifactChunks.$inferSelect) => void (await insertChunk().execute(piece)),
-    chunk: async (sha256: Uint8Array, position: number) => only(await chunk().execute({ sha256, position })),
-    /** All of them, whatever uses them. */
+    /** Stores a piece. An existing one is written again only if it is damaged. */
+    insertChunk: (piece: typeof artifactChunks.$inferSelect) => insertChunk().run(piece),
+    chunk: (sha256: Uint8Array, position: number) => chunk().first({ sha256, position }),
+    /** Number and size of all artifacts, used or not. */
     totals: async () => {
       const [found] = await db.select({ files: count(), bytes: total }).from(artifacts)
       return { files: found?.files ?? 0, bytes: found?.bytes ?? 0 }
     },
-    /** Removes artifacts stored before the time that no version uses. */
+    /** Removes up to `limit` artifacts that were stored before the time and that no version uses. */
     purgeUnused: async (createdBefore: number, limit: number) => {
       const used = db.select({ id: versions.id }).from(versions).where(eq(versions.artifactSha256, artifacts.sha256))
       const unused = await db

@@ -2,6 +2,7 @@ import { and, asc, desc, eq, gt, gte, inArray, lt, min, notInArray, type SQL, sq
 import { keyOfUuidTime, uuidTimeOfRecordId } from '../../src/domain/identifier.ts'
 import { appTokens, auditEvents, clients, credentials, grants, tokenPairs } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
+import { writer } from './reader.ts'
 import { issuedEvent, issuer } from './issued-event.ts'
 
 export type AuditEvent = typeof auditEvents.$inferSelect
@@ -28,7 +29,7 @@ export type ProofAction = (typeof proofActions)[keyof typeof proofActions]
  * two; `list` tells it in the same form as every other event. When such rows are purged, an event sums them up.
  */
 export const auditQueries = (db: Connection) => {
-  const insert = lazily(() => db.insert(auditEvents).values(everyColumn(auditEvents)).prepare())
+  const insert = lazily(() => writer(db.insert(auditEvents).values(everyColumn(auditEvents))))
   /** Never the first event of all: by that a restore knows a predecessor of the same origin (`restore/predecessor.ts`). */
   const isPurgeable = and(
     lt(auditEvents.id, given('beforeId')),
@@ -81,7 +82,7 @@ export const auditQueries = (db: Connection) => {
   }
 
   return {
-    insert: async (event: AuditEvent): Promise<void> => void (await insert().execute(event)),
+    insert: (event: AuditEvent) => insert().run(event),
     /**
      * How far the IDs of events run ahead of their times, in milliseconds. `clock reset` takes back the times and leaves the
      * IDs; those of later events run ahead as much, so that they sort after the earlier ones. The newest event tells it.

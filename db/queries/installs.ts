@@ -2,15 +2,15 @@ import { and, asc, count, desc, eq, gt, isNull, lt, ne, or, sql } from 'drizzle-
 import { apps, installs, resources, users, versions } from '../tables/sqlite.ts'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
-import { reader } from './reader.ts'
+import { reader, writer } from './reader.ts'
 
 export type Install = typeof installs.$inferSelect
 type State = Pick<Install, 'approval' | 'state'>
 
-/** Written out, as the partial index `installs_open` is: SQLite uses that one only where the words are the same. */
+/** A literal, as in the partial index `installs_open`: SQLite uses that index only if the condition is the same. */
 const isOpen = or(eq(installs.approval, sql`'pending'`), eq(installs.state, sql`'active'`))
 
-/** Likewise for `installs_pending`. */
+/** The same for `installs_pending`. */
 const isPending = eq(installs.approval, sql`'pending'`)
 
 const publishers = alias(users, 'publishers')
@@ -19,7 +19,7 @@ const heads = alias(versions, 'head_versions')
 
 /** Installs of apps on websites and stores. */
 export const installQueries = (db: Connection) => {
-  const insert = lazily(() => db.insert(installs).values(everyColumn(installs)).prepare())
+  const insert = lazily(() => writer(db.insert(installs).values(everyColumn(installs))))
   const hasLive = lazily(() =>
     reader(
       db
@@ -38,14 +38,15 @@ export const installQueries = (db: Connection) => {
   )
 
   const open = lazily(() =>
-    db
-      .select({ id: installs.id })
-      .from(installs)
-      .where(and(eq(installs.appId, given('appId')), eq(installs.resourceId, given('resourceId')), isOpen))
-      .prepare(),
+    reader(
+      db
+        .select({ id: installs.id })
+        .from(installs)
+        .where(and(eq(installs.appId, given('appId')), eq(installs.resourceId, given('resourceId')), isOpen)),
+    ),
   )
 
-  /** Installs with what a person calls their app, user and place. */
+  /** Installs with the names of their app, user and place. */
   const described = () =>
     db
       .select({
@@ -62,8 +63,8 @@ export const installQueries = (db: Connection) => {
       .innerJoin(users, eq(users.id, installs.userId))
 
   return {
-    insert: async (install: Install) => void (await insert().execute(install)),
-    /** The install with the website or store it is on. */
+    insert: (install: Install) => insert().run(install),
+    /** The install with its website or store. */
     find: async (id: string) =>
       only(
         await db
@@ -72,7 +73,7 @@ export const installQueries = (db: Connection) => {
           .innerJoin(resources, eq(resources.id, installs.resourceId))
           .where(eq(installs.id, id)),
       ),
-    /** Every install, of one app or of all (null), oldest first, with what a person calls its app, user and place. */
+    /** Every install, of one app or of all (null), oldest first, with the names of its app, user and place. */
     list: async (appId: string | null) =>
       await described()
         .where(appId === null ? undefined : eq(installs.appId, appId))
@@ -95,7 +96,7 @@ export const installQueries = (db: Connection) => {
         )
         .orderBy(desc(installs.id))
         .limit(limit),
-    /** Installs of an app before the ID, newest first, with nothing in them that tells who installed it or where. */
+    /** Installs of an app before the ID, newest first, without anything that identifies the user or the place. */
     pageOfApp: async (appId: string, beforeId: string, limit: number) =>
       await db
         .select({
@@ -112,8 +113,8 @@ export const installQueries = (db: Connection) => {
         .orderBy(desc(installs.id))
         .limit(limit),
     /**
-     * Installs of a user before the ID, newest first, without those of deleted apps: the app, who publishes it, the place, and the scopes that the version
-     * which opens asks for (null when there is none).
+     * Installs of a user before the ID, newest first, without those of deleted apps: the app, its publisher, the place, and the
+     * scopes of the version that opens (null if there is none).
      */
     pageOfUser: async (userId: string, beforeId: string, limit: number) =>
       await db
@@ -145,14 +146,14 @@ export const installQueries = (db: Connection) => {
         .from(installs)
         .where(eq(installs.appId, appId))
         .groupBy(installs.approval, installs.state),
-    /** The install of an app on a website or store that is undecided or in use, if there is one; there are never two. */
-    findOpen: async (appId: string, resourceId: string) => only(await open().execute({ appId, resourceId })),
+    /** The install of an app on a website or store that is undecided or in use. There is never more than one. */
+    findOpen: (appId: string, resourceId: string) => open().first({ appId, resourceId }),
     /** Whether the user has an approved and active install of the app, on any website or store. */
     hasLive: (appId: string, userId: string) =>
       hasLive().has({ appId, userId, approval: 'approved', state: 'active', limit: 1 }),
     setScopes: async (id: string, scopes: string, now: number) =>
       void (await db.update(installs).set({ scopes, updatedAt: now }).where(eq(installs.id, id))),
-    /** Moves from exactly one state to another; false when the install is not in that state. */
+    /** Moves from one state to another; false if the install is not in that state. */
     move: async (id: string, from: State, to: State, now: number) =>
       (
         await db

@@ -1,13 +1,13 @@
 import { and, asc, count, eq } from 'drizzle-orm'
 import { clients, redirectUris } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily } from './connection.ts'
-import { reader } from './reader.ts'
+import { reader, writer } from './reader.ts'
 
 type RedirectUri = typeof redirectUris.$inferSelect
 
-/** Registered redirect URIs; each belongs to one client. */
+/** Registered redirect URIs. Each belongs to one client. */
 export const redirectUriQueries = (db: Connection) => {
-  const insert = lazily(() => db.insert(redirectUris).values(everyColumn(redirectUris)).prepare())
+  const insert = lazily(() => writer(db.insert(redirectUris).values(everyColumn(redirectUris))))
   const find = lazily(() =>
     reader(
       db
@@ -18,8 +18,8 @@ export const redirectUriQueries = (db: Connection) => {
   )
 
   return {
-    insert: async (redirectUri: RedirectUri) => void (await insert().execute(redirectUri)),
-    /** Byte for byte: the key is compared as binary. */
+    insert: (redirectUri: RedirectUri) => insert().run(redirectUri),
+    /** Compared byte for byte. */
     find: (uri: string) => find().first({ uri }),
     countOfClient: async (clientId: string) =>
       (await db.select({ count: count() }).from(redirectUris).where(eq(redirectUris.clientId, clientId)))[0]?.count ??

@@ -1,38 +1,40 @@
 import { and, asc, eq, gt } from 'drizzle-orm'
 import { resources } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
-import { reader } from './reader.ts'
+import { type Connection, everyColumn, given, givenLimit, lazily } from './connection.ts'
+import { reader, writer } from './reader.ts'
 
 export type Resource = typeof resources.$inferSelect
 
-/** Websites and stores, always asked for by owner and kind. */
+/** Websites and stores. Owner and kind are part of every query. */
 export const resourceQueries = (db: Connection) => {
-  const insert = lazily(() => db.insert(resources).values(everyColumn(resources)).prepare())
+  const insert = lazily(() => writer(db.insert(resources).values(everyColumn(resources))))
   const find = lazily(() =>
-    db
-      .select()
-      .from(resources)
-      .where(
-        and(
-          eq(resources.ownerId, given('ownerId')),
-          eq(resources.kind, given('kind')),
-          eq(resources.slug, given('slug')),
+    reader(
+      db
+        .select()
+        .from(resources)
+        .where(
+          and(
+            eq(resources.ownerId, given('ownerId')),
+            eq(resources.kind, given('kind')),
+            eq(resources.slug, given('slug')),
+          ),
         ),
-      )
-      .prepare(),
+    ),
   )
   const update = lazily(() =>
-    db
-      .update(resources)
-      .set({
-        name: given('name'),
-        status: given('status'),
-        createdAt: given('createdAt'),
-        updatedAt: given('updatedAt'),
-        publishedAt: given('publishedAt'),
-      })
-      .where(eq(resources.id, given('id')))
-      .prepare(),
+    writer(
+      db
+        .update(resources)
+        .set({
+          name: given('name'),
+          status: given('status'),
+          createdAt: given('createdAt'),
+          updatedAt: given('updatedAt'),
+          publishedAt: given('publishedAt'),
+        })
+        .where(eq(resources.id, given('id'))),
+    ),
   )
   const list = lazily(() =>
     reader(
@@ -59,12 +61,11 @@ export const resourceQueries = (db: Connection) => {
   )
 
   return {
-    insert: async (resource: Resource) => void (await insert().execute(resource)),
-    find: async (ownerId: string, kind: Resource['kind'], slug: string) =>
-      only(await find().execute({ ownerId, kind, slug })),
-    update: async (id: string, change: Pick<Resource, 'name' | 'status' | 'updatedAt' | 'publishedAt' | 'createdAt'>) =>
-      void (await update().execute({ id, ...change })),
-    /** One owner's resources of a kind after the slug, by slug; the owner is part of the question. */
+    insert: (resource: Resource) => insert().run(resource),
+    find: (ownerId: string, kind: Resource['kind'], slug: string) => find().first({ ownerId, kind, slug }),
+    update: (id: string, change: Pick<Resource, 'name' | 'status' | 'updatedAt' | 'publishedAt' | 'createdAt'>) =>
+      update().run({ id, ...change }),
+    /** One owner's resources of a kind, after the slug, by slug. */
     list: (ownerId: string, kind: Resource['kind'], afterSlug: string, limit: number) =>
       list().all({ ownerId, kind, afterSlug, limit }),
   }

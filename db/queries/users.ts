@@ -1,46 +1,49 @@
-import { and, asc, count, eq, gt, isNotNull, or, sql } from 'drizzle-orm'
-import { users } from '../tables/sqlite.ts'
-import { contains } from './contains.ts'
+import { and, asc, count, desc, eq, gt, inArray, isNotNull, lt, notInArray, or, sql } from 'drizzle-orm'
+import { devices, users } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+import { reader, writer } from './reader.ts'
+import { contains } from './contains.ts'
 
 export type User = typeof users.$inferSelect
 
-/** A look through a list in its order: from where, how many rows at most, and how many finds at most. */
+/** Part of a search through an ordered list: where it starts, how many rows it reads at most, and how many it finds at most. */
 export type SearchWindow = { readonly after: string; readonly rows: number; readonly limit: number }
 
-/** Written out, as the partial index `users_operators` is. */
+/** A literal, as in the partial index `users_operators`, so that SQLite uses it. */
 const isOperator = eq(users.isOperator, sql`1`)
 
-/** People; their address is stored normalised and is unique. */
+/** People. Their address is stored normalised and is unique. */
 export const userQueries = (db: Connection) => {
-  const insert = lazily(() => db.insert(users).values(everyColumn(users)).prepare())
+  const insert = lazily(() => writer(db.insert(users).values(everyColumn(users))))
   const byId = lazily(() =>
-    db
-      .select()
-      .from(users)
-      .where(eq(users.id, given('id')))
-      .prepare(),
+    reader(
+      db
+        .select()
+        .from(users)
+        .where(eq(users.id, given('id'))),
+    ),
   )
   const byEmail = lazily(() =>
-    db
-      .select()
-      .from(users)
-      .where(eq(users.email, given('email')))
-      .prepare(),
+    reader(
+      db
+        .select()
+        .from(users)
+        .where(eq(users.email, given('email'))),
+    ),
   )
   const total = lazily(() => db.select({ total: count() }).from(users).prepare())
 
   return {
-    insert: async (user: User) => void (await insert().execute(user)),
-    byId: async (id: string) => only(await byId().execute({ id })),
+    insert: (user: User) => insert().run(user),
+    byId: (id: string) => byId().first({ id }),
     /** `email` is normalised (lower case). */
-    byEmail: async (email: string) => only(await byEmail().execute({ email })),
+    byEmail: (email: string) => byEmail().first({ email }),
     /** Everyone, by address. */
     list: async (): Promise<User[]> => await db.select().from(users).orderBy(asc(users.email)),
     count: async () => (await total().execute())[0]?.total ?? 0,
     /**
-     * Users whose name or address has this part, by address, among the next rows of the window. `searchedTo` is the last
-     * address that was looked at, or null when that was all; so a search takes no longer however many users there are.
+     * Users whose name or address contains the text, by address, among the next rows of the window. `searchedTo` is the last
+     * address that was read, or null at the end. So the cost of a search does not depend on the number of users.
      */
     search: async (part: string, { after, rows, limit }: SearchWindow) => {
       const next = db
@@ -74,7 +77,7 @@ export const userQueries = (db: Connection) => {
       void (await db.update(users).set({ isOperator, updatedAt: now }).where(eq(users.id, id))),
     setStatus: async (id: string, status: User['status'], now: number) =>
       void (await db.update(users).set({ status, updatedAt: now }).where(eq(users.id, id))),
-    /** Ends the suspension of a password; false when it was not suspended. */
+    /** Ends the suspension of a password; false if it was not suspended. */
     confirmPassword: async (id: string) =>
       (
         await db
@@ -83,7 +86,7 @@ export const userQueries = (db: Connection) => {
           .where(and(eq(users.id, id), isNotNull(users.passwordSuspendedAt)))
           .returning({ id: users.id })
       ).length === 1,
-    /** Replaces the hash only while it is the one that was checked; false when the password has changed since. */
+    /** Replaces the hash if it is still the one that was checked; false if the password has changed since. */
     replacePassword: async (id: string, oldHash: string, newHash: string, now: number) =>
       (
         await db
@@ -94,3 +97,45 @@ export const userQueries = (db: Connection) => {
       ).length === 1,
   }
 }
+
+export type Device = typeof devices.$inferSelect
+
+/** Browsers in which a user has signed in before. */
+export const deviceQueries = (db: Connection) => ({
+  /** The browser with the address of its user. */
+  find: async (id: string) =>
+    only(
+      await db
+        .select({ device: devices, email: users.email })
+        .from(devices)
+        .innerJoin(users, eq(users.id, devices.userId))
+        .where(eq(devices.id, id)),
+    ),
+  /** Adds a browser, and keeps only the newest `most` of the user. */
+  insert: async (device: Device, most: number) => {
+    await db.insert(devices).values(device)
+    const own = eq(devices.userId, device.userId)
+    const newest = db.select({ id: devices.id }).from(devices).where(own).orderBy(desc(devices.id)).limit(most)
+    await db.delete(devices).where(and(own, notInArray(devices.id, newest)))
+  },
+  /** Counts a wrong password and returns the new count; null if the user has no such browser. */
+  countFailure: async (id: string, userId: string) =>
+    only(
+      await db
+        .update(devices)
+        .set({ failures: sql`${devices.failures} + 1` })
+        .where(and(eq(devices.id, id), eq(devices.userId, userId)))
+        .returning({ failures: devices.failures }),
+    )?.failures ?? null,
+  end: async (id: string) => void (await db.delete(devices).where(eq(devices.id, id))),
+  /** Removes up to `limit` browsers that became known before the key, and returns how many. */
+  purge: async (before: string, limit: number) => {
+    const due = db.select({ id: devices.id }).from(devices).where(lt(devices.id, before)).orderBy(asc(devices.id))
+    return (
+      await db
+        .delete(devices)
+        .where(inArray(devices.id, due.limit(limit)))
+        .returning({ id: devices.id })
+    ).length
+  },
+})

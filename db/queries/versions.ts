@@ -16,28 +16,30 @@ import {
   sql,
   sum,
 } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import type { VersionStatus } from '../../src/domain/version.ts'
-import { apps, users, versions } from '../tables/sqlite.ts'
+import { apps, rollbacks, users, versions } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+import { reader, writer } from './reader.ts'
 
 export type Version = typeof versions.$inferSelect
-/** What an upload brings, and what a second upload of the same draft replaces. */
+/** What an upload sets, and another upload of the same draft replaces. */
 export type VersionContent = Pick<
   Version,
   'notes' | 'manifest' | 'scopes' | 'artifactSha256' | 'artifactFilename' | 'artifactSizeBytes'
 >
 type Times = Partial<Pick<Version, 'submittedAt' | 'reviewedAt' | 'activatedAt' | 'rejection'>>
 
-/** What waits for an operator, and since when. The status is written out, as the partial indexes have it. */
+/** What waits for an operator, and since when. The status is a literal, as in the partial indexes, so that SQLite uses them. */
 const waitingFor = {
   review: { status: sql`'submitted'`, since: versions.submittedAt },
   activation: { status: sql`'approved'`, since: versions.reviewedAt },
 } as const
 export type WaitingFor = keyof typeof waitingFor
-/** A place in a queue: after the version of this ID, which has waited since this moment. */
+/** A place in a queue: after the version of this ID, which has waited since this time. */
 export type QueuePlace = { readonly since: number; readonly id: string }
 
-/** What a list of versions tells: all but the manifest and the notes, which can be megabytes each. */
+/** The columns for lists of versions: all but the manifest and the notes, which can be megabytes each. */
 const summaryColumns = {
   id: versions.id,
   number: versions.number,
@@ -51,29 +53,32 @@ const summaryColumns = {
   activatedAt: versions.activatedAt,
 }
 
-/** Versions of apps; the app is part of every question, but for an operator's. */
+/** Versions of apps. The app is part of every query but an operator's, so that no app sees another's versions. */
 export const versionQueries = (db: Connection) => {
-  const insert = lazily(() => db.insert(versions).values(everyColumn(versions)).prepare())
+  const insert = lazily(() => writer(db.insert(versions).values(everyColumn(versions))))
   const byId = lazily(() =>
-    db
-      .select()
-      .from(versions)
-      .where(and(eq(versions.appId, given('appId')), eq(versions.id, given('id'))))
-      .prepare(),
+    reader(
+      db
+        .select()
+        .from(versions)
+        .where(and(eq(versions.appId, given('appId')), eq(versions.id, given('id')))),
+    ),
   )
   const byName = lazily(() =>
-    db
-      .select()
-      .from(versions)
-      .where(and(eq(versions.appId, given('appId')), eq(versions.version, given('version'))))
-      .prepare(),
+    reader(
+      db
+        .select()
+        .from(versions)
+        .where(and(eq(versions.appId, given('appId')), eq(versions.version, given('version')))),
+    ),
   )
   const active = lazily(() =>
-    db
-      .select()
-      .from(versions)
-      .where(and(eq(versions.appId, given('appId')), eq(versions.status, 'active')))
-      .prepare(),
+    reader(
+      db
+        .select()
+        .from(versions)
+        .where(and(eq(versions.appId, given('appId')), eq(versions.status, 'active'))),
+    ),
   )
   const newest = async (...conditions: (SQL | undefined)[]): Promise<Version | null> =>
     only(
@@ -96,11 +101,10 @@ export const versionQueries = (db: Connection) => {
   }
 
   return {
-    insert: async (version: Version) => void (await insert().execute(version)),
-    /** Never another app's: the app is part of the question. */
-    byId: async (appId: string, id: string) => only(await byId().execute({ appId, id })),
-    byName: async (appId: string, version: string) => only(await byName().execute({ appId, version })),
-    active: async (appId: string) => only(await active().execute({ appId })),
+    insert: (version: Version) => insert().run(version),
+    byId: (appId: string, id: string) => byId().first({ appId, id }),
+    byName: (appId: string, version: string) => byName().first({ appId, version }),
+    active: (appId: string) => active().first({ appId }),
     /** Bytes of the artifacts that the app's versions use, each artifact once. */
     artifactBytes: async (appId: string) => await sumOfArtifacts(eq(versions.appId, appId)),
     /** The same, if the version (or a new one, for null) used this artifact. */
@@ -137,7 +141,7 @@ export const versionQueries = (db: Connection) => {
         )
         .orderBy(desc(versions.number))
         .limit(limit),
-    /** What waits for an operator, of every app that is not deleted, longest first; without the manifests, which may be large. */
+    /** Versions that wait for an operator, of every app that is not deleted, longest first. */
     queue: async (what: WaitingFor, after: QueuePlace, limit: number) => {
       const { status, since } = waitingFor[what]
       return await db
@@ -158,7 +162,7 @@ export const versionQueries = (db: Connection) => {
           and(
             eq(versions.status, status),
             isNull(apps.deletedAt),
-            gte(since, after.since), // where the index begins
+            gte(since, after.since), // where the scan of the index starts
             or(gt(since, after.since), gt(versions.id, after.id)),
           ),
         )
@@ -191,7 +195,7 @@ export const versionQueries = (db: Connection) => {
       await newest(eq(versions.appId, appId), lt(versions.number, number)),
     previousSuperseded: async (appId: string, number: number) =>
       await newest(eq(versions.appId, appId), lt(versions.number, number), eq(versions.status, 'superseded')),
-    /** Replaces the content of a version that is still a draft; false when it no longer is. */
+    /** Replaces the content of a version that is still a draft; false if it no longer is. */
     replaceDraft: async (id: string, revision: number, content: VersionContent, now: number) =>
       (
         await db
@@ -200,7 +204,7 @@ export const versionQueries = (db: Connection) => {
           .where(and(eq(versions.id, id), eq(versions.status, 'draft')))
           .returning({ id: versions.id })
       ).length === 1,
-    /** Moves from one of the given statuses to another; false when the version is in none of them. */
+    /** Moves from one of the given statuses to another; false if the version has none of them. */
     move: async (id: string, from: readonly VersionStatus[], to: VersionStatus, times: Times, now: number) =>
       (
         await db
@@ -211,3 +215,30 @@ export const versionQueries = (db: Connection) => {
       ).length === 1,
   }
 }
+
+export type Rollback = typeof rollbacks.$inferSelect
+
+const from = alias(versions, 'from_version')
+const to = alias(versions, 'to_version')
+
+/** The ledger of rollbacks: rows are added and never changed. */
+export const rollbackQueries = (db: Connection) => ({
+  insert: async (rollback: Rollback) => void (await db.insert(rollbacks).values(rollback)),
+  /** Rollbacks of an app before the ID, newest first, with the names of the two versions. */
+  pageOfApp: async (appId: string, beforeId: string, limit: number) =>
+    await db
+      .select({
+        id: rollbacks.id,
+        environment: rollbacks.environment,
+        from: from.version,
+        to: to.version,
+        reason: rollbacks.reason,
+        createdAt: rollbacks.createdAt,
+      })
+      .from(rollbacks)
+      .innerJoin(from, eq(from.id, rollbacks.fromVersionId))
+      .innerJoin(to, eq(to.id, rollbacks.toVersionId))
+      .where(and(eq(rollbacks.appId, appId), lt(rollbacks.id, beforeId)))
+      .orderBy(desc(rollbacks.id))
+      .limit(limit),
+})

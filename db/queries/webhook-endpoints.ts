@@ -3,26 +3,28 @@ import type { Environment } from '../../src/domain/app.ts'
 import type { DisabledReason } from '../../src/domain/webhook-delivery.ts'
 import { apps, webhookDeliveries, webhookEndpoints, webhookSecrets } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
+import { reader, writer } from './reader.ts'
 
 export type WebhookEndpoint = typeof webhookEndpoints.$inferSelect
 export type WebhookSecret = typeof webhookSecrets.$inferSelect
 
-/** Endpoints of apps and the secrets that they are signed for with. */
+/** Endpoints of apps, and the secrets that sign deliveries to them. */
 export const webhookEndpointQueries = (db: Connection) => {
   const due = lazily(() =>
-    db
-      .select({ id: webhookEndpoints.id })
-      .from(webhookEndpoints)
-      .innerJoin(apps, eq(apps.id, webhookEndpoints.appId))
-      .where(
-        and(
-          eq(webhookEndpoints.status, sql`'enabled'`),
-          isNull(apps.deletedAt),
-          sql`EXISTS (SELECT 1 FROM ${webhookDeliveries} WHERE ${webhookDeliveries.endpointId} = ${webhookEndpoints.id}
+    reader(
+      db
+        .select({ id: webhookEndpoints.id })
+        .from(webhookEndpoints)
+        .innerJoin(apps, eq(apps.id, webhookEndpoints.appId))
+        .where(
+          and(
+            eq(webhookEndpoints.status, sql`'enabled'`),
+            isNull(apps.deletedAt),
+            sql`EXISTS (SELECT 1 FROM ${webhookDeliveries} WHERE ${webhookDeliveries.endpointId} = ${webhookEndpoints.id}
             AND ${webhookDeliveries.nextAttemptAt} <= ${given('now')})`,
+          ),
         ),
-      )
-      .prepare(),
+    ),
   )
   const countDue = lazily(() => {
     const due = db
@@ -45,13 +47,14 @@ export const webhookEndpointQueries = (db: Connection) => {
       .prepare(),
   )
   const ofPlace = lazily(() =>
-    db
-      .select({ id: webhookEndpoints.id, kinds: webhookEndpoints.kinds })
-      .from(webhookEndpoints)
-      .where(and(eq(webhookEndpoints.appId, given('appId')), eq(webhookEndpoints.environment, given('environment'))))
-      .prepare(),
+    reader(
+      db
+        .select({ id: webhookEndpoints.id, kinds: webhookEndpoints.kinds })
+        .from(webhookEndpoints)
+        .where(and(eq(webhookEndpoints.appId, given('appId')), eq(webhookEndpoints.environment, given('environment')))),
+    ),
   )
-  const insertSecret = lazily(() => db.insert(webhookSecrets).values(everyColumn(webhookSecrets)).prepare())
+  const insertSecret = lazily(() => writer(db.insert(webhookSecrets).values(everyColumn(webhookSecrets))))
 
   return {
     insert: async (endpoint: WebhookEndpoint) => void (await db.insert(webhookEndpoints).values(endpoint)),
@@ -70,8 +73,8 @@ export const webhookEndpointQueries = (db: Connection) => {
         .from(webhookEndpoints)
         .where(eq(webhookEndpoints.appId, appId))
         .orderBy(asc(webhookEndpoints.environment), asc(webhookEndpoints.id)),
-    /** Who may want to know of something; asked whenever something happens. */
-    ofPlace: async (appId: string, environment: Environment) => await ofPlace().execute({ appId, environment }),
+    /** The endpoints that may have chosen an event. Runs for each event that could be announced. */
+    ofPlace: (appId: string, environment: Environment) => ofPlace().all({ appId, environment }),
     /** Every app that has an endpoint. */
     listeningApps: async (): Promise<readonly string[]> =>
       (await db.selectDistinct({ appId: webhookEndpoints.appId }).from(webhookEndpoints)).map(({ appId }) => appId),
@@ -82,8 +85,8 @@ export const webhookEndpointQueries = (db: Connection) => {
           .from(webhookEndpoints)
           .where(and(eq(webhookEndpoints.appId, appId), eq(webhookEndpoints.environment, environment))),
       )?.count ?? 0,
-    /** The enabled endpoints of apps that are not deleted for which something is due: one look into an index for each that is enabled. */
-    due: async (now: number): Promise<readonly string[]> => (await due().execute({ now })).map(({ id }) => id),
+    /** The enabled endpoints for which something is due, of apps that are not deleted. Looks into an index once per enabled endpoint. */
+    due: async (now: number): Promise<readonly string[]> => (await due().all({ now })).map(({ id }) => id),
     /** How many deliveries to enabled endpoints are due, up to `limit`. */
     countDue: async (now: number, limit: number): Promise<number> =>
       only(await countDue().execute({ now, limit }))?.count ?? 0,
@@ -95,7 +98,7 @@ export const webhookEndpointQueries = (db: Connection) => {
       }
       return counts
     },
-    /** False when the endpoint is not there, or is so already. */
+    /** False if the endpoint does not exist or has this status already. */
     setStatus: async (id: string, change: Pick<WebhookEndpoint, 'status' | 'reason'>, now: number): Promise<boolean> =>
       (
         await db
@@ -111,12 +114,12 @@ export const webhookEndpointQueries = (db: Connection) => {
       ).length === 1,
     setFailingSince: async (id: string, failingSince: number | null) =>
       void (await db.update(webhookEndpoints).set({ failingSince }).where(eq(webhookEndpoints.id, id))),
-    /** Removes the endpoint and what it was signed for with; what was on its way to it is never asked for again. */
+    /** Removes the endpoint and its secrets. Its deliveries are never sent. */
     remove: async (id: string): Promise<void> => {
       await db.delete(webhookSecrets).where(eq(webhookSecrets.endpointId, id))
       await db.delete(webhookEndpoints).where(eq(webhookEndpoints.id, id))
     },
-    insertSecret: async (secret: WebhookSecret) => void (await insertSecret().execute(secret)),
+    insertSecret: (secret: WebhookSecret) => insertSecret().run(secret),
     /** The secrets that are valid now, newest first. */
     liveSecrets: async (endpointId: string, now: number): Promise<WebhookSecret[]> =>
       (
@@ -133,7 +136,7 @@ export const webhookEndpointQueries = (db: Connection) => {
       ).toReversed(),
     setSecretExpiry: async (id: string, expiresAt: number) =>
       void (await db.update(webhookSecrets).set({ expiresAt }).where(eq(webhookSecrets.id, id))),
-    /** Forgets up to `limit` secrets whose grace is over; gives how many. */
+    /** Removes up to `limit` secrets whose grace period has ended, and returns how many. */
     purgeSecrets: async (before: number, limit: number) => {
       const due = db.select({ id: webhookSecrets.id }).from(webhookSecrets).where(lte(webhookSecrets.expiresAt, before))
       const ended = await db

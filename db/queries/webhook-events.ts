@@ -1,25 +1,29 @@
-import { and, asc, count, eq, gt, gte, inArray, lt, lte, max, min, ne } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, min, ne } from 'drizzle-orm'
 import { type ToldEvent, webhookBody } from '../../src/domain/webhook-event.ts'
-import { webhookDeliveries, webhookEvents } from '../tables/sqlite.ts'
+import { webhookAttempts, webhookDeliveries, webhookEvents } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
+import { reader, writer } from './reader.ts'
 
 export type WebhookEvent = typeof webhookEvents.$inferSelect
 export type WebhookDelivery = typeof webhookDeliveries.$inferSelect
 
-/** A ping tells of nothing that happened: it is sent once and never counted among the events, nor sent again with them. */
+/** A ping is no event that happened: it is sent once, and is neither counted nor sent again with the events. */
 const isNoPing = ne(webhookEvents.kind, 'ping')
 
 /** The outbox: events, and their deliveries to each endpoint. */
 export const webhookEventQueries = (db: Connection) => {
-  const insertEvent = lazily(() => db.insert(webhookEvents).values(everyColumn(webhookEvents)).prepare())
-  const insertDelivery = lazily(() => db.insert(webhookDeliveries).values(everyColumn(webhookDeliveries)).prepare())
+  const insertEvent = lazily(() => writer(db.insert(webhookEvents).values(everyColumn(webhookEvents))))
+  const insertDelivery = lazily(() => writer(db.insert(webhookDeliveries).values(everyColumn(webhookDeliveries))))
   const last = lazily(() =>
-    db
-      .select({ position: max(webhookEvents.position) })
-      .from(webhookEvents)
-      .prepare(),
+    reader(
+      db
+        .select({ position: webhookEvents.position })
+        .from(webhookEvents)
+        .orderBy(desc(webhookEvents.position))
+        .limit(givenLimit('limit')),
+    ),
   )
-  /** Those that have been due longest; how many others wait for later makes no difference. */
+  /** The deliveries that have been due longest. The cost does not depend on how many wait for a later time. */
   const longestDue = db
     .select({ position: webhookDeliveries.position })
     .from(webhookDeliveries)
@@ -30,31 +34,32 @@ export const webhookEventQueries = (db: Connection) => {
     .limit(givenLimit('among'))
     .as('longest_due')
   const nextDue = lazily(() =>
-    db
-      .select({ event: webhookEvents, attempts: webhookDeliveries.attempts })
-      .from(webhookDeliveries)
-      .innerJoin(webhookEvents, eq(webhookEvents.position, webhookDeliveries.position))
-      .where(
-        and(
-          eq(webhookDeliveries.endpointId, given('endpointId')),
-          eq(webhookDeliveries.position, db.select({ oldest: min(longestDue.position) }).from(longestDue)),
+    reader(
+      db
+        .select({ event: webhookEvents, attempts: webhookDeliveries.attempts })
+        .from(webhookDeliveries)
+        .innerJoin(webhookEvents, eq(webhookEvents.position, webhookDeliveries.position))
+        .where(
+          and(
+            eq(webhookDeliveries.endpointId, given('endpointId')),
+            eq(webhookDeliveries.position, db.select({ oldest: min(longestDue.position) }).from(longestDue)),
+          ),
         ),
-      )
-      .prepare(),
+    ),
   )
 
   return {
-    /** Writes an event and gives its position. Writers take turns, so that the next position is the next commit. */
+    /** Writes an event and returns its position. Writers run one after the other, so positions follow the order of commits. */
     put: async (event: ToldEvent, at: number): Promise<number> => {
-      const position = (only(await last().execute())?.position ?? 0) + 1
+      const position = ((await last().first({ limit: 1 }))?.position ?? 0) + 1
       const { id, appId, environment, kind } = event
       const body = webhookBody(event, at)
-      await insertEvent().execute({ position, id, appId, environment, kind, body, createdAt: at })
+      await insertEvent().run({ position, id, appId, environment, kind, body, createdAt: at })
       return position
     },
-    putDelivery: async (delivery: WebhookDelivery): Promise<void> => void (await insertDelivery().execute(delivery)),
-    /** What an endpoint is to be sent next: the oldest event that is due, among the hundred that have been due longest. */
-    nextDue: async (endpointId: string, now: number) => only(await nextDue().execute({ endpointId, now, among: 100 })),
+    putDelivery: (delivery: WebhookDelivery) => insertDelivery().run(delivery),
+    /** The next event for an endpoint: the oldest of the hundred that have been due longest. */
+    nextDue: (endpointId: string, now: number) => nextDue().first({ endpointId, now, among: 100 }),
     find: async (id: string) => only(await db.select().from(webhookEvents).where(eq(webhookEvents.id, id))),
     findDelivery: async (position: number, endpointId: string) =>
       only(
@@ -63,7 +68,7 @@ export const webhookEventQueries = (db: Connection) => {
           .from(webhookDeliveries)
           .where(and(eq(webhookDeliveries.position, position), eq(webhookDeliveries.endpointId, endpointId))),
       ),
-    /** Writes what came of an attempt, unless somebody has asked for the event again meanwhile, or it is gone. */
+    /** Writes the outcome of an attempt, unless the delivery was restarted meanwhile, or is gone. */
     moveDelivery: async (before: Omit<WebhookDelivery, 'nextAttemptAt'>, after: WebhookDelivery): Promise<void> =>
       void (await db
         .update(webhookDeliveries)
@@ -98,7 +103,7 @@ export const webhookEventQueries = (db: Connection) => {
           .orderBy(asc(webhookEvents.position))
           .limit(limit)
       ).map(({ position }) => position),
-    /** The same of those that were given up. */
+    /** The same for failed deliveries. */
     failedPositions: async (endpointId: string, after: number, limit: number) =>
       (
         await db
@@ -116,7 +121,7 @@ export const webhookEventQueries = (db: Connection) => {
           .orderBy(asc(webhookDeliveries.position))
           .limit(limit)
       ).map(({ position }) => position),
-    /** Makes deliveries due at once, with all their attempts before them; gives how many there were. */
+    /** Makes deliveries due at once, with all their attempts available again, and returns how many there were. */
     restart: async (endpointId: string, positions: readonly number[], now: number) =>
       (
         await db
@@ -125,7 +130,7 @@ export const webhookEventQueries = (db: Connection) => {
           .where(and(eq(webhookDeliveries.endpointId, endpointId), inArray(webhookDeliveries.position, [...positions])))
           .returning({ position: webhookDeliveries.position })
       ).length,
-    /** Removes up to `limit` events with an ID before this one, and their deliveries; gives how many events. */
+    /** Removes up to `limit` events with an ID before this one, and their deliveries. Returns how many events. */
     purge: async (beforeId: string, limit: number) => {
       const first = await db
         .select({ position: webhookEvents.position })
@@ -137,6 +142,33 @@ export const webhookEventQueries = (db: Connection) => {
       await db.delete(webhookDeliveries).where(inArray(webhookDeliveries.position, positions))
       await db.delete(webhookEvents).where(inArray(webhookEvents.position, positions))
       return positions.length
+    },
+  }
+}
+
+export type WebhookAttempt = typeof webhookAttempts.$inferSelect
+
+/** Each call of an endpoint and its outcome. */
+export const webhookAttemptQueries = (db: Connection) => {
+  const insert = lazily(() => writer(db.insert(webhookAttempts).values(everyColumn(webhookAttempts))))
+
+  return {
+    insert: (attempt: WebhookAttempt) => insert().run(attempt),
+    /** The attempts at an endpoint before the ID, newest first. */
+    pageOfEndpoint: async (endpointId: string, beforeId: string, limit: number): Promise<WebhookAttempt[]> =>
+      await db
+        .select()
+        .from(webhookAttempts)
+        .where(and(eq(webhookAttempts.endpointId, endpointId), lt(webhookAttempts.id, beforeId)))
+        .orderBy(desc(webhookAttempts.id))
+        .limit(limit),
+    /** Removes up to `limit` attempts with an ID before this one, and returns how many. */
+    purge: async (beforeId: string, limit: number) => {
+      const due = db.select({ id: webhookAttempts.id }).from(webhookAttempts).where(lt(webhookAttempts.id, beforeId))
+      const first = due.orderBy(asc(webhookAttempts.id)).limit(limit)
+      return (
+        await db.delete(webhookAttempts).where(inArray(webhookAttempts.id, first)).returning({ id: webhookAttempts.id })
+      ).length
     },
   }
 }
