@@ -1,5 +1,6 @@
 import type { Queries } from '../../db/database.ts'
 import type { AppStatus, Environment } from '../domain/app.ts'
+import { andThen, type Awaitable } from '../domain/awaitable.ts'
 import { credentialStatus, lastUsePrecisionMs } from '../domain/credential.ts'
 import { type PlatformError, refuse } from '../domain/errors.ts'
 import { environmentOfClientId, noAppId, recordIdOfKey } from '../domain/identifier.ts'
@@ -9,7 +10,7 @@ import { findBySecret, type RowsOfSecrets } from './find-token.ts'
 
 export type ClientCredentials = { readonly clientId: string; readonly clientSecret: string }
 
-/** Credentials as they were presented: parsed and hashed before a transaction, so that none is held up by it. */
+/** Credentials as they were presented, parsed and hashed before a transaction so that it does not wait for that. */
 type PresentedClient = {
   readonly clientId: string
   readonly credentialId: string
@@ -26,10 +27,10 @@ export type AuthenticatedClient = {
   readonly lastUsedAt: number | null
 }
 
-/** Asked for in the place of a malformed secret, so that it costs the same reads as a wrong one. */
+/** Looked up instead of a malformed secret, so that it costs the same reads as a wrong one. */
 const nobody = { credentialId: `crd_${'0'.repeat(32)}`, hash: hashSecret('') }
 
-/** Reads what was presented; the client ID says which kind of secret belongs to it. */
+/** Parses the credentials. The environment in the client ID says which kind of secret belongs to it. */
 export const presentClient = ({ clientId, clientSecret }: ClientCredentials): PresentedClient => {
   const environment = environmentOfClientId(clientId)
   const secret =
@@ -47,36 +48,37 @@ const clientSecrets: RowsOfSecrets<string, NonNullable<Awaited<ReturnType<Querie
   hashOf: ({ credential }) => credential.secretHash,
 }
 
-/** The client, when ID and secret belong together and the secret is alive; else null. One read when they do. */
-export const authenticateClient = async (
+/** The client if the ID and the secret belong together and the secret is live; otherwise null. One read on success. */
+export const authenticateClient = (
   q: Queries,
   presented: PresentedClient,
   now: number,
-): Promise<AuthenticatedClient | null> => {
-  const found = await findBySecret(q, clientSecrets, { key: presented.credentialId, hash: presented.hash })
-  if (found === null) return null
-  const { credential, app, environment } = found
-  if (credential.clientId !== presented.clientId) return null
-  if (credentialStatus(credential, now) !== 'live') return null
-  return {
-    credentialId: credential.id,
-    clientId: credential.clientId,
-    environment,
-    appId: app.id,
-    appStatus: app.status,
-    appScopes: app.scopes,
-    lastUsedAt: credential.lastUsedAt,
-  }
+): Awaitable<AuthenticatedClient | null> => {
+  const secret = { key: presented.credentialId, hash: presented.hash }
+  return andThen(findBySecret(q, clientSecrets, secret), (found) => {
+    if (found === null) return null
+    const { credential, app, environment } = found
+    if (credential.clientId !== presented.clientId) return null
+    if (credentialStatus(credential, now) !== 'live') return null
+    return {
+      credentialId: credential.id,
+      clientId: credential.clientId,
+      environment,
+      appId: app.id,
+      appStatus: app.status,
+      appScopes: app.scopes,
+      lastUsedAt: credential.lastUsedAt,
+    }
+  })
 }
 
-/** Whether the last use of the secret is to be recorded, which is done to the minute. */
+/** Whether this use of the secret has to be recorded. The last use is kept to the minute. */
 export const isUseUnrecorded = ({ lastUsedAt }: AuthenticatedClient, now: number): boolean =>
   lastUsedAt === null || now - lastUsedAt >= lastUsePrecisionMs
 
 /** Records the last use of the secret, to the minute. */
-export const recordUse = async (q: Queries, client: AuthenticatedClient, now: number): Promise<void> => {
-  if (isUseUnrecorded(client, now)) await q.credentials.touch(client.credentialId, now)
-}
+export const recordUse = (q: Queries, client: AuthenticatedClient, now: number): Awaitable<void> =>
+  isUseUnrecorded(client, now) ? q.credentials.touch(client.credentialId, now) : undefined
 
 /**
  * The refusal of a client that could not be authenticated. An unknown or malformed ID and a wrong, malformed or ended

@@ -8,6 +8,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { AuthorizationCode, Grant, Queries, TokenPair } from '../../../db/database.ts'
+import { andThen, type Awaitable } from '../../domain/awaitable.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { decideContinuation, grantEndsAt, retryWindowMs } from '../../domain/grant.ts'
 import { asRowKey, rowKey } from '../../domain/identifier.ts'
@@ -183,21 +184,21 @@ type Found = {
   readonly code: AuthorizationCode | null
 }
 
-const find = async (q: Queries, { kind }: Presented, secret: ParsedSecret): Promise<Found | null> => {
-  if (kind === 'refresh_token') {
-    const found = await findRefreshToken(q, secret)
-    if (found === null) return null
-    const { grant, userStatus, pair } = found
-    return { grant, userStatus, createdAt: pair.createdAt, expiresAt: pair.refreshExpiresAt, code: null }
-  }
-  const found = await findAuthorizationCode(q, secret)
-  if (found === null) return null
-  const { grant, userStatus, code } = found
-  return { grant, userStatus, createdAt: grant.createdAt, expiresAt: code.expiresAt, code }
-}
+const find = (q: Queries, { kind }: Presented, secret: ParsedSecret): Awaitable<Found | null> =>
+  kind === 'refresh_token'
+    ? andThen(findRefreshToken(q, secret), (found) => {
+        if (found === null) return null
+        const { grant, userStatus, pair } = found
+        return { grant, userStatus, createdAt: pair.createdAt, expiresAt: pair.refreshExpiresAt, code: null }
+      })
+    : andThen(findAuthorizationCode(q, secret), (found) => {
+        if (found === null) return null
+        const { grant, userStatus, code } = found
+        return { grant, userStatus, createdAt: grant.createdAt, expiresAt: code.expiresAt, code }
+      })
 
 /** The last checks: what the request says about the secret. */
-const faultOf = async (q: Queries, presented: Presented, { grant, code }: Found): Promise<PlatformError | null> => {
+const faultOf = (q: Queries, presented: Presented, { grant, code }: Found): Awaitable<PlatformError | null> => {
   if (presented.kind === 'refresh_token') {
     const { asked } = presented
     if (asked === null) return null
@@ -206,11 +207,13 @@ const faultOf = async (q: Queries, presented: Presented, { grant, code }: Found)
   }
   const isRight =
     code !== null &&
-    // The redirect URI may have been removed since the code was issued.
-    (await q.redirectUris.find(code.redirectUri))?.clientId === grant.clientId &&
     redirectUriMatches(code.redirectUri, presented.redirectUri) &&
     verifierMatches(presented.codeVerifier, code.codeChallenge)
-  return isRight ? null : refuse('invalid_grant')
+  if (!isRight) return refuse('invalid_grant')
+  // The redirect URI may have been removed since the code was issued.
+  return andThen(q.redirectUris.find(code.redirectUri), (registered) =>
+    registered?.clientId === grant.clientId ? null : refuse('invalid_grant'),
+  )
 }
 
 /** The scopes of the access token. */

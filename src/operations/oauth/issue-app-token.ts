@@ -1,10 +1,20 @@
 import type { Environment } from '../../domain/app.ts'
-import { refuse } from '../../domain/errors.ts'
+import { andThen, type Awaitable } from '../../domain/awaitable.ts'
+import { PlatformError, refuse } from '../../domain/errors.ts'
 import { rowKey } from '../../domain/identifier.ts'
-import { formatScope, isSubset, parseScope, parseStoredScope, scopesFor } from '../../domain/scope.ts'
+import {
+  formatScope,
+  isSubset,
+  type ParsedScope,
+  parseScope,
+  parseStoredScope,
+  type ScopeName,
+  scopesFor,
+} from '../../domain/scope.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { lazyAuditStamp } from '../audit/event.ts'
 import {
+  type AuthenticatedClient,
   authenticateClient,
   type ClientCredentials,
   presentClient,
@@ -45,20 +55,13 @@ export const issueAppToken = async (
   const hash = hashSecret(accessToken)
   const expiresInSeconds = platform.lifetimes.appToken
 
-  const decision = await platform.database.transaction(
-    async (q): Promise<Decision<IssuedAppToken> | CountedRefusal> => {
-      const client = await authenticateClient(q, presented, now)
-      if (client === null) return await refuseClient(q, presented, action)
-      if (asked?.kind === 'refused') return refuseKnownClient(client, action, refuse(asked.code, { param: 'scope' }))
-      if (client.appStatus !== 'active') return refuseKnownClient(client, action, refuse('app_inactive'))
-      const registered = parseStoredScope(client.appScopes)
-      const possible = scopesFor('app').filter((name) => registered.includes(name))
-      const scopes = asked?.scopes ?? possible
-      if (scopes.length === 0 || !isSubset(scopes, possible)) {
-        return refuseKnownClient(client, action, refuse('scope_not_allowed', { param: 'scope' }))
-      }
+  const decision = await platform.database.transaction((q) =>
+    andThen(authenticateClient(q, presented, now), (client): Awaitable<Decision<IssuedAppToken> | CountedRefusal> => {
+      if (client === null) return refuseClient(q, presented, action)
+      const scopes = tokenScopes(client, asked)
+      if (scopes instanceof PlatformError) return refuseKnownClient(client, action, scopes)
       const scope = formatScope(scopes)
-      await q.appTokens.insert({
+      const inserted = q.appTokens.insert({
         key,
         hash,
         credentialId: client.credentialId,
@@ -69,11 +72,24 @@ export const issueAppToken = async (
         requestId: trace.requestId,
         address: trace.address,
       })
-      await recordUse(q, client, now)
-      return done({ accessToken, expiresInSeconds, scope, environment: client.environment, appId: client.appId })
-    },
+      const { environment, appId } = client
+      return andThen(
+        andThen(inserted, () => recordUse(q, client, now)),
+        () => done({ accessToken, expiresInSeconds, scope, environment, appId }),
+      )
+    }),
   )
   return await settle(platform, lazyAuditStamp(platform, trace, now), decision)
 }
 
 const action = 'app_token.issue'
+
+/** The scopes of the token: those that were asked for, or all that the app may have for itself. */
+const tokenScopes = (client: AuthenticatedClient, asked: ParsedScope | null): readonly ScopeName[] | PlatformError => {
+  if (asked?.kind === 'refused') return refuse(asked.code, { param: 'scope' })
+  if (client.appStatus !== 'active') return refuse('app_inactive')
+  const registered = parseStoredScope(client.appScopes)
+  const possible = scopesFor('app').filter((name) => registered.includes(name))
+  const scopes = asked?.scopes ?? possible
+  return scopes.length > 0 && isSubset(scopes, possible) ? scopes : refuse('scope_not_allowed', { param: 'scope' })
+}
