@@ -6,28 +6,14 @@ import {
   defaultRateLimits,
   type Quotas,
   type RateLimit,
-  type RateLimitPolicy,
   type RateLimits,
 } from '../domain/limits.ts'
 import { type Faults, type Find, readNumber, type Setting, wholeNumber } from './setting.ts'
 
-const lifetimeNames = {
-  code: 'LIFETIME_CODE',
-  appToken: 'LIFETIME_APP_TOKEN',
-  accessToken: 'LIFETIME_ACCESS_TOKEN',
-  refreshToken: 'LIFETIME_REFRESH_TOKEN',
-  session: 'LIFETIME_SESSION',
-  sessionIdle: 'LIFETIME_SESSION_IDLE',
-  grant: 'LIFETIME_GRANT',
-  installSessionCode: 'LIFETIME_INSTALL_SESSION_CODE',
-  embeddedSession: 'LIFETIME_EMBEDDED_SESSION',
-} as const satisfies Record<keyof Lifetimes, string>
-
 /** How long each secret lives, in seconds. A setting may shorten a lifetime, never lengthen it. */
 export const readLifetimes = (find: Find, faults: Faults): Lifetimes => {
-  const lifetime = (kind: keyof Lifetimes): number => {
-    const longest = maximumLifetimes[kind]
-    const setting = find(lifetimeNames[kind])
+  const lifetime = (variable: string, longest: number): number => {
+    const setting = find(variable)
     if (setting === null) return longest
     const seconds = wholeNumber(setting.text, 1, longest)
     if (seconds !== null) return seconds
@@ -35,39 +21,29 @@ export const readLifetimes = (find: Find, faults: Faults): Lifetimes => {
     return longest
   }
   return {
-    code: lifetime('code'),
-    appToken: lifetime('appToken'),
-    accessToken: lifetime('accessToken'),
-    refreshToken: lifetime('refreshToken'),
-    session: lifetime('session'),
-    sessionIdle: lifetime('sessionIdle'),
-    grant: lifetime('grant'),
-    installSessionCode: lifetime('installSessionCode'),
-    embeddedSession: lifetime('embeddedSession'),
+    code: lifetime('LIFETIME_CODE', maximumLifetimes.code),
+    appToken: lifetime('LIFETIME_APP_TOKEN', maximumLifetimes.appToken),
+    accessToken: lifetime('LIFETIME_ACCESS_TOKEN', maximumLifetimes.accessToken),
+    refreshToken: lifetime('LIFETIME_REFRESH_TOKEN', maximumLifetimes.refreshToken),
+    session: lifetime('LIFETIME_SESSION', maximumLifetimes.session),
+    sessionIdle: lifetime('LIFETIME_SESSION_IDLE', maximumLifetimes.sessionIdle),
+    grant: lifetime('LIFETIME_GRANT', maximumLifetimes.grant),
+    installSessionCode: lifetime('LIFETIME_INSTALL_SESSION_CODE', maximumLifetimes.installSessionCode),
+    embeddedSession: lifetime('LIFETIME_EMBEDDED_SESSION', maximumLifetimes.embeddedSession),
   }
 }
 
-const rateLimitNames = {
-  token: 'RATE_LIMIT_TOKEN',
-  failed: 'RATE_LIMIT_FAILED',
-  authorize: 'RATE_LIMIT_AUTHORIZE',
-  read: 'RATE_LIMIT_READ',
-  write: 'RATE_LIMIT_WRITE',
-  sign_in: 'RATE_LIMIT_SIGN_IN',
-  address: 'RATE_LIMIT_ADDRESS',
-} as const satisfies Readonly<Record<RateLimitPolicy, string>>
-
 /** The limit of each kind; null when all are off. */
 export const readRateLimits = (find: Find, faults: Faults): RateLimits | null => {
-  const limit = (policy: RateLimitPolicy): RateLimit => readRateLimit(find(rateLimitNames[policy]), policy, faults)
+  const limit = (variable: string, fallback: RateLimit) => readRateLimit(find(variable), fallback, faults)
   const limits: RateLimits = {
-    token: limit('token'),
-    failed: limit('failed'),
-    authorize: limit('authorize'),
-    read: limit('read'),
-    write: limit('write'),
-    sign_in: limit('sign_in'),
-    address: limit('address'),
+    token: limit('RATE_LIMIT_TOKEN', defaultRateLimits.token),
+    failed: limit('RATE_LIMIT_FAILED', defaultRateLimits.failed),
+    authorize: limit('RATE_LIMIT_AUTHORIZE', defaultRateLimits.authorize),
+    read: limit('RATE_LIMIT_READ', defaultRateLimits.read),
+    write: limit('RATE_LIMIT_WRITE', defaultRateLimits.write),
+    sign_in: limit('RATE_LIMIT_SIGN_IN', defaultRateLimits.sign_in),
+    address: limit('RATE_LIMIT_ADDRESS', defaultRateLimits.address),
   }
   const setting = find('RATE_LIMIT')
   if (setting === null || setting.text === 'on') return limits
@@ -75,8 +51,7 @@ export const readRateLimits = (find: Find, faults: Faults): RateLimits | null =>
   return null
 }
 
-const readRateLimit = (setting: Setting | null, policy: RateLimitPolicy, faults: Faults): RateLimit => {
-  const fallback = defaultRateLimits[policy]
+const readRateLimit = (setting: Setting | null, fallback: RateLimit, faults: Faults): RateLimit => {
   if (setting === null) return fallback
   const [first = '', second = '', ...more] = setting.text.split('/')
   const count = wholeNumber(first, 1, 1_000_000)

@@ -51,7 +51,7 @@ const mostRejectionItems = 100
 
 /** The fault of a rejection, as a sentence; null when it has none. */
 export const rejectionFault = ({ message, items }: RejectionText): string | null => {
-  if (message.trim() === '') return 'The message of a rejection is empty.'
+  if (message.trim() === '') return 'A rejection needs a reason: the message is empty.'
   if (items.length > mostRejectionItems) return `A rejection has at most ${mostRejectionItems} items.`
   const texts = [message, ...items.flatMap((item) => [item.path, item.message])]
   if (texts.some((text) => text.length > longestRejectionText))

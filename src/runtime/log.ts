@@ -1,32 +1,6 @@
 import type { LogWriter } from './log-writer.ts'
 import { describeCause } from './cause.ts'
 
-/** All fields of a log line: IDs and figures, never values. A field that is not here cannot be logged. */
-export type LogFields = {
-  readonly requestId?: string
-  readonly clientRequestId?: string | null
-  readonly address?: string
-  readonly route?: string
-  readonly durationMs?: number
-  readonly errorCode?: string
-  readonly appId?: string
-  readonly clientId?: string
-  readonly credentialId?: string
-  readonly userId?: string
-  readonly grantId?: string
-  readonly versionId?: string
-  readonly installId?: string
-  readonly kind?: string
-  readonly job?: string
-  readonly count?: number
-  readonly seconds?: number
-  readonly port?: number
-  /** A fixed sentence of ours. */
-  readonly reason?: string
-  /** What was thrown. Its message is not logged unchanged, since it may quote a value. */
-  readonly cause?: unknown
-}
-
 /** The name of an event, two or three words with dots. */
 type LogEvent = `${string}.${string}`
 
@@ -87,12 +61,12 @@ const text: Rule = (value) => {
   return secretPrefix.test(value) ? withheld : json(value.slice(0, 500))
 }
 
-const rules: Readonly<Record<keyof LogFields, Rule>> = {
+/** The fields of a log line that hold text: IDs and words, never values. */
+const texts = {
   requestId: recordId,
   clientRequestId: text,
   address: matching(/^[0-9a-f.:]{2,45}$|^unknown$/),
   route: word,
-  durationMs: figure,
   errorCode: matching(/^[a-z_]{1,50}$/),
   appId: recordId,
   clientId: exactly(/^apc_(?:dev|live)_[0-9A-Za-z]{22}$/),
@@ -103,11 +77,18 @@ const rules: Readonly<Record<keyof LogFields, Rule>> = {
   installId: recordId,
   kind: matching(/^[a-z_]{1,40}$/),
   job: word,
-  count: figure,
-  seconds: figure,
-  port: figure,
+  /** A fixed sentence of ours. */
   reason: text,
-  cause: (value) => json(describeCause(value)),
+} as const
+const figures = { durationMs: figure, count: figure, seconds: figure, port: figure } as const
+const rules = { ...texts, ...figures, cause: (value: unknown) => json(describeCause(value)) } as const
+
+/** All fields of a log line. A field that is not here cannot be logged. */
+export type LogFields = { readonly [Name in keyof typeof texts]?: string | null } & {
+  readonly [Name in keyof typeof figures]?: number
+} & {
+  /** What was thrown. Its message is not logged unchanged, since it may quote a value. */
+  readonly cause?: unknown
 }
 
 const isField = (name: string): name is keyof LogFields => Object.hasOwn(rules, name)
