@@ -7,12 +7,13 @@ import { createQueries } from './queries/index.ts'
 import type { CarriedOver } from './restore/ends.ts'
 import { type EndedByRestore, endEverythingIssued } from './restore/end-everything-issued.ts'
 import { holdPredecessor, keepPredecessor, type Predecessor, readPredecessor } from './restore/predecessor.ts'
+import { readAcknowledged, writeAcknowledged } from './sqlite/acknowledged.ts'
 import { connect, Connection } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
 import { assertNotMoved } from './sqlite/servable.ts'
 import { commitCounted, momentOf, type StoppedOptions } from './stopped.ts'
 import { assertPlace } from './sqlite/place.ts'
-import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './sqlite/files.ts'
+import { canonicalPath, createPrivately, syncFile, syncFolderOf } from './sqlite/files.ts'
 import { lockAgainstServers } from './sqlite/lock.ts'
 
 type RestoreOptions = StoppedOptions & {
@@ -74,12 +75,13 @@ const restoreInto = async (database: string, options: RestoreOptions): Promise<R
       options.progress('keep')
       const keptAs = keepPredecessor(database, held, settled.at)
       options.progress('replace')
-      createPrivately(companionsOf(database).acknowledged) // empty if there was none, since nothing was acknowledged there
+      // A readable count is below that of the copy. Without one, the old database is refused already.
+      if (readAcknowledged(database) === null) writeAcknowledged(database, { count: settled.count })
       syncFile(copy)
       renameSync(copy, database)
       syncFolderOf(database)
       options.progress('done')
-      return { ...settled, database, keptAs }
+      return { ...settled.facts, at: settled.at, database, keptAs }
     } finally {
       connection.close()
     }
@@ -151,6 +153,6 @@ const settle = async (connection: Connection, held: Predecessor, database: strin
   await queries.watermarks.set('restored', at)
   const event = options.event(await momentOf(queries, at), { action: 'database.restored', detail: facts })
   await queries.audit.insert(event)
-  commitCounted(connection, database) // changes that the predecessor acknowledged do not count as missing: they were replaced
-  return { ...facts, at }
+  const count = commitCounted(connection, database) // changes that the predecessor acknowledged do not count as missing: they were replaced
+  return { facts, at, count }
 }

@@ -19,7 +19,7 @@ import { backUp } from './backup.ts'
 import { findFaults } from './check.ts'
 import { Checkpointer } from './sqlite/checkpointer.ts'
 import { CommitQueue } from './sqlite/commit-queue.ts'
-import { connect, ReadingConnection, useWal, WritingConnection } from './sqlite/connection.ts'
+import { connect, readCount, ReadingConnection, useWal, WritingConnection } from './sqlite/connection.ts'
 import { assertPrivate, canonicalPath, companionsOf, createPrivately, FileGuard, syncFolderOf } from './sqlite/files.ts'
 import { assertPlace } from './sqlite/place.ts'
 import { Room, withRoom } from './sqlite/room.ts'
@@ -116,7 +116,8 @@ class SqliteStore<Q> implements Store<Q> {
     this.#writer = this.#openWriter()
     // The first read creates the -wal.
     this.#reader.connection.value('SELECT count(*) FROM sqlite_schema')
-    this.#acknowledged = new Acknowledged(file, (error) => this.#stop(reasonOf(error), error))
+    const count = readCount(this.#reader.connection)
+    this.#acknowledged = new Acknowledged(file, count, (error) => this.#stop(reasonOf(error), error))
     syncFolderOf(file)
     this.#walSync = new WalSync(companionsOf(file).wal, options.onSync)
     // If the -shm or the lock lost its name, other processes would write under locks of their own.

@@ -14,6 +14,9 @@ import { companionsOf, createPrivately, syncFolderOf } from './files.ts'
  * commit would double the cost of a write: commits acknowledged in the last 100 ms before a crash cannot be told from
  * unacknowledged ones.
  *
+ * The file has a durable count before the first commit beside it is acknowledged, and a power cut leaves the old line or the
+ * new one. So a count that cannot be read is as bad as a missing one: only a database without commits opens.
+ *
  * The second line is the latest trusted time. Without it, a program that was killed would forget the time that has passed
  * since it was last kept in the database. It is written together with the count, and otherwise once a second.
  */
@@ -54,14 +57,14 @@ const readText = (path: string): string => {
   }
 }
 
-/** Writes both lines beside a database that no server has open. */
-export const writeAcknowledged = (file: string, { count, time }: { count: number; time: number }): void => {
+/** Writes the count, and the time if one is given, beside a database that no server has open. */
+export const writeAcknowledged = (file: string, { count, time }: { count: number; time?: number }): void => {
   const path = companionsOf(file).acknowledged
   createPrivately(path)
   const descriptor = openSync(path, 'r+')
   try {
     writeSync(descriptor, textOf(countLine, count), countLine.offset)
-    writeSync(descriptor, textOf(timeLine, time), timeLine.offset)
+    if (time !== undefined) writeSync(descriptor, textOf(timeLine, time), timeLine.offset)
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
@@ -85,12 +88,13 @@ export class Acknowledged {
 
   constructor(
     file: string,
+    /** The count of the database now, for a counter that has none yet. */
+    count: number,
     /** Called when the disk failed. On a full disk the next count tries again. */
     private readonly failed: (error: unknown) => void,
   ) {
-    const path = companionsOf(file).acknowledged
-    createPrivately(path)
-    this.#descriptor = openSync(path, 'r+')
+    if (readAcknowledged(file) === null) writeAcknowledged(file, { count })
+    this.#descriptor = openSync(companionsOf(file).acknowledged, 'r+')
   }
 
   /** Called when a commit is durable. */

@@ -40,9 +40,12 @@ export const missingSentence = (connection: Connection, file: string, acknowledg
     const how = `as when ${wal} was damaged or deleted, or the database replaced by an older one`
     return `${file} has lost changes that were acknowledged, ${how}: ${remedy}`
   }
-  // The counter is created before the first commit.
-  if (count === 0 || existsSync(counter)) return null
-  return `${counter} is gone, so nobody can tell whether ${file} has lost changes that were acknowledged: ${remedy}`
+  if (count === 0) return null
+  // Another process may have made the counter and committed since it was read.
+  const readAgain = readAcknowledged(file)
+  if (readAgain !== null) return missingSentence(connection, file, readAgain)
+  const what = existsSync(counter) ? 'cannot be read' : 'is gone'
+  return `${counter} ${what}, so nobody can tell whether ${file} has lost changes that were acknowledged: ${remedy}`
 }
 
 const remedy =

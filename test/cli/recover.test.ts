@@ -145,6 +145,35 @@ test('a database whose counter was deleted by hand is refused, and recover makes
   expect((await desk.run(['user', 'list'])).exitCode).toBe(0)
 })
 
+test('a counter that cannot be read does not revive what was revoked: the server refuses, and a restore goes on', async () => {
+  const world = await createWorld()
+  const { server, app } = world
+  const desk = deskAt(server.database)
+  const token = await appToken(server.url, app.development)
+  const backup = join(desk.folder, 'backup.db')
+  await desk.json(['backup', backup])
+  await world.platform.database.close()
+  await server.stop()
+  const again = await startServer({ database: desk.file, ownProcess: true })
+  await desk.json(['app', 'end-access', app.slug])
+  await again.kill()
+  for (const content of ['junk\n', '']) {
+    copyFileSync(backup, desk.file)
+    for (const suffix of ['-wal', '-shm']) rmSync(desk.file + suffix, { force: true })
+    writeFileSync(`${desk.file}.acknowledged`, content)
+    for (const words of [['serve', '--port', '0'], ['migrate'], ['user', 'list'], ['check']]) {
+      const refusal = await desk.run(words)
+      expect(refusal).toMatchObject({ exitCode: 1, stdout: '' })
+      expect(refusal.stderr).toContain('.acknowledged cannot be read')
+      expect(refusal.stderr).toContain('app-platform recover --accept-loss')
+    }
+    await desk.json(['restore', backup])
+    const { url, stop: end } = await startServer({ database: desk.file })
+    expect(codeOf(await call(url, 'GET', '/me', { token }))).toBe('invalid_token')
+    expect(await end()).toBe(0)
+  }
+})
+
 test('a restore after a recovery keeps what is suspended, and says that nobody knows what had ended', async () => {
   const world = await worldWithOperator()
   const desk = deskAt(world.server.database)

@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeAcknowledged } from '../../db/sqlite/acknowledged.ts'
 import { emailsIn, newEmails, oldAndNew, oldEmails } from '../db/restore/support/old-and-new.ts'
 import { call, codeOf } from '../support/call.ts'
 import {
@@ -261,7 +262,7 @@ test.each(Object.entries(additions))(
     const altered = new Database(backup)
     altered.run(sql)
     altered.close()
-    writeFileSync(`${backup}.acknowledged`, '', { mode: 0o600 }) // without it no command would look any further
+    writeAcknowledged(backup, { count: 0 }) // without it no command would look any further
     const at = (words: readonly string[]) => deskAt(file).run([...words, '--json'])
     const refused = await Promise.all([
       at(['restore', backup]),

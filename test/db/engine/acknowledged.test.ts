@@ -119,17 +119,20 @@ describe('a store that was killed', () => {
     expect(existsSync(counter)).toBe(false)
   })
 
-  test('and whose counter is empty is opened: a first start that was killed has left it, or a restore', async () => {
+  const damages: Record<string, () => void> = {
+    'is empty': () => writeFileSync(counter, ''),
+    'holds something else': () => writeFileSync(counter, 'junk\n'),
+    'has a flipped bit': () => flip(counter, 15),
+    'is cut short': () => truncateSync(counter, 20),
+  }
+  test.each(Object.keys(damages))('and whose counter %s is not opened and the counter stays', async (damage) => {
     await putBack()
-    writeFileSync(counter, '')
-    expect(await openingOf(file)).toBe(12)
-  })
-
-  test('and whose counter cannot be read is opened, for nothing says that something is missing', async () => {
-    await putBack()
-    flip(counter, 15)
+    damages[damage]?.()
+    const before = readFileSync(counter)
     expect(readAcknowledged(file)).toBeNull()
-    expect(await openingOf(file)).toBe(12)
+    expect(await openingOf(file)).toContain(`${counter} cannot be read`)
+    expect(await openingOf(file)).toContain('app-platform recover --accept-loss')
+    expect(readFileSync(counter)).toEqual(before)
   })
 
   test('is opened after another program looked at it and folded the WAL in', async () => {
@@ -151,6 +154,15 @@ test('an older copy in the place of the database is not opened', async () => {
   copyFileSync(`${folder.file}.copy`, folder.file)
 
   expect(await openingOf(folder.file)).toContain('replaced by an older one')
+})
+
+test('a first start that was killed before its first commit has a counter, and one that left it empty is opened', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+  expect(readAcknowledged(folder.file)).toBe(0)
+  await store.close()
+  writeFileSync(`${folder.file}.acknowledged`, '')
+  expect(await openingOf(folder.file)).toBe(0)
 })
 
 test('what an operator commits is counted as well, and what changes nothing is not', async () => {
@@ -196,7 +208,7 @@ describe('the time that is kept beside a store', () => {
     expect(store.keptTime()).toBeNull()
     store.keepTime(1_000_000)
     expect(await keptAt(folder.file, 1_000_000)).toBe(1_000_000)
-    expect(readAcknowledged(folder.file)).toBeNull()
+    expect(readAcknowledged(folder.file)).toBe(0)
     store.keepTime(1_000_999)
     await Bun.sleep(200)
     expect(readKeptTime(folder.file)).toBe(1_000_000)
@@ -247,7 +259,7 @@ describe('the time that is kept beside a store', () => {
 test('what is told while it closes, or after that, is written to no file, and is no fault', async () => {
   using folder = temporaryFolder()
   const faults: unknown[] = []
-  const acknowledged = new Acknowledged(folder.file, (error) => faults.push(error))
+  const acknowledged = new Acknowledged(folder.file, 0, (error) => faults.push(error))
   acknowledged.note(1)
   const closed = acknowledged.close({ failed: false })
   acknowledged.note(2)

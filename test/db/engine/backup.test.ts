@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { lstatSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeAcknowledged } from '../../../db/sqlite/acknowledged.ts'
 import { openTiny, temporaryFolder } from './support/tiny-store.ts'
 
 test('a backup is one private file with everything that was committed, and once restored opens as a database', async () => {
@@ -15,7 +16,7 @@ test('a backup is one private file with everything that was committed, and once 
 
   expect(readdirSync(join(folder.path, 'backups'))).toEqual(['tiny.db'])
   expect(statSync(copy).mode & 0o777).toBe(0o600)
-  writeFileSync(`${copy}.acknowledged`, '', { mode: 0o600 }) // as a restore does
+  writeAcknowledged(copy, { count: 0 }) // as a restore does
   const restored = await openTiny(copy)
   expect(await restored.queries.count()).toBe(300)
   expect(await restored.check()).toEqual([])
@@ -84,7 +85,7 @@ test('an operator backs up beside a server that goes on writing', async () => {
   await operator.close()
   await server.close()
 
-  writeFileSync(`${copy}.acknowledged`, '', { mode: 0o600 }) // as a restore does
+  writeAcknowledged(copy, { count: 0 }) // as a restore does
   const restored = await openTiny(copy)
   expect(await restored.queries.find('before')).not.toBeNull()
   expect(await restored.check()).toEqual([])
