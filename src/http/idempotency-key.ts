@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { refuse } from '../domain/errors.ts'
-import type { RepeatableRequest } from '../operations/idempotency/once.ts'
+import type { RepeatableRequest } from '../operations/once.ts'
 import type { Call } from './call.ts'
 
 /**

@@ -5,21 +5,21 @@ import { type AuditStamp, auditEvent, auditStamp } from './audit/event.ts'
 import type { Platform, Trace } from './platform.ts'
 import { refusalIfEnded, type SessionCaller } from './authenticate.ts'
 
-/** What must hold for a change, asked in its transaction: null when it does. */
+/** A condition of a change, checked in its transaction. Null if it holds, otherwise the refusal. */
 export type Rule = (q: Queries) => Promise<PlatformError | null>
 
 type Authority = {
   readonly may?: Rule
-  /** The ticket of the form that asks, where the form may act only once. */
+  /** The single-use ticket of the submitted form. */
   readonly ticket?: RowKey
 }
 
 /**
- * The platform as a signed-in user may use it: every transaction begins by checking, in itself, that the session still
- * lives and that the user may, and spends the ticket of the form. So an operation that knows nothing of sessions is
- * safe to call for a person: a sign-out or a lost right that has answered stops it, and of a form that is sent twice
- * one call gets through. A refusal leaves its audit row and nothing else. What the operation itself refuses leaves the ticket spent.
- * @throws from its transactions: login_required, idempotency_key_reused for a spent ticket, and what `may` gives
+ * The platform as a signed-in user may use it. Every transaction first checks that the session is live and that the user
+ * may make the change, and spends the ticket of the form. So an operation that knows nothing of sessions is safe to call
+ * for a user: it stops after a sign-out or a lost right, and a form that is sent twice acts once. A refusal leaves its audit
+ * event and nothing else. If the operation itself refuses, the ticket stays spent.
+ * @throws from its transactions: login_required, idempotency_key_reused for a spent ticket, and the refusal of `may`
  */
 export const actingAs = (
   platform: Platform,
@@ -69,7 +69,7 @@ const refusalOf = async (
   now: number,
 ): Promise<PlatformError | null> => {
   const ended = await refusalIfEnded(platform, q, stamp, session, now)
-  if (ended !== null) return ended // has left its own row
+  if (ended !== null) return ended // has written its own audit event
   const refusal = (await may?.(q)) ?? (ticket === undefined ? null : await spend(q, ticket, now))
   if (refusal === null) return null
   const actor = { kind: 'user', id: session.user.id } as const
@@ -82,13 +82,13 @@ const spend = async (q: Queries, ticket: RowKey, now: number): Promise<PlatformE
 
 const sentTwice = 'This form was sent before; nothing was done a second time.'
 
-/** The app of this slug is this user's; to everybody else it does not exist. */
+/** Refuses unless the app of this slug belongs to this user. To others it does not exist. */
 export const ownsApp =
   (userId: string, slug: string) =>
   async (q: Queries): Promise<PlatformError | null> =>
     (await q.apps.ownedBySlug(userId, slug)) === null ? refuse('route_not_found') : null
 
-/** The user is an operator; to everybody else the desk does not exist. */
+/** Refuses unless the user is an operator. To others the desk does not exist. */
 export const isOperator =
   (userId: string) =>
   async (q: Queries): Promise<PlatformError | null> =>

@@ -1,33 +1,33 @@
 import type { SearchWindow } from '../../db/database.ts'
 import { isWellFormedText } from '../domain/text.ts'
 
-/** A page of a list: how many at most, and the position after which it starts (null: from the beginning). */
+/** Which page of a list: its length at most, and the position after which it starts (null for the first page). */
 export type PageRequest = { readonly limit: number; readonly cursor: string | null }
 /** `nextCursor` is null on the last page. */
 export type Page<T> = { readonly data: readonly T[]; readonly nextCursor: string | null }
 
-/** Stands before every ID in a list that begins with the newest: where its first page starts. */
+/** Sorts after every ID. The first page of a list that begins with the newest starts here. */
 export const beyondEveryId = '~'
 
-/** The page of a list of which one row more than the limit was read, so that the last page is known as such. */
+/** The page of these rows. One row more than the limit was read, to tell whether this is the last page. */
 export const pageOf = <T>(rows: readonly T[], limit: number, positionOf: (row: T) => string): Page<T> => {
   const data = rows.slice(0, limit)
   const last = rows.length > limit ? data.at(-1) : undefined
   return { data, nextCursor: last === undefined ? null : positionOf(last) }
 }
 
-/** What a search found among the rows that it looked at; `searchedTo` is null when those were the last. */
+/** What a search found among the rows it read; `searchedTo` is null if those were the last. */
 type Finds<T> = { readonly found: readonly T[]; readonly searchedTo: string | null }
 
-/** Rows that one page of a search looks at; reading them stops every other request for some milliseconds. */
+/** Rows that one page of a search reads. Reading them blocks other requests for some milliseconds. */
 const rowsPerPage = 10_000
 
-/** Longer than every name and address, so it finds nothing; nor does text that the store would read as another one. */
+/** No name or address is longer, so a longer text finds nothing. */
 const longestPart = 254
 
 /**
- * One page of a search that looks at a bounded number of rows. A page may have few finds or none and still a next one:
- * that is where the search goes on.
+ * One page of a search that reads a bounded number of rows. A page may have few results or none and still have a next
+ * page, where the search continues. Text that is not well-formed finds nothing.
  */
 export const searchPage = async <T>(
   look: (part: string, window: SearchWindow) => Promise<Finds<T>>,

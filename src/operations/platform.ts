@@ -9,7 +9,7 @@ import type { Random } from '../runtime/random.ts'
 import type { WebhookSender } from '../runtime/webhook-sender.ts'
 import type { RefusalLog } from './audit/refusal-log.ts'
 
-/** Counts what happens to secrets, by kind only. */
+/** Counts what happens to secrets, by kind. */
 type TokenObserver = {
   issued(kind: TokenKind): void
   refused(kind: TokenKind): void
@@ -35,7 +35,7 @@ export type Platform = {
   readonly lifetimes: Lifetimes
   /** The issuer (RFC 9207), without a trailing slash. */
   readonly publicUrl: string
-  /** Who decides on a new install. */
+  /** Who approves a new install. */
   readonly installApproval: InstallApprovalRule
   /** The name of this platform on its pages. */
   readonly platformName: string
@@ -44,9 +44,9 @@ export type Platform = {
   /** Calls the webhook endpoints of apps. */
   readonly webhooks: WebhookSender
   readonly observe: TokenObserver
-  /** Which refusals get an audit row of their own. */
+  /** Decides which refusals get an audit event of their own. */
   readonly refusals: RefusalLog
-  /** Idempotent requests that are running right now; a crash forgets them together with their effect. */
+  /** Idempotent requests that are running. A crash loses them together with their effect. */
   readonly running: Set<string>
 }
 

@@ -1,12 +1,12 @@
 import { PlatformError } from '../domain/errors.ts'
 import type { Platform } from './platform.ts'
 
-/** Signs the tickets of forms and the cookies of known browsers, each with a word of its own in what is signed. */
+/** The key that signs form tickets and the cookies of known browsers. Each signed text begins with its own word. */
 const name = 'browsers'
 
 /**
- * The key of this server, 32 random bytes; made and kept when there is none yet, which is so after a restore. While the
- * store takes no writes a key is used that is not kept: what it signs is refused after the next start.
+ * The key of this server, 32 random bytes. It is created if there is none, as after a restore. While the store takes no
+ * writes, a key is used that is not stored: what it signs is refused after the next start.
  */
 export const openServerKey = async ({
   database,

@@ -5,8 +5,8 @@ import {
   revokeCredential,
   rotateCredential,
 } from '../../src/operations/credentials/change-credentials.ts'
-import { endIssued } from '../../src/operations/access/end-access.ts'
-import { revokeConnectedApps } from '../../src/operations/grants/connected-apps.ts'
+import { endIssued } from '../../src/operations/end-access.ts'
+import { revokeConnectedApps } from '../../src/operations/connected-apps.ts'
 import { endInstall, moveInstall } from '../../src/operations/installs/move-install.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode } from '../../src/operations/oauth/continue-grant.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { endAppAccess } from '../../operations/access/end-access.ts'
+import { endAppAccess } from '../../operations/end-access.ts'
 import { setAppStatus } from '../../operations/apps/change-app.ts'
 import { createApp } from '../../operations/apps/create-app.ts'
 import { deleteApp, undeleteApp } from '../../operations/apps/delete-app.ts'

@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander'
 import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
-import { endUserAccess } from '../../operations/access/end-access.ts'
+import { endUserAccess } from '../../operations/end-access.ts'
 import { renameUser, setOperator, setUserEmail } from '../../operations/users/change-user.ts'
 import { userAt } from '../../operations/users/find-user.ts'
 import { confirmPassword, resetPassword } from '../../operations/users/passwords.ts'

@@ -1,5 +1,5 @@
 import { isUndeletable } from '../../domain/app.ts'
-import { type EndedAccess, endIssued } from '../access/end-access.ts'
+import { type EndedAccess, endIssued } from '../end-access.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput, decide, decideToEnd, done, type Operation, refused } from '../decision.ts'
 import { refusalIfFull } from './create-app.ts'

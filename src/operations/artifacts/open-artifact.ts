@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { refuse } from '../../domain/errors.ts'
 import type { Platform } from '../platform.ts'
 
-/** The file in the store is not, or no longer, the one that was uploaded. */
+/** The stored file differs from the one that was uploaded. */
 export class ArtifactDamaged extends Error {
   constructor() {
     super('An artifact does not match its SHA-256.')
@@ -12,15 +12,15 @@ export class ArtifactDamaged extends Error {
 
 type OpenedArtifact = {
   readonly sizeBytes: number
-  /** One piece is in memory at a time. Throws `ArtifactDamaged` in the place of the last one if the file has changed since. */
+  /** One piece is in memory at a time. Throws `ArtifactDamaged` instead of the last piece if the file has changed. */
   readonly pieces: AsyncGenerator<Uint8Array>
 }
 
 /**
- * Gives a stored file piece by piece. It is read twice: first to hash it, so that nothing of a damaged file is handed
- * out and whoever asked learns so from a status, which hashes of single pieces would not give either: the damage may
- * be in the last one. It is hashed again on its way out, as it can be damaged or purged until its last piece is read.
- * @throws ArtifactDamaged; version_not_found when it was purged, which only a replaced draft's is
+ * Opens a stored file for reading piece by piece. The file is read twice. The first time it is only hashed, so that the
+ * caller can answer a damaged file with an error status before it sends anything. It is hashed again while it is sent,
+ * because it may be damaged or purged in between.
+ * @throws ArtifactDamaged; version_not_found if it was purged, as happens to the artifact of a replaced draft
  */
 export const openArtifact = async (platform: Platform, sha256: Uint8Array): Promise<OpenedArtifact> => {
   const artifact = await platform.database.queries.artifacts.find(sha256)
@@ -51,5 +51,5 @@ async function* verifiedPieces(
   if (held.length > 0) yield held
 }
 
-/** Lets everybody else run between two pieces. */
+/** Lets other requests run between two pieces. */
 const turn = async (): Promise<void> => await new Promise((resolve) => setImmediate(resolve))

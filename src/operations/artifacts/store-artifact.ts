@@ -6,18 +6,18 @@ import { bytesInWords } from '../../domain/text.ts'
 import { artifactLimits } from '../../domain/version.ts'
 import type { Platform } from '../platform.ts'
 
-/** A file that has arrived whole: the pieces in which it will be stored, and what they hash to. */
+/** A complete upload: the pieces it will be stored in, and its hash. */
 export type ReceivedArtifact = {
   readonly pieces: readonly Uint8Array[]
   readonly sizeBytes: number
   readonly sha256: Uint8Array
 }
 
-/** Takes a file as it arrives, in pieces of any length, and hashes it on the way. */
+/** Takes an upload in pieces of any length and hashes it on the way. */
 type ArtifactIntake = {
-  /** @throws payload_too_large as soon as there is more than an artifact may hold */
+  /** @throws payload_too_large as soon as the upload exceeds the limit */
   take(bytes: Uint8Array): void
-  /** What has arrived; nothing may come after. */
+  /** The complete upload. `take` must not be called after this. */
   finish(): ReceivedArtifact
 }
 
@@ -60,9 +60,8 @@ const tooLarge = () =>
   refuse('payload_too_large', { param: 'artifact.contentBase64', details: { maximumBytes: artifactLimits.bytes } })
 
 /**
- * Stores an artifact once per SHA-256, a piece per transaction so that no other write waits for a large upload. Until a
- * version names it, it counts as unused and is purged after a day; storing it again renews that day, and mends pieces
- * that are no longer what they were.
+ * Stores an artifact once per SHA-256, one piece per transaction so that other writes do not wait for a large upload. Until
+ * a version refers to it, it is unused and purged after a day. Storing it again renews that day and repairs damaged pieces.
  */
 export const storeArtifact = async (platform: Platform, artifact: ReceivedArtifact): Promise<void> => {
   const { pieces, sizeBytes, sha256 } = artifact
@@ -74,9 +73,9 @@ export const storeArtifact = async (platform: Platform, artifact: ReceivedArtifa
 }
 
 /**
- * The refusal when the artifacts of this app would take more than QUOTA_ARTIFACT_BYTES; null when they do not, or take no more
- * than before. An artifact counts once, and that of the draft to be replaced (null for a new version) not at all. To be asked
- * in the transaction that stores the version.
+ * The refusal if the app's artifacts would exceed QUOTA_ARTIFACT_BYTES. Null if they do not, or if they take no more than
+ * before. An artifact counts once; that of the replaced draft (null for a new version) does not count. Must be asked in the
+ * transaction that stores the version.
  */
 export const refusalIfOverQuota = async (
   q: Queries,
@@ -97,7 +96,7 @@ export const refusalIfOverQuota = async (
   return refuse('quota_exceeded', { param: 'artifact', details: { maximumBytes, usedBytes }, message })
 }
 
-/** What the artifacts of an app take, each counted once, and may take. */
+/** How much space the app's artifacts take, each counted once, and how much they may take. */
 export const artifactUse = async ({ database, quotas }: Platform, appId: string) => ({
   bytes: await database.queries.versions.artifactBytes(appId),
   allowedBytes: quotas.artifactBytes,

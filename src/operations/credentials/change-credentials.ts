@@ -19,7 +19,7 @@ type NewCredential = {
 }
 
 /**
- * Mints a client secret of an app in one environment, shown in this answer and never again.
+ * Creates a client secret of an app in one environment. The secret is only ever in this answer.
  * @throws invalid_request, too_many_secrets
  */
 export const createCredential: Operation<NewCredential, NewCredentialRecord> = async (
@@ -55,7 +55,7 @@ export const createCredential: Operation<NewCredential, NewCredentialRecord> = a
 
 type MintedClientSecret = Pick<Credential, 'id' | 'secretHash'> & { readonly clientSecret: string }
 
-/** A new secret from chance, and what is stored of it. `now` is epoch milliseconds. */
+/** A new random secret, and what is stored of it. `now` is epoch milliseconds. */
 const mintClientSecret = (platform: Platform, environment: Environment, now: number): MintedClientSecret => {
   const key = rowKey(platform.random.uuid(now))
   const kind = environment === 'development' ? 'clientSecretDevelopment' : 'clientSecretProduction'
@@ -63,7 +63,7 @@ const mintClientSecret = (platform: Platform, environment: Environment, now: num
   return { id: recordIdOfKey('crd_', key), clientSecret, secretHash: hashSecret(clientSecret) }
 }
 
-/** The row of a minted secret that nothing has ended or used yet. */
+/** The row of a new secret. */
 const newCredentialRow = (
   minted: MintedClientSecret,
   clientId: string,
@@ -81,7 +81,7 @@ const newCredentialRow = (
   suspendedAt: null,
 })
 
-/** A third live secret is refused, in the transaction that would add it, so that parallel calls cannot pass together. */
+/** The refusal of a third live secret. Asked in the transaction that adds one, so that parallel calls cannot both pass. */
 export const refusalIfFull = async (q: Queries, clientId: string, now: number): Promise<PlatformError | null> =>
   (await q.credentials.liveOfClient(clientId, now)).length >= maximumLiveSecrets
     ? refuse('too_many_secrets', { details: { maximum: maximumLiveSecrets } })
@@ -90,8 +90,8 @@ export const refusalIfFull = async (q: Queries, clientId: string, now: number): 
 type Rotation = { readonly clientId: string; readonly graceHours: number }
 
 /**
- * Mints a new secret and lets the one before it end when the grace is over; 0 hours end it at once, and with it the
- * app tokens it minted. A third live secret is refused.
+ * Creates a new secret and ends the older ones after the grace period. With 0 hours they end at once, together with the app
+ * tokens they minted. A third live secret is refused.
  * @throws invalid_request, too_many_secrets
  */
 export const rotateCredential: Operation<Rotation, NewCredentialRecord> = async (platform, trace, actor, input) => {
@@ -106,7 +106,7 @@ export const rotateCredential: Operation<Rotation, NewCredentialRecord> = async 
 
   return await decide(platform.database, async (q) => {
     const { app } = await findClient(q, input.clientId)
-    // Without grace the old ones end as the new one begins: there is no third, and an exposed secret cannot wait.
+    // Without a grace period the old secrets end now, so there is no third one. An exposed secret must not wait for a slot.
     const fullness = input.graceHours === 0 ? null : await refusalIfFull(q, input.clientId, now)
     if (fullness !== null) return refused(fullness)
     const endsAt = now + input.graceHours * 3_600_000
@@ -127,7 +127,7 @@ export const rotateCredential: Operation<Rotation, NewCredentialRecord> = async 
 }
 
 /**
- * Lets a client secret work again that a recovery has suspended; one that is not suspended stays as it is.
+ * Lets a client secret that a recovery has suspended work again. A secret that is not suspended does not change.
  * @throws invalid_request for an unknown ID
  */
 export const confirmCredential: Operation<string, CredentialRecord> = async (platform, trace, actor, credentialId) => {
@@ -146,7 +146,7 @@ export const confirmCredential: Operation<string, CredentialRecord> = async (pla
 }
 
 /**
- * Ends a client secret at once, and with it the app tokens it minted; users' grants go on.
+ * Ends a client secret at once, together with the app tokens it minted. Users' grants continue.
  * @throws invalid_request for an unknown ID
  */
 export const revokeCredential: Operation<string, CredentialRecord> = async (platform, trace, actor, credentialId) => {
@@ -170,8 +170,8 @@ export const revokeCredential: Operation<string, CredentialRecord> = async (plat
 }
 
 /**
- * The client of an ID, with its app.
- * @throws invalid_request when there is none
+ * The client of this ID, with its app.
+ * @throws invalid_request for an unknown ID
  */
 const findClient = async (q: Queries, clientId: string): Promise<{ app: App; client: Client }> => {
   const found = await q.apps.byClient(clientId)

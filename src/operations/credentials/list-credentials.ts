@@ -7,7 +7,7 @@ import { findApp } from '../apps/app-record.ts'
 import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 
-/** A client secret as its owner sees it later: everything but the secret. */
+/** A client secret as its owner sees it, without the secret itself. */
 export type CredentialRecord = {
   readonly id: string
   readonly clientId: string
@@ -19,10 +19,10 @@ export type CredentialRecord = {
   readonly revokedAt: number | null
   readonly lastUsedAt: number | null
 }
-/** The answer to its creation: the only place where the secret is ever shown. */
+/** The record of a new secret: the only place where the secret is shown. */
 export type NewCredentialRecord = CredentialRecord & { readonly clientSecret: string }
 
-/** The record of a row, alive or ended at `now` (epoch milliseconds). */
+/** The record of a row, with its status at `now` (epoch milliseconds). */
 export const credentialRecord = (row: Credential, environment: Environment, now: number): CredentialRecord => ({
   id: row.id,
   clientId: row.clientId,
@@ -36,7 +36,7 @@ export const credentialRecord = (row: Credential, environment: Environment, now:
 })
 
 /**
- * Every client secret an app ever had, without the secrets; development first, oldest first.
+ * Every client secret that an app has or had. Development comes first, then the oldest.
  * @throws invalid_request for an unknown slug
  */
 export const listCredentials = async (platform: Platform, slug: string): Promise<CredentialRecord[]> => {
@@ -51,7 +51,7 @@ export const listCredentials = async (platform: Platform, slug: string): Promise
   return records
 }
 
-/** The secrets of each environment's client that have not ended, oldest first; never more than two. */
+/** The live secrets of each environment, oldest first. There are never more than two. */
 export const listLiveCredentials = async (
   platform: Platform,
   clientIds: Readonly<Record<Environment, string>>,
@@ -64,7 +64,7 @@ export const listLiveCredentials = async (
   return { development: await of('development'), production: await of('production') }
 }
 
-/** Secrets of an app that were revoked or whose grace is over, of both environments, newest first. */
+/** The ended secrets of an app in both environments, revoked or past their grace period, newest first. */
 export const listEndedCredentials = async (
   platform: Platform,
   appId: string,
@@ -76,7 +76,7 @@ export const listEndedCredentials = async (
   return pageOf(records, limit, ({ id }) => id)
 }
 
-/** The secret is one of the app of this slug, and that app is this user's; to everybody else it does not exist. */
+/** Refuses unless the secret belongs to the app of this slug and the app to this user. To others it does not exist. */
 export const ownsCredential =
   (userId: string, slug: string, credentialId: string) =>
   async (q: Queries): Promise<PlatformError | null> => {
@@ -85,6 +85,6 @@ export const ownsCredential =
     return app !== null && found?.app.id === app.id ? null : refuse('route_not_found')
   }
 
-/** Whether any app, active or not, has this client ID; as quickly told when none has. */
+/** Whether any app, active or not, has this client ID. Takes equally long if none has. */
 export const isClient = async (platform: Platform, clientId: string): Promise<boolean> =>
   environmentOfClientId(clientId) !== null && (await platform.database.queries.apps.idOfClient(clientId)) !== null

@@ -16,16 +16,16 @@ import { currentVersion } from '../versions/version-record.ts'
 export type OpenedApp = {
   readonly name: string
   readonly embed: EmbedUrl
-  /** One-time, for the fragment of the frame's address and for nothing else. */
+  /** Single use. It must be in nothing but the fragment of the frame's URL. */
   readonly code: string
   readonly expiresInSeconds: number
 }
 
 /**
- * Issues the one-time code with which the page of an installed app gets its session, bound to the install, the caller's
- * session and the origin of the page.
- * @throws route_not_found for an install that is not the caller's; install_required, app_inactive; version_not_eligible
- *   when the version has no page for the builder
+ * Issues the single-use code that the page of an installed app exchanges for its session. The code is bound to the install,
+ * the caller's session and the origin of the page.
+ * @throws route_not_found for another user's install; install_required, app_inactive; version_not_eligible if the version
+ *   has no page to embed
  */
 export const issueInstallSessionCode = async (
   platform: Platform,
@@ -73,7 +73,7 @@ type Opened = {
   readonly scopes: string
 }
 
-/** What opens: every check that stands between an owner and the frame. */
+/** Every check before an app is opened in a frame. */
 const openedApp = async (
   q: Queries,
   publicUrl: string,
@@ -88,7 +88,7 @@ const openedApp = async (
   const isForeignTest = install.environment === 'development' && app.ownerId !== caller.user.id
   const version = isForeignTest ? null : await currentVersion(q, app, install.environment)
   const embed = version === null ? null : embedUrlOf(storedJson(version.manifest))
-  // A page of our own origin could reach out of any sandbox that lets it have that origin.
+  // A page of our own origin could escape a sandbox that allows the page its own origin.
   if (version === null || embed === null || embed.origin === publicUrl) return refused(nothingToOpen())
   const client = (await q.apps.clientsOf(app.id)).find(({ environment }) => environment === install.environment)
   if (client === undefined) throw new Error('an app has no client in one of its environments')
@@ -100,6 +100,6 @@ const notInUse = 'This install is not in use: it waits for approval, or it has e
 const nothingToOpen = (): PlatformError =>
   refuse('version_not_eligible', { message: 'This app has no page that can be opened here.' })
 
-/** Whether the builder has lately opened a page of this origin in a frame, for anybody. */
+/** Whether a page of this origin was recently opened in a frame, by any user. */
 export const isKnownOrigin = async (platform: Platform, origin: string): Promise<boolean> =>
   await platform.database.queries.embedding.isKnownOrigin(origin)

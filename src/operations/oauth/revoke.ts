@@ -25,8 +25,8 @@ import {
 import { announce } from '../webhooks/events.ts'
 
 /**
- * An app revokes a token of its own: any token or code of a grant ends the whole grant; an app token and the code and the
- * session of a frame end themselves. A token that is unknown or already dead is no error (RFC 7009 section 2.2). A
+ * An app revokes one of its tokens. A token or code of a grant ends the whole grant. An app token, an embedded session and
+ * an install-session code end only themselves. An unknown or ended token is not an error (RFC 7009 section 2.2). A
  * suspended app may still revoke.
  * @throws invalid_client, token_not_owned
  */
@@ -59,7 +59,7 @@ export const revokeByClient = async (
   await settle(platform, stamp, decision)
 }
 
-/** A live token revokes itself; a user access token takes its whole grant with it. */
+/** A live token revokes itself. A user access token ends its whole grant. */
 export const revokeByToken = async (
   platform: Platform,
   trace: Trace,
@@ -89,12 +89,12 @@ export const revokeByToken = async (
   })
 }
 
-/** Which of the credential's tokens it is: the event of its issue, which bears the token's own UUID. */
+/** Identifies the token by the event of its issue, which has the token's own UUID. */
 const issueOf = (key: string) => ({ issuedIn: recordIdOfKey('aud_', key) })
 
 /**
- * A user takes a grant back.
- * @throws grant_not_found also for another user's
+ * A user revokes a grant.
+ * @throws grant_not_found for an unknown grant and for another user's
  */
 export const revokeByUser = async (
   platform: Platform,
@@ -119,7 +119,7 @@ type OwnedToken =
   | {
       readonly kind: 'single'
       readonly clientId: string
-      /** False when it had ended before. */
+      /** False if it had already ended. */
       readonly end: (now: number) => Promise<boolean>
       readonly event: Pick<AuditFacts, 'action' | 'target' | 'detail'>
     }
@@ -170,7 +170,7 @@ const ownerOf = async (q: Queries, secret: PresentedSecret): Promise<OwnedToken 
   }
 }
 
-/** Ends the grant; whatever is left of its family is refused from this transaction on. */
+/** Ends the grant. Every code and token of its family is refused from this transaction on. */
 const endGrant = async (
   q: Queries,
   stamp: AuditStamp,

@@ -6,21 +6,22 @@ import { decideToEnd, done, refused } from '../decision.ts'
 import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 
-/** A session as its owner sees it. The key names it and opens nothing. */
+/** A session as its owner sees it. The key identifies it and cannot be used to sign in. */
 export type SessionRecord = {
   readonly key: string
-  /** Whether it is the one that asks. */
+  /** Whether it is the session of this request. */
   readonly isCurrent: boolean
-  /** Where it was signed in from, and with what; null when the browser did not say. */
+  /** Where the user signed in from. */
   readonly address: string
+  /** What the browser said it is; null if it said nothing. */
   readonly agent: string | null
   readonly createdAt: number
   readonly expiresAt: number
 }
 
 /**
- * The caller's sessions that have neither ended nor expired nor been idle for too long, newest first.
- * @throws invalid_request for a cursor that this list did not give
+ * The caller's live sessions, newest first: not ended, not expired and not idle for too long.
+ * @throws invalid_request for a cursor that this list did not return
  */
 export const listSessions = async (
   platform: Platform,
@@ -48,7 +49,7 @@ const recordOf = (row: Omit<SessionRecord, 'isCurrent'>, caller: SessionCaller):
   expiresAt: row.expiresAt,
 })
 
-/** Ends the caller's session; it is refused from the answer on. */
+/** Ends the caller's session. Once this has returned, the session is refused. */
 export const signOut = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<void> => {
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
@@ -63,8 +64,8 @@ export const signOut = async (platform: Platform, trace: Trace, caller: SessionC
 }
 
 /**
- * Ends one session of the caller by its key; it is refused from the answer on. False when it had ended before.
- * @throws route_not_found when the caller has none of this key, whoever else has
+ * Ends one of the caller's sessions by its key. Returns false if it had already ended.
+ * @throws route_not_found if the caller has no session of this key, even if another user has
  */
 export const endSession = async (
   platform: Platform,
@@ -83,7 +84,7 @@ export const endSession = async (
   })
 }
 
-/** Ends every session of the caller but the one that asks; they are refused from the answer on. Gives how many. */
+/** Ends every other session of the caller. Returns how many. */
 export const endOtherSessions = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<number> => {
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)

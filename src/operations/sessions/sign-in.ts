@@ -11,29 +11,29 @@ import { counted, type CountedRefusal, type Decision, done, settle } from '../de
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 
-/** Asked for in the place of a user that there is not. No ID is empty. */
+/** Looked up if no user has the address, so that both cases cost the same reads. No ID is empty. */
 const nobody = ''
 
 type SignedIn = {
   readonly sessionToken: string
   readonly expiresAt: number
   readonly user: { readonly id: string; readonly name: string; readonly email: string }
-  /** The key of this browser where it was not known to the user before. */
+  /** The key of this browser if the user had not signed in with it before; otherwise null. */
   readonly newDevice: RowKey | null
 }
 
-/** What is signing in. */
+/** The browser that signs in. */
 type Browser = {
-  /** What the session will be called in the user's list. */
+  /** The name of the session in the user's list. */
   readonly agent: string | null
-  /** The key under which it is known to this user already. */
+  /** Its key if it is already known to this user. */
   readonly device: RowKey | null
 }
 
 /**
- * Signs a user in with a fresh session. An unknown address takes as long as a wrong password; the password is checked
- * outside the transaction, and the session is made only if that same password is still the user's. A browser that signs
- * in is known to the user from then on; wrong passwords that come with its cookie end that.
+ * Signs a user in with a new session. An unknown address takes as long as a wrong password. The password is checked
+ * outside the transaction, and the session is created only if the user still has that password. From then on the browser
+ * is known to the user, until too many wrong passwords come with its cookie.
  * @throws invalid_login
  */
 export const signIn = async (
@@ -74,11 +74,11 @@ export const signIn = async (
 export type MintedSession = {
   readonly sessionToken: string
   readonly expiresAt: number
-  /** The row for the user that it turns out to be; of the token it holds the hash. */
+  /** The row for this user. It holds the hash of the token. */
   rowFor(userId: string, agent: string | null): Session
 }
 
-/** A fresh session that nobody has yet, drawn before the transaction that stores it. `now` is epoch milliseconds. */
+/** A new session, made before the transaction that stores it. `now` is epoch milliseconds. */
 export const mintSession = (platform: Platform, trace: Trace, now: number): MintedSession => {
   const key = rowKey(platform.random.uuid(now))
   const sessionToken = mintSecret({ kind: 'session', key, digits: platform.random.digits(secretDigits) })
@@ -103,8 +103,8 @@ export const mintSession = (platform: Platform, trace: Trace, now: number): Mint
 }
 
 /**
- * The browser that a genuine cookie names, if somebody has signed in with it to the account of this address; else null.
- * It reads the row of the cookie and nothing of the account that is asked for, so it tells nobody whether that exists.
+ * The known browser that a cookie names, if its user has this email address; otherwise null. Reads the row of the cookie
+ * and not the account, so the time taken does not tell whether the account exists.
  */
 export const findKnownDevice = async (
   platform: Platform,
@@ -116,10 +116,10 @@ export const findKnownDevice = async (
   return found.email === normalizeEmail(email) ? key : null
 }
 
-/** The key of a browser that becomes known, drawn before the transaction. */
+/** The key of a browser that may become known, made before the transaction. */
 const mintDevice = (platform: Platform, now: number): RowKey => rowKey(platform.random.uuid(now))
 
-/** Makes the browser known to its user, unless it is; gives the key when it is new. */
+/** Makes the browser known to the user. Returns its new key, or null if it was already known. */
 const rememberDevice = async (
   q: Queries,
   user: User,
@@ -132,7 +132,7 @@ const rememberDevice = async (
   return device.minted
 }
 
-/** Counts a wrong password that came with the cookie of a known browser; the last one allowed ends it. */
+/** Counts a wrong password that came with the cookie of a known browser. The last one allowed ends that. */
 const countDeviceFailure = async (q: Queries, stamp: AuditStamp, user: User, known: RowKey): Promise<void> => {
   const failures = await q.devices.countFailure(known, user.id)
   if (failures === null || failures < mostDeviceFailures) return

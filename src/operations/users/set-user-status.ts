@@ -1,7 +1,7 @@
 import type { App, Queries, User } from '../../../db/database.ts'
 import { keyOfUuidTime } from '../../domain/identifier.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
-import { countOf, type EndedAccess } from '../access/end-access.ts'
+import { countOf, type EndedAccess } from '../end-access.ts'
 import { suspendApp } from '../apps/change-app.ts'
 import { findHeir, transferTo } from '../apps/transfer-app.ts'
 import { type Actor, auditEvent, type AuditStamp, auditStamp, followingStamp } from '../audit/event.ts'

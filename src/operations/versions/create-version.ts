@@ -16,7 +16,7 @@ import { isSemanticVersion, manifestLimitBytes, type VersionStatus } from '../..
 import { type ReceivedArtifact, refusalIfOverQuota, storeArtifact } from '../artifacts/store-artifact.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { type Decision, done, refused } from '../decision.ts'
-import { type Once, once, type RepeatableRequest } from '../idempotency/once.ts'
+import { type Once, once, type RepeatableRequest } from '../once.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type AppCaller, refusalIfEnded } from '../authenticate.ts'
 import { readVersionRecord, type VersionRecord } from './version-record.ts'

@@ -7,7 +7,7 @@ import {
   type ConnectedApp,
   listAuthorizations,
   listConnectedApps,
-} from '../../operations/grants/connected-apps.ts'
+} from '../../operations/connected-apps.ts'
 import { revokeByUser } from '../../operations/oauth/revoke.ts'
 import { Form } from '../components/form.tsx'
 import { ScopeList } from '../components/scopes.tsx'

@@ -6,7 +6,7 @@ import {
   type ConnectedAppChoice,
   listConnectedApps,
   revokeConnectedApps,
-} from '../../operations/grants/connected-apps.ts'
+} from '../../operations/connected-apps.ts'
 import { Badge } from '../components/badges.tsx'
 import { Form } from '../components/form.tsx'
 import { ScopeList } from '../components/scopes.tsx'

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
-import { listConnectedApps } from '../../operations/grants/connected-apps.ts'
+import { listConnectedApps } from '../../operations/connected-apps.ts'
 import { listSessions } from '../../operations/sessions/own-sessions.ts'
 import { page } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'

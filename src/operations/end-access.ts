@@ -1,13 +1,13 @@
-import type { AccessOf, App, OpenGrant, Queries, User } from '../../../db/database.ts'
-import { environmentOfClientId } from '../../domain/identifier.ts'
-import { type AppRecord, appRecord, findAnyApp } from '../apps/app-record.ts'
-import { type Actor, auditEvent, type AuditStamp, auditStamp, followingStamp } from '../audit/event.ts'
-import { decideToEnd, done, type Operation } from '../decision.ts'
-import { userAt } from '../users/find-user.ts'
-import { announce } from '../webhooks/events.ts'
+import type { AccessOf, App, OpenGrant, Queries, User } from '../../db/database.ts'
+import { environmentOfClientId } from '../domain/identifier.ts'
+import { type AppRecord, appRecord, findAnyApp } from './apps/app-record.ts'
+import { type Actor, auditEvent, type AuditStamp, auditStamp, followingStamp } from './audit/event.ts'
+import { decideToEnd, done, type Operation } from './decision.ts'
+import { userAt } from './users/find-user.ts'
+import { announce } from './webhooks/events.ts'
 
 /**
- * Ends everything that was issued for an app. Its client secrets stay, so it can ask for new app tokens at once; users
+ * Ends everything that was issued for an app. Its client secrets stay valid, so it can get new app tokens at once. Users
  * have to consent again.
  * @throws invalid_request for an unknown slug
  */
@@ -24,8 +24,8 @@ export const endAppAccess: Operation<string, { readonly app: AppRecord; readonly
 }
 
 /**
- * Ends everything that was issued for a user: sessions, and what they have allowed to apps. The password stays, so they
- * can sign in again; their own apps are not touched.
+ * Ends everything that was issued for a user: sessions, and grants to apps. The password stays valid, so the user can sign
+ * in again. The user's own apps do not change.
  * @throws invalid_request for an unknown address
  */
 export const endUserAccess: Operation<
@@ -37,7 +37,7 @@ export const endUserAccess: Operation<
   return { user, apps: await platform.database.queries.apps.listOwnedBy(user.id), ended }
 }
 
-/** How much ended that would still have worked. */
+/** How many of each still worked when they were ended. */
 export type EndedAccess = {
   readonly grants: number
   readonly authorizationCodes: number
@@ -48,13 +48,13 @@ export type EndedAccess = {
   readonly installSessionCodes: number
 }
 
-/** Grants that one transaction ends at most: each leaves an audit row, and no other write may wait for long. */
+/** Grants that one transaction ends at most: each leaves an audit event, and other writes must not wait for long. */
 const grantsAtOnce = 500
 
 /**
  * Ends everything that was issued for an app or a user: grants with their codes and tokens, sessions, embedded sessions
- * with their codes, and app tokens. Client secrets and passwords stay. Every transaction ends a part. The last one
- * looks at everything again, so that nothing survives that was issued meanwhile.
+ * with their codes, and app tokens. Client secrets and passwords stay valid. Each transaction ends a part; the last one
+ * checks everything again, so that nothing survives that was issued meanwhile.
  */
 export const endIssued: Operation<AccessOf, EndedAccess> = async (platform, trace, actor, of) => {
   const total = { ...nothing }
@@ -76,7 +76,7 @@ type Part =
   | { readonly kind: 'unfinished'; readonly ended: EndedAccess; readonly after: string }
   | { readonly kind: 'finished'; readonly ended: EndedAccess }
 
-/** Ends the first grants after the ID; when those are the last ones, everything else as well. Gives the new total. */
+/** Ends the first grants after the ID, and after the last ones everything else. Returns the new total. */
 const endPart = async (
   q: Queries,
   stamp: AuditStamp,
@@ -85,11 +85,11 @@ const endPart = async (
   after: string,
   before: EndedAccess,
 ): Promise<Part> => {
-  // First of all: a session could give another grant.
+  // Sessions end first, because a live session could create another grant.
   const sessions = of.kind === 'user' ? await q.sessions.endAllOfUser(of.userId, stamp.at) : 0
   const batch = await q.access.openGrants(of, after, grantsAtOnce)
   const isLast = batch.length < grantsAtOnce
-  // Those that were issued meanwhile may have a lower ID.
+  // Grants that were created meanwhile may have a lower ID.
   const late = isLast && after !== '' ? await q.access.openGrants(of, '', grantsAtOnce) : []
   const grants = [...new Map([...batch, ...late].map((grant) => [grant.id, grant])).values()]
   for (const [index, grant] of grants.entries()) await revoke(q, followingStamp(stamp, index + 1), actor, grant)
@@ -121,7 +121,7 @@ const endTheRest = async (q: Queries, of: AccessOf, now: number): Promise<Partia
   return { ...counts, appTokens }
 }
 
-/** Of open grants: those that have not expired, and what of them can still be used. */
+/** How many of these grants have not expired, and how many of their codes and access tokens still work. */
 export const countOf = (
   grants: readonly OpenGrant[],
   now: number,

@@ -1,25 +1,25 @@
 import { createHash } from 'node:crypto'
-import type { IdempotencyScope, Queries } from '../../../db/database.ts'
-import { type ErrorCode, type ErrorFacts, refuse } from '../../domain/errors.ts'
-import { sameHash } from '../../domain/secret.ts'
-import { type Decision, done, refused } from '../decision.ts'
-import type { Platform } from '../platform.ts'
-import { storedJson } from '../stored-json.ts'
+import type { IdempotencyScope, Queries } from '../../db/database.ts'
+import { type ErrorCode, type ErrorFacts, refuse } from '../domain/errors.ts'
+import { sameHash } from '../domain/secret.ts'
+import { type Decision, done, refused } from './decision.ts'
+import type { Platform } from './platform.ts'
+import { storedJson } from './stored-json.ts'
 
-/** A request that may be sent again: who sends it, where to, under which key, and the SHA-256 of its body. */
+/** A request that may be repeated: its sender, method, path and idempotency key, and the SHA-256 of its body. */
 export type RepeatableRequest = IdempotencyScope & { readonly bodyHash: Uint8Array }
 type RepeatableWork<T> = {
-  /** Null when the request came without a key: then it runs as often as it comes. */
+  /** Null for a request without a key, which runs every time. */
   readonly request: RepeatableRequest | null
   /** Epoch milliseconds. */
   readonly now: number
-  /** What has to be stored before the transaction; left out of a repeat that finds its answer. */
+  /** What must be stored before the transaction. Skipped if the request was answered before. */
   readonly prepare?: () => Promise<void>
   readonly work: (q: Queries) => Promise<Decision<T>>
 }
 export type Once<T> = { readonly value: T; readonly replayed: boolean }
 
-/** What is kept of an outcome, as JSON. Values here must survive JSON unchanged. */
+/** The stored form of an outcome. It must survive JSON unchanged. */
 type KeptOutcome<T> =
   | { readonly kind: 'done'; readonly value: T }
   | { readonly kind: 'refused'; readonly code: ErrorCode; readonly facts: ErrorFacts }
@@ -27,9 +27,9 @@ type KeptOutcome<T> =
 const keptForMs = 24 * 3600 * 1000
 
 /**
- * Runs the work once per idempotency key (contract section 5). The outcome is kept in the transaction of the effect,
- * so a crash leaves both or neither; the same request again gets the same outcome, another body under the key is
- * refused, and so is a repeat while the first is still running.
+ * Runs the work once per idempotency key (contract section 5). The outcome is stored in the transaction of the effect, so
+ * a crash leaves both or neither. The same request gets the same outcome again. Another body under the key is refused, and
+ * so is a repeat while the first request is running.
  * @throws idempotency_key_reused, idempotency_in_progress, and what the work refuses with
  */
 export const once = async <T>(
@@ -69,7 +69,7 @@ const unwrap = <T>(decision: Decision<T>, replayed: boolean): Once<T> => {
   return { value: decision.value, replayed }
 }
 
-/** The key is a value of the caller's, so the store knows it by its SHA-256 only. */
+/** The key is chosen by the caller, so only its SHA-256 is stored. */
 const keptName = ({ principal, method, path, key }: RepeatableRequest): IdempotencyScope => ({
   principal,
   method,
@@ -87,7 +87,7 @@ const repeated = async <T>(q: Queries, request: RepeatableRequest, now: number):
     : refused(refuse(outcome.code, { ...outcome.facts, replayed: true }))
 }
 
-/** 400, 401, 429 and 5xx are not kept: the same request may do better next time. */
+/** 400, 401, 429 and 5xx are not stored, because the same request may succeed next time. */
 const isKept = <T>(decision: Decision<T>): boolean =>
   decision.kind === 'done' || [403, 404, 409, 413, 422].includes(decision.error.status)
 

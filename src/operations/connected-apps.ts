@@ -1,14 +1,14 @@
-import type { Queries } from '../../../db/database.ts'
-import type { AppStatus, Environment } from '../../domain/app.ts'
-import { refuse } from '../../domain/errors.ts'
-import { environmentOfClientId } from '../../domain/identifier.ts'
-import { parseStoredScope, type ScopeName, unionOf } from '../../domain/scope.ts'
-import { auditStamp, followingStamp } from '../audit/event.ts'
-import type { SessionCaller } from '../authenticate.ts'
-import { decideToEnd, done, refused } from '../decision.ts'
-import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
-import type { Platform, Trace } from '../platform.ts'
-import { announce } from '../webhooks/events.ts'
+import type { Queries } from '../../db/database.ts'
+import type { AppStatus, Environment } from '../domain/app.ts'
+import { refuse } from '../domain/errors.ts'
+import { environmentOfClientId } from '../domain/identifier.ts'
+import { parseStoredScope, type ScopeName, unionOf } from '../domain/scope.ts'
+import { auditStamp, followingStamp } from './audit/event.ts'
+import type { SessionCaller } from './authenticate.ts'
+import { decideToEnd, done, refused } from './decision.ts'
+import { beyondEveryId, type Page, pageOf, type PageRequest } from './page.ts'
+import type { Platform, Trace } from './platform.ts'
+import { announce } from './webhooks/events.ts'
 
 /** An app, in one environment, that can act for a user. */
 export type ConnectedApp = {
@@ -18,11 +18,11 @@ export type ConnectedApp = {
   readonly publisher: string
   readonly environment: Environment
   readonly status: AppStatus
-  /** All that it may do through any of its authorizations, sorted. */
+  /** The scopes of all its authorizations together, sorted. */
   readonly scopes: readonly ScopeName[]
-  /** When the oldest of them was given. */
+  /** When the oldest authorization was given. */
   readonly since: number
-  /** When it last fetched a token; null when it never has. */
+  /** When it last fetched a token; null if it never has. */
   readonly lastFetchedAt: number | null
   /** How many authorizations it has: one per device or browser that consented. */
   readonly authorizations: number
@@ -31,8 +31,8 @@ export type ConnectedApp = {
 type Row = Awaited<ReturnType<Queries['connectedApps']['countByScopes']>>[number]
 
 /**
- * Every app that can act for the caller, the last used first. Whole, not in pages: nobody can judge who has access by
- * half of the list.
+ * Every app that can act for the caller, the last used first. Not paged, because a user needs the whole list to judge who
+ * has access.
  */
 export const listConnectedApps = async (platform: Platform, caller: SessionCaller): Promise<ConnectedApp[]> => {
   const rows = await platform.database.queries.connectedApps.countByScopes(caller.user.id, platform.clock.now())
@@ -45,7 +45,7 @@ export const listConnectedApps = async (platform: Platform, caller: SessionCalle
 
 const lastSignOf = ({ lastFetchedAt, since }: ConnectedApp): number => lastFetchedAt ?? since
 
-/** One app out of its rows, which differ in their scopes. */
+/** The app of rows that differ only in their scopes. */
 const connectedApp = (rows: readonly Row[]): ConnectedApp => {
   const [first] = rows
   const environment = first === undefined ? null : environmentOfClientId(first.clientId)
@@ -64,20 +64,20 @@ const connectedApp = (rows: readonly Row[]): ConnectedApp => {
   }
 }
 
-/** One consent of a user to one app: what it may do on one device or in one browser. */
+/** One authorization of an app by a user, on one device or in one browser. */
 export type ConnectedGrant = {
   readonly grantId: string
   readonly scopes: readonly ScopeName[]
   readonly since: number
-  /** When the app last fetched a token with it; null when it never has. */
+  /** When the app last fetched a token with it; null if it never has. */
   readonly lastFetchedAt: number | null
-  /** When it ends by itself unless the app fetches another token before. */
+  /** When it expires unless the app fetches another token. */
   readonly expiresAt: number
 }
 
 /**
  * The caller's live authorizations of one client, newest first.
- * @throws invalid_request for a cursor that this list did not give
+ * @throws invalid_request for a cursor that this list did not return
  */
 export const listAuthorizations = async (
   platform: Platform,
@@ -103,17 +103,17 @@ export const listAuthorizations = async (
   return pageOf(authorizations, page.limit, ({ grantId }) => grantId)
 }
 
-/** Which of a user's apps: one, in its environment, or all there are. */
+/** One of the user's apps, in one environment, or all of them. */
 export type ConnectedAppChoice = { readonly kind: 'one'; readonly clientId: string } | { readonly kind: 'all' }
 
-/** More than anybody has by hand. Whoever has made thousands must not stop the server by taking them back. */
+/** Grants that one transaction ends at most, so that a user with thousands of them does not block other writes. */
 const atOnce = 500
 
 /**
- * Takes back everything that the caller has allowed an app, or all apps: the grants end with their codes and tokens, in
- * one transaction (in several where they are more than hundreds), each with its own row in the audit. Once it has answered
- * nothing of them works, also not a refresh that was on its way. Gives how many grants ended.
- * @throws grant_not_found for an app that the caller has never allowed anything
+ * Revokes all grants of the caller to an app, or to all apps, with their codes and tokens. Each leaves its own audit event.
+ * Up to 500 grants end in one transaction. Once this has returned, nothing of them works, not even a refresh that was under
+ * way. Returns how many grants ended.
+ * @throws grant_not_found for an app that the caller has never authorized
  */
 export const revokeConnectedApps = async (
   platform: Platform,
@@ -131,7 +131,7 @@ export const revokeConnectedApps = async (
   }
 }
 
-/** Ends the first grants after the ID, and gives their IDs. */
+/** Ends the first grants after the ID. Returns their IDs. */
 const revokeSome = async (
   platform: Platform,
   trace: Trace,
