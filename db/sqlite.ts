@@ -122,7 +122,7 @@ class SqliteStore<Q> implements Store<Q> {
     this.#walSync = new WalSync(companionsOf(file).wal, options.onSync)
     // If the -shm or the lock lost its name, other processes would write under locks of their own.
     const { wal, shm, lock: serverLock } = companionsOf(file)
-    this.#guard = new FileGuard([file, wal, shm, ...(role === 'server' ? [serverLock] : [])])
+    this.#guard = new FileGuard({ data: [file, wal], locks: role === 'server' ? [shm, serverLock] : [shm] })
     this.#room = new Room({ file, reserveBytes })
     this.#checkpointer = role === 'server' ? this.#openCheckpointer() : null
     this.#queue = new CommitQueue<Q>({

@@ -138,20 +138,24 @@ const identityOf = (found: Found): string | null => (typeof found === 'object' ?
  * succeed and are lost. An inode number is not reused while its file is open. Looks at names only and opens nothing.
  */
 export class FileGuard {
-  readonly #expected: readonly (readonly [path: string, identity: string | null])[]
+  readonly #expected: readonly { readonly path: string; readonly identity: string | null; readonly remedy: string }[]
 
-  constructor(files: readonly string[]) {
-    this.#expected = files.map((path) => [path, identityOf(lookAt(path))])
+  constructor({ data, locks }: { readonly data: readonly string[]; readonly locks: readonly string[] }) {
+    const expect = (remedy: string) => (path: string) => ({ path, identity: identityOf(lookAt(path)), remedy })
+    this.#expected = [...data.map(expect(dataRemedy)), ...locks.map(expect(lockRemedy))]
   }
 
-  /** A sentence about the first file that was deleted or replaced, or null. */
+  /** A sentence about the first file that was deleted or replaced, with what to do, or null. */
   fault(): string | null {
-    for (const [path, expected] of this.#expected) {
+    for (const { path, identity, remedy } of this.#expected) {
       const found = lookAt(path)
-      if (found === 'nothing') return `${path} was deleted under the running server.`
-      if (found === 'out of reach') return `${path} went out of reach under the running server.`
-      if (found.identity !== expected) return `${path} was replaced under the running server.`
+      if (found === 'nothing') return `${path} was deleted under the running server: ${remedy}.`
+      if (found === 'out of reach') return `${path} went out of reach under the running server: ${remedy}.`
+      if (found.identity !== identity) return `${path} was replaced under the running server: ${remedy}.`
     }
     return null
   }
 }
+
+const dataRemedy = 'put the file back, or restore a backup, and start the server again'
+const lockRemedy = 'keep other programs from removing it, and start the server again, which creates it'

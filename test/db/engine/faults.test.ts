@@ -184,6 +184,27 @@ test.each([...moved])(
   },
 )
 
+test('a server that has lost its lock stops and says what to do, and the next one creates the lock', async () => {
+  using folder = temporaryFolder()
+  const store = await openTiny(folder.file)
+
+  rmSync(`${folder.file}.lock`)
+  const { reason } = await eventually(
+    () => store.health(),
+    (health: ReturnType<TinyStore['health']>) => !health.writable,
+  )
+  await store.close()
+
+  expect(reason).toBe(
+    `${folder.file}.lock was deleted under the running server: keep other programs from removing it, and start the server ` +
+      'again, which creates it.',
+  )
+  const next = await openTiny(folder.file)
+  await next.transaction((notes) => notes.add('after'))
+  expect(existsSync(`${folder.file}.lock`)).toBe(true)
+  await next.close()
+})
+
 test.each([...moved])('%s under an idle server: it notices by itself', async (_, move) => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
