@@ -141,8 +141,11 @@ export class FileGuard {
   readonly #expected: readonly { readonly path: string; readonly identity: string | null; readonly remedy: string }[]
 
   constructor({ data, locks }: { readonly data: readonly string[]; readonly locks: readonly string[] }) {
-    const expect = (remedy: string) => (path: string) => ({ path, identity: identityOf(lookAt(path)), remedy })
-    this.#expected = [...data.map(expect(dataRemedy)), ...locks.map(expect(lockRemedy))]
+    const remedies = [
+      ...data.map((path) => ({ path, remedy: dataRemedy })),
+      ...locks.map((path) => ({ path, remedy: lockRemedy })),
+    ]
+    this.#expected = remedies.map(({ path, remedy }) => ({ path, remedy, identity: identityOf(lookAt(path)) }))
   }
 
   /** A sentence about the first file that was deleted or replaced, with what to do, or null. */

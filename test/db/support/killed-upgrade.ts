@@ -27,3 +27,4 @@ Connection.prototype.run = function (this: Connection, sql, ...bindings) {
   return changes
 }
 await migrateFile(file, migrations)
+console.log(statements)
