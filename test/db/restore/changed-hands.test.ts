@@ -1,0 +1,98 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { dirname, join } from 'node:path'
+import { transferApp } from '../../../src/operations/apps/transfer-app.ts'
+import type { Platform } from '../../../src/operations/platform.ts'
+import { setUserEmail } from '../../../src/operations/users/change-user.ts'
+import { restoreAt } from '../../cli/support/restore-at.ts'
+import { openAsOperator, operator, trace } from '../../support/operator.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { addApp, addUser } from '../../support/world.ts'
+
+setDefaultTimeout(60_000)
+
+/** Opens the database for some work and closes it again. */
+const opened = async <T>(file: string, work: (platform: Platform) => Promise<T>): Promise<T> => {
+  const platform = await openAsOperator(file)
+  try {
+    return await work(platform)
+  } finally {
+    await platform.database.close()
+  }
+}
+
+const newPlace = () => {
+  const file = join(temporaryFolder(), 'app-platform.db')
+  const backup = (name: string) => join(dirname(file), `${name}.db`)
+  return { file, backup }
+}
+
+test('an app whose new owner is not in the backup stays with the previous one, suspended, until an operator decides', async () => {
+  const { file, backup } = newPlace()
+  const { app, owner, kept } = await opened(file, async (platform) => {
+    const owner = await addUser(platform)
+    const [app, kept] = [await addApp(platform, owner), await addApp(platform, owner)]
+    await platform.database.backup(backup('before'))
+    const { email } = await addUser(platform, 'New Owner')
+    await transferApp(platform, trace, operator, { slug: app.slug, email })
+    return { app, owner, kept }
+  })
+
+  const { carriedOver } = await restoreAt(file, backup('before'))
+
+  expect(carriedOver).toMatchObject({ owners: 1, apps: 0 })
+  await opened(file, async ({ database }) => {
+    const { apps } = database.queries
+    expect(await apps.byId(app.id)).toMatchObject({ ownerId: owner.id, status: 'suspended' })
+    expect(await apps.byId(kept.id)).toMatchObject({ ownerId: owner.id, status: 'active' })
+  })
+})
+
+test('an address that another user of the backup has leaves nobody with it but that user, until an operator sets one', async () => {
+  const { file, backup } = newPlace()
+  const ada = await opened(file, async (platform) => {
+    const user = await addUser(platform)
+    await platform.database.backup(backup('alone'))
+    return user
+  })
+  const bob = await opened(file, async (platform) => {
+    const user = await addUser(platform, 'Bob Example')
+    await platform.database.backup(backup('both'))
+    return user
+  })
+  await restoreAt(file, backup('alone'))
+  await opened(file, async (platform) => {
+    await setUserEmail(platform, trace, operator, { email: ada.email, to: bob.email })
+  })
+
+  await restoreAt(file, backup('both'))
+
+  await opened(file, async (platform) => {
+    const { users } = platform.database.queries
+    expect((await users.byEmail(bob.email))?.id).toBe(bob.id)
+    expect(await users.byEmail(ada.email)).toBeNull()
+    const unreachable = `${ada.id}@changed.invalid`
+    expect((await users.byId(ada.id))?.email).toBe(unreachable)
+    await setUserEmail(platform, trace, operator, { email: unreachable, to: 'ada@example.com' })
+    expect((await users.byEmail('ada@example.com'))?.id).toBe(ada.id)
+  })
+})
+
+test('two users who have swapped their addresses since the backup have each other’s after a restore', async () => {
+  const { file, backup } = newPlace()
+  const [one, two] = await opened(file, async (platform) => {
+    const users = [await addUser(platform), await addUser(platform)] as const
+    await platform.database.backup(backup('before'))
+    const change = async (email: string, to: string) => await setUserEmail(platform, trace, operator, { email, to })
+    await change(users[0].email, 'between@example.com')
+    await change(users[1].email, users[0].email)
+    await change('between@example.com', users[1].email)
+    return users
+  })
+
+  await restoreAt(file, backup('before'))
+
+  await opened(file, async ({ database }) => {
+    expect((await database.queries.users.byEmail(one.email))?.id).toBe(two.id)
+    expect((await database.queries.users.byEmail(two.email))?.id).toBe(one.id)
+  })
+})
