@@ -19,7 +19,7 @@ type WorkerOptions = {
 /** How long a stop waits for receivers. */
 const graceMs = 5_000
 /** A period in which an endpoint is not called. */
-type Rest = { isOver(): boolean }
+type Rest = { hasEnded(): boolean }
 /** How long an endpoint rests when the result of a call could not be stored, so that it does not get the event every second. */
 const restMs = 60_000
 
@@ -48,13 +48,13 @@ export const startWebhookWorker = (
         const delivered = await deliverNext(platform, localTrace(platform), endpointId, ending.signal)
         if (delivered.kind === 'nothing due') return
         const { restUntil } = delivered
-        if (restUntil !== null) rests.set(endpointId, { isOver: () => platform.clock.now() >= restUntil })
+        if (restUntil !== null) rests.set(endpointId, { hasEnded: () => platform.clock.now() >= restUntil })
         if (restUntil !== null || isCrowded) return
       }
     } catch (cause) {
       if (ending.signal.aborted) return
       const until = performance.now() + restMs
-      rests.set(endpointId, { isOver: () => performance.now() >= until })
+      rests.set(endpointId, { hasEnded: () => performance.now() >= until })
       failed(cause)
     }
   }
@@ -63,7 +63,7 @@ export const startWebhookWorker = (
     if (!platform.database.health().writable) return
     const due = await listDueEndpoints(platform)
     if (stopping.signal.aborted) return
-    for (const [id, rest] of rests) if (rest.isOver()) rests.delete(id)
+    for (const [id, rest] of rests) if (rest.hasEnded()) rests.delete(id)
     const waiting = due.filter((id) => !busy.has(id) && !rests.has(id))
     const free = parallel - busy.size
     isCrowded = waiting.length > free

@@ -20,7 +20,7 @@ export const endAppAccess: Operation<string, { readonly app: AppRecord; readonly
   const q = platform.database.queries
   const app = await findAnyApp(q, slug)
   const ended = await endIssued(platform, trace, actor, { kind: 'app', appId: app.id })
-  return { app: appRecord(app, await q.apps.clientsOf(app.id)), ended }
+  return { app: await appRecord(q, app), ended }
 }
 
 /**

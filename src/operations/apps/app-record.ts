@@ -1,11 +1,11 @@
+// An app as owners and operators see it, and the ways to find one. findApp is for operators, ownedApp for owners.
+
 import type { App, Client, Queries } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
 import { badInput } from '../decision.ts'
 import type { Platform } from '../platform.ts'
-
-// An app as owners and operators see it, and the ways to find one. findApp is for operators, ownedApp for owners.
 
 /** An app as its owner and operators see it. */
 export type AppRecord = {
@@ -22,27 +22,34 @@ export type AppRecord = {
   readonly updatedAt: number
 }
 
-/**
- * The record of a row and its clients.
- * @throws Error when an environment has no client; every app is created with both
- */
-export const appRecord = (app: App, clients: readonly Client[]): AppRecord => ({
-  id: app.id,
-  slug: app.slug,
-  name: app.name,
-  status: app.status,
-  scopes: parseStoredScope(app.scopes),
-  ownerId: app.ownerId,
-  clientIds: { development: clientIdOf(clients, 'development'), production: clientIdOf(clients, 'production') },
-  deletedAt: app.deletedAt,
-  createdAt: app.createdAt,
-  updatedAt: app.updatedAt,
-})
+/** The record of a row, with the client IDs of the app. */
+export const appRecord = async (q: Queries, app: App): Promise<AppRecord> => {
+  const clients = await q.apps.clientsOf(app.id)
+  return {
+    id: app.id,
+    slug: app.slug,
+    name: app.name,
+    status: app.status,
+    scopes: parseStoredScope(app.scopes),
+    ownerId: app.ownerId,
+    clientIds: {
+      development: clientIn(clients, 'development').id,
+      production: clientIn(clients, 'production').id,
+    },
+    deletedAt: app.deletedAt,
+    createdAt: app.createdAt,
+    updatedAt: app.updatedAt,
+  }
+}
 
-const clientIdOf = (clients: readonly Client[], environment: Environment): string => {
+/** The client of an app in one environment. Every app is created with one in each. */
+export const clientOfApp = async (q: Queries, appId: string, environment: Environment): Promise<Client> =>
+  clientIn(await q.apps.clientsOf(appId), environment)
+
+const clientIn = (clients: readonly Client[], environment: Environment): Client => {
   const client = clients.find((candidate) => candidate.environment === environment)
   if (client === undefined) throw new Error('an app has no client in one of its environments')
-  return client.id
+  return client
 }
 
 /**
@@ -76,7 +83,7 @@ export const ownedApp = async (platform: Platform, userId: string, slug: string)
   const app = await q.apps.ownedBySlug(userId, slug)
   if (app === null) throw refuse('route_not_found')
   const { developmentVersionId } = app
-  return { ...appRecord(app, await q.apps.clientsOf(app.id)), developmentVersionId }
+  return { ...(await appRecord(q, app)), developmentVersionId }
 }
 
 /**

@@ -24,12 +24,11 @@ export const renameApp: Operation<{ readonly slug: string; readonly name: string
   const stamp = auditStamp(platform, trace, now)
   return await decide(platform.database, async (q) => {
     const app = await findApp(q, input.slug)
-    const clients = await q.apps.clientsOf(app.id)
-    if (app.name === name) return done(appRecord(app, clients))
+    if (app.name === name) return done(await appRecord(q, app))
     const detail = { from: app.name, to: name }
     await q.apps.rename(app.id, name, now)
     await q.audit.insert(auditEvent(stamp, { actor, action: 'app.renamed', appId: app.id, target: app.id, detail }))
-    return done(appRecord({ ...app, name, updatedAt: now }, clients))
+    return done(await appRecord(q, { ...app, name, updatedAt: now }))
   })
 }
 
@@ -51,8 +50,7 @@ export const changeAppScopes: Operation<{ readonly slug: string; readonly scopes
   const stamp = auditStamp(platform, trace, now)
   return await decide(platform.database, async (q) => {
     const app = await findApp(q, input.slug)
-    const clients = await q.apps.clientsOf(app.id)
-    if (app.scopes === scopes) return done(appRecord(app, clients))
+    if (app.scopes === scopes) return done(await appRecord(q, app))
     const before = parseStoredScope(app.scopes)
     const detail = {
       added: asked.scopes.filter((name) => !before.includes(name)),
@@ -62,7 +60,7 @@ export const changeAppScopes: Operation<{ readonly slug: string; readonly scopes
     await q.audit.insert(
       auditEvent(stamp, { actor, action: 'app.scopes_changed', appId: app.id, target: app.id, detail }),
     )
-    return done(appRecord({ ...app, scopes, updatedAt: now }, clients))
+    return done(await appRecord(q, { ...app, scopes, updatedAt: now }))
   })
 }
 
@@ -82,15 +80,14 @@ export const setAppStatus: Operation<{ readonly slug: string; readonly status: A
   const decided = input.status === 'suspended' ? decideToEnd : decide
   return await decided(platform.database, async (q) => {
     const app = await findApp(q, input.slug)
-    const clients = await q.apps.clientsOf(app.id)
-    if (app.status === input.status) return done(appRecord(app, clients))
+    if (app.status === input.status) return done(await appRecord(q, app))
     if (input.status === 'suspended') {
       await suspendApp(q, stamp, actor, app)
     } else {
       await q.apps.setStatus(app.id, 'active', now)
       await announce(q, stamp, { actor, action: 'app.activated', appId: app.id, target: app.id })
     }
-    return done(appRecord({ ...app, status: input.status, updatedAt: now }, clients))
+    return done(await appRecord(q, { ...app, status: input.status, updatedAt: now }))
   })
 }
 

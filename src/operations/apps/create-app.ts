@@ -43,7 +43,7 @@ export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, a
   return await decide(platform.database, async (q) => {
     const owner = await findUser(q, input.ownerEmail)
     if (owner === null || owner.status !== 'active') return refused(badInput('owner', 'There is no such active user.'))
-    const overQuota = await refusalIfFull(q, platform.quotas, owner.id)
+    const overQuota = await refusalIfQuotaFull(q, platform.quotas, owner.id)
     if (overQuota !== null) return refused(overQuota)
     if ((await q.apps.bySlug(input.slug)) !== null) return refused(badInput('slug', 'This slug is taken.'))
     const app: App = {
@@ -62,7 +62,7 @@ export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, a
     for (const client of clients) await q.apps.insertClient(client)
     const detail = { ownerId: owner.id, scopes: app.scopes }
     await q.audit.insert(auditEvent(stamp, { actor, action: 'app.created', appId: id, target: id, detail }))
-    return done(appRecord(app, clients))
+    return done(await appRecord(q, app))
   })
 }
 
@@ -70,7 +70,7 @@ export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, a
  * The refusal when `more` apps would exceed the account's quota (QUOTA_APPS); null when they fit. Call it in the
  * transaction that gives the account the apps.
  */
-export const refusalIfFull = async (
+export const refusalIfQuotaFull = async (
   q: Queries,
   quotas: Quotas,
   ownerId: string,

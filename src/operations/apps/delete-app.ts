@@ -2,7 +2,7 @@ import { isUndeletable } from '../../domain/app.ts'
 import { type EndedAccess, endIssued } from '../end-access.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput, decide, decideToEnd, done, type Operation, refused } from '../decision.ts'
-import { refusalIfFull } from './create-app.ts'
+import { refusalIfQuotaFull } from './create-app.ts'
 import { type AppRecord, appRecord, findAnyApp } from './app-record.ts'
 
 /**
@@ -20,12 +20,11 @@ export const deleteApp: Operation<string, { readonly app: AppRecord; readonly en
   const stamp = auditStamp(platform, trace, now)
   const app = await decideToEnd(platform.database, async (q) => {
     const found = await findAnyApp(q, slug)
-    const clients = await q.apps.clientsOf(found.id)
-    if (found.deletedAt !== null) return done(appRecord(found, clients))
+    if (found.deletedAt !== null) return done(await appRecord(q, found))
     await q.apps.setDeleted(found.id, now, now)
     const detail = { slug: found.slug, status: found.status }
     await q.audit.insert(auditEvent(stamp, { actor, action: 'app.deleted', appId: found.id, target: found.id, detail }))
-    return done(appRecord({ ...found, status: 'suspended', deletedAt: now, updatedAt: now }, clients))
+    return done(await appRecord(q, { ...found, status: 'suspended', deletedAt: now, updatedAt: now }))
   })
   return { app, ended: await endIssued(platform, trace, actor, { kind: 'app', appId: app.id }) }
 }
@@ -45,11 +44,11 @@ export const undeleteApp: Operation<string, AppRecord> = async (platform, trace,
     const app = await findAnyApp(q, slug)
     if (app.deletedAt === null) return refused(badInput('app', 'This app is not deleted.'))
     if (!isUndeletable(app.deletedAt, now)) return refused(badInput('app', tooLate))
-    const overQuota = await refusalIfFull(q, platform.quotas, app.ownerId)
+    const overQuota = await refusalIfQuotaFull(q, platform.quotas, app.ownerId)
     if (overQuota !== null) return refused(overQuota)
     await q.apps.setDeleted(app.id, null, now)
     await q.audit.insert(auditEvent(stamp, { actor, action: 'app.undeleted', appId: app.id, target: app.id }))
-    return done(appRecord({ ...app, deletedAt: null, updatedAt: now }, await q.apps.clientsOf(app.id)))
+    return done(await appRecord(q, { ...app, deletedAt: null, updatedAt: now }))
   })
 }
 

@@ -7,7 +7,7 @@ import { type AppRecord, appRecord } from './app-record.ts'
 export const listApps = async (platform: Platform): Promise<AppRecord[]> => {
   const q = platform.database.queries
   const records: AppRecord[] = []
-  for (const app of await q.apps.list()) records.push(appRecord(app, await q.apps.clientsOf(app.id)))
+  for (const app of await q.apps.list()) records.push(await appRecord(q, app))
   return records
 }
 

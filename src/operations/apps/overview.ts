@@ -58,7 +58,7 @@ export const inspectApp = async (platform: Platform, slug: string): Promise<Insp
   const owner = await q.users.byId(app.ownerId)
   if (owner === null) throw new Error('an app has no owner')
   return {
-    ...appRecord(app, await q.apps.clientsOf(app.id)),
+    ...(await appRecord(q, app)),
     ...(await distributionOf(q, app.id)),
     owner: userSummary(owner),
   }

@@ -4,7 +4,7 @@ import { type Actor, auditEvent, type AuditStamp, auditStamp } from '../audit/ev
 import { badInput, decide, type Decision, done, type Operation, refused } from '../decision.ts'
 import { findUser } from '../users/find-user.ts'
 import { type AppRecord, appRecord, findApp } from './app-record.ts'
-import { refusalIfFull } from './create-app.ts'
+import { refusalIfQuotaFull } from './create-app.ts'
 
 /**
  * Gives an app to another active user. Its secrets stay valid, and the previous owner may still know them.
@@ -19,10 +19,9 @@ export const transferApp: Operation<{ readonly slug: string; readonly email: str
   const stamp = auditStamp(platform, trace, platform.clock.now())
   return await decide(platform.database, async (q) => {
     const app = await findApp(q, input.slug)
-    const clients = await q.apps.clientsOf(app.id)
     const heir = await findHeir(q, platform.quotas, { email: input.email, ownerId: app.ownerId, apps: 1 })
     if (heir.kind === 'refused') return heir
-    return done(appRecord(await transferTo(q, stamp, actor, app, heir.value), clients))
+    return done(await appRecord(q, await transferTo(q, stamp, actor, app, heir.value)))
   })
 }
 
@@ -36,7 +35,7 @@ export const findHeir = async (
   if (heir === null || heir.status !== 'active' || heir.id === ownerId) {
     return refused(badInput('to', 'The new owner must be another user, and active.'))
   }
-  const overQuota = await refusalIfFull(q, quotas, heir.id, apps)
+  const overQuota = await refusalIfQuotaFull(q, quotas, heir.id, apps)
   return overQuota === null ? done(heir) : refused(overQuota)
 }
 

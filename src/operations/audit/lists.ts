@@ -1,9 +1,9 @@
+// The audit trail as app owners and the command line list it. search-events.ts is the search of the desk.
+
 import type { AuditEvent } from '../../../db/database.ts'
 import { findAnyApp } from '../apps/app-record.ts'
 import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
-
-// The audit trail as app owners and the command line list it. search-events.ts is the search of the desk.
 
 /** An event as the app's owner sees it. It has the kind of the actor but never says which other person it was. */
 export type AppEvent = Pick<

@@ -1,9 +1,9 @@
 import type { AuditEvent } from '../../../db/database.ts'
 import { limitKeyOf, parseIpAddress } from '../../domain/ip-address.ts'
 
-/** Refusals that were counted in the place of rows. */
+/** Refusals that were counted instead of written. */
 type RepeatedRefusals = {
-  /** The latest of them; its target and address are null and a network where they differ. */
+  /** The latest refusal. Where the others differ from it, its target is null and its address a network. */
   readonly event: AuditEvent
   readonly repeated: number
   /** Epoch milliseconds. */
@@ -12,38 +12,39 @@ type RepeatedRefusals = {
 }
 
 /**
- * Says which refusals get a row of their own: of one kind (an action and a reason) from one address the first hundred of a
- * minute. The others are counted, and so are all of the minutes after it while they go on like that. What decides never
- * depends on whether the caller named something that exists, so that the time taken does not tell.
+ * Decides which refusals get an audit row of their own, so that a flood cannot fill the disk: the first hundred of a minute
+ * for each kind (an action and a reason) and network. Further ones are counted, and after such a minute all are counted
+ * until a minute has at most a hundred. The decision never depends on whether the caller named something that exists, so
+ * that the time taken does not tell.
  */
 export type RefusalLog = {
-  /** True when the refusal is to be written; otherwise it is counted here. */
+  /** True when the caller must write the refusal; otherwise it is counted. Call it once, outside transactions. */
   admit(event: AuditEvent): boolean
-  /** Counts a refusal that is not worth a row, however few there are. */
+  /** Counts a refusal that never gets a row of its own. */
   count(event: AuditEvent): void
-  /** Hands over what was counted in minutes that are over at this moment (epoch milliseconds). */
+  /** Returns and forgets the counts of minutes that have ended by `now` (epoch milliseconds). */
   take(now: number): readonly RepeatedRefusals[]
-  /** Takes back what could not be written. */
+  /** Takes back counts that could not be written. */
   putBack(counted: readonly RepeatedRefusals[]): void
 }
 
 const rowsPerMinute = 100
 const minuteMs = 60_000
-/** Kinds and addresses that are told apart; all others count as one address. */
+/** How many pairs of kind and network are counted separately. All others count as one network, `several`. */
 const keysAtMost = 1_024
-/** Apps and callers that are told apart for each. */
+/** How many apps and callers are counted separately for each of them. */
 const trailsAtMost = 4
 
 type Minute = {
   readonly address: string
   since: number
   refusals: number
-  /** The minute before had too many: this one gets no rows. */
+  /** The minute before had too many refusals, so this one gets no rows. */
   isFlood: boolean
   readonly counted: Map<string, RepeatedRefusals>
 }
 
-/** In the place of an address, when too many addresses were refused to tell them apart. */
+/** Stands for the network when there are too many to count separately. */
 const severalAddresses = 'several'
 
 export const createRefusalLog = (): RefusalLog => {
@@ -76,7 +77,7 @@ export const createRefusalLog = (): RefusalLog => {
   return {
     admit: (event) => {
       const minute = minuteOf(event)
-      if (isOver(minute, event.at)) startAgain(minute, event.at)
+      if (hasEnded(minute, event.at)) startMinute(minute, event.at)
       minute.refusals += 1
       if (!minute.isFlood && minute.refusals <= rowsPerMinute) return true
       add(minute, { event, repeated: 1, from: event.at, to: event.at })
@@ -86,10 +87,10 @@ export const createRefusalLog = (): RefusalLog => {
     take: (now) => {
       const taken: RepeatedRefusals[] = []
       for (const [key, minute] of minutes) {
-        if (!isOver(minute, now)) continue
+        if (!hasEnded(minute, now)) continue
         for (const counted of minute.counted.values()) taken.push(counted)
         minute.counted.clear()
-        startAgain(minute, now)
+        startMinute(minute, now)
         if (!minute.isFlood) minutes.delete(key)
       }
       return taken
@@ -100,16 +101,16 @@ export const createRefusalLog = (): RefusalLog => {
   }
 }
 
-/** Also when the clock was set back. */
-const isOver = ({ since }: Minute, now: number): boolean => now >= since + minuteMs || now < since
+/** A minute also ends when the clock was set back. */
+const hasEnded = ({ since }: Minute, now: number): boolean => now >= since + minuteMs || now < since
 
-const startAgain = (minute: Minute, now: number): void => {
+const startMinute = (minute: Minute, now: number): void => {
   minute.isFlood = minute.refusals > rowsPerMinute
   minute.since = now
   minute.refusals = 0
 }
 
-/** For IPv6 the /64, which one host owns whole. */
+/** The network that limits count: for IPv6 the /64, because one host has all of it. */
 const networkOf = (address: string): string => {
   const parsed = parseIpAddress(address)
   return parsed === null ? address : limitKeyOf(parsed)
@@ -118,7 +119,7 @@ const networkOf = (address: string): string => {
 const trailOf = ({ actorKind, actorId, appId, environment }: AuditEvent): string =>
   `${actorKind} ${actorId} ${appId} ${environment}`
 
-/** What is said of a refusal in the trail of none of its callers. */
+/** The facts of a refusal that is in no app's trail. */
 const nobody = { actorKind: 'anonymous', actorId: null, appId: null, environment: null, target: null } as const
 
 const together = (before: RepeatedRefusals, more: RepeatedRefusals, network: string): RepeatedRefusals => ({

@@ -109,8 +109,8 @@ const stretchOf = (
   const until = search.until === null ? lastUuid : uuidOfTime(search.until + aheadMs)
   if (search.requestId === null) return { after: since, before: earlier(until, cursor ?? lastUuid), order: 'newest' }
   const request = uuidIn('req_', search.requestId, 'requestId')
-  const over = uuidOfTime(Number.parseInt(request.slice(0, 12), 16) + longestRequestMs + aheadMs)
-  return { after: later(later(since, request), cursor ?? firstUuid), before: earlier(until, over), order: 'oldest' }
+  const end = uuidOfTime(Number.parseInt(request.slice(0, 12), 16) + longestRequestMs + aheadMs)
+  return { after: later(later(since, request), cursor ?? firstUuid), before: earlier(until, end), order: 'oldest' }
 }
 
 const firstUuid = '0'.repeat(32)

@@ -5,7 +5,7 @@ import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { environmentOfClientId, recordIdOfKey, rowKey } from '../../domain/identifier.ts'
 import { nameFault } from '../../domain/name.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
-import { findApp } from '../apps/app-record.ts'
+import { clientOfApp, findApp } from '../apps/app-record.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput, decide, decideToEnd, done, type Operation, refused } from '../decision.ts'
 import type { Platform } from '../platform.ts'
@@ -36,8 +36,7 @@ export const createCredential: Operation<NewCredential, NewCredentialRecord> = a
 
   return await decide(platform.database, async (q) => {
     const app = await findApp(q, input.slug)
-    const client = (await q.apps.clientsOf(app.id)).find(({ environment }) => environment === input.environment)
-    if (client === undefined) return refused(badInput('environment', 'The app has no client in this environment.'))
+    const client = await clientOfApp(q, app.id, input.environment)
     const fullness = await refusalIfFull(q, client.id, now)
     if (fullness !== null) return refused(fullness)
     const row: Credential = newCredentialRow(minted, client.id, input.label, now)

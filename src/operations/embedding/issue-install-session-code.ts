@@ -5,6 +5,7 @@ import { isInstallLive } from '../../domain/install.ts'
 import { type EmbedUrl, embedUrlOf } from '../../domain/registered-url.ts'
 import { commonTo, formatScope, parseStoredScope } from '../../domain/scope.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
+import { clientOfApp } from '../apps/app-record.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import type { SessionCaller } from '../authenticate.ts'
 import { decide, type Decision, done, refused } from '../decision.ts'
@@ -90,8 +91,7 @@ const openedApp = async (
   const embed = version === null ? null : embedUrlOf(storedJson(version.manifest))
   // A page of our own origin could escape a sandbox that allows the page its own origin.
   if (version === null || embed === null || embed.origin === publicUrl) return refused(nothingToOpen())
-  const client = (await q.apps.clientsOf(app.id)).find(({ environment }) => environment === install.environment)
-  if (client === undefined) throw new Error('an app has no client in one of its environments')
+  const client = await clientOfApp(q, app.id, install.environment)
   const scopes = formatScope(commonTo(parseStoredScope(install.scopes), parseStoredScope(version.scopes)))
   return done({ app, install, embed, clientId: client.id, scopes })
 }

@@ -1,3 +1,5 @@
+// The lists of installs for the command line, operators, developers and owners, and the apps that can be installed.
+
 import type { Install, Queries } from '../../../db/database.ts'
 import type { AppStatus } from '../../domain/app.ts'
 import type { ResourceKind } from '../../domain/resource.ts'
@@ -7,8 +9,6 @@ import type { SessionCaller } from '../authenticate.ts'
 import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { type InstallRecord, installRecord } from './install-record.ts'
-
-// The lists of installs for the command line, operators, developers and owners, and the apps that can be installed.
 
 /** An install with the slug of its app and the address of its user. */
 type ListedInstall = InstallRecord & { readonly app: string; readonly user: string }

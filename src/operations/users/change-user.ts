@@ -1,3 +1,5 @@
+// Changes of a user by operators: name, address and operator rights. passwords.ts and set-user-status.ts have the others.
+
 import type { Queries, User } from '../../../db/database.ts'
 import type { PlatformError } from '../../domain/errors.ts'
 import { nameFault } from '../../domain/name.ts'
@@ -5,8 +7,6 @@ import { normalizeEmail } from '../../domain/user.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput, decide, decideToEnd, done, type Operation, refused } from '../decision.ts'
 import { findUser } from './find-user.ts'
-
-// Changes of a user by operators: name, address and operator rights. passwords.ts and set-user-status.ts have the others.
 
 /**
  * Gives a user another name. The audit row does not contain it: the audit has no names of people.

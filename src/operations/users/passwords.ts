@@ -1,3 +1,6 @@
+// The three ways to a working password: users change their own, operators reset one, and operators confirm one that a
+// recovery has suspended.
+
 import type { Queries, User } from '../../../db/database.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { newPasswordFault, passwordFault } from '../../domain/password.ts'
@@ -8,9 +11,6 @@ import { badInput, decide, done, type Operation, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type MintedSession, mintSession } from '../sessions/sign-in.ts'
 import { findUser } from './find-user.ts'
-
-// The three ways to a working password: users change their own, operators reset one, and operators confirm one that a
-// recovery has suspended.
 
 type PasswordChange = {
   readonly current: string

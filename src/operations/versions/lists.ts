@@ -1,3 +1,5 @@
+// The lists of versions for the contract, the console, the command line and the review queue, and the rollbacks.
+
 import type { Queries, QueuePlace, Rollback, WaitingFor } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
@@ -6,8 +8,6 @@ import { findApp } from '../apps/app-record.ts'
 import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { type VersionRecord, versionRecord } from './version-record.ts'
-
-// The lists of versions for the contract, the console, the command line and the review queue, and the rollbacks.
 
 type VersionPage = Page<VersionRecord> & {
   readonly current: { readonly development: string | null; readonly production: string | null }

@@ -89,9 +89,6 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
     'left out: environmentOfClientId(clientId) !== null':
       'a malformed ID is no client: the store is spared the question',
   },
-  "if (client === undefined) return refused(badInput('environment', 'The app has no client in this environment.'))": {
-    'never: client === undefined': 'an app has a client in both environments from its first transaction on',
-  },
   'const error = refusal instanceof PlatformError ? authorizationErrorOf(refusal.code) : null': {
     'always: refusal instanceof PlatformError':
       'an error that is none of ours has no code, and so no name at the redirect URI',
