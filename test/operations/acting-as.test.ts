@@ -43,12 +43,12 @@ const refusals = async () =>
     ({ outcome }) => outcome === 'refused',
   )
 
-test('whoever may, does', async () => {
+test('a user with the right may act', async () => {
   await create(actingAs(platform, trace, await sessionOf(user), { ticket: ticket() }), 'allowed')
   expect(await isThere('allowed')).toBe(true)
 })
 
-test('a session that ended after it was read changes nothing, and leaves the row of its refusal', async () => {
+test('a session that ended after it was read changes nothing, and its refusal is recorded', async () => {
   const session = await sessionOf(user)
   await signOut(platform, trace, session)
   const before = (await refusals()).length
@@ -58,7 +58,7 @@ test('a session that ended after it was read changes nothing, and leaves the row
   expect((await refusals()).length).toBe(before + 1)
 })
 
-test('of 50 calls with one ticket one acts', async () => {
+test('one of 50 calls with the same ticket acts', async () => {
   const session = await sessionOf(user)
   const acting = actingAs(platform, trace, session, { ticket: ticket() })
   const calls = await Promise.allSettled(Array.from({ length: 50 }, async (_, n) => await create(acting, `once-${n}`)))

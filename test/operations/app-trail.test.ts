@@ -30,7 +30,7 @@ const from = (address: string) => ({ ...trace, address })
 const trail = async (action: string | null = null, limit = 50, cursor: string | null = null) =>
   await listAppEvents(platform, await ownedApp(platform, owner.id, app.slug), action, { limit, cursor })
 
-test('the trail is newest first, page by page, and of this app alone', async () => {
+test('the trail lists the events of this app only, newest first, in pages', async () => {
   const other = await addApp(platform, owner)
   for (const name of ['One', 'Two', 'Three']) {
     await renameApp(platform, trace, operator, { slug: app.slug, name })
@@ -52,13 +52,13 @@ test('the trail is newest first, page by page, and of this app alone', async () 
   expect(targets).not.toContain(other.id)
 })
 
-test('the trail can be asked for one action', async () => {
+test('the trail can be filtered by action', async () => {
   const { data } = await trail('credential.created')
   expect(data.map(({ action }) => action)).toEqual(['credential.created', 'credential.created'])
   expect((await trail('no.such.action')).data).toEqual([])
 })
 
-test('the trail tells where the app and its owner were, and nothing of any other person', async () => {
+test('the trail has the addresses of the app and its owner, and nothing about other people', async () => {
   const actor = { kind: 'user', id: owner.id } as const
   await renameApp(platform, from('198.51.100.1'), actor, { slug: app.slug, name: 'Named by its owner' })
   await renameApp(platform, from('198.51.100.2'), operator, { slug: app.slug, name: 'Named by an operator' })
@@ -83,7 +83,7 @@ test('the trail tells where the app and its owner were, and nothing of any other
   expect(data.find(({ isOwn }) => isOwn)).toMatchObject({ action: 'app.renamed', address: '198.51.100.1' })
 })
 
-test('what people call the app and the person of an event is told with it', async () => {
+test('an event comes with the names of its app and its user', async () => {
   const events = await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })
   const described = await describeEvents(platform, events)
   const told = (asked: string) => described.find(({ action, appId }) => action === asked && appId === app.id)
@@ -93,7 +93,7 @@ test('what people call the app and the person of an event is told with it', asyn
   expect(described.map(({ id }) => id)).toEqual(events.map(({ id }) => id))
 })
 
-test('installs are told by kind and state, newest first, of this app alone, with nothing of whose they are', async () => {
+test('installs of this app are listed by kind and state, newest first, without their users', async () => {
   const first = await installApp(platform, app, owner)
   const second = await installApp(platform, app, visitor)
   await installApp(platform, await addApp(platform, owner), visitor)
@@ -106,7 +106,7 @@ test('installs are told by kind and state, newest first, of this app alone, with
   }
 })
 
-test('an operator lists the latest events of one app or of all, oldest first, from a moment on', async () => {
+test('an operator lists the latest events of one app or of all since a moment, oldest first', async () => {
   const list = async (slug: string | null, since = 0, limit = 1_000) =>
     await listAuditEvents(platform, { slug, since, limit })
   const [all, own] = [await list(null), await list(app.slug)]

@@ -34,7 +34,7 @@ const rows = () => countRows(file, 'artifacts', 'artifact_chunks')
 const used = async (of = app) => (await artifactUse(platform, of.id)).bytes
 
 describe('the artifacts of an app', () => {
-  test('take at most the quota, to the byte, and the quota is that of each app by itself', async () => {
+  test('take at most the quota, to the byte, and each app has its own quota', async () => {
     expect(await upload('1.0.0', randomBytes(600))).toBe('done')
     expect(await upload('2.0.0', randomBytes(401))).toBe('quota_exceeded')
     expect(await upload('2.0.0', randomBytes(400))).toBe('done')
@@ -44,13 +44,13 @@ describe('the artifacts of an app', () => {
     expect(await used()).toBe(1_000)
   })
 
-  test('count once each, however many versions use them', async () => {
+  test('count once each, even if many versions use them', async () => {
     const bytes = randomBytes(600)
     for (const version of ['1.0.0', '2.0.0', '3.0.0']) expect(await upload(version, bytes)).toBe('done')
     expect(await used()).toBe(600)
   })
 
-  test('of a draft that is replaced no longer count; those of a version that was submitted do', async () => {
+  test('no longer count when their draft is replaced, but do when their version was submitted', async () => {
     expect(await upload('1.0.0', randomBytes(600))).toBe('done')
     expect(await upload('1.0.0', randomBytes(900))).toBe('done')
     expect(await used()).toBe(900)
@@ -59,7 +59,7 @@ describe('the artifacts of an app', () => {
     expect(await upload('2.0.0', randomBytes(101))).toBe('quota_exceeded')
   })
 
-  test('may become fewer where they take more than the quota allows by now', async () => {
+  test('may shrink while they exceed a quota that was lowered', async () => {
     const bytes = randomBytes(800)
     expect(await upload('1.0.0', bytes)).toBe('done')
     const narrow = withQuota(platform, 500)
@@ -70,7 +70,7 @@ describe('the artifacts of an app', () => {
     expect(await upload('1.0.0', randomBytes(701), app, narrow)).toBe('quota_exceeded')
   })
 
-  test('stay within it however many uploads come at once', async () => {
+  test('stay within the quota when many uploads arrive at once', async () => {
     const uploads = Array.from({ length: 20 }, async (_, number) => await upload(`1.0.${number}`, randomBytes(300)))
     expect((await Promise.all(uploads)).filter((outcome) => outcome === 'done')).toHaveLength(3)
     expect(await used()).toBe(900)
@@ -86,7 +86,7 @@ test('the file of an upload that is refused is not stored', async () => {
   expect(rows()).toEqual(before)
 })
 
-test('health tells how much all artifacts take, and how much one app may', async () => {
+test('health reports how much space all artifacts take and how much one app may use', async () => {
   const shared = randomBytes(500)
   for (const of of [app, await addApp(platform, await addUser(platform))]) await upload('1.0.0', shared, of)
   await upload('2.0.0', randomBytes(40))

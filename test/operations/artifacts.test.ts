@@ -30,7 +30,7 @@ beforeEach(async () => {
 })
 afterEach(async () => await platform.database.close())
 
-/** The same platform so much later, for the purge. */
+/** The same platform at a later time, for the purge. */
 const later = (ms: number): Platform => ({
   ...platform,
   clock: { ...platform.clock, purgeBefore: () => platform.clock.now() + ms },
@@ -70,7 +70,7 @@ describe('an artifact', () => {
     expect(Buffer.concat(receivedArtifact(bytes).pieces).equals(bytes)).toBe(true)
   })
 
-  test('is there once, whoever uploads it under whatever name, until the last version that uses it lets go', async () => {
+  test('is stored once for all uploads and names, until no version uses it', async () => {
     const bytes = randomBytes(chunk + 1)
     const other = await addApp(platform, await addUser(platform))
     await upload(bytes)
@@ -88,7 +88,7 @@ describe('an artifact', () => {
     await expect(openArtifact(platform, sumOf(bytes))).rejects.toMatchObject({ code: 'version_not_found' })
   })
 
-  test('lets others run between its pieces, and is damaged when it is not as long as it was', async () => {
+  test('lets other requests run between its pieces, and is damaged if its length has changed', async () => {
     const bytes = randomBytes(chunk * 2)
     await upload(bytes)
     const { pieces } = await openArtifact(platform, sumOf(bytes))
@@ -102,7 +102,7 @@ describe('an artifact', () => {
     await expect(readAll(sumOf(bytes))).rejects.toBeInstanceOf(ArtifactDamaged)
   })
 
-  test('comes back as it was beside others, and only a damaged one is told to be so', async () => {
+  test('is read back unchanged, and only a damaged one is reported as damaged', async () => {
     const files = [randomBytes(chunk + 1), randomBytes(chunk + 1)] as const
     await upload(files[0])
     await upload(files[1], '2.0.0')
@@ -112,7 +112,7 @@ describe('an artifact', () => {
     expect((await readAll(sumOf(files[1]))).equals(files[1])).toBe(true)
   })
 
-  test('of a replaced draft stays for a day after it was last uploaded, and its pieces go with it', async () => {
+  test('of a replaced draft is kept for a day after its last upload, and its pieces are removed with it', async () => {
     await upload(randomBytes(chunk * 3))
     await upload(randomBytes(10))
     expect(await purge(23 * hour)).toBe(0)
@@ -135,7 +135,7 @@ describe('an artifact', () => {
     expect((await readAll(sumOf(bytes))).equals(bytes)).toBe(true)
   })
 
-  test('whose upload broke off half-way is made whole by the next one', async () => {
+  test('whose upload was interrupted is completed by the next upload', async () => {
     const bytes = randomBytes(chunk * 2)
     const artifact = receivedArtifact(bytes)
     await storeArtifact(platform, { ...artifact, pieces: artifact.pieces.slice(0, 1) })
@@ -144,7 +144,7 @@ describe('an artifact', () => {
     expect((await readAll(sumOf(bytes))).equals(bytes)).toBe(true)
   })
 
-  test('uploaded while purges run is whole, or refused so that the upload is repeated', async () => {
+  test('uploaded while purges run is complete, or is refused so that the client repeats it', async () => {
     const bytes = randomBytes(chunk * 4)
     await upload(bytes)
     await upload(Buffer.from('another'))
@@ -164,7 +164,7 @@ describe('an artifact', () => {
 })
 
 describe('check', () => {
-  test('names the version whose artifact is not what was uploaded, once', async () => {
+  test('names the version of a damaged artifact once', async () => {
     const bytes = randomBytes(chunk * 2)
     await upload(bytes)
     await upload(bytes, '2.0.0')
@@ -181,14 +181,14 @@ describe('check', () => {
     expect(checkFile(file, migrations)).toEqual([])
   })
 
-  test('has nothing against an upload that broke off and that no version uses', async () => {
+  test('accepts an interrupted upload that no version uses', async () => {
     const artifact = receivedArtifact(randomBytes(chunk * 2))
     await storeArtifact(platform, { ...artifact, pieces: artifact.pieces.slice(0, 1) })
     expect(checkFile(file, migrations)).toEqual([])
   })
 })
 
-test('an upload whose file a purge removes before its version is written is to be sent again', async () => {
+test('an upload whose file is purged before its version is written must be sent again', async () => {
   const content = receivedArtifact(new TextEncoder().encode('a file'))
   const artifact = { filename: 'app.zip', content, sha256: null }
   const { database } = platform
@@ -209,7 +209,7 @@ test('an upload whose file a purge removes before its version is written is to b
   })
 })
 
-test('of an upload that asks for more than it may nothing is stored', async () => {
+test('a refused upload stores nothing', async () => {
   const content = receivedArtifact(new TextEncoder().encode('a file'))
   const artifact = { filename: 'app.zip', content, sha256: null }
   const upload = { version: '1.0.0', notes: null, manifest: {}, scopes: [], artifact, movedOnBy: 'activate' }

@@ -70,8 +70,8 @@ const grantsOfUser = async () => await platform.database.queries.grants.listByUs
 const actions = async () =>
   (await listAuditEvents(platform, { slug: app.slug, since: 0, limit: 50 })).map(({ action }) => action)
 
-describe('before anybody is asked', () => {
-  test('an unknown client and a URI that is not this very client’s are refused, never answered', async () => {
+describe('before the user is asked', () => {
+  test('an unknown client and another client’s redirect URI are refused without a redirect', async () => {
     const other = await addApp(platform, user)
     expect(await codeOf(prepare({ clientId: 'apc_dev_0000000000000000000000' }))).toBe('invalid_client')
     for (const redirectUri of [other.redirectUri, app.liveRedirectUri, `${app.redirectUri}/`, `${app.redirectUri}?a`]) {
@@ -84,7 +84,7 @@ describe('before anybody is asked', () => {
     expect(await codeOf(twice(`&redirect_uri=${encodeURIComponent(app.redirectUri)}`))).toBe('invalid_redirect_uri')
   })
 
-  test('every other fault is answered at the verified URI, with state and issuer', async () => {
+  test('every other fault redirects to the verified URI, with state and issuer', async () => {
     expect(answerIn(await prepare({ scope: 'profile:read nothing' }))).toEqual({
       error: 'invalid_scope',
       error_description: 'The scope is empty or names a scope that does not exist.',
@@ -98,12 +98,12 @@ describe('before anybody is asked', () => {
     expect(answerIn(await prepare())).toMatchObject({ error: 'unauthorized_client', state: 'af0ifjsldkj' })
   })
 
-  test('a scope that the app has not registered is answered', async () => {
+  test('an unregistered scope redirects with an error', async () => {
     app = await addApp(platform, user, 'profile:read')
     expect(answerIn(await prepare())).toMatchObject({ error: 'invalid_scope' })
   })
 
-  test('a stranger signs in after the checks; prompt=none asks nobody', async () => {
+  test('a visitor signs in after the checks; prompt=none shows no page', async () => {
     expect(await prepare({ scope: 'site:read  profile:read site:read' }, null)).toEqual({
       kind: 'sign_in',
       request: requestWith(),
@@ -118,8 +118,8 @@ describe('before anybody is asked', () => {
   })
 })
 
-describe('what is asked', () => {
-  test('is who wants what, exactly', async () => {
+describe('the consent page', () => {
+  test('names the app, its publisher and the exact scopes', async () => {
     expect(await prepare({ scope: 'site:read profile:read site:read' })).toMatchObject({ request: requestWith() })
     expect(await consentFor({ scope: 'site:read profile:read site:read' })).toEqual({
       appName: 'Newsletter',
@@ -133,7 +133,7 @@ describe('what is asked', () => {
     })
   })
 
-  test('marks what this client does not have yet, while it has access at all', async () => {
+  test('marks new scopes if the client already has access', async () => {
     const { issued } = await settle('allow')
     const live = { clientId: app.production.clientId, redirectUri: app.liveRedirectUri }
     const marked = async (change: Partial<AuthorizationRequest>) =>
@@ -146,7 +146,7 @@ describe('what is asked', () => {
     expect((await consentFor({ scope: 'store:read' })).isKnown).toBe(false)
   })
 
-  test('knows nothing of what others allowed, or of an authorization that is over', async () => {
+  test('ignores grants of other users and revoked grants', async () => {
     await settle('allow')
     session = await sessionOf(await addUser(platform))
     expect((await consentFor()).isKnown).toBe(false)
@@ -158,7 +158,7 @@ describe('what is asked', () => {
 })
 
 describe('a decision', () => {
-  test('of yes is an authorization with a code that works', async () => {
+  test('to allow issues a working code', async () => {
     const { redirectTo, issued } = await settle('allow')
     const target = new URL(redirectTo)
     expect(target.origin + target.pathname).toBe(app.redirectUri)
@@ -174,7 +174,7 @@ describe('a decision', () => {
     expect(tokens.scope).toBe('profile:read site:read')
   })
 
-  test('of no is told to the app, leaves a trace and nothing else', async () => {
+  test('to deny is reported to the app and in the audit, and issues nothing', async () => {
     const { redirectTo, issued } = await settle('deny')
     expect(issued).toBeNull()
     expect(Object.fromEntries(new URL(redirectTo).searchParams)).toEqual({
@@ -200,27 +200,27 @@ describe('a decision', () => {
     }
   }
 
-  test('is taken once, however many come at the same time', async () => {
+  test('is accepted once when many arrive at the same time', async () => {
     const key = ticket()
     const answers = await Promise.all(Array.from({ length: 100 }, async () => await codeOf(settle('allow', {}, key))))
     expect(answers.filter((answer) => answer === 'done')).toHaveLength(1)
     expect(await grantsOfUser()).toHaveLength(1)
   })
 
-  test('is taken once of a yes and a no that race', async () => {
+  test('is accepted once when an allow and a deny race', async () => {
     const key = ticket()
     const answers = await Promise.all([codeOf(settle('deny', {}, key)), codeOf(settle('allow', {}, key))])
     expect(answers.toSorted()).toEqual(['done', 'idempotency_key_reused'])
     expect(await grantsOfUser()).toEqual([])
   })
 
-  test('counts for nothing once the session is over', async () => {
+  test('is refused once the session has ended', async () => {
     await signOut(platform, trace, session)
     for (const answer of ['allow', 'deny'] as const) expect(await codeOf(settle(answer))).toBe('login_required')
     expect(await grantsOfUser()).toEqual([])
   })
 
-  test('answers the app, and issues nothing, when the app was suspended since', async () => {
+  test('issues nothing for an app that was suspended since, and tells the app', async () => {
     await setAppStatus(platform, trace, operator, { slug: app.slug, status: 'suspended' })
     for (const answer of ['allow', 'deny'] as const) {
       const { redirectTo, issued } = await settle(answer)
@@ -231,7 +231,7 @@ describe('a decision', () => {
     expect(await grantsOfUser()).toEqual([])
   })
 
-  test('sends nobody to a URI that was removed since', async () => {
+  test('does not redirect to a URI that was removed since', async () => {
     await removeRedirectUri(platform, trace, operator, {
       slug: app.slug,
       environment: 'development',

@@ -50,7 +50,7 @@ const used = async ({ development }: AppInWorld) => {
   return client
 }
 
-test('a secret is live until its grace is over, and among the ended ones from that moment on', async () => {
+test('a secret is live until its grace period ends, and listed as ended from then on', async () => {
   const app = await addApp(platform, owner)
   const { clientId } = app.development
   const rotated = await rotateCredential(platform, trace, operator, { clientId, graceHours: 2 })
@@ -67,7 +67,7 @@ test('a secret is live until its grace is over, and among the ended ones from th
   ])
 })
 
-test('with two live secrets a rotation with grace is refused, and one without ends them both', async () => {
+test('with two live secrets a rotation with a grace period is refused, and one without it ends both', async () => {
   const app = await addApp(platform, owner)
   const { clientId, clientSecret } = app.development
   const second = await rotateCredential(platform, trace, operator, { clientId, graceHours: 1 })
@@ -82,7 +82,7 @@ test('with two live secrets a rotation with grace is refused, and one without en
   expect(await works(last.clientSecret)).toBe('done')
 })
 
-test('ended secrets are listed newest first, page by page, of this app alone, and never with a hash', async () => {
+test('the ended secrets of this app are listed newest first, in pages, without hashes', async () => {
   const app = await addApp(platform, owner)
   const other = await addApp(platform, owner)
   const ids: string[] = []
@@ -126,7 +126,7 @@ test("another app's secret does not exist under this one's name, nor one's own u
   }
 })
 
-test('a secret that nobody has, a grace that is none and a label that cannot be shown are refused by name', async () => {
+test('an unknown secret, an invalid grace period and an empty label are refused by name', async () => {
   const app = await addApp(platform, owner)
   const { clientId } = app.development
   const rotate = async (asked: object) =>
@@ -149,7 +149,7 @@ test('a secret that nobody has, a grace that is none and a label that cannot be 
   expect((await liveOf(platform, app)).development).toHaveLength(2)
 })
 
-test('whoever presents a secret has used it, whatever for', async () => {
+test('every call with a secret counts as its use', async () => {
   const session = await sessionOf(platform, owner)
   const exchange = async (app: AppInWorld) => {
     const { code } = await authorize(platform, trace, session, authorizeBody(app), true)
@@ -177,7 +177,7 @@ test('whoever presents a secret has used it, whatever for', async () => {
   expect((await used(later)).lastUsedAt).not.toBeNull()
 })
 
-test('the last use of a secret is written down to the minute', async () => {
+test('the last use of a secret is recorded to the minute', async () => {
   const [client, now] = [await used(await addApp(platform, owner)), platform.clock.now()]
   for (const [lastUsedAt, isUnrecorded] of [
     [null, true],
@@ -188,7 +188,7 @@ test('the last use of a secret is written down to the minute', async () => {
   }
 })
 
-test('a form that is sent twice, also at the same moment, mints one secret', async () => {
+test('a form that is sent twice, even at the same moment, creates one secret', async () => {
   const app = await addApp(platform, owner)
   const acting = actingAs(platform, trace, await sessionOf(platform, owner), { ticket: unspentTicket(platform) })
   const input = { slug: app.slug, environment: 'production', label: null } as const

@@ -61,14 +61,14 @@ const codeOf = async (answer: Promise<unknown>): Promise<unknown> =>
     (error: { code: string }) => error.code,
   )
 
-test('a code and a refresh token from under a clock that was ahead do not outlive their lifetimes', async () => {
+test('a code and a refresh token issued while the clock was ahead do not outlive their lifetimes', async () => {
   const code = await codeAt(at(40 * dayMs))
   expect(await codeOf(exchangeAt(platform, code))).toBe('invalid_grant')
   const { refreshToken } = await exchangeAt(at(40 * dayMs), await codeAt(at(40 * dayMs)))
   expect(await codeOf(refreshAt(platform, refreshToken))).toBe('invalid_grant')
 })
 
-test('a grace that was set under a clock that was ahead is no grace', async () => {
+test('a grace period that was set while the clock was ahead is void', async () => {
   const { clientId } = app.development
   await rotateCredential(at(40 * dayMs), trace, operator, { clientId, graceHours: 1 })
   const [rotated] = await listCredentials(platform, app.slug)
@@ -77,7 +77,7 @@ test('a grace that was set under a clock that was ahead is no grace', async () =
   expect(isUnended({ revokedAt: null, expiresAt: 169 * 3_600_000 }, 0)).toBe(false)
 })
 
-test('revoking a secret holds whatever the clock says of its grace', async () => {
+test('a revoked secret stays revoked whatever the clock says about its grace period', async () => {
   const { clientId } = app.development
   await rotateCredential(platform, trace, operator, { clientId, graceHours: 24 })
   const [rotated] = await listCredentials(platform, app.slug)
@@ -86,14 +86,14 @@ test('revoking a secret holds whatever the clock says of its grace', async () =>
   expect((await listCredentials(platform, app.slug))[0]?.status).toBe('ended')
 })
 
-test('a code is worth nothing once its redirect URI has been taken away', async () => {
+test('a code is refused once its redirect URI has been removed', async () => {
   const code = await codeAt(platform)
   const change = { slug: app.slug, environment: 'development' as const, uri: app.redirectUri }
   await removeRedirectUri(platform, trace, operator, change)
   expect(await codeOf(exchangeAt(platform, code))).toBe('invalid_grant')
 })
 
-test('a family that a purge has only shortened gives nothing of itself back', async () => {
+test('no token of a family that a purge has only shortened works again', async () => {
   let tokens = await exchangeAt(platform, await codeAt(platform))
   const spent = [tokens]
   for (let round = 0; round < 8; round += 1) {
@@ -112,7 +112,7 @@ test('a family that a purge has only shortened gives nothing of itself back', as
   }
 })
 
-test('a family that goes on, or is gone, when a purge comes back for it is left alone', async () => {
+test('a purge leaves a family alone that was refreshed or removed meanwhile', async () => {
   const { grantId, accessToken } = await exchangeAt(platform, await codeAt(platform))
   const purge = async (id: string) =>
     await platform.database.transaction(async (q) => await q.grants.purgeFamily(id, platform.clock.now(), 250))
@@ -121,7 +121,7 @@ test('a family that goes on, or is gone, when a purge comes back for it is left 
   expect(await purge('grt_gone')).toEqual({ kind: 'kept' })
 })
 
-test('an answer is repeated only as it was given: not when its salt, its tokens or its row are no longer the same', async () => {
+test('an answer is repeated only if its salt, its tokens and its row are unchanged', async () => {
   const { queries } = platform.database
   const exchange = async (code: string) =>
     await exchangeCode(
@@ -147,7 +147,7 @@ test('an answer is repeated only as it was given: not when its salt, its tokens 
   }
 })
 
-test('an answer is repeated no more once its refresh token has been presented, even where that was refused', async () => {
+test('an answer is not repeated once its refresh token has been presented, even if that was refused', async () => {
   const request = { ...app.development, redirectUri: app.redirectUri, codeVerifier: verifier }
   const exchange = async (code: string) => await exchangeCode(platform, trace, { ...request, code }, 'the same request')
   const code = await codeAt(platform)

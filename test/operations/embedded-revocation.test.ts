@@ -34,7 +34,7 @@ const freshSession = async (): Promise<string> => await exchange(await freshCode
 const isAlive = async (token: string): Promise<boolean> =>
   (await authenticateEmbeddedSession(platform, token)).caller !== null
 
-/** What the trail says of the install under this name: who, and with which outcome. */
+/** The actors and outcomes of this action in the trail of the install. */
 const trailOf = async (action: string) =>
   (await platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 1000 }))
     .filter((event) => event.action === action)
@@ -46,7 +46,7 @@ const byTheApp = () => ({
   outcome: 'done' as const,
 })
 
-test('the session of a frame that its app revokes is over, alone, and the trail says so once', async () => {
+test('an embedded session that its app revokes ends alone, and is recorded once', async () => {
   const [one, two] = [await freshSession(), await freshSession()]
   await revokeByClient(platform, trace, app.production, one)
   await revokeByClient(platform, trace, app.production, one)
@@ -54,7 +54,7 @@ test('the session of a frame that its app revokes is over, alone, and the trail 
   expect(await trailOf('embedded_session.revoked')).toEqual([byTheApp()])
 })
 
-test('the code of a frame that its app revokes gives no session any more, and the trail says so once', async () => {
+test('an install-session code that its app revokes gives no session, and is recorded once', async () => {
   const code = await freshCode()
   await revokeByClient(platform, trace, app.production, code)
   await revokeByClient(platform, trace, app.production, code)
@@ -62,7 +62,7 @@ test('the code of a frame that its app revokes gives no session any more, and th
   expect(await trailOf('install_session_code.revoked')).toEqual([byTheApp()])
 })
 
-test('another client revokes neither, and both go on', async () => {
+test('another client can revoke neither, and both keep working', async () => {
   const [session, code] = [await freshSession(), await freshCode()]
   for (const client of [app.development, (await addApp(platform, user)).production]) {
     for (const token of [session, code]) {

@@ -43,7 +43,7 @@ const scopesOf = async (token: string) => (await authenticateEmbeddedSession(pla
 const upload = async (app: AppInWorld, version: string, scopes: readonly ScopeName[], steps: readonly VersionStep[]) =>
   await addEmbeddedVersion(platform, app, { version, scopes, steps })
 
-test('a page that is open loses what the version that goes live does not ask for, on the very next call', async () => {
+test('an open page loses the scopes that a new live version does not ask for with its next call', async () => {
   const { app, id } = await installed('production')
   const { sessionToken } = await exchange(app, 'production', await openedCode(id))
   await upload(app, '2.0.0', narrow, [])
@@ -52,7 +52,7 @@ test('a page that is open loses what the version that goes live does not ask for
   expect(await scopesOf(sessionToken)).toEqual(narrow)
 })
 
-test('it gets no more than it began with from a wider version, and back what it had with a rollback', async () => {
+test('a wider version gives an open page no more than it began with, and a rollback restores that', async () => {
   const { app, id } = await installed('production')
   await upload(app, '2.0.0', narrow, live)
   const began = await exchange(app, 'production', await openedCode(id))
@@ -68,14 +68,14 @@ test('it gets no more than it began with from a wider version, and back what it 
   expect([await back('2.0.0'), await back('3.0.0')]).toEqual([narrow, wide])
 })
 
-test('a code that was made before gives what the version asks for that is live when it is exchanged', async () => {
+test('an older code gives the scopes of the version that is live when it is exchanged', async () => {
   const { app, id } = await installed('production')
   const code = await openedCode(id)
   await upload(app, '2.0.0', narrow, live)
   expect((await exchange(app, 'production', code)).scope).toBe('profile:read')
 })
 
-test('the page of a development head has what the head asks for, whatever is live', async () => {
+test('the page of a development head has the scopes of the head, whatever is live', async () => {
   const { app, id } = await installed('development')
   await upload(app, '2.0.0', wide, [])
   const { sessionToken } = await exchange(app, 'development', await openedCode(id))

@@ -30,7 +30,7 @@ afterAll(async () => await platform.database.close())
 const open = async (login: Login, id: string, where = platform) =>
   await refusalOf(issueInstallSessionCode(where, trace, await sessionOf(platform, login), id))
 
-test('an owner opens an install of their own, and no other, nor one that is not there', async () => {
+test('a user opens their own installs only', async () => {
   expect(await open(user, install)).toBe('done')
   expect(await open(await addUser(platform, 'Mallory'), install)).toBe('route_not_found')
   expect(await open(user, `ins_${'0'.repeat(32)}`)).toBe('route_not_found')
@@ -40,7 +40,7 @@ test("a page of the builder's own origin is never put into a frame: it could rea
   expect(await open(user, install, { ...platform, publicUrl: embedOrigin(app) })).toBe('version_not_eligible')
 })
 
-test('an app that is suspended, or whose version has no page, opens nothing', async () => {
+test('a suspended app and a version without a page cannot be opened', async () => {
   const pageless = await addApp(platform, await addUser(platform))
   await addEmbeddedVersion(platform, pageless, { manifest: { name: 'x' } })
   expect(await open(user, await installEmbedded(platform, pageless, user, { kind: 'site' }))).toBe(
@@ -57,13 +57,13 @@ test('an app that is suspended, or whose version has no page, opens nothing', as
   expect(await open(user, id)).toBe('install_required')
 })
 
-test('a version under development is opened by the owner of the app alone', async () => {
+test('only the owner of the app opens a version under development', async () => {
   const owner = await addUser(platform, 'Dora Developer')
   const draft = await addApp(platform, owner)
   await addEmbeddedVersion(platform, draft, { steps: [] })
   const test = { kind: 'site', environment: 'development' } as const
   expect(await open(owner, await installEmbedded(platform, draft, owner, test))).toBe('done')
-  // Nobody else can install it; a row that says so all the same opens nothing.
+  // Only the owner can install it, but even a row of another user's install opens nothing.
   const row = (await platform.database.queries.installs.find(install))?.install
   if (row === undefined) throw new Error('the install is gone')
   const foreign = { ...row, id: `ins_${'1'.repeat(32)}`, appId: draft.id, environment: 'development' as const }
@@ -71,14 +71,14 @@ test('a version under development is opened by the owner of the app alone', asyn
   expect(await open(user, foreign.id)).toBe('version_not_eligible')
 })
 
-test('an origin is known once a page of it was opened; one that is too long is not looked for', async () => {
+test('an origin is known once a page of it was opened; an origin that is too long is not looked up', async () => {
   expect(await open(user, install)).toBe('done')
   expect(await isKnownOrigin(platform, embedOrigin(app))).toBe(true)
   expect(await isKnownOrigin(platform, 'https://stranger.example')).toBe(false)
   expect(await isKnownOrigin(platform, `https://${'x'.repeat(100_000)}.example`)).toBe(false)
 })
 
-test('a code and its session end with the very session that opened them, whatever others the user has', async () => {
+test('a code and its embedded session end with the session that opened them, even if the user has others', async () => {
   const sessions = [
     await sessionOf(platform, user),
     await sessionOf(platform, user),
@@ -97,7 +97,7 @@ test('a code and its session end with the very session that opened them, whateve
   expect(await refusalOf(exchange(unspent))).toBe('invalid_grant')
 })
 
-test('whatever comes of a code leaves the row that tells it: issued, refused, exchanged, presented again', async () => {
+test('every event of a code is recorded: issued, refused, exchanged, presented again', async () => {
   const session = await sessionOf(platform, user)
   const origin = embedOrigin(app)
   const { clientId } = app.production
@@ -133,9 +133,9 @@ test('whatever comes of a code leaves the row that tells it: issued, refused, ex
   ])
 })
 
-describe('a spent code that comes back', () => {
+describe('a spent code that is presented again', () => {
   const here = { ...trace, address: '192.0.2.1' }
-  /** Spends a code at this moment and presents it again so much later; gives what came of it, and whether the session still lives. */
+  /** Spends a code, presents it again later, and returns the outcome and whether the session is still live. */
   const replay = async (
     afterMs: number,
     from: Trace = here,
@@ -160,7 +160,7 @@ describe('a spent code that comes back', () => {
   const harmless = { ...reuse, detail: '{"sessionEnded":false}', lives: true }
   const ended = { ...reuse, detail: '{"sessionEnded":true}', lives: false }
 
-  test('from the same page within two seconds ends nothing, and gives nothing', async () => {
+  test('from the same page within two seconds ends nothing and gives nothing', async () => {
     expect(await replay(0)).toEqual(harmless)
     expect(await replay(2_000)).toEqual(harmless)
   })
@@ -171,17 +171,17 @@ describe('a spent code that comes back', () => {
     for (const origin of ['https://stranger.example', null]) expect(await replay(0, here, { origin })).toEqual(ended)
   })
 
-  test('ends it also when the code has expired by then', async () => {
+  test('ends it even if the code has expired', async () => {
     expect(await replay(599_000)).toEqual(ended)
   })
 
-  test('under the name of another client changes nothing', async () => {
+  test('by another client changes nothing', async () => {
     const other = { clientId: app.development.clientId }
     expect(await replay(599_000, here, other)).toMatchObject({ refusal: 'invalid_grant', lives: true })
   })
 })
 
-test('a purge that finds more than it may remove leaves the newest', async () => {
+test('a purge that may not remove everything leaves the newest', async () => {
   const session = await sessionOf(platform, user)
   const origin = embedOrigin(app)
   const openHere = async () => (await issueInstallSessionCode(platform, trace, session, install)).code

@@ -44,7 +44,7 @@ const nothing = {
   installSessionCodes: 0,
 }
 
-test('ending the access of an app ends its codes, user tokens and app tokens, and says how many of each', async () => {
+test('ending the access of an app ends its codes, user tokens and app tokens, and counts each', async () => {
   const { user, app } = await scene()
   const other = await addApp(platform, user)
   const [tokens, foreign] = [await tokensOf(user, app), await tokensOf(user, other)]
@@ -65,13 +65,13 @@ test('ending the access of an app ends its codes, user tokens and app tokens, an
   expect(await rowsOf('grant.revoked', tokens.grantId)).toHaveLength(1)
 })
 
-test('the client secrets of the app stay: it can ask for a new token at once', async () => {
+test('the client secrets of the app stay valid, so it can get a new token at once', async () => {
   const { app } = await scene()
   await endAppAccess(platform, trace, operator, app.slug)
   expect(await authenticateAppToken(platform, await appTokenOf(app))).not.toBeNull()
 })
 
-test('ending the access of a user ends their sessions and what they allowed, and leaves their own apps alone', async () => {
+test('ending the access of a user ends their sessions and grants, and does not change their own apps', async () => {
   const { user, app } = await scene()
   const tokens = await tokensOf(user, app)
   const { sessionToken } = await signIn(platform, trace, user)
@@ -91,7 +91,7 @@ test('an unknown app or user is refused', async () => {
   expect(await refusalOf(endUserAccess(platform, trace, operator, 'nobody@example.com'))).toBe('invalid_request')
 })
 
-test('more grants than one transaction ends all end, each with its row', async () => {
+test('more grants than fit into one transaction all end, each with its event', async () => {
   const { user, app } = await scene()
   const session = await sessionOf(platform, user)
   const allow = async () => (await authorize(platform, trace, session, authorizeBody(app), true)).grantId
@@ -103,7 +103,7 @@ test('more grants than one transaction ends all end, each with its row', async (
   expect(revoked.toSorted()).toEqual(grants.toSorted())
 })
 
-test('a grant that is issued between two of these transactions ends as well, also with an ID that was passed', async () => {
+test('a grant that is issued between two of these transactions ends as well, even if its ID is lower than the last one', async () => {
   const { user, app } = await scene()
   const session = await sessionOf(platform, user)
   const allow = async () => await authorize(platform, trace, session, authorizeBody(app), true)
@@ -121,7 +121,7 @@ test('a grant that is issued between two of these transactions ends as well, als
   expect((await database.queries.grants.byId(late))?.revokedAt).not.toBeNull()
 })
 
-test('no exchange, refresh or consent that races with the end of access gives a token that survives it', async () => {
+test('no token of an exchange, refresh or consent that races with the end of access survives it', async () => {
   for (let round = 0; round < 20; round += 1) {
     const { user, app } = await scene()
     const session = await sessionOf(platform, user)
@@ -140,7 +140,7 @@ test('no exchange, refresh or consent that races with the end of access gives a 
       ),
       ...codes.map((code) => async () => await exchangeCode(platform, trace, exchangeBody(app, code), null)),
       consentAndExchange,
-      // Some begin a few turns later, so that they meet the end of access at each of its steps.
+      // Some begin a few turns later, so that they run into each step of ending access.
       async () => {
         for (let turn = 0; turn < round * 2; turn += 1) await Promise.resolve()
         return await consentAndExchange()
@@ -156,7 +156,7 @@ test('no exchange, refresh or consent that races with the end of access gives a 
   }
 })
 
-test('of app tokens that race with the end of access those that were answered before it are over', async () => {
+test('app tokens that were issued before the end of access do not survive it', async () => {
   const { app } = await scene()
   const before: string[] = []
   const issue = async () => void before.push(await appTokenOf(app))

@@ -23,7 +23,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
 import { refusalOf, sessionOf } from './support/owner.ts'
 
-// Whoever knows the key of a row can write a secret of the right form for it. It is the hash that decides.
+// Anyone who knows the key of a row can make a well-formed secret for it. The hash decides.
 
 let platform: Platform
 let user: Login
@@ -44,7 +44,7 @@ const forged = (kind: SecretKind, text: string): string => {
 const consent = async () =>
   (await authorize(platform, trace, await sessionOf(platform, user), authorizeBody(app), true)).code
 
-test('no forged token is anybody, and the true one goes on', async () => {
+test('no forged token is accepted, and the genuine one keeps working', async () => {
   const { accessToken: appToken } = await issueAppToken(platform, trace, { ...app.development, scope: 'site:read' })
   const { accessToken } = await exchangeCode(platform, trace, exchangeBody(app, await consent()), null)
   const { sessionToken } = await signIn(platform, trace, user)
@@ -58,7 +58,7 @@ test('no forged token is anybody, and the true one goes on', async () => {
   }
 })
 
-test('no forged client secret is its client, wherever it is asked for', async () => {
+test('no endpoint accepts a forged client secret', async () => {
   const { clientId, clientSecret } = app.development
   const credentials = { clientId, clientSecret: forged('clientSecretDevelopment', clientSecret) }
   const code = await consent()
@@ -73,7 +73,7 @@ test('no forged client secret is its client, wherever it is asked for', async ()
   }
 })
 
-test('a forged code or refresh token gives nothing, spends nothing and ends nothing', async () => {
+test('a forged code or refresh token issues nothing, spends nothing and ends nothing', async () => {
   const code = await consent()
   const exchange = async (text: string) => await exchangeCode(platform, trace, exchangeBody(app, text), null)
   expect(await refusalOf(exchange(forged('authorizationCode', code)))).toBe('invalid_grant')
@@ -88,7 +88,7 @@ test('a forged code or refresh token gives nothing, spends nothing and ends noth
   expect((await refresh(refreshToken)).grantId).toStartWith('grt_')
 })
 
-test('a forged code or session of a frame opens nothing', async () => {
+test('a forged install-session code or embedded session is refused', async () => {
   await addEmbeddedVersion(platform, app)
   const install = await installEmbedded(platform, app, user)
   const { code } = await issueInstallSessionCode(platform, trace, await sessionOf(platform, user), install)

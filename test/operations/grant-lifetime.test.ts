@@ -37,7 +37,7 @@ const refresh = async (refreshToken: string) =>
   await refreshTokens(platform, trace, { ...app.development, refreshToken, scope: null }, null)
 const isActive = async (token: string) => (await introspect(platform, trace, app.development, token)).token !== null
 
-test('a grant ends at its lifetime however often it is refreshed, and no token of it lives longer', async () => {
+test('a grant ends at its lifetime even if it is refreshed, and none of its tokens lives longer', async () => {
   let tokens = await granted()
   const told: number[][] = []
   for (let round = 0; round < 3; round += 1) {
@@ -59,7 +59,7 @@ test('a grant ends at its lifetime however often it is refreshed, and no token o
   expect(await refusalOf(refresh(tokens.refreshToken))).toBe('invalid_grant')
 })
 
-test('a refresh token that was issued for longer than its grant may now live is refused with it', async () => {
+test('a refresh token is refused once its grant exceeds a lifetime that was shortened', async () => {
   const { refreshToken } = await granted()
   platform = { ...platform, lifetimes: { ...platform.lifetimes, grant: 10 } }
   now += 9_000
@@ -70,7 +70,7 @@ test('a refresh token that was issued for longer than its grant may now live is 
   expect(await isActive(refreshToken)).toBe(false)
 })
 
-test('a code is good for no longer than the grant that it would begin', async () => {
+test('a code expires no later than its grant', async () => {
   platform = { ...platform, lifetimes: { ...platform.lifetimes, grant: 2 } }
   expect((await granted()).refreshTokenExpiresInSeconds).toBe(2)
 })

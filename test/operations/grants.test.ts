@@ -46,7 +46,7 @@ const clientOf = ({ of = app, live = false }: Choice) => ({
   ...(live ? of.production : of.development),
   redirectUri: live ? of.liveRedirectUri : of.redirectUri,
 })
-/** Consents, and gives the code. */
+/** Consents and returns the code. */
 const allow = async (choice: Choice = {}) => {
   const { clientId, redirectUri } = clientOf(choice)
   const request = { codeChallenge: challengeOf(verifier), codeChallengeMethod: 'S256', state: 'x' }
@@ -78,7 +78,7 @@ const revocations = async () =>
   )
 
 describe('the list of connected apps', () => {
-  test('tells of each app in each environment what it may do, since when and when it last fetched a token', async () => {
+  test('has the scopes, the start and the last token of each app in each environment', async () => {
     const first = await connect({ scope: 'site:read', when: at(-3 * hourMs) })
     await connect({ scope: 'profile.email:read profile:read', when: at(-2 * hourMs) })
     await connect({ live: true, when: at(-hourMs) })
@@ -105,12 +105,12 @@ describe('the list of connected apps', () => {
     expect([age(latest?.since), age(latest?.lastFetchedAt ?? 0)]).toEqual([3, 0])
   })
 
-  test('has an app that was allowed and has fetched nothing yet', async () => {
+  test('has an app that was authorized and has fetched no token yet', async () => {
     await allow()
     expect(await list()).toMatchObject([{ clientId: app.development.clientId, lastFetchedAt: null }])
   })
 
-  test('has nothing that is revoked, expired or of another user', async () => {
+  test('has no revoked or expired grant and none of another user', async () => {
     await connect({ by: await enter(await addUser(platform)) })
     expect(await list()).toEqual([])
     await connect()
@@ -119,7 +119,7 @@ describe('the list of connected apps', () => {
     expect(await list()).toEqual([])
   })
 
-  test('says when an app is suspended', async () => {
+  test('shows that an app is suspended', async () => {
     await connect()
     await setAppStatus(platform, trace, operator, { slug: app.slug, status: 'suspended' })
     expect(await list()).toMatchObject([{ status: 'suspended' }])
@@ -151,7 +151,7 @@ describe('the authorizations of one app', () => {
     expect(await authorizations('nobody')).toEqual([])
   })
 
-  test('come in pages that hold each once', async () => {
+  test('come in pages without repetition', async () => {
     const all: string[] = []
     for (let count = 0; count < 5; count += 1) all.unshift((await connect()).grantId)
     const seen: string[] = []
@@ -206,7 +206,7 @@ describe('revoking', () => {
     expect(await revocations()).toHaveLength(3)
   })
 
-  test('ends any number of grants, each with its row', async () => {
+  test('ends any number of grants, each with its event', async () => {
     const first = await connect()
     const template = await platform.database.queries.grants.byId(first.grantId)
     if (template === null) throw new Error('there is no grant')
@@ -222,7 +222,7 @@ describe('revoking', () => {
     expect(new Set(ids.map((id) => id.slice(0, -12))).size).toBe(3) // transactions, of 500 at most
   })
 
-  test('ends also what a clock that is set back would bring to life again', async () => {
+  test('ends expired grants too, which would work again if the clock were set back', async () => {
     const tokens = await connect({ when: at(-31 * 24 * hourMs) })
     expect(await list()).toEqual([])
     expect(await revokeOne()).toBe(1)

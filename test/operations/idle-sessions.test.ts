@@ -23,7 +23,7 @@ let platform: Platform
 let user: Login
 let now: number
 let sessionToken: string
-/** A session may be idle for 100 seconds, and every tenth of that a use is recorded. */
+/** A session may be idle for 100 seconds. A use is recorded once in a tenth of that. */
 beforeEach(async () => {
   const opened = await openAsOperator(join(temporaryFolder(), 'idle.db'))
   now = opened.clock.now()
@@ -47,7 +47,7 @@ const live = async (): Promise<SessionCaller> => {
 }
 const everything = { limit: 50, cursor: null } as const
 
-test('a session that is not used ends, and one that is used goes on', async () => {
+test('an unused session ends, and a used one continues', async () => {
   for (let use = 0; use < 5; use += 1) {
     pass(90)
     expect(await caller()).not.toBeNull()
@@ -60,7 +60,7 @@ test('a session that is not used ends, and one that is used goes on', async () =
   expect(await caller()).not.toBeNull()
 })
 
-test('what was authenticated just before is refused in its transaction, and no list shows it', async () => {
+test('a session that becomes idle after authentication is refused in the transaction, and no list shows it', async () => {
   const session = await live()
   const other = await authenticateSession(platform, (await signIn(platform, trace, user)).sessionToken)
   if (other === null) throw new Error('not signed in')
@@ -74,7 +74,7 @@ test('what was authenticated just before is refused in its transaction, and no l
   expect(await platform.database.queries.health.liveSessions(now, 10, now - 100_000)).toMatchObject({ count: 0 })
 })
 
-test('the page of an app in a frame and its one-time code stand on a session that is used', async () => {
+test('an embedded session and an install-session code need a user session that is in use', async () => {
   const app = await addApp(platform, user)
   await addEmbeddedVersion(platform, app)
   const install = await installEmbedded(platform, app, user)
@@ -94,7 +94,7 @@ test('the page of an app in a frame and its one-time code stand on a session tha
   expect(await refusalOf(exchange(code))).toBe('invalid_grant')
 })
 
-/** The platform with a count of the transactions that are asked for; they fail where a fault is given. */
+/** The platform with a count of its transactions, which fail if a fault is given. */
 const counting = (fault: Error | null = null) => {
   let asked = 0
   const { database } = platform
@@ -108,7 +108,7 @@ const counting = (fault: Error | null = null) => {
   return { watched, asked: () => asked }
 }
 
-test('a use is recorded once in a tenth of the idle time, however many requests come at once', async () => {
+test('a use is recorded once in a tenth of the idle time, even for many simultaneous requests', async () => {
   const { watched, asked } = counting()
   const together = async () => {
     const answers = await Promise.all(
@@ -129,7 +129,7 @@ test('a use is recorded once in a tenth of the idle time, however many requests 
   expect(await together()).toBe(2)
 })
 
-test('a store that takes no writes turns no answer into a refusal', async () => {
+test('a store that takes no writes does not refuse live sessions', async () => {
   const { watched, asked } = counting(refuse('unavailable'))
   pass(50)
   expect(await authenticateSession(watched, sessionToken)).not.toBeNull()

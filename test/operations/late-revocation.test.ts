@@ -15,8 +15,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, exchangeBody, type Login, verifier } from '../support/world.ts'
 import { developmentCaller, refusalOf, sessionOf, uploadVersion } from './support/owner.ts'
 
-// A caller is authenticated before the transaction that it asks for. What has answered meanwhile that the caller is over must
-// stop it all the same.
+// A caller is authenticated before its transaction. If its session or token ends in between, the transaction must still
+// refuse it.
 
 let platform: Platform
 let user: Login
@@ -38,13 +38,13 @@ const request = () => ({
   codeChallenge: challengeOf(verifier),
   codeChallengeMethod: 'S256',
 })
-/** What happened of the app, refusals with their code. */
+/** The events of the app, refusals with their code. */
 const trail = async () =>
   (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1000 })).map(({ action, reason }) =>
     reason === null ? action : `${action}: ${reason}`,
   )
 
-test('a session that signed out a moment before can neither allow nor deny', async () => {
+test('a session that has just signed out can neither allow nor deny', async () => {
   const session = await sessionOf(platform, user)
   await signOut(platform, trace, session)
   const before = await trail()
@@ -54,7 +54,7 @@ test('a session that signed out a moment before can neither allow nor deny', asy
   expect((await trail()).slice(before.length)).toEqual(['bearer.check: login_required', 'bearer.check: login_required'])
 })
 
-test('a token that was revoked a moment before can neither create nor roll back a version', async () => {
+test('a token that was just revoked can neither create nor roll back a version', async () => {
   await uploadVersion(platform, app, '1.0.0')
   await uploadVersion(platform, app, '2.0.0')
   const caller = await developmentCaller(platform, app)
@@ -68,7 +68,7 @@ test('a token that was revoked a moment before can neither create nor roll back 
   expect(head).toBe((await platform.database.queries.versions.byName(app.id, '2.0.0'))?.id)
 })
 
-test('whose row a purge has removed a moment before can do nothing any more', async () => {
+test('a caller whose row was just purged can do nothing', async () => {
   const session = await sessionOf(platform, user)
   const caller = await developmentCaller(platform, app)
   const soon = keyOfUuidTime(platform.clock.now() + 60_000)
@@ -81,7 +81,7 @@ test('whose row a purge has removed a moment before can do nothing any more', as
   expect(await refusalOf(createVersion(platform, trace, caller, upload, null))).toBe('invalid_token')
 })
 
-test('a token whose grant a purge has removed a moment before is revoked already', async () => {
+test('a token whose grant was just purged counts as revoked', async () => {
   const { code } = await authorize(platform, trace, await sessionOf(platform, user), request(), true)
   const { accessToken } = await exchangeCode(platform, trace, exchangeBody(app, code), null)
   const caller = await authenticateUserToken(platform, accessToken)

@@ -35,7 +35,7 @@ const counted = () => {
     })
   return { count, run }
 }
-/** Another process on the same store: it does not know what is running here. */
+/** Another process on the same store. It does not know which requests are running here. */
 const elsewhere = (): Platform => ({ ...platform, running: new Set() })
 
 test('a repeat gets the first answer, and nothing is prepared or done for it', async () => {
@@ -46,7 +46,7 @@ test('a repeat gets the first answer, and nothing is prepared or done for it', a
   expect(count).toEqual({ prepared: 1, done: 1 })
 })
 
-test('two processes that are asked at the same time do it once', async () => {
+test('two processes that get the request at the same time act once', async () => {
   const { count, run } = counted()
   const request = requestWith()
   const answers = await Promise.all([run(request), run(request, elsewhere()), run(request, elsewhere())])
@@ -55,7 +55,7 @@ test('two processes that are asked at the same time do it once', async () => {
   expect(count.done).toBe(1)
 })
 
-test('a repeat that comes while the first still runs is told so', async () => {
+test('a repeat while the first request is running is refused', async () => {
   const { count, run } = counted()
   const request = requestWith()
   const [first, second] = await Promise.all([refusalOf(run(request)), refusalOf(run(request))])
@@ -64,7 +64,7 @@ test('a repeat that comes while the first still runs is told so', async () => {
   expect((await run(request)).replayed).toBe(true)
 })
 
-test('another body under the key is refused, and does nothing', async () => {
+test('another body under the same key is refused and does nothing', async () => {
   const { count, run } = counted()
   const request = requestWith()
   await run(request)
@@ -73,7 +73,7 @@ test('another body under the key is refused, and does nothing', async () => {
   expect(count.done).toBe(1)
 })
 
-test('a key belongs to its caller, method and path, and to a day', async () => {
+test('a key is valid for one caller, method and path, and for a day', async () => {
   const { count, run } = counted()
   const request = requestWith()
   await run(request)
@@ -85,14 +85,14 @@ test('a key belongs to its caller, method and path, and to a day', async () => {
   expect(count.done).toBe(5)
 })
 
-test('without a key it is done as often as it is asked', async () => {
+test('a request without a key acts every time', async () => {
   const { count, run } = counted()
   await run(null)
   await run(null)
   expect(count).toEqual({ prepared: 2, done: 2 })
 })
 
-/** Refuses twice under one key, and gives the second refusal. */
+/** Refuses twice under one key and returns the second refusal. */
 const again = async (code: ErrorCode) => {
   const request = requestWith()
   const attempt = async () =>
@@ -101,7 +101,7 @@ const again = async (code: ErrorCode) => {
   return await attempt()
 }
 
-test('a refusal for good is kept, one that may pass is not', async () => {
+test('a permanent refusal is stored, a temporary one is not', async () => {
   for (const code of ['version_locked', 'activation_not_allowed', 'version_not_found', 'payload_too_large'] as const) {
     expect(await again(code)).toMatchObject({ code, facts: { replayed: true } })
   }

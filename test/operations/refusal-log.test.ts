@@ -4,7 +4,7 @@ import { auditEvent } from '../../src/operations/audit/event.ts'
 import { createRefusalLog, type RefusalLog } from '../../src/operations/audit/refusal-log.ts'
 
 const minute = 60_000
-/** A refusal at this moment of a time that begins at zero. */
+/** A refusal at this moment, in milliseconds from zero. */
 const refusal = (at: number, facts: Partial<AuditEvent> = {}): AuditEvent => ({
   ...auditEvent(
     { id: `aud_${at}`, at, requestId: 'req_0', address: '203.0.113.9' },
@@ -12,14 +12,14 @@ const refusal = (at: number, facts: Partial<AuditEvent> = {}): AuditEvent => ({
   ),
   ...facts,
 })
-/** How many of so many get a row. */
+/** How many of `count` refusals are recorded one by one. */
 const rowsOf = (log: RefusalLog, count: number, at = 0, facts: Partial<AuditEvent> = {}): number =>
   Array.from({ length: count }, () => log.admit(refusal(at, facts))).filter(Boolean).length
 const taken = (log: RefusalLog, now: number) =>
   log.take(now).map(({ event: { appId, target }, repeated, from, to }) => ({ repeated, from, to, appId, target }))
 
 describe('a refusal of one kind from one address', () => {
-  test('gets a row for the first hundred of a minute; then all are counted until the minute is over', () => {
+  test('is recorded for the first hundred of a minute, and then counted until the minute ends', () => {
     const log = createRefusalLog()
     expect([rowsOf(log, 100), rowsOf(log, 50, 1_000), rowsOf(log, 1, minute - 1)]).toEqual([100, 0, 0])
     expect(taken(log, minute - 1)).toEqual([])
@@ -27,7 +27,7 @@ describe('a refusal of one kind from one address', () => {
     expect(taken(log, 10 * minute)).toEqual([])
   })
 
-  test('gets no row in the minutes after one with too many, as long as that goes on', () => {
+  test('is not recorded in the minutes after one with too many while that continues', () => {
     const log = createRefusalLog()
     rowsOf(log, 101)
     for (let each = 1; each < 5; each += 1) {
@@ -36,7 +36,7 @@ describe('a refusal of one kind from one address', () => {
     expect([rowsOf(log, 50, 5 * minute), rowsOf(log, 50, 6 * minute)]).toEqual([0, 50])
   })
 
-  test('is counted for itself: another action, reason or address, or another client that proved its secret', () => {
+  test('is counted separately by action, reason, address and authenticated client', () => {
     const log = createRefusalLog()
     rowsOf(log, 200)
     for (const facts of [
@@ -50,13 +50,13 @@ describe('a refusal of one kind from one address', () => {
     }
   })
 
-  test('is not told apart by what the caller claimed: else the time taken would tell which apps exist', () => {
+  test('is not counted by what the caller claimed, because the time taken would tell which apps exist', () => {
     const log = createRefusalLog()
     rowsOf(log, 100, 0, { appId: 'app_1' })
     expect(rowsOf(log, 10, 0, { appId: 'app_2' })).toBe(0)
   })
 
-  test('comes from one address also where IPv6 gives a host a whole network', () => {
+  test('is counted by network for IPv6', () => {
     const log = createRefusalLog()
     rowsOf(log, 100, 0, { address: '2001:db8:1:2::1' })
     expect(rowsOf(log, 1, 0, { address: '2001:db8:1:2:ffff::2' })).toBe(0)
@@ -65,8 +65,8 @@ describe('a refusal of one kind from one address', () => {
   })
 })
 
-describe('what was counted', () => {
-  test('is in the trail of each app that it belongs to, and names a target that all have in common', () => {
+describe('counted refusals', () => {
+  test('are in the trail of each app, and name a target only if all have it in common', () => {
     const log = createRefusalLog()
     rowsOf(log, 100)
     rowsOf(log, 3, 0, { appId: 'app_1', target: 'grt_1' })
@@ -78,7 +78,7 @@ describe('what was counted', () => {
     ])
   })
 
-  test('is in no app’s trail where there are too many of them, and none is lost', () => {
+  test('are in no app’s trail if there are too many apps, and none is lost', () => {
     const log = createRefusalLog()
     rowsOf(log, 100)
     for (let app = 0; app < 50; app += 1) rowsOf(log, 1, 0, { appId: `app_${app}`, target: `grt_${app}` })
@@ -87,7 +87,7 @@ describe('what was counted', () => {
     expect(counts.at(-1)).toMatchObject({ repeated: 46, appId: null, target: null })
   })
 
-  test('comes back with the next, when it could not be written', () => {
+  test('that could not be written are added to the next ones', () => {
     const log = createRefusalLog()
     rowsOf(log, 103)
     log.putBack(log.take(minute))
@@ -95,7 +95,7 @@ describe('what was counted', () => {
     expect(taken(log, 2 * minute)).toEqual([{ repeated: 5, from: 0, to: minute, appId: null, target: null }])
   })
 
-  test('may be refusals that get no row at all', () => {
+  test('may be refusals that are never recorded one by one', () => {
     const log = createRefusalLog()
     log.count(refusal(0))
     log.count(refusal(5))
@@ -106,7 +106,7 @@ describe('what was counted', () => {
 
 const address = (index: number) => `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`
 
-test('a thousand addresses are told apart; the others count as one, so that memory and rows are bounded', () => {
+test('a thousand addresses are counted separately and the others together, so that memory and rows are bounded', () => {
   const log = createRefusalLog()
   let rows = 0
   for (let index = 0; index < 20_000; index += 1) rows += rowsOf(log, 1, 0, { address: address(index) })

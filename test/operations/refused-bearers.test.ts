@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(async () => await platform.database.close())
 
 const events = async () => await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })
-/** The row of a bearer that was refused. */
+/** The audit event of a refused bearer token. */
 const rowOf = async (token: string) => {
   await recordRefusal(platform, trace, await findRefused(platform, token), 'invalid_token')
   return (await events()).at(-1)
@@ -50,7 +50,7 @@ test('a refused user access token is in the trail of its app, with its grant', a
   expect(await rowOf(accessToken)).toMatchObject(of('development', grantId))
 })
 
-test('a refused session of a frame is in the trail of its app, with its install', async () => {
+test('a refused embedded session is in the trail of its app, with its install', async () => {
   await addEmbeddedVersion(platform, app)
   const install = await installEmbedded(platform, app, user)
   const { code } = await issueInstallSessionCode(platform, trace, await sessionOf(platform, user), install)
@@ -59,7 +59,7 @@ test('a refused session of a frame is in the trail of its app, with its install'
   expect(await rowOf(sessionToken)).toMatchObject(of('production', install))
 })
 
-test('a refused session is told by its user, and what was never issued by nobody', async () => {
+test('a refused session is recorded with its user, and a token that was never issued without one', async () => {
   const { sessionToken } = await signIn(platform, trace, user)
   expect(await rowOf(sessionToken)).toMatchObject({ ...nobody, appId: null, target: user.id })
   for (const token of ['', 'nonsense', `${sessionToken.slice(0, -1)}${sessionToken.endsWith('0') ? '1' : '0'}`]) {
@@ -67,7 +67,7 @@ test('a refused session is told by its user, and what was never issued by nobody
   }
 })
 
-test('a client that nobody has is refused in the trail of no app, and what it claimed is not kept', async () => {
+test('an unknown client is refused in the trail of no app, and its claimed ID is not stored', async () => {
   const wrong = { clientSecret: 'wrong', scope: 'site:read' }
   const rowFor = async (clientId: string) => {
     expect(await refusalOf(issueAppToken(platform, trace, { ...wrong, clientId }))).toBe('invalid_client')
@@ -94,7 +94,7 @@ test('a refused code names its grant in the trail of its own client, and in no o
   }
 })
 
-test('a refusal stands also where its row cannot be written', async () => {
+test('a refusal stands even if it cannot be recorded', async () => {
   const closed = await openAsOperator(join(temporaryFolder(), 'closed.db'))
   await closed.database.close()
   expect(await recordRefusal(closed, trace, { kind: 'never issued' }, 'invalid_token')).toBeUndefined()

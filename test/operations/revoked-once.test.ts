@@ -26,20 +26,20 @@ const countOf = async (action: string) =>
     (event) => event.action === action,
   ).length
 
-test('an app token that is revoked again ended the first time, and the trail says so once', async () => {
+test('an app token that is revoked twice ended the first time, and is recorded once', async () => {
   const { accessToken } = await issueAppToken(platform, trace, { ...app.production, scope: 'site:read' })
   await revokeByClient(platform, trace, app.production, accessToken)
   await revokeByClient(later(), trace, app.production, accessToken)
   expect(await countOf('app_token.revoked')).toBe(1)
 })
 
-test('a secret is used when it is presented, and no other one is', async () => {
+test('presenting a secret records its use and that of no other', async () => {
   await issueAppToken(platform, trace, { ...app.production, scope: 'site:read' })
   const used = (await listCredentials(platform, app.slug)).filter(({ lastUsedAt }) => lastUsedAt !== null)
   expect(used.map(({ environment }) => environment)).toEqual(['production'])
 })
 
-test('a secret that is revoked again ended the first time, and the trail says so once', async () => {
+test('a secret that is revoked twice ended the first time, and is recorded once', async () => {
   const [first] = await listCredentials(platform, app.slug)
   const revoked = await revokeCredential(platform, trace, operator, first?.id ?? '')
   const again = await revokeCredential(later(), trace, operator, first?.id ?? '')

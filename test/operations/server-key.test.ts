@@ -20,7 +20,7 @@ const failing = (fault: Error): Platform => {
   return { ...platform, database: Object.assign(Object.create(platform.database), { queries, transaction }) }
 }
 
-test('while the store takes no writes the server starts with a key that is not kept; any other fault stops it', async () => {
+test('while the store takes no writes the server starts with a temporary key; any other fault stops it', async () => {
   const full = failing(refuse('unavailable'))
   const [one, two] = [await openServerKey(full), await openServerKey(full)]
   expect([one.length, Buffer.compare(one, two) === 0]).toEqual([32, false])
@@ -28,7 +28,7 @@ test('while the store takes no writes the server starts with a key that is not k
   await expect(openServerKey(failing(new Error('broken')))).rejects.toThrow('broken')
 })
 
-test('the server makes its key once and keeps it: of starts that race all get the same', async () => {
+test('the server creates its key once, and starts that race get the same key', async () => {
   const keys = await Promise.all(Array.from({ length: 5 }, async () => await openServerKey(platform)))
   for (const key of keys) expect(Buffer.from(key)).toEqual(Buffer.from(serverKeyIn(file)))
   expect(keys[0]).toHaveLength(32)

@@ -21,7 +21,7 @@ const at = (offsetMs: number): Platform => ({
   ...platform,
   clock: { ...platform.clock, now: () => platform.clock.now() + offsetMs },
 })
-/** Signs in and gives the token with the caller that it stands for. */
+/** Signs in and returns the token and its caller. */
 const enter = async (login = user, agent: string | null = null, address = '192.0.2.1') => {
   const { sessionToken } = await signIn(platform, { ...trace, address }, login, { agent, device: null })
   const caller = await authenticateSession(platform, sessionToken)
@@ -37,7 +37,7 @@ const latestEvent = async () => {
   return event
 }
 
-test('a user sees where, when and with what each session was signed in, newest first, and which one asks', async () => {
+test('a user sees the address, time and browser of each session, newest first, and which one is current', async () => {
   const phone = await enter(user, 'Firefox on Android', '2001:db8::7')
   const here = await enter(user)
   const { data, nextCursor } = await listSessions(platform, here.caller, everything)
@@ -63,7 +63,7 @@ test('a user sees where, when and with what each session was signed in, newest f
   expect(JSON.stringify(data)).not.toContain(phone.sessionToken.slice(27))
 })
 
-test('what has ended or expired, and what is of another user, is not in the list', async () => {
+test('the list has no ended or expired sessions and none of another user', async () => {
   const [here, ended, stranger] = [await enter(), await enter(), await enter(await addUser(platform))]
   await endSession(platform, trace, here.caller, ended.caller.sessionKey)
   expect(await keysOf(here.caller)).toEqual([here.caller.sessionKey])
@@ -71,7 +71,7 @@ test('what has ended or expired, and what is of another user, is not in the list
   expect(await keysOf(here.caller, at(12 * 3_600_000))).toEqual([])
 })
 
-test('a long list comes in pages that hold each session once', async () => {
+test('a long list comes in pages without repetition', async () => {
   const all: string[] = []
   for (let count = 0; count < 5; count += 1) all.unshift((await enter()).caller.sessionKey)
   const { caller } = await enter()
@@ -88,7 +88,7 @@ test('a long list comes in pages that hold each session once', async () => {
   })
 })
 
-test('an ended session is refused from then on, others go on, and the audit tells of it once', async () => {
+test('an ended session is refused, the others continue, and the audit records it once', async () => {
   const [here, lost, other] = [await enter(), await enter(), await enter()]
   expect(await endSession(platform, trace, here.caller, lost.caller.sessionKey)).toBe(true)
   expect([await works(here), await works(lost), await works(other)]).toEqual([true, false, true])
@@ -104,7 +104,7 @@ test('an ended session is refused from then on, others go on, and the audit tell
   expect(await latestEvent()).toEqual(event)
 })
 
-test('the session of another user cannot be ended, and is answered like one that does not exist', async () => {
+test('the session of another user cannot be ended, and is refused like one that does not exist', async () => {
   const [here, stranger] = [await enter(), await enter(await addUser(platform))]
   for (const key of [stranger.caller.sessionKey, 'nothing']) {
     await expect(endSession(platform, trace, here.caller, key)).rejects.toMatchObject({ code: 'route_not_found' })
@@ -112,7 +112,7 @@ test('the session of another user cannot be ended, and is answered like one that
   expect(await works(stranger)).toBe(true)
 })
 
-test('ending all others leaves the one that asks, and every session of other users', async () => {
+test('ending all others leaves the current session and those of other users', async () => {
   const stranger = await enter(await addUser(platform))
   const [one, two, here] = [await enter(), await enter(), await enter()]
   expect(await endOtherSessions(platform, trace, here.caller)).toBe(2)
@@ -128,13 +128,13 @@ test('ending all others leaves the one that asks, and every session of other use
   expect(await latestEvent()).toEqual(event)
 })
 
-/** The row of a sign-in with a wrong password. */
+/** The audit event of a sign-in with a wrong password. */
 const refusedSignIn = async (email: string) => {
   await signIn(platform, trace, { email, password: 'wrong password' }).catch(() => undefined)
   return (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })).at(-1)
 }
 
-test('a refused sign-in stands in the trail of its user, where there is one', async () => {
+test('a refused sign-in is in the trail of its user if there is one', async () => {
   const refused = { action: 'session.create', outcome: 'refused', reason: 'invalid_login' }
   expect(await refusedSignIn(user.email)).toMatchObject({ ...refused, actorKind: 'user', actorId: user.id })
   expect(await refusedSignIn('nobody@example.com')).toMatchObject({ ...refused, actorKind: 'anonymous', actorId: null })
