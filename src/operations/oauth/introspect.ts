@@ -1,5 +1,6 @@
 import type { Queries } from '../../../db/database.ts'
 import { isAppTokenLive, isRefreshTokenLive, isUserAccessTokenLive } from '../../domain/token.ts'
+import { andThen, type Awaitable } from '../../domain/awaitable.ts'
 import { grantEndsAt } from '../../domain/grant.ts'
 import { lazyAuditStamp } from '../audit/event.ts'
 import {
@@ -56,38 +57,38 @@ export const introspect = async (
 }
 
 /** A live token of any client. One read at most: the prefix says what kind of token it is. */
-const findLive = async (
+const findLive = (
   q: Queries,
   secret: PresentedSecret,
   client: AuthenticatedClient,
   now: number,
   grantSeconds: number,
-): Promise<TokenFacts | null> => {
+): Awaitable<TokenFacts | null> => {
   switch (secret.kind) {
-    case 'appToken': {
-      const row = await findAppToken(q, secret)
-      if (row === null || !isAppTokenLive(row, now)) return null
-      const { clientId, scopes, createdAt, expiresAt } = row
-      return { kind: 'app_token', subject: clientId, clientId, scope: scopes, issuedAt: createdAt, expiresAt }
-    }
-    case 'userAccessToken': {
-      const row = await findAccessToken(q, secret)
-      if (row === null || !isUserAccessTokenLive(secret.key, row, now)) return null
-      const { clientId, userId, scopes, createdAt, expiresAt } = row
-      return { kind: 'access_token', subject: userId, clientId, scope: scopes, issuedAt: createdAt, expiresAt }
-    }
-    case 'refreshToken': {
-      const row = await findRefreshToken(q, secret)
-      if (row === null || row.grant.appId !== client.appId) return null
-      const { pair, grant, userStatus } = row
-      const { createdAt } = pair
-      const expiresAt = Math.min(pair.refreshExpiresAt, grantEndsAt(grant, grantSeconds))
-      const state = { createdAt, expiresAt, grant, appStatus: client.appStatus, userStatus }
-      if (!isRefreshTokenLive(secret.key, state, now)) return null
-      // The scope is the grant's, which a refresh can ask for again, even if this pair's access token has less.
-      const { clientId, userId, scopes } = grant
-      return { kind: 'refresh_token', subject: userId, clientId, scope: scopes, issuedAt: createdAt, expiresAt }
-    }
+    case 'appToken':
+      return andThen(findAppToken(q, secret), (row) => {
+        if (row === null || !isAppTokenLive(row, now)) return null
+        const { clientId, scopes, createdAt, expiresAt } = row
+        return { kind: 'app_token', subject: clientId, clientId, scope: scopes, issuedAt: createdAt, expiresAt }
+      })
+    case 'userAccessToken':
+      return andThen(findAccessToken(q, secret), (row) => {
+        if (row === null || !isUserAccessTokenLive(secret.key, row, now)) return null
+        const { clientId, userId, scopes, createdAt, expiresAt } = row
+        return { kind: 'access_token', subject: userId, clientId, scope: scopes, issuedAt: createdAt, expiresAt }
+      })
+    case 'refreshToken':
+      return andThen(findRefreshToken(q, secret), (row) => {
+        if (row === null || row.grant.appId !== client.appId) return null
+        const { pair, grant, userStatus } = row
+        const { createdAt } = pair
+        const expiresAt = Math.min(pair.refreshExpiresAt, grantEndsAt(grant, grantSeconds))
+        const state = { createdAt, expiresAt, grant, appStatus: client.appStatus, userStatus }
+        if (!isRefreshTokenLive(secret.key, state, now)) return null
+        // The scope is the grant's, which a refresh can ask for again, even if this pair's access token has less.
+        const { clientId, userId, scopes } = grant
+        return { kind: 'refresh_token', subject: userId, clientId, scope: scopes, issuedAt: createdAt, expiresAt }
+      })
     default:
       return null
   }
