@@ -17,9 +17,9 @@ import {
   webhookEvents,
   webhookSecrets,
 } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
-import { reader, writer } from './reader.ts'
+import { type Connection, given, lazily, only } from './connection.ts'
 import { contains } from './contains.ts'
+import { finder, inserter, reader } from './reader.ts'
 import type { SearchWindow } from './users.ts'
 
 export type App = typeof apps.$inferSelect
@@ -33,24 +33,8 @@ const head = alias(versions, 'head_version')
 
 /** Apps and their clients, one client per environment. */
 export const appQueries = (db: Connection) => {
-  const insert = lazily(() => writer(db.insert(apps).values(everyColumn(apps))))
-  const insertClient = lazily(() => writer(db.insert(clients).values(everyColumn(clients))))
-  const byId = lazily(() =>
-    reader(
-      db
-        .select()
-        .from(apps)
-        .where(eq(apps.id, given('id'))),
-    ),
-  )
-  const bySlug = lazily(() =>
-    reader(
-      db
-        .select()
-        .from(apps)
-        .where(eq(apps.slug, given('slug'))),
-    ),
-  )
+  const byId = finder(db, apps, 'id')
+  const bySlug = finder(db, apps, 'slug')
   const ownedBySlug = lazily(() =>
     reader(
       db
@@ -77,10 +61,10 @@ export const appQueries = (db: Connection) => {
   )
 
   return {
-    insert: (app: App) => insert().run(app),
-    insertClient: (client: Client) => insertClient().run(client),
-    byId: (id: string) => byId().first({ id }),
-    bySlug: (slug: string) => bySlug().first({ slug }),
+    insert: inserter(db, apps),
+    insertClient: inserter(db, clients),
+    byId: (id: string) => byId({ id }),
+    bySlug: (slug: string) => bySlug({ slug }),
     /** The app of this slug, if it belongs to this owner and is not deleted. */
     ownedBySlug: (ownerId: string, slug: string) => ownedBySlug().first({ ownerId, slug }),
     /** The app behind a client ID, with the client's environment. */
@@ -248,5 +232,33 @@ export const deletedAppQueries = (db: Connection) => {
       await db.delete(apps).where(eq(apps.id, id))
       await db.insert(carriedEnds).values({ kind: 'app_deleted', target: id, at, value: null }).onConflictDoNothing()
     },
+  }
+}
+
+/** Registered redirect URIs. Each belongs to one client. */
+export const redirectUriQueries = (db: Connection) => {
+  const find = finder(db, redirectUris, 'uri')
+
+  return {
+    insert: inserter(db, redirectUris),
+    /** Compared byte for byte. */
+    find: (uri: string) => find({ uri }),
+    countOfClient: async (clientId: string) =>
+      (await db.select({ count: count() }).from(redirectUris).where(eq(redirectUris.clientId, clientId)))[0]?.count ??
+      0,
+    remove: async (uri: string, clientId: string) =>
+      (
+        await db
+          .delete(redirectUris)
+          .where(and(eq(redirectUris.uri, uri), eq(redirectUris.clientId, clientId)))
+          .returning({ uri: redirectUris.uri })
+      ).length === 1,
+    listByApp: async (appId: string) =>
+      await db
+        .select({ uri: redirectUris.uri, environment: clients.environment })
+        .from(redirectUris)
+        .innerJoin(clients, eq(clients.id, redirectUris.clientId))
+        .where(eq(clients.appId, appId))
+        .orderBy(asc(redirectUris.uri)),
   }
 }

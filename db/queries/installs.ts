@@ -1,8 +1,8 @@
 import { and, asc, count, desc, eq, gt, isNull, lt, ne, or, sql } from 'drizzle-orm'
 import { apps, installs, resources, users, versions } from '../tables/sqlite.ts'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
-import { reader, writer } from './reader.ts'
+import { type Connection, given, givenLimit, lazily, only } from './connection.ts'
+import { inserter, reader } from './reader.ts'
 
 export type Install = typeof installs.$inferSelect
 type State = Pick<Install, 'approval' | 'state'>
@@ -19,7 +19,6 @@ const heads = alias(versions, 'head_versions')
 
 /** Installs of apps on websites and stores. */
 export const installQueries = (db: Connection) => {
-  const insert = lazily(() => writer(db.insert(installs).values(everyColumn(installs))))
   const hasLive = lazily(() =>
     reader(
       db
@@ -63,7 +62,7 @@ export const installQueries = (db: Connection) => {
       .innerJoin(users, eq(users.id, installs.userId))
 
   return {
-    insert: (install: Install) => insert().run(install),
+    insert: inserter(db, installs),
     /** The install with its website or store. */
     find: async (id: string) =>
       only(

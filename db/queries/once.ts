@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, lt, sql } from 'drizzle-orm'
 import { formTickets, idempotencyKeys } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, lazily } from './connection.ts'
-import { reader, writer } from './reader.ts'
+import { type Connection, given, lazily } from './connection.ts'
+import { inserter, reader, writer } from './reader.ts'
 
 export type KeptOutcome = typeof idempotencyKeys.$inferSelect
 export type IdempotencyScope = Pick<KeptOutcome, 'principal' | 'method' | 'path' | 'key'>
@@ -16,14 +16,14 @@ export const idempotencyQueries = (db: Connection) => {
   )
   const find = lazily(() => reader(db.select().from(idempotencyKeys).where(scope)))
   const remove = lazily(() => writer(db.delete(idempotencyKeys).where(scope)))
-  const insert = lazily(() => writer(db.insert(idempotencyKeys).values(everyColumn(idempotencyKeys))))
+  const insert = inserter(db, idempotencyKeys)
 
   return {
     find: (asked: IdempotencyScope) => find().first({ ...asked }),
     /** Keeps an outcome, instead of an expired one if any, in the transaction of the effect that it reports. */
     keep: async (kept: KeptOutcome) => {
       await remove().run({ ...kept })
-      await insert().run(kept)
+      await insert(kept)
     },
     /** Removes up to `limit` outcomes, each by its whole scope: two callers may have chosen the same key. */
     purge: async (expiredBefore: number, limit: number) => {

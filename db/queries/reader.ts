@@ -5,7 +5,9 @@
  * another engine answers with a promise.
  */
 import type { Awaitable } from '../../src/domain/awaitable.ts'
-import { Column, getTableColumns, is, NoopLogger, Param, Placeholder, Table } from 'drizzle-orm'
+import { and, Column, getTableColumns, is, NoopLogger, Param, Placeholder, sql, Table } from 'drizzle-orm'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { type Connection, everyColumn, given, lazily } from './connection.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -65,6 +67,30 @@ export const writer = (write: Write): Writer => {
   const source: Source = { names: [], values: [] }
   const run = `statement.run(${argumentsSource(prepared, source)})`
   return compile(prepared, source, { run, hasChanged: `return ${run}.changes > 0` }) as Writer // by bun:sqlite's types
+}
+
+/** A function that inserts a whole row into a table. */
+export const inserter = <T extends SQLiteTable>(db: Connection, table: T) => {
+  const insert = lazily(() => writer(db.insert<SQLiteTable>(table).values(everyColumn(table))))
+  return (row: T['$inferSelect']): Awaitable<void> => insert().run(row)
+}
+
+/** A function that finds the row of a table that has the given values in the named columns, which must be unique, or null. */
+export const finder = <T extends SQLiteTable, Name extends keyof T['$inferSelect'] & string>(
+  db: Connection,
+  table: T,
+  ...names: readonly Name[]
+) => {
+  const columns = getTableColumns<SQLiteTable>(table)
+  const find = lazily(() =>
+    reader(
+      db
+        .select()
+        .from<SQLiteTable>(table)
+        .where(and(...names.map((name) => sql`${columns[name]} = ${given(name)}`))),
+    ),
+  )
+  return (values: Pick<T['$inferSelect'], Name>) => find().first(values) as Awaitable<T['$inferSelect'] | null> // by its table
 }
 
 /** The one place that looks behind drizzle's types: its prepared statement keeps these three as plain properties. */

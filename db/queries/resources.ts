@@ -1,27 +1,13 @@
 import { and, asc, eq, gt } from 'drizzle-orm'
 import { resources } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, givenLimit, lazily } from './connection.ts'
-import { reader, writer } from './reader.ts'
+import { type Connection, given, givenLimit, lazily } from './connection.ts'
+import { finder, inserter, reader, writer } from './reader.ts'
 
 export type Resource = typeof resources.$inferSelect
 
 /** Websites and stores. Owner and kind are part of every query. */
 export const resourceQueries = (db: Connection) => {
-  const insert = lazily(() => writer(db.insert(resources).values(everyColumn(resources))))
-  const find = lazily(() =>
-    reader(
-      db
-        .select()
-        .from(resources)
-        .where(
-          and(
-            eq(resources.ownerId, given('ownerId')),
-            eq(resources.kind, given('kind')),
-            eq(resources.slug, given('slug')),
-          ),
-        ),
-    ),
-  )
+  const find = finder(db, resources, 'ownerId', 'kind', 'slug')
   const update = lazily(() =>
     writer(
       db
@@ -61,8 +47,8 @@ export const resourceQueries = (db: Connection) => {
   )
 
   return {
-    insert: (resource: Resource) => insert().run(resource),
-    find: (ownerId: string, kind: Resource['kind'], slug: string) => find().first({ ownerId, kind, slug }),
+    insert: inserter(db, resources),
+    find: (ownerId: string, kind: Resource['kind'], slug: string) => find({ ownerId, kind, slug }),
     update: (id: string, change: Pick<Resource, 'name' | 'status' | 'updatedAt' | 'publishedAt' | 'createdAt'>) =>
       update().run({ id, ...change }),
     /** One owner's resources of a kind, after the slug, by slug. */

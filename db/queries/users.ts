@@ -1,7 +1,7 @@
 import { and, asc, count, desc, eq, gt, inArray, isNotNull, lt, notInArray, or, sql } from 'drizzle-orm'
 import { devices, users } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
-import { reader, writer } from './reader.ts'
+import { type Connection, lazily, only } from './connection.ts'
+import { finder, inserter } from './reader.ts'
 import { contains } from './contains.ts'
 
 export type User = typeof users.$inferSelect
@@ -14,30 +14,15 @@ const isOperator = eq(users.isOperator, sql`1`)
 
 /** People. Their address is stored normalised and is unique. */
 export const userQueries = (db: Connection) => {
-  const insert = lazily(() => writer(db.insert(users).values(everyColumn(users))))
-  const byId = lazily(() =>
-    reader(
-      db
-        .select()
-        .from(users)
-        .where(eq(users.id, given('id'))),
-    ),
-  )
-  const byEmail = lazily(() =>
-    reader(
-      db
-        .select()
-        .from(users)
-        .where(eq(users.email, given('email'))),
-    ),
-  )
+  const byId = finder(db, users, 'id')
+  const byEmail = finder(db, users, 'email')
   const total = lazily(() => db.select({ total: count() }).from(users).prepare())
 
   return {
-    insert: (user: User) => insert().run(user),
-    byId: (id: string) => byId().first({ id }),
+    insert: inserter(db, users),
+    byId: (id: string) => byId({ id }),
     /** `email` is normalised (lower case). */
-    byEmail: (email: string) => byEmail().first({ email }),
+    byEmail: (email: string) => byEmail({ email }),
     /** Everyone, by address. */
     list: async (): Promise<User[]> => await db.select().from(users).orderBy(asc(users.email)),
     count: async () => (await total().execute())[0]?.total ?? 0,

@@ -19,8 +19,8 @@ import {
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { VersionStatus } from '../../src/domain/version.ts'
 import { apps, rollbacks, users, versions } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
-import { reader, writer } from './reader.ts'
+import { type Connection, given, lazily, only } from './connection.ts'
+import { finder, inserter, reader } from './reader.ts'
 
 export type Version = typeof versions.$inferSelect
 /** What an upload sets, and another upload of the same draft replaces. */
@@ -55,23 +55,8 @@ const summaryColumns = {
 
 /** Versions of apps. The app is part of every query but an operator's, so that no app sees another's versions. */
 export const versionQueries = (db: Connection) => {
-  const insert = lazily(() => writer(db.insert(versions).values(everyColumn(versions))))
-  const byId = lazily(() =>
-    reader(
-      db
-        .select()
-        .from(versions)
-        .where(and(eq(versions.appId, given('appId')), eq(versions.id, given('id')))),
-    ),
-  )
-  const byName = lazily(() =>
-    reader(
-      db
-        .select()
-        .from(versions)
-        .where(and(eq(versions.appId, given('appId')), eq(versions.version, given('version')))),
-    ),
-  )
+  const byId = finder(db, versions, 'appId', 'id')
+  const byName = finder(db, versions, 'appId', 'version')
   const active = lazily(() =>
     reader(
       db
@@ -101,9 +86,9 @@ export const versionQueries = (db: Connection) => {
   }
 
   return {
-    insert: (version: Version) => insert().run(version),
-    byId: (appId: string, id: string) => byId().first({ appId, id }),
-    byName: (appId: string, version: string) => byName().first({ appId, version }),
+    insert: inserter(db, versions),
+    byId: (appId: string, id: string) => byId({ appId, id }),
+    byName: (appId: string, version: string) => byName({ appId, version }),
     active: (appId: string) => active().first({ appId }),
     /** Bytes of the artifacts that the app's versions use, each artifact once. */
     artifactBytes: async (appId: string) => await sumOfArtifacts(eq(versions.appId, appId)),

@@ -2,8 +2,8 @@ import { and, asc, count, eq, getTableColumns, gt, inArray, isNull, lte, or, sql
 import type { Environment } from '../../src/domain/app.ts'
 import type { DisabledReason } from '../../src/domain/webhook-delivery.ts'
 import { apps, webhookDeliveries, webhookEndpoints, webhookSecrets } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
-import { reader, writer } from './reader.ts'
+import { type Connection, given, givenLimit, lazily, only } from './connection.ts'
+import { inserter, reader } from './reader.ts'
 
 export type WebhookEndpoint = typeof webhookEndpoints.$inferSelect
 export type WebhookSecret = typeof webhookSecrets.$inferSelect
@@ -54,7 +54,6 @@ export const webhookEndpointQueries = (db: Connection) => {
         .where(and(eq(webhookEndpoints.appId, given('appId')), eq(webhookEndpoints.environment, given('environment')))),
     ),
   )
-  const insertSecret = lazily(() => writer(db.insert(webhookSecrets).values(everyColumn(webhookSecrets))))
 
   return {
     insert: async (endpoint: WebhookEndpoint) => void (await db.insert(webhookEndpoints).values(endpoint)),
@@ -119,7 +118,7 @@ export const webhookEndpointQueries = (db: Connection) => {
       await db.delete(webhookSecrets).where(eq(webhookSecrets.endpointId, id))
       await db.delete(webhookEndpoints).where(eq(webhookEndpoints.id, id))
     },
-    insertSecret: (secret: WebhookSecret) => insertSecret().run(secret),
+    insertSecret: inserter(db, webhookSecrets),
     /** The secrets that are valid now, newest first. */
     liveSecrets: async (endpointId: string, now: number): Promise<WebhookSecret[]> =>
       (

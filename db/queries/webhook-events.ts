@@ -1,8 +1,8 @@
 import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, min, ne } from 'drizzle-orm'
 import { type ToldEvent, webhookBody } from '../../src/domain/webhook-event.ts'
 import { webhookAttempts, webhookDeliveries, webhookEvents } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
-import { reader, writer } from './reader.ts'
+import { type Connection, given, givenLimit, lazily, only } from './connection.ts'
+import { inserter, reader } from './reader.ts'
 
 export type WebhookEvent = typeof webhookEvents.$inferSelect
 export type WebhookDelivery = typeof webhookDeliveries.$inferSelect
@@ -12,8 +12,8 @@ const isNoPing = ne(webhookEvents.kind, 'ping')
 
 /** The outbox: events, and their deliveries to each endpoint. */
 export const webhookEventQueries = (db: Connection) => {
-  const insertEvent = lazily(() => writer(db.insert(webhookEvents).values(everyColumn(webhookEvents))))
-  const insertDelivery = lazily(() => writer(db.insert(webhookDeliveries).values(everyColumn(webhookDeliveries))))
+  const insertEvent = inserter(db, webhookEvents)
+  const insertDelivery = inserter(db, webhookDeliveries)
   const last = lazily(() =>
     reader(
       db
@@ -54,10 +54,10 @@ export const webhookEventQueries = (db: Connection) => {
       const position = ((await last().first({ limit: 1 }))?.position ?? 0) + 1
       const { id, appId, environment, kind } = event
       const body = webhookBody(event, at)
-      await insertEvent().run({ position, id, appId, environment, kind, body, createdAt: at })
+      await insertEvent({ position, id, appId, environment, kind, body, createdAt: at })
       return position
     },
-    putDelivery: (delivery: WebhookDelivery) => insertDelivery().run(delivery),
+    putDelivery: (delivery: WebhookDelivery) => insertDelivery(delivery),
     /** The next event for an endpoint: the oldest of the hundred that have been due longest. */
     nextDue: (endpointId: string, now: number) => nextDue().first({ endpointId, now, among: 100 }),
     find: async (id: string) => only(await db.select().from(webhookEvents).where(eq(webhookEvents.id, id))),
@@ -150,10 +150,8 @@ export type WebhookAttempt = typeof webhookAttempts.$inferSelect
 
 /** Each call of an endpoint and its outcome. */
 export const webhookAttemptQueries = (db: Connection) => {
-  const insert = lazily(() => writer(db.insert(webhookAttempts).values(everyColumn(webhookAttempts))))
-
   return {
-    insert: (attempt: WebhookAttempt) => insert().run(attempt),
+    insert: inserter(db, webhookAttempts),
     /** The attempts at an endpoint before the ID, newest first. */
     pageOfEndpoint: async (endpointId: string, beforeId: string, limit: number): Promise<WebhookAttempt[]> =>
       await db
