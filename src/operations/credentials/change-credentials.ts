@@ -1,4 +1,4 @@
-import type { App, Client, Credential, Queries } from '../../../db/database.ts'
+import type { Credential, Queries } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { graceHours as grace, maximumLiveSecrets } from '../../domain/credential.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
@@ -104,7 +104,8 @@ export const rotateCredential: Operation<Rotation, NewCredentialRecord> = async 
   const stamp = auditStamp(platform, trace, now)
 
   return await decide(platform.database, async (q) => {
-    const { app } = await findClient(q, input.clientId)
+    const found = await q.apps.byClient(input.clientId)
+    if (found === null) return refused(badInput('clientId', 'There is no such client.'))
     // Without a grace period the old secrets end now, so there is no third one. An exposed secret must not wait for a slot.
     const fullness = input.graceHours === 0 ? null : await refusalIfFull(q, input.clientId, now)
     if (fullness !== null) return refused(fullness)
@@ -116,7 +117,7 @@ export const rotateCredential: Operation<Rotation, NewCredentialRecord> = async 
     await announce(q, stamp, {
       actor,
       action: 'credential.rotated',
-      appId: app.id,
+      appId: found.app.id,
       environment,
       target: row.id,
       detail: { replaces: before.map((old) => old.id), graceHours: input.graceHours },
@@ -166,14 +167,4 @@ export const revokeCredential: Operation<string, CredentialRecord> = async (plat
     const after = await q.credentials.find(credentialId)
     return done(credentialRecord(after?.credential ?? found.credential, found.environment, now))
   })
-}
-
-/**
- * The client of this ID, with its app.
- * @throws invalid_request for an unknown ID
- */
-const findClient = async (q: Queries, clientId: string): Promise<{ app: App; client: Client }> => {
-  const found = await q.apps.byClient(clientId)
-  if (found === null) throw badInput('clientId', 'There is no such client.')
-  return found
 }
