@@ -4,7 +4,7 @@ import { DatabaseUnusable } from './database.ts'
 import { inspectSchema, type Migration } from './migrate.ts'
 import { connect, Connection } from './sqlite/connection.ts'
 import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './sqlite/files.ts'
-import { assertPlace } from './sqlite/place.ts'
+import { assertExists, assertPlace } from './sqlite/place.ts'
 import { assertNotMoved } from './sqlite/servable.ts'
 import { startThread } from './sqlite/thread.ts'
 
@@ -20,7 +20,7 @@ type BackupOptions = {
  * @throws DatabaseUnusable if there is none, it is not ours, it has several names, or `to` exists and may not be replaced
  */
 export const backupFile = ({ file, to, replace, migrations }: BackupOptions): void => {
-  if (!existsSync(file)) throw new DatabaseUnusable('missing', `There is no database at ${file}.`)
+  assertExists(file)
   const path = canonicalPath(file)
   assertPlace(path)
   if (inspectSchema(path, migrations) === 'empty') throw new DatabaseUnusable('missing', `${file} is empty.`)

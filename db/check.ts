@@ -8,7 +8,7 @@ import { readAcknowledged } from './sqlite/acknowledged.ts'
 import { Connection } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
 import { canonicalPath, companionsOf, exposures } from './sqlite/files.ts'
-import { furtherNames } from './sqlite/place.ts'
+import { furtherNames, lostSentence } from './sqlite/place.ts'
 import { foreignWalSentence, missingSentence, movedSentence } from './sqlite/servable.ts'
 
 /** A backup has none of the files that belong to a database. */
@@ -20,8 +20,11 @@ export const checkFile = (
   migrations: readonly Migration[],
   kind: Kind = 'database',
 ): readonly string[] => {
-  if (!existsSync(path)) return [`There is no database at ${path}.`]
+  if (!existsSync(path)) return [lostSentence(path) ?? `There is no database at ${path}.`]
   const file = canonicalPath(path)
+  const lost = lostSentence(file)
+  if (lost !== null) return [lost] // before anything is opened
+  if (statSync(file).size === 0) return [`${file} is empty.`]
   const connection = new Connection(file, { readonly: true })
   try {
     connection.run('PRAGMA busy_timeout = 1000')

@@ -8,7 +8,7 @@ import { writeAcknowledged } from './sqlite/acknowledged.ts'
 import { connect, Connection, connectForLooking } from './sqlite/connection.ts'
 import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './sqlite/files.ts'
 import { connectAlone, lockAgainstServers } from './sqlite/lock.ts'
-import { assertPlace } from './sqlite/place.ts'
+import { assertExists, assertPlace } from './sqlite/place.ts'
 import { assertServable, markedAt } from './sqlite/servable.ts'
 import { commitCounted, momentOf, type StoppedOptions, trustedTime } from './stopped.ts'
 
@@ -18,7 +18,7 @@ import { commitCounted, momentOf, type StoppedOptions, trustedTime } from './sto
  * @throws DatabaseUnusable if there is no database, it is outdated, linked, lacks changes or is in use, or `to` exists
  */
 export const moveSqlite = async ({ file, to, migrations, now, event }: StoppedOptions & { readonly to: string }) => {
-  if (!existsSync(file)) throw new DatabaseUnusable('missing', `There is no database at ${file}.`)
+  assertExists(file)
   const database = canonicalPath(file)
   const target = canonicalPath(to)
   if (existsSync(target)) throw new DatabaseUnusable('exists', `${target} exists already and was left as it is.`)

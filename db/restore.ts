@@ -12,7 +12,7 @@ import { connect, Connection } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
 import { assertNotMoved } from './sqlite/servable.ts'
 import { commitCounted, momentOf, type StoppedOptions } from './stopped.ts'
-import { assertPlace } from './sqlite/place.ts'
+import { assertReplaceable } from './sqlite/place.ts'
 import { canonicalPath, createPrivately, syncFile, syncFolderOf } from './sqlite/files.ts'
 import { lockAgainstServers } from './sqlite/lock.ts'
 
@@ -50,7 +50,7 @@ export const restoreSqlite = async (options: RestoreOptions): Promise<Restored> 
   options.progress('check')
   assertRestorable(options)
   const database = canonicalPath(options.file)
-  assertPlace(database)
+  assertReplaceable(database)
   const lock = lockAgainstServers(database)
   try {
     removeLeftovers(database, options.backup)

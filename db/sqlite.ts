@@ -21,7 +21,7 @@ import { Checkpointer } from './sqlite/checkpointer.ts'
 import { CommitQueue } from './sqlite/commit-queue.ts'
 import { connect, readCount, ReadingConnection, useWal, WritingConnection } from './sqlite/connection.ts'
 import { assertPrivate, canonicalPath, companionsOf, createPrivately, FileGuard, syncFolderOf } from './sqlite/files.ts'
-import { assertPlace } from './sqlite/place.ts'
+import { assertPlace, lostSentence } from './sqlite/place.ts'
 import { Room, withRoom } from './sqlite/room.ts'
 import { type ServerLock, takeServerLock } from './sqlite/lock.ts'
 import { WalSync } from './sqlite/wal-sync.ts'
@@ -64,7 +64,8 @@ const walFrameBytes = 4_096 + 24
  */
 export const openSqlite = async <Q>(options: SqliteOptions<Q>): Promise<Store<Q>> => {
   if (!options.migrate && !existsSync(options.file)) {
-    throw new DatabaseUnusable('missing', `There is no database at ${options.file}: run migrate or serve first.`)
+    const sentence = `There is no database at ${options.file}: run migrate or serve first.`
+    throw new DatabaseUnusable('missing', lostSentence(options.file) ?? sentence)
   }
   const file = canonicalPath(options.file)
   assertPlace(file)

@@ -1,13 +1,12 @@
-import { existsSync } from 'node:fs'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
-import { DatabaseUnusable, type Queries, type WriteEvent } from './database.ts'
+import { type Queries, type WriteEvent } from './database.ts'
 import { migrate, type Migration } from './migrate.ts'
 import { createQueries } from './queries/index.ts'
 import { readAcknowledged, readKeptTime, writeAcknowledged } from './sqlite/acknowledged.ts'
 import { type Connection, laterCount, nextCount, readCount } from './sqlite/connection.ts'
 import { canonicalPath } from './sqlite/files.ts'
 import { connectAlone, lockAgainstServers } from './sqlite/lock.ts'
-import { assertPlace } from './sqlite/place.ts'
+import { assertExists, assertPlace } from './sqlite/place.ts'
 
 export type StoppedOptions = {
   readonly file: string
@@ -29,7 +28,7 @@ export const changeStopped = async <T extends { readonly at: number }>(
   assertUsable: (database: string) => void,
   change: (stopped: Stopped) => Promise<T>,
 ): Promise<T> => {
-  if (!existsSync(file)) throw new DatabaseUnusable('missing', `There is no database at ${file}.`)
+  assertExists(file)
   const database = canonicalPath(file)
   assertPlace(database)
   const lock = lockAgainstServers(database)

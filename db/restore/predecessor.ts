@@ -1,4 +1,4 @@
-import { existsSync, linkSync, rmSync } from 'node:fs'
+import { existsSync, linkSync, rmSync, statSync } from 'node:fs'
 import { DatabaseUnusable } from '../database.ts'
 import { applicationId } from '../migrate.ts'
 import { connectForLooking, type Connection } from '../sqlite/connection.ts'
@@ -20,6 +20,7 @@ export type Predecessor = 'read' | 'stranger' | 'unreadable' | 'missing'
  */
 export const holdPredecessor = (connection: Connection, database: string): Predecessor => {
   if (!existsSync(database)) return 'missing'
+  if (statSync(database).size === 0) return 'unreadable' // to open it would delete the WAL, which is kept
   try {
     if (isUnderForeignWal(database)) return 'unreadable'
     connection.run('ATTACH ? AS present', [database])
@@ -90,8 +91,8 @@ const isStranger = (connection: Connection): boolean =>
     WHERE id NOT IN (SELECT id FROM present.audit_events)`) === 1
 
 /**
- * Gives the predecessor a second name, so that it never is without one. Companions that could not be folded in must not
- * stay: SQLite would apply them to whatever has the name.
+ * Gives the predecessor a second name before it loses the first, and returns it; if only companions are left, the name of the
+ * first of them. Companions that could not be folded in are moved: SQLite would apply them to the next file of that name.
  */
 export const keepPredecessor = (database: string, held: Predecessor, at: number): string | null => {
   const kept = keptName(database, at)
@@ -102,5 +103,6 @@ export const keepPredecessor = (database: string, held: Predecessor, at: number)
   syncFolderOf(database)
   for (const companion of companions) rmSync(companion)
   if (held !== 'read') rmSync(shm, { force: true })
-  return names.length === 0 ? null : kept
+  const [first] = names
+  return first === undefined ? null : kept + first.slice(database.length)
 }

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseUnusable } from '../database.ts'
 import { companionsOf } from './files.ts'
@@ -9,6 +9,12 @@ import { companionsOf } from './files.ts'
  * @throws DatabaseUnusable with what to do, or an error with `code` EACCES and `path` for a file of another user
  */
 export const assertPlace = (file: string): void => {
+  assertNotLost(file)
+  assertReplaceable(file)
+}
+
+/** The same for a command that replaces the database, which may be lost. @throws as `assertPlace` */
+export const assertReplaceable = (file: string): void => {
   assertOneName(file)
   assertNotMountedAlone(file)
   const { wal, shm, lock, acknowledged } = companionsOf(file)
@@ -16,6 +22,36 @@ export const assertPlace = (file: string): void => {
     const found = lstatSync(path, { throwIfNoEntry: false })
     if (found !== undefined) assertOurs(path, found)
   }
+}
+
+/** @throws DatabaseUnusable ('missing') if there is no file, for a command that never creates one */
+export const assertExists = (file: string): void => {
+  if (existsSync(file)) return
+  assertNotLost(file)
+  throw new DatabaseUnusable('missing', `There is no database at ${file}.`)
+}
+
+const assertNotLost = (file: string): void => {
+  const sentence = lostSentence(file)
+  if (sentence !== null) throw new DatabaseUnusable('missing', sentence)
+}
+
+/**
+ * A sentence if a database is gone, or its file is empty, although its companions are there. A new file in its place, or one
+ * look at an empty one, makes SQLite delete the WAL, with every acknowledged commit that is only there. Neither companion is
+ * made before the file has content, so they are looked at first: another process may be making them all.
+ */
+export const lostSentence = (file: string): string | null => {
+  const { wal, acknowledged } = companionsOf(file)
+  const left = [wal, acknowledged].filter((path) => existsSync(path))
+  const found = left.length === 0 ? undefined : statSync(file, { throwIfNoEntry: false })
+  if (left.length === 0 || (found !== undefined && (found.size > 0 || !found.isFile()))) return null
+  const verb = left.length === 1 ? 'is' : 'are'
+  return (
+    `${file} is ${found === undefined ? 'missing' : 'empty'}, but ${left.join(' and ')} of a database ${verb} still there: ` +
+    'put the file of that database back, restore a backup with app-platform restore FILE, or, to start without its data, ' +
+    `remove ${left.join(' and ')}.`
+  )
 }
 
 const readAndWrite = 0o600

@@ -161,8 +161,8 @@ test('a counter that cannot be read does not revive what was revoked: the server
     copyFileSync(backup, desk.file)
     for (const suffix of ['-wal', '-shm']) rmSync(desk.file + suffix, { force: true })
     writeFileSync(`${desk.file}.acknowledged`, content)
-    for (const words of [['serve', '--port', '0'], ['migrate'], ['user', 'list'], ['check']]) {
-      const refusal = await desk.run(words)
+    const commands = [['serve', '--port', '0'], ['migrate'], ['user', 'list'], ['check']]
+    for (const refusal of await Promise.all(commands.map(async (words) => await desk.run(words)))) {
       expect(refusal).toMatchObject({ exitCode: 1, stdout: '' })
       expect(refusal.stderr).toContain('.acknowledged cannot be read')
       expect(refusal.stderr).toContain('app-platform recover --accept-loss')

@@ -70,9 +70,11 @@ const showStep = (step: RestoreStep): void => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${stepTexts[step]}`)
 }
 
-const restoredText = ({ database, keptAs, ended, carriedOver, kept }: Restored): readonly string[] => [
+const restoredText = ({ database, predecessor, keptAs, ended, carriedOver, kept }: Restored): readonly string[] => [
   `Restored ${database}.`,
-  keptAs === null ? 'There was no database before.' : `What was there is kept as ${keptAs}.`,
+  keptAs === null
+    ? 'There was no database before.'
+    : `${predecessor === 'missing' ? 'The database was missing. Its write-ahead log' : 'What was there'} is kept as ${keptAs}.`,
   'Every token, code, grant and session issued before has ended; of those in the backup these were still alive: ' +
     `app tokens ${ended.appTokens}, grants ${ended.grants}, sessions ${ended.sessions}, embedded sessions ${ended.embeddedSessions}.`,
   ...(carriedOver === null

@@ -97,10 +97,6 @@ describe('a store that was killed', () => {
     'whose WAL is cut short': () => truncateSync(wal, statSync(wal).size - frameSize),
     'whose WAL is empty': () => truncateSync(wal, 0),
     'whose WAL is gone': () => rmSync(wal),
-    'that is gone itself': () => {
-      rmSync(wal)
-      rmSync(file)
-    },
   }
   test.each(Object.keys(losses))('and %s is not opened, by nobody, and is left as it was', async (loss) => {
     await putBack()
