@@ -16,43 +16,38 @@ export interface Store<Q> {
   readonly queries: Q
 
   /**
-   * Serializable; resolves once the change would survive a power cut, rejects with what `work` threw (and then nothing
-   * of it was kept) or with `unavailable`. `work` awaits nothing but its queries and may be run again: no clock, no
-   * chance, no hashing inside. On a full disk all are refused but those that end access, which may use what room was
-   * kept for them; what they found instead is not kept there.
+   * Serializable. Resolves once the change would survive a power cut; rejects with the error that `work` threw, and then nothing
+   * of it was kept, or with `unavailable`. `work` awaits nothing but its queries and may run again, because of another
+   * transaction that failed: no clock, no randomness, no hashing, no counting and no logging in it. On a full disk only
+   * transactions that end access are accepted. They use the reserved space, and are undone if they ended none.
    */
   transaction<T>(work: (queries: Q) => Awaitable<T>, options?: TransactionOptions<T>): Promise<T>
 
-  /** Whether a transaction could succeed now, and if not, why, in a sentence for the operator. */
+  /** Whether a transaction could succeed now, and if not, the reason in a sentence for the operator. */
   health(): StoreHealth
 
   statistics(): StoreStatistics
 
-  /** The latest time that was kept by `keepTime`; null when there is none. */
+  /** The latest time that `keepTime` kept; null if there is none. */
   keptTime(): number | null
 
-  /**
-   * Keeps the time, in epoch milliseconds, with the data: within a second, at next to no cost and without a promise. What
-   * must not be forgotten is kept by a transaction.
-   */
+  /** Keeps the time, in epoch milliseconds, with the data, within a second and at almost no cost, but without a guarantee. */
   keepTime(at: number): void
 
-  /**
-   * What is wrong with the file, in plain sentences; nothing is an empty list. Reads every page: not for a busy server.
-   */
+  /** What is wrong with the file, in plain sentences. Reads every page, so it is not for a busy server. */
   check(): Promise<readonly string[]>
 
   /**
-   * One consistent private copy, complete or absent. Throws `DatabaseUnusable` when `to` exists and may not be
-   * replaced.
+   * Writes one consistent private copy, which is complete or absent.
+   * @throws DatabaseUnusable if `to` exists and may not be replaced
    */
   backup(to: string, options?: { readonly replace?: boolean }): Promise<void>
 
-  /** Finishes what is queued, then lets go of the file. Later transactions are refused. */
+  /** Finishes the queued transactions, then closes the file. Later transactions are refused. */
   close(): Promise<void>
 }
 
-/** An event that a command on a stopped database leaves in the audit. `idAt` is the time in its ID, which gives its place. */
+/** Builds the audit row of a command on a stopped database. `idAt` is the time in its ID, which gives its place in the audit. */
 export type WriteEvent = (
   moment: { readonly at: number; readonly idAt: number },
   facts: {
@@ -65,14 +60,11 @@ export type WriteEvent = (
 ) => AuditEvent
 
 export type TransactionOptions<T> = {
-  /** Of a transaction that is there to end access: whether it came to that. */
+  /** Set for a transaction that is meant to end access. Returns whether it did. */
   readonly endsAccess?: (value: T) => boolean
 }
 
-/**
- * What keeps the store from taking writes: `failed` until a restart, `full` until there is room, `locked` while another
- * program holds the write lock.
- */
+/** Why the store takes no writes: `failed` until a restart, `full` until there is room, `locked` while another program writes. */
 export type StoreProblem = 'failed' | 'full' | 'locked'
 
 export type StoreHealth =
@@ -80,7 +72,7 @@ export type StoreHealth =
   | {
       readonly writable: false
       readonly problem: StoreProblem
-      /** What is the matter and what to do. */
+      /** What is wrong and what to do. */
       readonly reason: string
     }
 
@@ -90,9 +82,9 @@ export type StoreStatistics = {
   readonly commits: number
   readonly databaseBytes: number
   readonly walBytes: number
-  /** As `health` says. */
+  /** As in `health`. */
   readonly writable: boolean
-  /** Bytes that this process may still write to the disk of the database; null when the disk does not say. */
+  /** Bytes that this process may still write to the disk of the database; null if unknown. */
   readonly freeDiskBytes: number | null
   /** How often a transaction could not begin because another process was writing. */
   readonly lockWaits: number
