@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, getTableColumns, gt, inArray, isNull, lte } from 'drizzle-orm'
-import { apps, authorizationCodes, grants, tokenPairs, users } from '../tables/sqlite.ts'
+import { apps, authorizationCodes, grants, redirectUris, tokenPairs, users } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
 import { oldestKey } from './oldest-key.ts'
 import { reader, writer } from './reader.ts'
@@ -40,10 +40,16 @@ export const grantQueries = (db: Connection) => {
   const findCode = lazily(() =>
     reader(
       db
-        .select({ code: getTableColumns(authorizationCodes), grant: getTableColumns(grants), userStatus: users.status })
+        .select({
+          code: getTableColumns(authorizationCodes),
+          grant: getTableColumns(grants),
+          userStatus: users.status,
+          redirectClientId: redirectUris.clientId,
+        })
         .from(authorizationCodes)
         .innerJoin(grants, eq(grants.id, authorizationCodes.grantId))
         .innerJoin(users, eq(users.id, grants.userId))
+        .leftJoin(redirectUris, eq(redirectUris.uri, authorizationCodes.redirectUri))
         .where(eq(authorizationCodes.key, given('key'))),
     ),
   )
@@ -139,7 +145,10 @@ export const grantQueries = (db: Connection) => {
     insertCode: (code: AuthorizationCode) => insertCode().run(code),
     insertPair: (pair: TokenPair) => insertPair().run(pair),
     byId: async (id: string) => only(await byId().execute({ id })),
-    /** A code, spent or not, with its grant and what the grant depends on; one read. */
+    /**
+     * A code, spent or not, with its grant, what the grant depends on, and the client that its redirect URI is registered
+     * for now (null for none); one read.
+     */
     findCode: (key: string) => findCode().first({ key }),
     /** A token pair, spent or not, with its grant and what the grant depends on; one read. */
     findPair: (key: string) => findPair().first({ key }),

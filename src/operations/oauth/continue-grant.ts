@@ -6,19 +6,18 @@
  * spent last by a conditional update. So of any number of racing calls exactly one wins, and a call that fails a check
  * spends nothing.
  */
-import { createHash } from 'node:crypto'
-import type { AuthorizationCode, Grant, Queries, TokenPair } from '../../../db/database.ts'
+import type { AuthorizationCode, Grant, Queries } from '../../../db/database.ts'
 import { andThen, type Awaitable } from '../../domain/awaitable.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
-import { decideContinuation, grantEndsAt, retryWindowMs } from '../../domain/grant.ts'
-import { asRowKey, rowKey } from '../../domain/identifier.ts'
+import { decideContinuation, grantEndsAt } from '../../domain/grant.ts'
+import { asRowKey } from '../../domain/identifier.ts'
 import { isValidAt } from '../../domain/lifetimes.ts'
 import { verifierMatches } from '../../domain/pkce.ts'
 import { redirectUriMatches } from '../../domain/registered-url.ts'
 import { formatScope, isSubset, type ParsedScope, parseScope, parseStoredScope } from '../../domain/scope.ts'
 import { type ParsedSecret, parseSecret, sameHash } from '../../domain/secret.ts'
 import type { UserStatus } from '../../domain/user.ts'
-import { auditEvent, lazyAuditStamp } from '../audit/event.ts'
+import { auditEvent, type AuditStamp, lazyAuditStamp } from '../audit/event.ts'
 import {
   type AuthenticatedClient,
   authenticateClient,
@@ -32,7 +31,7 @@ import { counted, type CountedRefusal, type Decision, done, settle } from '../de
 import { findAuthorizationCode, findRefreshToken } from '../find-token.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { announce } from '../webhooks/events.ts'
-import { derivePair, type IssuedTokens, issuedTokens, type MintedPair, mintPair } from './token-pair.ts'
+import { derivePair, grantStep, type IssuedTokens, issuedTokens, pairRow, prepareNext } from './token-pair.ts'
 
 type CodeExchange = ClientCredentials & {
   readonly code: string
@@ -106,7 +105,7 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
   const { action, kind } = presented
   const presentedClient = presentClient(presented.client)
   const secret = parseSecret(kind === 'refresh_token' ? 'refreshToken' : 'authorizationCode', presented.secret)
-  const next = prepareNext(platform, presented, now)
+  const next = prepareNext(platform, presented.secret, presented.retryIdentity, now)
   const stamp = lazyAuditStamp(platform, trace, now)
 
   const outcome = await platform.database.transaction(
@@ -116,23 +115,11 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
       if (client.appStatus !== 'active') return refuseKnownClient(client, action, refuse('app_inactive'))
 
       const found = secret === null ? null : await find(q, presented, secret)
-      if (secret === null || found === null)
+      if (secret === null || found === null) {
         return counted(refuse('invalid_grant'), { ...trailOf(client, null), action })
-
+      }
       const { grant } = found
-      const refuseWith = async (fault: PlatformError) => {
-        // A failed attempt of its own client closes the retry window (contract section 3).
-        if (grant.clientId === client.clientId && grant.retryKey !== null) await q.grants.closeRetry(grant.id)
-        return counted(fault, { ...trailOf(client, grant), action })
-      }
-      // A spent secret came back: whoever holds it may hold the rest of the family (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
-      const endFamily = async (): Promise<Reused> => {
-        await q.grants.revoke(grant.id, now)
-        const detail = { presented: kind, revoked: true }
-        const facts = { action: 'grant.reuse_detected', refusedWith: 'invalid_grant', detail } as const
-        await announce(q, stamp(), { ...trailOf(client, grant), ...facts })
-        return { kind: 'reused' }
-      }
+      const attempt = { q, client, grant, presented, stamp, now }
       const endsAt = grantEndsAt(grant, platform.lifetimes.grant)
       const claim = {
         key: secret.key,
@@ -142,22 +129,17 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
         fingerprint: next.retry?.fingerprint ?? null,
       }
       const decision = decideContinuation(grant, claim, now)
-      if (decision.kind === 'refused') return await refuseWith(refuse('invalid_grant'))
-      if (decision.kind === 'reused') return await endFamily()
-      if (decision.kind === 'replay') {
-        const current = await q.grants.findPair(grant.currentKey)
-        const pair = derivePair(asRowKey(grant.currentKey), presented.secret, decision.salt)
-        if (current === null || !isPairOf(current.pair, pair)) return await refuseWith(refuse('invalid_grant'))
-        await q.audit.insert(auditEvent(stamp(), { ...trailOf(client, grant), action: `${action}.repeated` }))
-        return done(issuedTokens(pair, current.pair, grant, now))
-      }
+      if (decision.kind === 'refused') return await refuseGrant(attempt, refuse('invalid_grant'))
+      if (decision.kind === 'reused') return await endFamily(attempt)
+      if (decision.kind === 'replay') return await repeatAnswer(attempt, decision.salt)
       decision.kind satisfies 'continue'
 
-      const fault = await faultOf(q, presented, found)
-      if (fault !== null) return await refuseWith(fault)
+      const fault = faultOf(presented, found)
+      if (fault !== null) return await refuseGrant(attempt, fault)
 
       const row = pairRow(next, grant, scopesOf(presented, grant), endsAt, secret.key, trace, now)
-      if (!(await q.grants.advance(grant.id, secret.key, grantStep(next, row, now)))) return await endFamily()
+      // Spends the secret. False if another call has spent it since it was read.
+      if (!(await q.grants.advance(grant.id, secret.key, grantStep(next, row, now)))) return await endFamily(attempt)
       await q.grants.insertPair(row)
       await recordUse(q, client, now)
       return done(issuedTokens(next.pair, row, grant, now))
@@ -182,6 +164,8 @@ type Found = {
   readonly expiresAt: number
   /** Null for a refresh token. */
   readonly code: AuthorizationCode | null
+  /** The client that the code's redirect URI is registered for now; null for none. */
+  readonly redirectClientId: string | null
 }
 
 const find = (q: Queries, { kind }: Presented, secret: ParsedSecret): Awaitable<Found | null> =>
@@ -189,16 +173,64 @@ const find = (q: Queries, { kind }: Presented, secret: ParsedSecret): Awaitable<
     ? andThen(findRefreshToken(q, secret), (found) => {
         if (found === null) return null
         const { grant, userStatus, pair } = found
-        return { grant, userStatus, createdAt: pair.createdAt, expiresAt: pair.refreshExpiresAt, code: null }
+        return {
+          grant,
+          userStatus,
+          createdAt: pair.createdAt,
+          expiresAt: pair.refreshExpiresAt,
+          code: null,
+          redirectClientId: null,
+        }
       })
     : andThen(findAuthorizationCode(q, secret), (found) => {
         if (found === null) return null
-        const { grant, userStatus, code } = found
-        return { grant, userStatus, createdAt: grant.createdAt, expiresAt: code.expiresAt, code }
+        const { grant, userStatus, code, redirectClientId } = found
+        return { grant, userStatus, createdAt: grant.createdAt, expiresAt: code.expiresAt, code, redirectClientId }
       })
 
+/** An authenticated client with a genuine secret, in the transaction that decides what becomes of it. */
+type GrantAttempt = {
+  readonly q: Queries
+  readonly client: AuthenticatedClient
+  readonly grant: Grant
+  readonly presented: Presented
+  readonly stamp: () => AuditStamp
+  readonly now: number
+}
+
+/** Refuses without spending anything. A refused attempt of the grant's own client closes the retry window (contract section 3). */
+const refuseGrant = async (attempt: GrantAttempt, fault: PlatformError): Promise<CountedRefusal> => {
+  const { q, client, grant, presented } = attempt
+  if (grant.clientId === client.clientId && grant.retryKey !== null) await q.grants.closeRetry(grant.id)
+  return counted(fault, { ...trailOf(client, grant), action: presented.action })
+}
+
+/** A spent secret ends its grant: whoever holds it may hold the current one too (RFC 6749 §4.1.2, RFC 9700 §4.14.2). */
+const endFamily = async ({ q, client, grant, presented, stamp, now }: GrantAttempt): Promise<Reused> => {
+  await q.grants.revoke(grant.id, now)
+  const detail = { presented: presented.kind, revoked: true }
+  const facts = { action: 'grant.reuse_detected', refusedWith: 'invalid_grant', detail } as const
+  await announce(q, stamp(), { ...trailOf(client, grant), ...facts })
+  return { kind: 'reused' }
+}
+
+/** The same tokens again, derived from the presented secret. They must match the stored hashes. */
+const repeatAnswer = async (
+  attempt: GrantAttempt,
+  salt: Uint8Array,
+): Promise<Decision<IssuedTokens> | CountedRefusal> => {
+  const { q, client, grant, presented, stamp, now } = attempt
+  const row = (await q.grants.findPair(grant.currentKey))?.pair
+  const pair = derivePair(asRowKey(grant.currentKey), presented.secret, salt)
+  if (row === undefined || !sameHash(pair.accessHash, row.accessHash) || !sameHash(pair.refreshHash, row.refreshHash)) {
+    return await refuseGrant(attempt, refuse('invalid_grant'))
+  }
+  await q.audit.insert(auditEvent(stamp(), { ...trailOf(client, grant), action: `${presented.action}.repeated` }))
+  return done(issuedTokens(pair, row, grant, now))
+}
+
 /** The last checks: what the request says about the secret. */
-const faultOf = (q: Queries, presented: Presented, { grant, code }: Found): Awaitable<PlatformError | null> => {
+const faultOf = (presented: Presented, { grant, code, redirectClientId }: Found): PlatformError | null => {
   if (presented.kind === 'refresh_token') {
     const { asked } = presented
     if (asked === null) return null
@@ -207,13 +239,11 @@ const faultOf = (q: Queries, presented: Presented, { grant, code }: Found): Awai
   }
   const isRight =
     code !== null &&
+    // The redirect URI may have been removed since the code was issued.
+    redirectClientId === grant.clientId &&
     redirectUriMatches(code.redirectUri, presented.redirectUri) &&
     verifierMatches(presented.codeVerifier, code.codeChallenge)
-  if (!isRight) return refuse('invalid_grant')
-  // The redirect URI may have been removed since the code was issued.
-  return andThen(q.redirectUris.find(code.redirectUri), (registered) =>
-    registered?.clientId === grant.clientId ? null : refuse('invalid_grant'),
-  )
+  return isRight ? null : refuse('invalid_grant')
 }
 
 /** The scopes of the access token. */
@@ -221,62 +251,6 @@ const scopesOf = (presented: Presented, grant: Grant): string =>
   presented.kind === 'refresh_token' && presented.asked?.kind === 'scopes'
     ? formatScope(presented.asked.scopes)
     : grant.scopes
-
-/** What is issued if the request wins, made before the transaction. */
-type Next = {
-  readonly pair: MintedPair
-  readonly accessExpiresAt: number
-  readonly refreshExpiresAt: number
-  /** What the grant remembers for a minute so that the client can ask again for a lost answer. No token is stored. */
-  readonly retry: { readonly salt: Uint8Array; readonly fingerprint: Uint8Array } | null
-}
-
-const prepareNext = (platform: Platform, { secret, retryIdentity }: Presented, now: number): Next => {
-  const accessExpiresAt = now + platform.lifetimes.accessToken * 1000
-  const refreshExpiresAt = now + platform.lifetimes.refreshToken * 1000
-  if (retryIdentity === null) return { accessExpiresAt, refreshExpiresAt, pair: mintPair(platform, now), retry: null }
-  const salt = platform.random.bytes(32)
-  const fingerprint = createHash('sha256').update(retryIdentity).digest()
-  const pair = derivePair(rowKey(platform.random.uuid(now)), secret, salt)
-  return { accessExpiresAt, refreshExpiresAt, pair, retry: { salt, fingerprint } }
-}
-
-/** The row of the new pair. Nothing that is issued outlives its grant. */
-const pairRow = (
-  { pair, accessExpiresAt, refreshExpiresAt }: Next,
-  grant: Grant,
-  scopes: string,
-  endsAt: number,
-  previousKey: string,
-  { requestId, address }: Trace,
-  now: number,
-): TokenPair => ({
-  key: pair.key,
-  grantId: grant.id,
-  previousKey,
-  accessHash: pair.accessHash,
-  refreshHash: pair.refreshHash,
-  scopes,
-  createdAt: now,
-  accessExpiresAt: Math.min(accessExpiresAt, endsAt),
-  refreshExpiresAt: Math.min(refreshExpiresAt, endsAt),
-  requestId,
-  address,
-})
-
-/** How the grant moves on to the new pair. */
-const grantStep = ({ pair, retry }: Next, row: TokenPair, now: number) => ({
-  currentKey: pair.key,
-  expiresAt: Math.max(row.accessExpiresAt, row.refreshExpiresAt),
-  retryKey: retry === null ? null : row.previousKey,
-  retrySalt: retry?.salt ?? null,
-  retryFingerprint: retry?.fingerprint ?? null,
-  retryUntil: retry === null ? null : now + retryWindowMs,
-})
-
-/** Whether a derived pair is the one that was issued. */
-const isPairOf = (row: TokenPair, pair: MintedPair): boolean =>
-  sameHash(pair.accessHash, row.accessHash) && sameHash(pair.refreshHash, row.refreshHash)
 
 /** Whose audit trail an event belongs to. Another client's grant is not named in this client's trail. */
 const trailOf = (client: AuthenticatedClient, grant: Grant | null) => ({

@@ -1,10 +1,12 @@
+import { createHash } from 'node:crypto'
 import type { Grant, TokenPair } from '../../../db/database.ts'
+import { retryWindowMs } from '../../domain/grant.ts'
 import { rowKey, type RowKey } from '../../domain/identifier.ts'
 import { deriveSecretDigits, hashSecret, mintSecret, secretDigits, type SecretHash } from '../../domain/secret.ts'
-import type { Platform } from '../platform.ts'
+import type { Platform, Trace } from '../platform.ts'
 
 /** An access token and its refresh token, minted together. They share one row and its key. */
-export type MintedPair = {
+type MintedPair = {
   readonly key: RowKey
   readonly accessToken: string
   readonly accessHash: SecretHash
@@ -25,7 +27,7 @@ const pairFrom = (key: RowKey, accessDigits: string, refreshDigits: string): Min
 }
 
 /** A random pair. */
-export const mintPair = (platform: Platform, now: number): MintedPair =>
+const mintPair = (platform: Platform, now: number): MintedPair =>
   pairFrom(
     rowKey(platform.random.uuid(now)),
     platform.random.digits(secretDigits),
@@ -39,6 +41,63 @@ export const derivePair = (key: RowKey, presentedSecret: string, salt: Uint8Arra
     deriveSecretDigits(presentedSecret, salt, 'access'),
     deriveSecretDigits(presentedSecret, salt, 'refresh'),
   )
+
+/** What is issued if the request wins, made before the transaction. */
+type NextPair = {
+  readonly pair: MintedPair
+  readonly accessExpiresAt: number
+  readonly refreshExpiresAt: number
+  /** What the grant remembers for a minute so that the client can ask again for a lost answer. No token is stored. */
+  readonly retry: { readonly salt: Uint8Array; readonly fingerprint: Uint8Array } | null
+}
+
+export const prepareNext = (
+  platform: Platform,
+  secret: string,
+  retryIdentity: string | null,
+  now: number,
+): NextPair => {
+  const accessExpiresAt = now + platform.lifetimes.accessToken * 1000
+  const refreshExpiresAt = now + platform.lifetimes.refreshToken * 1000
+  if (retryIdentity === null) return { accessExpiresAt, refreshExpiresAt, pair: mintPair(platform, now), retry: null }
+  const salt = platform.random.bytes(32)
+  const fingerprint = createHash('sha256').update(retryIdentity).digest()
+  const pair = derivePair(rowKey(platform.random.uuid(now)), secret, salt)
+  return { accessExpiresAt, refreshExpiresAt, pair, retry: { salt, fingerprint } }
+}
+
+/** The row of the new pair. Nothing that is issued outlives its grant. */
+export const pairRow = (
+  { pair, accessExpiresAt, refreshExpiresAt }: NextPair,
+  grant: Grant,
+  scopes: string,
+  endsAt: number,
+  previousKey: string,
+  { requestId, address }: Trace,
+  now: number,
+): TokenPair => ({
+  key: pair.key,
+  grantId: grant.id,
+  previousKey,
+  accessHash: pair.accessHash,
+  refreshHash: pair.refreshHash,
+  scopes,
+  createdAt: now,
+  accessExpiresAt: Math.min(accessExpiresAt, endsAt),
+  refreshExpiresAt: Math.min(refreshExpiresAt, endsAt),
+  requestId,
+  address,
+})
+
+/** How the grant moves on to the new pair. */
+export const grantStep = ({ pair, retry }: NextPair, row: TokenPair, now: number) => ({
+  currentKey: pair.key,
+  expiresAt: Math.max(row.accessExpiresAt, row.refreshExpiresAt),
+  retryKey: retry === null ? null : row.previousKey,
+  retrySalt: retry?.salt ?? null,
+  retryFingerprint: retry?.fingerprint ?? null,
+  retryUntil: retry === null ? null : now + retryWindowMs,
+})
 
 /** The answer to an exchange or refresh. */
 export type IssuedTokens = {
