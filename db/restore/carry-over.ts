@@ -1,5 +1,6 @@
 import type { Connection } from '../sqlite/connection.ts'
-import { type CarriedOver, ends, type Told, unread } from './ends.ts'
+import type { CarriedOver, Told } from './end.ts'
+import { ends, unread } from './ends.ts'
 
 /** What the predecessor knew. */
 export type Knowledge = {
