@@ -192,37 +192,35 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
   'return app.developmentVersionId === null ? null : await q.versions.byId(app.id, app.developmentVersionId)': {
     'never: app.developmentVersionId === null': 'no version has no ID',
   },
-  '!sameHash(pair.accessHash, current.pair.accessHash) ||': {
-    'left out: !sameHash(pair.accessHash, current.pair.accessHash)':
-      'both tokens come from one salt: where one differs, both do',
-  },
-  '!sameHash(pair.refreshHash, current.pair.refreshHash)': {
-    'left out: !sameHash(pair.refreshHash, current.pair.refreshHash)':
-      'both tokens come from one salt: where one differs, both do',
-  },
-  'if (grant?.clientId === client.clientId && grant.retryKey !== null) await q.grants.closeRetry(grant.id)': {
-    'left out: grant.retryKey !== null': 'closing what is closed changes nothing',
+  'if (row === undefined || !sameHash(pair.accessHash, row.accessHash) || !sameHash(pair.refreshHash, row.refreshHash)) {':
+    {
+      'left out: !sameHash(pair.accessHash, row.accessHash)':
+        'both tokens come from one salt, so both differ or neither',
+      'left out: !sameHash(pair.refreshHash, row.refreshHash)':
+        'both tokens come from one salt, so both differ or neither',
+    },
+  'if (grant.clientId === client.clientId && grant.retryKey !== null) await q.grants.closeRetry(grant.id)': {
+    'left out: grant.retryKey !== null': 'closing a closed retry window changes nothing',
   },
   "if (!isSubset(asked.scopes, registered) || !isSubset(asked.scopes, scopesFor('user'))) {": {
     "left out: !isSubset(asked.scopes, scopesFor('user'))":
       'every scope that an app can register is one that a user can grant, as yet',
   },
-  'retryKey: retry === null ? null : presentedKey,': {
-    'never: retry === null': 'the key of a retry says nothing without the moment until which it may come',
+  'retryKey: retry === null ? null : row.previousKey,': {
+    'never: retry === null': 'the key of a retry has no effect without the end of its window',
   },
   'retryUntil: retry === null ? null : now + retryWindowMs,': {
     'never: retry === null': 'the key of a retry says nothing without the moment until which it may come',
   },
-  'if (!won) return await endFamily(attempt, grant)': {
-    'never: !won':
-      'one transaction at a time writes in SQLite: what was current a moment ago still is; another engine may differ',
+  'if (!(await q.grants.advance(grant.id, secret.key, grantStep(next, row, now)))) return await endFamily(attempt)': {
+    'never: !(await q.grants.advance(grant.id, secret.key, grantStep(next, row, now)))':
+      'SQLite runs one writing transaction at a time, so what was read is still current; another engine may differ',
   },
-  'if (presented === null || found === null) return await refuseAttempt(attempt, null)': {
-    'left out: presented === null': 'without a secret that can be read nothing was found, which is asked next',
+  'if (secret === null || found === null) {': {
+    'left out: secret === null': 'a malformed secret is not looked up, so nothing was found, which is checked next',
   },
-  'if (found === null || found.row.grant.appId !== appId) return null': {
-    'left out: found.row.grant.appId !== appId':
-      'a token of another client is told nobody, which is asked of every kind at the end',
+  'if (row === null || row.grant.appId !== client.appId) return null': {
+    'left out: row.grant.appId !== client.appId': 'the client of every kind of token is compared at the end',
   },
   "if (clientId === null) throw refuse('invalid_client')": {
     'never: clientId === null': 'no client has no ID: the refusal is the same',
