@@ -84,12 +84,12 @@ const sentTwice = 'This form was sent before; nothing was done a second time.'
 
 /** Refuses unless the app of this slug belongs to this user. To others it does not exist. */
 export const ownsApp =
-  (userId: string, slug: string) =>
-  async (q: Queries): Promise<PlatformError | null> =>
+  (userId: string, slug: string): Rule =>
+  async (q) =>
     (await q.apps.ownedBySlug(userId, slug)) === null ? refuse('route_not_found') : null
 
 /** Refuses unless the user is an operator. To others the desk does not exist. */
 export const isOperator =
-  (userId: string) =>
-  async (q: Queries): Promise<PlatformError | null> =>
+  (userId: string): Rule =>
+  async (q) =>
     (await q.users.byId(userId))?.isOperator === true ? null : refuse('route_not_found')

@@ -2,8 +2,9 @@
 
 import type { App, Client, Queries } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { refuse } from '../../domain/errors.ts'
 import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
+import type { Rule } from '../acting-as.ts'
 import { badInput } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 
@@ -91,8 +92,8 @@ export const ownedApp = async (platform: Platform, userId: string, slug: string)
  * rule; a change that only takes something away (a secret, a redirect URI) needs `ownsApp`.
  */
 export const ownsActiveApp =
-  (userId: string, slug: string) =>
-  async (q: Queries): Promise<PlatformError | null> => {
+  (userId: string, slug: string): Rule =>
+  async (q) => {
     const app = await q.apps.ownedBySlug(userId, slug)
     if (app === null) return refuse('route_not_found')
     return app.status === 'active' ? null : refuse('app_inactive')

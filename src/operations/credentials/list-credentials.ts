@@ -1,8 +1,9 @@
-import type { Credential, Queries } from '../../../db/database.ts'
+import type { Credential } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { type CredentialStatus, credentialStatus } from '../../domain/credential.ts'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
+import type { Rule } from '../acting-as.ts'
 import { findApp } from '../apps/app-record.ts'
 import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
@@ -78,8 +79,8 @@ export const listEndedCredentials = async (
 
 /** Refuses unless the secret belongs to the app of this slug and the app to this user. To others it does not exist. */
 export const ownsCredential =
-  (userId: string, slug: string, credentialId: string) =>
-  async (q: Queries): Promise<PlatformError | null> => {
+  (userId: string, slug: string, credentialId: string): Rule =>
+  async (q) => {
     const app = await q.apps.ownedBySlug(userId, slug)
     const found = await q.credentials.find(credentialId)
     return app !== null && found?.app.id === app.id ? null : refuse('route_not_found')

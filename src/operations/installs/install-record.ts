@@ -1,7 +1,8 @@
-import type { Install, Queries } from '../../../db/database.ts'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import type { Install } from '../../../db/database.ts'
+import { refuse } from '../../domain/errors.ts'
 import type { ResourceKind } from '../../domain/resource.ts'
 import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
+import type { Rule } from '../acting-as.ts'
 
 /** An install as operators and owners see it. */
 export type InstallRecord = Pick<
@@ -31,6 +32,6 @@ export const installRecord = (row: Install, kind: ResourceKind, resourceSlug: st
 
 /** The install belongs to this user. For anyone else it does not exist. */
 export const ownsInstall =
-  (userId: string, id: string) =>
-  async (q: Queries): Promise<PlatformError | null> =>
+  (userId: string, id: string): Rule =>
+  async (q) =>
     (await q.installs.find(id))?.install.userId === userId ? null : refuse('route_not_found')

@@ -111,7 +111,7 @@ const lineFeed = 10
  * The lines of a byte stream, numbered from 1. Blank lines are skipped.
  * @throws invalid_request with the number of a line that is too long or not UTF-8
  */
-export async function* importLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ImportLine> {
+async function* importLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ImportLine> {
   let number = 0
   let rest: Uint8Array = new Uint8Array()
   for await (const chunk of chunks) {

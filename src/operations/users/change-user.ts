@@ -4,6 +4,7 @@ import type { Queries, User } from '../../../db/database.ts'
 import type { PlatformError } from '../../domain/errors.ts'
 import { nameFault } from '../../domain/name.ts'
 import { normalizeEmail } from '../../domain/user.ts'
+import type { Rule } from '../acting-as.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput, decide, decideToEnd, done, type Operation, refused } from '../decision.ts'
 import { findUser } from './find-user.ts'
@@ -90,8 +91,8 @@ export const setOperator: Operation<{ readonly userId: string; readonly isOperat
  * operator. It is checked in the transaction of the change.
  */
 export const leavesAnOperator =
-  (operatorId: string, userId: string) =>
-  async (q: Queries): Promise<PlatformError | null> =>
+  (operatorId: string, userId: string): Rule =>
+  async (q) =>
     operatorId === userId ? badInput('user', ownRights) : await refusalIfLastOperator(q, userId)
 
 /** The refusal when no other active operator exists; null when one does. */

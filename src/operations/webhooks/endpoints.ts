@@ -1,9 +1,10 @@
 // The webhook endpoints of an app as owners and operators see, list, disable and remove them. add-endpoint.ts adds one.
 
 import type { Queries, WebhookEndpoint } from '../../../db/database.ts'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import { refuse } from '../../domain/errors.ts'
 import type { DeliveryState } from '../../domain/webhook-delivery.ts'
 import { parseStoredKinds, type WebhookKind } from '../../domain/webhook-event.ts'
+import type { Rule } from '../acting-as.ts'
 import { findApp } from '../apps/app-record.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput, decide, done, type Operation } from '../decision.ts'
@@ -50,8 +51,8 @@ export const findEndpoint = async (
 
 /** The endpoint belongs to the app with this slug, and the app to this user. For anyone else it does not exist. */
 export const ownsEndpoint =
-  (userId: string, slug: string, endpointId: string) =>
-  async (q: Queries): Promise<PlatformError | null> => {
+  (userId: string, slug: string, endpointId: string): Rule =>
+  async (q) => {
     const app = await q.apps.ownedBySlug(userId, slug)
     const found = await q.webhookEndpoints.find(endpointId)
     return app !== null && found?.endpoint.appId === app.id ? null : refuse('route_not_found')
