@@ -13,7 +13,7 @@ const { url } = world.server
 const issue = async (body: object) => await call(url, 'POST', '/token', { body })
 
 describe('POST /token', () => {
-  test('answers with a bearer token and nothing else, no refresh token above all', async () => {
+  test('answers with a bearer token and nothing else, in particular no refresh token', async () => {
     const { status, body } = await issue({ ...world.app.development, scope: 'site:read' })
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -25,12 +25,12 @@ describe('POST /token', () => {
     })
   })
 
-  test('tells the environment of the credentials', async () => {
+  test('names the environment of the credentials', async () => {
     const { body } = await issue({ ...world.app.production, scope: 'site:read' })
     expect(body.environment).toBe('production')
   })
 
-  test('reads scopes in any order, with repeats and spaces, and tells them sorted', async () => {
+  test('accepts scopes in any order, with repeats and spaces, and returns them sorted', async () => {
     for (const scope of ['store:read site:read', ' site:read  store:read site:read ']) {
       expect((await issue({ ...world.app.development, scope })).body.scope).toBe('site:read store:read')
     }
@@ -82,7 +82,7 @@ describe('POST /token', () => {
     expect((await issue({ ...app.development, scope: 'site:read' })).status).toBe(200)
   })
 
-  test('tells an unknown or malformed ID and a wrong or malformed secret by one answer', async () => {
+  test('gives the same answer for an unknown or malformed ID and a wrong or malformed secret', async () => {
     const { development, production } = world.app
     const other = await addApp(world.platform, world.user)
     const last = development.clientSecret.at(-1) === 'a' ? 'b' : 'a'
@@ -114,7 +114,7 @@ describe('POST /token', () => {
     expectRefusal(await issue({ ...world.app.development, clientSecret: 'wrong', scope: 'nothing' }), 'invalid_client')
   })
 
-  test('takes either of two live secrets, and records when each was last used', async () => {
+  test('accepts either of two live secrets, and records when each was last used', async () => {
     const app = await addApp(world.platform, world.user)
     const { slug } = app
     const input = { slug, environment: 'development', label: 'second' } as const
@@ -129,7 +129,7 @@ describe('POST /token', () => {
     expect((await used()).length).toBe(2)
   })
 
-  test('answers with a token that is worth nothing on the routes of users', async () => {
+  test('answers with a token that the routes of users refuse', async () => {
     const token = await appToken(url, world.app.development)
     for (const path of ['/oauth/me', '/resources?kind=site']) {
       expectRefusal(await call(url, 'GET', path, { token }), 'token_type_not_allowed')
@@ -138,7 +138,7 @@ describe('POST /token', () => {
 })
 
 describe('GET /me', () => {
-  test('tells the app, the client and the token, and nothing else', async () => {
+  test('describes the app, the client and the token, and nothing else', async () => {
     const token = await appToken(url, world.app.production, 'store:read site:read')
     const { status, body } = await call(url, 'GET', '/me', { token })
     expect(status).toBe(200)
@@ -156,7 +156,7 @@ describe('GET /me', () => {
     })
   })
 
-  test('takes no token that differs from a live one in a single character', async () => {
+  test('refuses a token that differs from a live one in a single character', async () => {
     const token = await appToken(url, world.app.development)
     for (const at of [0, 4, 5, 20, 30, 60, token.length - 1]) {
       const other = token[at] === 'a' ? 'b' : 'a'
@@ -168,7 +168,7 @@ describe('GET /me', () => {
     expectRefusal(await call(url, 'GET', '/me', { token: world.app.development.clientSecret }), 'invalid_token')
   })
 
-  test('takes no token from the query or from a body', async () => {
+  test('refuses a token in the query or in a body', async () => {
     const token = await appToken(url, world.app.development)
     expectRefusal(await call(url, 'GET', `/me?access_token=${token}&accessToken=${token}`), 'invalid_token')
   })

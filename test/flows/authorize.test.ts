@@ -15,7 +15,7 @@ const ask = async (change: object = {}) =>
   await call(url, 'POST', '/oauth/authorize', { token: session, body: { ...authorizeBody(world.app), ...change } })
 
 describe('POST /oauth/authorize', () => {
-  test('answers with a code and where to take it, and nothing else', async () => {
+  test('answers with a code and its redirect target, and nothing else', async () => {
     const { status, body } = await ask()
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -35,7 +35,7 @@ describe('POST /oauth/authorize', () => {
     expect(target.hash).toBe('')
   })
 
-  test('gives another code and another grant every time', async () => {
+  test('gives a new code and a new grant every time', async () => {
     const codes = new Set([(await ask()).body.code, (await ask()).body.code, (await ask()).body.code])
     expect(codes.size).toBe(3)
   })
@@ -62,7 +62,7 @@ describe('POST /oauth/authorize', () => {
     })
   }
 
-  test('takes no state that is empty or longer than 2048 characters', async () => {
+  test('refuses a state that is empty or longer than 2048 characters', async () => {
     expectRefusal(await ask({ state: '' }), 'invalid_request', 'state')
     expectRefusal(await ask({ state: 'x'.repeat(2049) }), 'invalid_request', 'state')
   })
@@ -73,7 +73,7 @@ describe('POST /oauth/authorize', () => {
     })
   }
 
-  test('takes S256 and no other method', async () => {
+  test('accepts S256 and no other method', async () => {
     for (const codeChallengeMethod of ['plain', 's256', 'S512', 'S256 ', 'none']) {
       expectRefusal(await ask({ codeChallengeMethod }), 'unsupported_code_challenge_method', 'codeChallengeMethod')
     }
@@ -96,7 +96,7 @@ describe('POST /oauth/authorize', () => {
     })
   }
 
-  test('takes the code challenge of the RFC', async () => {
+  test('accepts the code challenge of the RFC', async () => {
     expect((await ask({ codeChallenge: challenge })).status).toBe(200)
   })
 
@@ -115,7 +115,7 @@ describe('POST /oauth/authorize', () => {
     expectRefusal(await call(url, 'POST', '/oauth/authorize', { token: session, body }), 'scope_not_allowed', 'scope')
   })
 
-  test('sends nobody anywhere with a refusal', async () => {
+  test('never redirects with a refusal', async () => {
     for (const answer of [
       await ask({ consent: false }),
       await ask({ redirectUri: 'https://evil.example/' }),
@@ -169,7 +169,7 @@ describe('the redirect URI', () => {
     await expect(addRedirectUri(world.platform, trace, operator, input)).rejects.toThrow()
   })
 
-  test('is refused from the moment it is taken away', async () => {
+  test('is refused once it is removed', async () => {
     const app = await addApp(world.platform, world.user)
     const body = authorizeBody(app)
     expect((await call(url, 'POST', '/oauth/authorize', { token: session, body })).status).toBe(200)
@@ -178,7 +178,7 @@ describe('the redirect URI', () => {
     expectRefusal(await call(url, 'POST', '/oauth/authorize', { token: session, body }), 'invalid_redirect_uri')
   })
 
-  test('keeps its own query, and the answer is added to it', async () => {
+  test('keeps its own query, to which the answer is added', async () => {
     const { app } = world
     const uri = `https://${app.slug}.example/cb?tenant=a%20b`
     await addRedirectUri(world.platform, trace, operator, { slug: app.slug, environment: 'development', uri })
@@ -219,7 +219,7 @@ describe('the caller is the signed-in user', () => {
     }
   })
 
-  test('and not by a cookie that is dead, doubled or of another name', async () => {
+  test('and not by a cookie that is ended, duplicated or of another name', async () => {
     const proof = { 'Sec-Fetch-Site': 'same-origin' }
     const dead = [
       'session=',
@@ -246,13 +246,13 @@ describe('the caller is the signed-in user', () => {
     }
   })
 
-  test('and a bearer token outweighs the cookie, so that a dead one is not saved by it', async () => {
+  test('and a bearer token takes precedence over the cookie, even if it has ended', async () => {
     const headers = { 'Sec-Fetch-Site': 'same-origin', Authorization: 'Bearer apus_dead' }
     expectRefusal(await byCookie(headers), 'login_required')
   })
 })
 
-test('a refused authorization leaves no code behind that would work', async () => {
+test('a refused authorization leaves no working code', async () => {
   const refused = await ask({ consent: false })
   expectRefusal(refused, 'consent_required')
   expectRefusal(

@@ -38,7 +38,7 @@ describe('exchanging a code', () => {
     })
   })
 
-  test('tells the user behind the access token, as far as the scopes go', async () => {
+  test('identifies the user behind the access token, as far as the scopes allow', async () => {
     const meOf = async (scope: string) => {
       const { body } = await exchange(url, world.app, await authorize(url, session, world.app, scope))
       return (await call(url, 'GET', '/oauth/me', { token: body.accessToken })).body
@@ -64,7 +64,7 @@ describe('exchanging a code', () => {
     })
   })
 
-  test('works in production with the production credentials and URI, and in no mixture of the two', async () => {
+  test('works in production with the production credentials and URI, and never with a mixture', async () => {
     const { production, development, redirectUri, liveRedirectUri } = world.app
     const body = { ...authorizeBody(world.app), clientId: production.clientId, redirectUri: liveRedirectUri }
     const { code } = (await call(url, 'POST', '/oauth/authorize', { token: session, body })).body
@@ -75,7 +75,7 @@ describe('exchanging a code', () => {
     expect((await present(live)).status).toBe(200)
   })
 
-  test('is refused by one message for every wrong code, URI and verifier, and none of them burns the code', async () => {
+  test('gets the same refusal for every wrong code, URI and verifier, and none of them spends the code', async () => {
     const code = await freshCode()
     const right = exchangeBody(world.app, code)
     const last = code.at(-1) === 'a' ? 'b' : 'a'
@@ -113,7 +113,7 @@ describe('exchanging a code', () => {
     expect((await present(right)).status).toBe(200)
   })
 
-  test('a wrong grant type is told before anything that is missing for the right ones', async () => {
+  test('a wrong grant type is reported before missing fields', async () => {
     for (const grantType of [
       'client_credentials',
       'password',
@@ -136,7 +136,7 @@ describe('a spent code', () => {
     expectRefusal(await refresh(url, world.app, body.refreshToken), 'invalid_grant')
   })
 
-  test('revokes what came of it after a refresh too, and with a wrong verifier as well', async () => {
+  test('revokes its grant after a refresh too, and even with a wrong verifier', async () => {
     const code = await freshCode()
     const first = await exchange(url, world.app, code)
     const second = await refresh(url, world.app, first.body.refreshToken)
@@ -156,7 +156,7 @@ describe('a spent code', () => {
     expect((await refresh(url, world.app, body.refreshToken)).status).toBe(200)
   })
 
-  test('leaves other grants of the same user and app alone', async () => {
+  test('does not change other grants of the same user and app', async () => {
     const bystander = (await exchange(url, world.app, await freshCode())).body
     const code = await freshCode()
     await exchange(url, world.app, code)
@@ -189,7 +189,7 @@ describe('an exchange with an Idempotency-Key', () => {
     })
   }
 
-  test('is over once the refresh token it gave was presented', async () => {
+  test('cannot be repeated once its refresh token was presented', async () => {
     const body = exchangeBody(world.app, await freshCode())
     const first = await present(body, { 'Idempotency-Key': 'k1' })
     const next = await refresh(url, world.app, first.body.refreshToken)
@@ -197,7 +197,7 @@ describe('an exchange with an Idempotency-Key', () => {
     expect(await whoIs(next.body.accessToken)).toBe(401)
   })
 
-  test('of a wrong request first burns nothing: the right one under the same key still works', async () => {
+  test('spends nothing if the request is wrong: the right one under the same key still works', async () => {
     const body = exchangeBody(world.app, await freshCode())
     expectRefusal(
       await present({ ...body, codeVerifier: 'x'.repeat(43) }, { 'Idempotency-Key': 'k1' }),

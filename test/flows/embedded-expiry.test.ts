@@ -43,7 +43,7 @@ const shortCode = async ({ session, install }: Awaited<ReturnType<typeof scene>>
   return await openInstall({ ...world.platform, lifetimes }, session, install)
 }
 
-test('a code is over after its time, and so is the session that it gave', async () => {
+test('a code expires after its lifetime, and so does the session that it gave', async () => {
   const there = await scene()
   const late = await shortCode(there)
   const answer = await exchangeInstallCode(url, { ...there, code: await longCode(there) })
@@ -70,7 +70,7 @@ test('an install that ends while codes are exchanged leaves no session that work
   }
 })
 
-test('who guesses codes is cut off at that address, and the page is told so', async () => {
+test('an address that guesses codes is limited, and the page is told so', async () => {
   const there = await scene()
   const code = await longCode(there)
   const wrong = { ...there, code: `${code.slice(0, -1)}${code.endsWith('0') ? '1' : '0'}` }
@@ -81,7 +81,7 @@ test('who guesses codes is cut off at that address, and the page is told so', as
   expect(answers.at(-1)?.headers.has('retry-after')).toBe(true)
 })
 
-test('a purge removes codes and sessions that no session of a user can outlive, and no others', async () => {
+test('a purge removes codes and embedded sessions that are older than the longest user session, and no others', async () => {
   const { platform, server } = world
   const there = await scene()
   await exchangeInstallCode(url, { ...there, code: await longCode(there) })

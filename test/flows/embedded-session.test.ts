@@ -52,7 +52,7 @@ const trailOf = async (install: string): Promise<readonly string[]> =>
     .map(({ action, outcome, reason }) => (outcome === 'done' ? action : `${action}: ${reason}`))
 
 describe('the exchange', () => {
-  test('gives the page of an installed app a session of ten minutes, and says what it is for', async () => {
+  test('gives the page of an installed app a session of ten minutes with its install and scopes', async () => {
     const there = await scene()
     const answer = await exchangeInstallCode(url, there)
     expect(answer.status).toBe(200)
@@ -68,7 +68,7 @@ describe('the exchange', () => {
     expect(answer.headers.has('access-control-allow-credentials')).toBe(false)
   })
 
-  test('of two hundred at once one wins, and only its session was made', async () => {
+  test('has one winner of two hundred at once, and creates only its session', async () => {
     const there = await scene()
     const answers = await Promise.all(Array.from({ length: 200 }, async () => await exchangeInstallCode(url, there)))
     const won = answers.filter(({ status }) => status === 200)
@@ -80,7 +80,7 @@ describe('the exchange', () => {
     expect(trail.filter((action) => action.startsWith('install_session_code.reuse_detected'))).toHaveLength(199)
   })
 
-  test('of a spent code elsewhere is refused and noted, and ends the session that it gave', async () => {
+  test('of a spent code from elsewhere is refused and recorded, and ends the session that it gave', async () => {
     const there = await scene()
     const token = await exchanged(there)
     expect((await me(token, there.origin)).status).toBe(200)
@@ -113,7 +113,7 @@ describe('the exchange', () => {
     expect((await exchangeInstallCode(url, there)).status).toBe(200)
   })
 
-  test('knows no other secret as a code', async () => {
+  test('accepts no other secret as a code', async () => {
     const there = await scene()
     const flipped = there.code.slice(0, -1) + (there.code.endsWith('0') ? '1' : '0')
     const { accessToken } = await grantTokens(world)
@@ -122,7 +122,7 @@ describe('the exchange', () => {
     }
   })
 
-  test('takes strict JSON and nothing else', async () => {
+  test('accepts only strict JSON', async () => {
     const path = '~/api/embedded/session'
     const { origin, clientId, code } = await scene()
     const headers = { Origin: origin }
@@ -141,7 +141,7 @@ describe('the exchange', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBe(origin)
   })
 
-  test('is no part of the document of the contract', async () => {
+  test('is not in the OpenAPI document of the contract', async () => {
     expect((await call(url, 'GET', '~/openapi.json')).text).not.toContain('/api/embedded')
   })
 
@@ -166,7 +166,7 @@ const disable = async (email: string): Promise<void> =>
 const signOut = async (token: string): Promise<void> => void (await call(url, 'DELETE', '~/api/session', { token }))
 
 describe('the session', () => {
-  test('says who the user is and lists their websites, within the scopes of the install', async () => {
+  test('identifies the user and lists their websites, within the scopes of the install', async () => {
     const there = await scene()
     const token = await exchanged(there)
     const identity = await me(token, there.origin)
@@ -193,7 +193,7 @@ describe('the session', () => {
     expect(stores.headers.get('access-control-allow-origin')).toBe(there.origin)
   })
 
-  test('works on pages of its origin alone', async () => {
+  test('works on pages of its origin only', async () => {
     const there = await scene()
     const token = await exchanged(there)
     for (const origin of [(await scene()).origin, 'null', null]) {
@@ -222,7 +222,7 @@ describe('the session', () => {
     expect(await trailOf(there.install)).toContain('bearer.check: invalid_token')
   })
 
-  test('makes no other call', async () => {
+  test('cannot make any other call', async () => {
     const there = await scene()
     const token = await exchanged(there)
     const headers = { Origin: there.origin }
@@ -235,7 +235,7 @@ describe('the session', () => {
     expectRefusal(await call(url, 'GET', '~/api/session', { token, headers }), 'token_type_not_allowed')
   })
 
-  test('keeps the scopes that were agreed to while a newer version asks for more, and for less gets less', async () => {
+  test('keeps its scopes if a newer version asks for more, and loses those that it no longer asks for', async () => {
     const { platform } = world
     const there = await scene()
     await addEmbeddedVersion(platform, there.app, {
@@ -271,7 +271,7 @@ const preflight = async (path: string, origin: string | null, method = 'GET') =>
 describe('pages of other origins', () => {
   const paths = ['/api/embedded/session', '/api/app-platform/oauth/me', '/api/app-platform/resources?kind=site']
 
-  test('may ask where an app of that origin was opened, and there alone', async () => {
+  test('may make these calls if an app of that origin was opened, and no others', async () => {
     const { origin } = await scene()
     for (const path of paths) {
       const open = await preflight(path, origin)
@@ -294,7 +294,7 @@ describe('pages of other origins', () => {
     }
   })
 
-  test('read no answer to any other kind of token', async () => {
+  test('cannot read the answers to other kinds of tokens', async () => {
     const { origin } = await scene()
     const { accessToken } = await grantTokens(world)
     expect((await me(accessToken, origin)).headers.has('access-control-allow-origin')).toBe(false)

@@ -44,7 +44,7 @@ const bearers = [
   ['embeddedSession', maximumLifetimes.embeddedSession],
 ] as const
 
-test('a bearer older than its kind can live is refused as such however often it comes; a made-up fresh one is cut off', async () => {
+test('a bearer token older than its longest lifetime is refused without a limit; made-up fresh ones are limited', async () => {
   const world = await strictWorld()
   for (const [kind, lifetime] of bearers) {
     const expired = madeUp(kind, lifetime + 2)
@@ -58,7 +58,7 @@ test('a bearer older than its kind can live is refused as such however often it 
   }
 })
 
-test('what is old and malformed, or old and no bearer, counts', async () => {
+test('an old token that is malformed or not a bearer token counts against the limit', async () => {
   for (const text of [`${madeUp('appToken', 10_000)}x`, madeUp('appToken', 10_000).replace('apat_', 'apua_')]) {
     const world = await strictWorld()
     expectRefusal(await whoIs(world, text), 'invalid_token')
@@ -69,7 +69,7 @@ test('what is old and malformed, or old and no bearer, counts', async () => {
   expectRefusal(await whoIs(world, madeUp('clientSecretDevelopment', 10_000_000)), 'rate_limited')
 })
 
-test('a bearer that was issued and has ended is refused as such however often it comes', async () => {
+test('a bearer token that was issued and has ended is refused without a limit', async () => {
   const world = await strictWorld()
   const { url } = world.server
   const token = await appToken(url, world.app.development)
@@ -84,14 +84,14 @@ test('a bearer that was issued and has ended is refused as such however often it
   }
 })
 
-test('a wrong secret under the key of one that was issued counts', async () => {
+test('a forged token under the key of an issued one counts against the limit', async () => {
   const world = await strictWorld()
   const token = await appToken(world.server.url, world.app.development)
   const wrong = forged('appToken', token).known
   for (const code of ['invalid_token', 'rate_limited'] as const) expectRefusal(await whoIs(world, wrong), code)
 })
 
-test('too old ones leave no row when they come, and one with their number when the server stops', async () => {
+test('tokens that are too old are counted, and recorded with their number when the server stops', async () => {
   const world = await strictWorld()
   const { server } = world
   const expired = madeUp('appToken', 10_000)
@@ -101,7 +101,7 @@ test('too old ones leave no row when they come, and one with their number when t
   expect(refusals(server.database)).toEqual({ rows: 1, told: 250 })
 })
 
-test('of refusals that cost a caller nothing the first hundred of a minute leave rows, and one row tells of the others', async () => {
+test('of unlimited refusals the first hundred of a minute are recorded, and one event counts the others', async () => {
   const world = await strictWorld()
   const { server } = world
   const token = await appToken(server.url, world.app.development)
@@ -117,7 +117,7 @@ test('of refusals that cost a caller nothing the first hundred of a minute leave
   expect(JSON.parse(last?.detail ?? '')).toMatchObject({ repeated: 150, from: expect.any(String) })
 })
 
-test('made-up codes of a client with its secret leave a hundred rows a minute, and one row tells of the others', async () => {
+test('made-up codes of an authenticated client leave a hundred events a minute, and one event counts the others', async () => {
   const world = await createWorld()
   worlds.push(world)
   const { server, app } = world

@@ -11,7 +11,7 @@ const { url } = world.server
 
 const expiredAfter = async (seconds: number) => await Bun.sleep(seconds * 1000 + 50)
 
-test('whatever has a lifetime is dead after it, and tells its lifetime beforehand', async () => {
+test('everything with a lifetime is refused after it, and states its lifetime', async () => {
   const session = await signIn(url, world.user)
   const issued = await call(url, 'POST', '/token', { body: { ...world.app.development, scope: 'site:read' } })
   expect(issued.body.expiresIn).toBe(1)
@@ -31,7 +31,7 @@ test('whatever has a lifetime is dead after it, and tells its lifetime beforehan
   expectRefusal(await refresh(url, world.app, tokens.refreshToken), 'invalid_grant')
 })
 
-test('a spent refresh token still ends its family when it has long expired', async () => {
+test('a spent refresh token ends its family even if it has expired', async () => {
   const session = await signIn(url, world.user)
   const first = (await exchange(url, world.app, await authorize(url, session, world.app))).body
   const second = (await refresh(url, world.app, first.refreshToken)).body

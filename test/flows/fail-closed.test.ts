@@ -116,7 +116,7 @@ const developmentCredential = async ({ app }: Scene) => {
   return all.find(({ environment }) => environment === 'development')?.id ?? ''
 }
 
-test('in a whole scene everything works', async () => {
+test('everything works while everything is live', async () => {
   await expectWorking(await createScene(), working)
 })
 
@@ -128,7 +128,7 @@ const appDead = {
 } as const
 
 describe('the next call is refused', () => {
-  test('when the app is suspended; all of it works again when it is activated', async () => {
+  test('when the app is suspended; everything works again when it is activated', async () => {
     const scene = await createScene()
     await setApp(scene, 'suspended')
     await expectRefused(scene, {
@@ -167,7 +167,7 @@ describe('the next call is refused', () => {
     await expectWorking(scene, ['whoIs', 'resources', 'exchange', 'refresh'])
   })
 
-  test('when the credential is revoked: its app tokens end, grants do not, the other environment does not', async () => {
+  test('when the credential is revoked: its app tokens end, but not grants or the other environment', async () => {
     const scene = await createScene()
     await revokeCredential(world.platform, trace, operator, await developmentCredential(scene))
     await expectRefused(scene, {
@@ -179,7 +179,7 @@ describe('the next call is refused', () => {
     await expectWorking(scene, ['liveMe', 'whoIs', 'resources', 'session', 'authorize'])
   })
 
-  test('when the grace of a rotation is over, and not before', async () => {
+  test('when the grace period of a rotation ends, and not before', async () => {
     const scene = await createScene()
     const old = await developmentCredential(scene)
     const input = { clientId: scene.app.development.clientId, graceHours: 24 }
@@ -193,7 +193,7 @@ describe('the next call is refused', () => {
     await expectWorking(rotated, ['issue', 'whoIs', 'exchange', 'refresh'])
   })
 
-  test('when a secret is rotated without grace', async () => {
+  test('when a secret is rotated without a grace period', async () => {
     const scene = await createScene()
     const input = { clientId: scene.app.development.clientId, graceHours: 0 }
     await rotateCredential(world.platform, trace, operator, input)
@@ -205,7 +205,7 @@ describe('the next call is refused', () => {
     })
   })
 
-  test('when the grant is revoked: other grants of the same user and app go on', async () => {
+  test('when the grant is revoked: other grants of the same user and app continue', async () => {
     const scene = await createScene()
     await call(url, 'POST', '/oauth/revoke', { token: scene.session, body: { grantId: scene.tokens.grantId } })
     await expectRefused(scene, { whoIs: 'invalid_token', resources: 'invalid_token', refresh: 'invalid_grant' })
@@ -234,7 +234,7 @@ const move = async (id: string, step: 'approve' | 'reject' | 'deactivate') =>
   await moveInstall(world.platform, trace, operator, { id, step })
 
 describe('resources need an install of this user that is approved and active', () => {
-  test('which is over when it is deactivated, and a new one must be approved first', async () => {
+  test('until it is deactivated, and a new one must be approved first', async () => {
     const scene = await createScene()
     await move(scene.install, 'deactivate')
     await expectRefused(scene, { resources: 'install_required' })
@@ -244,7 +244,7 @@ describe('resources need an install of this user that is approved and active', (
     await expectWorking(scene, ['resources'])
   })
 
-  test('and a rejected one is none', async () => {
+  test('and a rejected one does not count', async () => {
     const scene = await createScene()
     await move(scene.install, 'deactivate')
     await move((await again(scene, 'site')).id, 'reject')

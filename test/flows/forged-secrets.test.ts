@@ -51,7 +51,7 @@ const expectNoToken = async (forged: string): Promise<void> => {
   expect(await introspected(world, forged)).toEqual({ active: false })
 }
 
-test('whoever knows the row and not the rest has not got a client secret', async () => {
+test('the key of a row is not enough to forge a client secret', async () => {
   const { development, production } = world.app
   const forgeries = [development, production].flatMap((credentials) =>
     forgeriesOf(credentials.clientSecret).map((clientSecret) => ({
@@ -77,7 +77,7 @@ test('whoever knows the row and not the rest has not got a client secret', async
   }
 })
 
-test('whoever knows the row and not the rest has not got an app token', async () => {
+test('the key of a row is not enough to forge an app token', async () => {
   const token = await appToken(url, world.app.development)
   for (const forged of forgeriesOf(token)) {
     expectRefusal(await call(url, 'GET', '/me', { token: forged }), 'invalid_token')
@@ -86,7 +86,7 @@ test('whoever knows the row and not the rest has not got an app token', async ()
   expect((await call(url, 'GET', '/me', { token })).status).toBe(200)
 })
 
-test('whoever knows the row and not the rest has not got a user access token', async () => {
+test('the key of a row is not enough to forge a user access token', async () => {
   const { accessToken: token } = await grantTokens(world)
   for (const forged of forgeriesOf(token)) {
     expectRefusal(await call(url, 'GET', '/oauth/me', { token: forged }), 'invalid_token')
@@ -95,7 +95,7 @@ test('whoever knows the row and not the rest has not got a user access token', a
   expect((await call(url, 'GET', '/oauth/me', { token })).status).toBe(200)
 })
 
-test('whoever knows the row and not the rest has not got a refresh token, and it is no reuse of the true one, spent or not', async () => {
+test('the key of a row is not enough to forge a refresh token, and a forged one is no reuse of the genuine one', async () => {
   const { app } = world
   const first = await grantTokens(world)
   const forgeries = forgeriesOf(first.refreshToken)
@@ -110,7 +110,7 @@ test('whoever knows the row and not the rest has not got a refresh token, and it
   expect((await call(url, 'GET', '/oauth/me', { token: second.body.accessToken })).status).toBe(200)
 })
 
-test('whoever knows the row and not the rest has not got an authorization code, and it is no reuse of the true one, spent or not', async () => {
+test('the key of a row is not enough to forge an authorization code, and a forged one is no reuse of the genuine one', async () => {
   const code = await authorize(url, await signIn(url, world.user), world.app)
   const forgeries = forgeriesOf(code)
   for (const forged of forgeries) expectRefusal(await exchange(url, world.app, forged), 'invalid_grant')
@@ -120,7 +120,7 @@ test('whoever knows the row and not the rest has not got an authorization code, 
   expect((await call(url, 'GET', '/oauth/me', { token: tokens.body.accessToken })).status).toBe(200)
 })
 
-test('whoever knows the row and not the rest has not got a session', async () => {
+test('the key of a row is not enough to forge a session', async () => {
   const token = await signIn(url, world.user)
   for (const forged of forgeriesOf(token)) {
     expectRefusal(await call(url, 'GET', '~/api/session', { token: forged }), 'login_required')
@@ -131,7 +131,7 @@ test('whoever knows the row and not the rest has not got a session', async () =>
   expect((await call(url, 'GET', '~/api/session', { token })).status).toBe(200)
 })
 
-test('whoever knows the row and not the rest has not got what opens an app in a frame: the code, and the session it is exchanged for', async () => {
+test('the key of a row is not enough to forge an install-session code or an embedded session', async () => {
   const { platform } = world
   const user = await addUser(platform)
   const app = await addApp(platform, user)

@@ -119,7 +119,7 @@ describe('every step from every status', () => {
     })
   }
 
-  test('two live versions of one app are refused by the file itself', async () => {
+  test('the database itself refuses two live versions of one app', async () => {
     const app = await appWith(world, 'superseded')
     using database = new Database(world.server.database, { readwrite: true, create: false })
     database.run('PRAGMA busy_timeout = 5000')
@@ -162,7 +162,7 @@ const loaded = async (app: RealApp, name: FormName) => {
   return async () => await who.post(action, { ...hidden, ...fields })
 }
 
-describe('a form that was loaded before somebody else took a step', () => {
+describe('a form that was loaded before another user took a step', () => {
   const cases: readonly (readonly [FormName, VersionStatus, readonly VersionStep[]])[] = [
     ['submit', 'draft', ['submit']],
     ['submit', 'draft', ['submit', 'approve']],
@@ -200,7 +200,7 @@ const allLoaded = async (app: RealApp, names: readonly FormName[]) =>
   await Promise.all(names.map(async (name) => ({ name, send: await loaded(app, name) })))
 
 describe('of 50 steps at once that exclude each other', () => {
-  test('on a submitted version, from pages, command lines and operations, one wins, and everybody else is told', async () => {
+  test('on a submitted version, from pages, command lines and operations, one wins, and the others are told', async () => {
     const app = await appWith(world, 'submitted')
     const before = await everything(app)
     const names: readonly FormName[] = ['approve', 'reject', 'withdraw', 'publish']
@@ -229,7 +229,7 @@ describe('of 50 steps at once that exclude each other', () => {
     expect(after.trail.length - before.trail.length).toBe(winner === 'publish' ? 2 : 1)
   }, 60_000)
 
-  test('submissions beside uploads: one is submitted, with the content of the last upload that was answered', async () => {
+  test('submissions racing with uploads: one is submitted, with the content of the last upload that was answered', async () => {
     const app = await appWith(world, 'draft')
     const [submissions, uploads] = await Promise.all([
       together(25, async () => await stepOn(app, 'submit')),
@@ -244,7 +244,7 @@ describe('of 50 steps at once that exclude each other', () => {
     expect(uploads.filter(({ status }) => status === 409)).toHaveLength(25 - replaced.length)
   })
 
-  test('versions made live beside rollbacks: one is live, and every change of what users get is told once', async () => {
+  test('activations racing with rollbacks: one version is live, and every change is recorded once', async () => {
     const app = await freshApp(world)
     const names = ['1.0.0', '1.1.0', '1.2.0', '1.3.0']
     for (const name of names) {
@@ -283,7 +283,7 @@ describe('of 50 steps at once that exclude each other', () => {
     expect([...balance.values()].filter((sum) => sum !== 0)).toEqual([])
   })
 
-  test('creates of one version: one creates it, the others replace it, and it has a revision for each', async () => {
+  test('creates of one version: one creates it, the others replace it, and each adds a revision', async () => {
     const app = await freshApp(world)
     const answers = await together(50, async (index) => await create(app, '1.0.0', `Upload ${index}`))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)

@@ -18,8 +18,8 @@ afterEach(async () => {
 const flood = async ({ server: { url }, app }: World) =>
   await Promise.all(Array.from({ length: 20 }, async (_, index) => await exchange(url, app, `apco_${index}`)))
 
-describe('codes that were made up, presented by a client with its secret', () => {
-  test('are refused as such however many come, and cost the client no call', async () => {
+describe('made-up codes of an authenticated client', () => {
+  test('are refused without a limit, and cost the client no call', async () => {
     const world = await limited({ RATE_LIMIT_TOKEN: '6/600', RATE_LIMIT_FAILED: '2/600' })
     const { url } = world.server
     const { app } = world
@@ -47,7 +47,7 @@ describe('codes that were made up, presented by a client with its secret', () =>
     )
   })
 
-  test('at the standard door are refused as such too, and refresh tokens likewise', async () => {
+  test('and made-up refresh tokens are refused likewise by the standard API', async () => {
     const world = await limited({ RATE_LIMIT_TOKEN: '3/600' })
     const { url } = world.server
     const junk = [codeForm(world.app, 'apco_x'), refreshForm('apur_x')]
@@ -59,7 +59,7 @@ describe('codes that were made up, presented by a client with its secret', () =>
     expect(renewed.status).toBe(200)
   })
 
-  test('cost the client nothing beside wrong secrets either, which still count', async () => {
+  test('do not count with wrong secrets, which still do', async () => {
     const world = await limited({ RATE_LIMIT_FAILED: '3/600' })
     const { url } = world.server
     await flood(world)

@@ -73,7 +73,7 @@ describe('a refresh', () => {
     expect((await refresh(url, world.app, second.refreshToken)).status).toBe(200)
   })
 
-  test('takes nothing but a refresh token, and a wrong one burns nothing', async () => {
+  test('accepts only a refresh token, and a wrong one spends nothing', async () => {
     const tokens = await grantTokens(world)
     const last = tokens.refreshToken.at(-1) === 'a' ? 'b' : 'a'
     const twin = tokens.accessToken.replace('apua_', 'apur_')
@@ -96,7 +96,7 @@ describe('a refresh', () => {
 })
 
 describe('the scope of a refresh', () => {
-  test('may narrow the access token and comes back with the next refresh', async () => {
+  test('may narrow the access token, and the next refresh restores it', async () => {
     const { refreshToken } = await grantTokens(world)
     const narrow = await present({ ...refreshBody(world.app, refreshToken), scope: 'site:read profile:read' })
     expect(narrow.body.scope).toBe('profile:read site:read')
@@ -110,7 +110,7 @@ describe('the scope of a refresh', () => {
     expect(wide.body.scope).toBe('profile.email:read profile:read site:read store:read')
   })
 
-  test('never widens, and what it refuses it does not spend', async () => {
+  test('never widens, and a refused refresh spends nothing', async () => {
     const { refreshToken, accessToken } = await grantTokens(world, 'site:read')
     for (const scope of [
       'site:read store:read',
@@ -171,7 +171,7 @@ describe('a refresh with an Idempotency-Key', () => {
     expect(await whoIs(next.body.accessToken)).toBe(401)
   })
 
-  test('is over even when that refresh token was presented in vain', async () => {
+  test('cannot be repeated even if that refresh token was refused', async () => {
     const body = refreshBody(world.app, (await grantTokens(world)).refreshToken)
     const first = await present(body, 'once')
     expectRefusal(
@@ -181,28 +181,28 @@ describe('a refresh with an Idempotency-Key', () => {
     expectRefusal(await present(body, 'once'), 'invalid_grant')
   })
 
-  test('gives nothing to another client that knows the key and the token', async () => {
+  test('issues nothing to another client that knows the key and the token', async () => {
     const body = refreshBody(world.app, (await grantTokens(world)).refreshToken)
     const first = await present(body, 'once')
     expectRefusal(await present({ ...body, ...other.development }, 'once'), 'invalid_grant')
     expect((await present(body, 'once')).body.accessToken).toBe(first.body.accessToken)
   })
 
-  test('gives nothing after the grant was revoked', async () => {
+  test('issues nothing after the grant was revoked', async () => {
     const body = refreshBody(world.app, (await grantTokens(world)).refreshToken)
     const first = await present(body, 'once')
     await call(url, 'POST', '/oauth/revoke', { token: first.body.accessToken, body: {} })
     expectRefusal(await present(body, 'once'), 'invalid_grant')
   })
 
-  test('needs a key that is well formed', async () => {
+  test('needs a well-formed key', async () => {
     const body = refreshBody(world.app, (await grantTokens(world)).refreshToken)
     for (const key of ['x'.repeat(256), 'a,b']) expectRefusal(await present(body, key), 'invalid_request')
     expect((await present(body, 'x'.repeat(255))).status).toBe(200)
   })
 })
 
-test('neither the database nor its log nor ours holds a code, a token, a verifier, a secret or a password', async () => {
+test('neither the database, its WAL nor our log contains a code, a token, a verifier, a secret or a password', async () => {
   const session = await signIn(url, world.user)
   const code = await authorize(url, session, world.app)
   const exchanged = await present(exchangeBody(world.app, code), 'keep')

@@ -25,7 +25,7 @@ const sendBody = async (body: object, { clientSecret }: Credentials) =>
 const sendKeyed = async (form: Readonly<Record<string, string>>, headers = {}) =>
   (await sendForm(url, '/oauth/token', form, { ...key, ...headers })).body
 
-describe('a retry that is sent with the other live secret of the client gives the very same tokens', () => {
+describe('a retry with the other live secret of the client gives the very same tokens', () => {
   test('for an exchange and a refresh in JSON', async () => {
     const exchange = exchangeBody(world.app, await freshCode())
     const exchanged = await sendBody(exchange, first)
@@ -50,7 +50,7 @@ describe('a retry that is sent with the other live secret of the client gives th
   })
 })
 
-test('a retry with a wrong secret gives nothing and ends nothing', async () => {
+test('a retry with a wrong secret issues nothing and ends nothing', async () => {
   const body = exchangeBody(world.app, await freshCode())
   const send = async (clientSecret: string) =>
     await call(url, 'POST', '/oauth/token', { body: { ...body, clientSecret }, headers: key })
@@ -59,7 +59,7 @@ test('a retry with a wrong secret gives nothing and ends nothing', async () => {
   expect((await send(second.clientSecret)).body.accessToken).toBe(accessToken)
 })
 
-test('everything else in the body still tells a retry from reuse, with either secret', async () => {
+test('any other difference in the body is reuse, with either secret', async () => {
   const form = codeForm(world.app, await freshCode())
   const { access_token } = (await sendForm(url, '/oauth/token', form, { ...key, ...basic(first) })).body
   const changed = { ...form, redirect_uri: world.app.liveRedirectUri }

@@ -42,7 +42,7 @@ describe('an app revokes', () => {
     expect(await whoIs(second.accessToken)).toBe(401)
   })
 
-  test('a grant by its code, spent or not, and nobody else does', async () => {
+  test('a grant by its code, spent or not, which another client cannot', async () => {
     const session = await signIn(url, world.user)
     const unspent = await authorize(url, session, world.app)
     expectRefusal(await byApp(unspent, other), 'token_not_owned')
@@ -63,7 +63,7 @@ describe('an app revokes', () => {
     expect(await whoIs(tokens.accessToken)).toBe(200)
   })
 
-  test('what is dead or was never alive, which is no error', async () => {
+  test('an ended or unknown token without an error', async () => {
     const tokens = await grantTokens(world)
     const last = tokens.accessToken.at(-1) === 'a' ? 'b' : 'a'
     await byApp(tokens.accessToken)
@@ -89,7 +89,7 @@ describe('an app revokes', () => {
     expect((await call(url, 'GET', '/me', { token })).status).toBe(200)
   })
 
-  test('nothing with a wrong secret', async () => {
+  test('nothing if its secret is wrong', async () => {
     const tokens = await grantTokens(world)
     const { clientId } = world.app.development
     for (const clientSecret of ['wrong', other.development.clientSecret, world.app.production.clientSecret]) {
@@ -98,7 +98,7 @@ describe('an app revokes', () => {
     expect(await whoIs(tokens.accessToken)).toBe(200)
   })
 
-  test('while it is suspended as well', async () => {
+  test('even while it is suspended', async () => {
     const app = await addApp(world.platform, world.user)
     const code = await authorize(url, await signIn(url, world.user), app)
     const { body } = await exchange(url, app, code)
@@ -110,14 +110,14 @@ describe('an app revokes', () => {
 })
 
 describe('a token revokes', () => {
-  test('itself, when it is an app token', async () => {
+  test('itself if it is an app token', async () => {
     const token = await appToken(url, world.app.production)
     expect(await revoke({}, token)).toMatchObject(revoked)
     expectRefusal(await call(url, 'GET', '/me', { token }), 'invalid_token')
     expectRefusal(await revoke({}, token), 'invalid_token')
   })
 
-  test('its whole grant, when it is a user access token', async () => {
+  test('its whole grant if it is a user access token', async () => {
     const tokens = await grantTokens(world)
     expect(await revoke({}, tokens.accessToken)).toMatchObject(revoked)
     expect(await whoIs(tokens.accessToken)).toBe(401)
@@ -127,7 +127,7 @@ describe('a token revokes', () => {
     expect(again.headers.get('www-authenticate')).toBe('Bearer error="invalid_token"')
   })
 
-  test('nothing when it is dead, even with right credentials in the body', async () => {
+  test('nothing if it has ended, even with right credentials in the body', async () => {
     const tokens = await grantTokens(world)
     expectRefusal(await revoke({ ...world.app.development, token: tokens.accessToken }, 'apua_dead'), 'invalid_token')
     expect(await whoIs(tokens.accessToken)).toBe(200)
@@ -163,7 +163,7 @@ describe('a user revokes', () => {
   })
 })
 
-test('nobody at all is told to identify', async () => {
+test('a call without credentials is told to authenticate', async () => {
   for (const body of [
     {},
     { token: 'x' },

@@ -37,7 +37,7 @@ test('made-up client IDs of one address count together, and cost its real client
   expect((await call(url, 'POST', '/token', { headers, body })).status).toBe(200)
 })
 
-test('an address that guesses at made-up accounts is stopped, and others sign in meanwhile', async () => {
+test('an address that guesses passwords of made-up accounts is stopped, and others can still sign in', async () => {
   const { url } = world.server
   const headers = { 'X-Forwarded-For': '203.0.113.8' }
   const guesses = Array.from(

@@ -14,7 +14,7 @@ const right = () => ({ email: world.user.email, password: world.user.password })
 const publicUrl = () => `http://localhost:${new URL(url).port}`
 
 describe('signing in', () => {
-  test('answers with a session token and the same as a cookie for this host alone', async () => {
+  test('answers with a session token, and with the same as a cookie for this host only', async () => {
     const { status, body, headers } = await tryIn(right())
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -28,7 +28,7 @@ describe('signing in', () => {
     expect(headers.get('cache-control')).toBe('no-store')
   })
 
-  test('on HTTPS sets a cookie that never leaves it', async () => {
+  test('sets a secure cookie on HTTPS', async () => {
     const secure = await createWorld({ env: { PUBLIC_URL: 'https://apps.example' } })
     try {
       const body = JSON.stringify({ email: secure.user.email, password: secure.user.password })
@@ -49,11 +49,11 @@ describe('signing in', () => {
     }
   })
 
-  test('takes the address in any case', async () => {
+  test('accepts the email address in any case', async () => {
     expect((await tryIn({ ...right(), email: world.user.email.toUpperCase() })).status).toBe(200)
   })
 
-  test('tells an unknown address and a wrong password by one answer, and sets no cookie', async () => {
+  test('gives the same answer for an unknown address and a wrong password, and sets no cookie', async () => {
     const told = new Set<string>()
     const wrong = [
       { ...right(), password: 'wrong' },
@@ -92,7 +92,7 @@ describe('signing in', () => {
 })
 
 describe('the session', () => {
-  test('tells who is signed in, by token or by cookie with proof', async () => {
+  test('identifies the user, by token or by cookie with proof of the same origin', async () => {
     const token = await signIn(url, world.user)
     const told = {
       expiresAt: expect.stringMatching(/Z$/),
@@ -106,7 +106,7 @@ describe('the session', () => {
     expectRefusal(await send(url, 'GET', '~/api/session', { headers: { Cookie } }), 'origin_not_allowed')
   })
 
-  test('ends when it is asked to, and takes its cookie away; others of the user go on', async () => {
+  test('ends on request and clears its cookie; other sessions of the user continue', async () => {
     const [one, two] = [await signIn(url, world.user), await signIn(url, world.user)]
     const ended = await call(url, 'DELETE', '~/api/session', { token: one })
     expect([ended.status, ended.text]).toEqual([204, ''])
@@ -122,7 +122,7 @@ describe('the session', () => {
     expectRefusal(await call(url, 'GET', '~/api/session', { token: two }), 'login_required')
   })
 
-  test('is no token of another kind', async () => {
+  test('is not accepted as another kind of token', async () => {
     const session = await signIn(url, world.user)
     for (const path of ['/me', '/versions', '/oauth/me', '/resources?kind=site']) {
       expectRefusal(await call(url, 'GET', path, { token: session }), 'token_type_not_allowed')

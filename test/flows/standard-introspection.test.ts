@@ -37,7 +37,7 @@ const told = async (token: string, lifetime: number) => {
   return rest
 }
 
-describe('introspection (RFC 7662) tells a client of its own live tokens, and of no person', () => {
+describe('introspection (RFC 7662) describes a client’s own live tokens, without personal data', () => {
   test('an app token: the subject is the client', async () => {
     const { clientId } = world.app.development
     expect(await told(await standardAppToken(world), 3_600)).toEqual({
@@ -61,7 +61,7 @@ describe('introspection (RFC 7662) tells a client of its own live tokens, and of
     })
   })
 
-  test('a refresh token: it is no Bearer token, and its scope is what it can be turned into', async () => {
+  test('a refresh token: without a token type, and with the scope of its grant', async () => {
     const { refresh_token: first } = await standardTokens(world)
     const narrowed = await refresh(first, { scope: 'site:read' })
     const facts = { active: true, scope, client_id: world.app.development.clientId, sub: world.user.id, iss: issuer }
@@ -69,7 +69,7 @@ describe('introspection (RFC 7662) tells a client of its own live tokens, and of
     expect((await introspected(world, narrowed.access_token)).scope).toBe('site:read')
   })
 
-  test('of the other door, in the other environment, and with the credentials in the form', async () => {
+  test('of the other API, in the other environment, and with the credentials in the form', async () => {
     const { production } = world.app
     expect((await introspected(world, (await grantTokens(world)).accessToken)).active).toBe(true)
     const live = await appToken(url, production)
@@ -86,7 +86,7 @@ describe('introspection (RFC 7662) tells a client of its own live tokens, and of
     }
   })
 
-  test('and changes nothing: neither the token nor its grant', async () => {
+  test('without changing the token or its grant', async () => {
     const tokens = await standardTokens(world)
     for (const token of [tokens.access_token, tokens.refresh_token, tokens.refresh_token]) {
       expect((await introspected(world, token)).active).toBe(true)
@@ -95,8 +95,8 @@ describe('introspection (RFC 7662) tells a client of its own live tokens, and of
   })
 })
 
-describe('of everything else exactly this is told: it is not active', () => {
-  test('what is no token, or another secret', async () => {
+describe('every other token is just not active', () => {
+  test('malformed text and other kinds of secrets', async () => {
     const token = await standardAppToken(world)
     const spoilt = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
     for (const text of [
@@ -128,7 +128,7 @@ describe('of everything else exactly this is told: it is not active', () => {
     }
   })
 
-  test('what was refreshed away', async () => {
+  test('tokens that a refresh has ended', async () => {
     const first = await standardTokens(world)
     const second = await refresh(first.refresh_token)
     expect(await introspected(world, first.access_token)).toEqual(inactive)
@@ -139,7 +139,7 @@ describe('of everything else exactly this is told: it is not active', () => {
     expect(await introspected(world, second.refresh_token)).toEqual(inactive)
   })
 
-  test('what was revoked', async () => {
+  test('revoked tokens', async () => {
     const tokens = await standardTokens(world)
     const issued = await standardAppToken(world)
     for (const token of [tokens.access_token, issued]) {
@@ -188,7 +188,7 @@ describe('of everything else exactly this is told: it is not active', () => {
     expectError(await sendForm(url, '/oauth/introspect', { token }, basic(second)), 'invalid_client')
   })
 
-  test('what has expired', async () => {
+  test('expired tokens', async () => {
     const short = await createWorld({
       env: { LIFETIME_APP_TOKEN: '1', LIFETIME_ACCESS_TOKEN: '1', LIFETIME_REFRESH_TOKEN: '2' },
     })
@@ -206,8 +206,8 @@ describe('of everything else exactly this is told: it is not active', () => {
   })
 })
 
-describe('whoever asks must be a client', () => {
-  test('with the right secret, else nothing is told, and the refusal is recorded', async () => {
+describe('the caller must be a client', () => {
+  test('with the right secret; otherwise the refusal is recorded', async () => {
     const token = await standardAppToken(world)
     const wrong = { ...world.app.development, clientSecret: world.app.production.clientSecret }
     const answer = await sendForm(url, '/oauth/introspect', { token }, basic(wrong))
@@ -227,7 +227,7 @@ describe('whoever asks must be a client', () => {
     })
   })
 
-  test('and asking is a use of its secret', async () => {
+  test('and the call counts as a use of its secret', async () => {
     const app = await addApp(world.platform, world.user)
     const lastUse = async () => {
       const listed = await listCredentials(world.platform, app.slug)

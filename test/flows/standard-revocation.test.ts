@@ -32,7 +32,7 @@ const expectRevoked = (answer: Answer): void => {
 }
 
 describe('revocation (RFC 7009)', () => {
-  test('ends a grant by any token of it, spent or not, and an app token alone', async () => {
+  test('ends a grant by any of its tokens, spent or not, and an app token alone', async () => {
     for (const which of ['access_token', 'refresh_token'] as const) {
       const first = await standardTokens(world)
       const second = (await refresh(first.refresh_token)).body
@@ -47,7 +47,7 @@ describe('revocation (RFC 7009)', () => {
     expect([await appOf(one), await appOf(two)]).toEqual([401, 200])
   })
 
-  test('takes any hint and needs none', async () => {
+  test('accepts any hint and needs none', async () => {
     for (const hint of ['access_token', 'refresh_token', 'something_else', '']) {
       const tokens = await standardTokens(world)
       expectRevoked(await revoke(tokens.access_token, { token_type_hint: hint }))
@@ -55,13 +55,13 @@ describe('revocation (RFC 7009)', () => {
     }
   })
 
-  test('takes the credentials in the form as well', async () => {
+  test('accepts the credentials in the form', async () => {
     const token = await standardAppToken(world)
     expectRevoked(await sendForm(url, '/oauth/revoke', { token, ...inBody(world.app.development) }))
     expect(await appOf(token)).toBe(401)
   })
 
-  test('of what is unknown, dead or no token is done already', async () => {
+  test('of an unknown, ended or malformed token succeeds', async () => {
     const { access_token: token } = await standardTokens(world)
     await revoke(token)
     const code = await freshCode(world)
@@ -82,7 +82,7 @@ describe('revocation (RFC 7009)', () => {
     expect((await refresh(tokens.refresh_token)).status).toBe(200)
   })
 
-  test('is for clients: wrong credentials change nothing', async () => {
+  test('needs a client: wrong credentials change nothing', async () => {
     const token = await standardAppToken(world)
     const wrong = { ...world.app.development, clientSecret: 'x' }
     expectError(await sendForm(url, '/oauth/revoke', { token }, basic(wrong)), 'invalid_client')
@@ -91,7 +91,7 @@ describe('revocation (RFC 7009)', () => {
     expect(await appOf(token)).toBe(200)
   })
 
-  test('works for a suspended app too, and lasts', async () => {
+  test('works for a suspended app, and lasts after it is active again', async () => {
     const app = await addApp(world.platform, world.user)
     const token = await standardAppToken(world, app.development)
     await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })
@@ -100,7 +100,7 @@ describe('revocation (RFC 7009)', () => {
     expect(await appOf(token)).toBe(401)
   })
 
-  test('leaves the rows that the contract leaves', async () => {
+  test('leaves the same audit events as the contract API', async () => {
     const { access_token: token } = await standardTokens(world)
     const refused = await revoke(token, {}, other)
     const done = await revoke(token)

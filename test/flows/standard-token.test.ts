@@ -44,7 +44,7 @@ describe('the token endpoint', () => {
     expect(await userOf(answer.body.access_token)).toBe(200)
   })
 
-  test('takes the credentials in the form as well, and a client ID beside the header that is the same', async () => {
+  test('accepts the credentials in the form, and the same client ID next to the header', async () => {
     const { development } = world.app
     const form = codeForm(world.app, await freshCode(world))
     const posted = await sendForm(url, '/oauth/token', { ...form, ...inBody(development) })
@@ -53,7 +53,7 @@ describe('the token endpoint', () => {
     expect(both.status).toBe(200)
   })
 
-  test('rotates a refresh token: what was before is dead, and narrows the scope where asked', async () => {
+  test('rotates a refresh token: the old pair ends, and the scope is narrowed on request', async () => {
     const first = await standardTokens(world)
     const second = await token({ ...refreshForm(first.refresh_token), scope: 'site:read' })
     expect(second.body).toEqual({
@@ -68,7 +68,7 @@ describe('the token endpoint', () => {
     expect(third.body.scope).toBe(scope)
   })
 
-  test('gives an app a token of its own, for the scopes that it asks for', async () => {
+  test('gives an app a token of its own, with the scopes that it asks for', async () => {
     const answer = await token({ grant_type: 'client_credentials', scope: 'store:read site:read' })
     expectUncached(answer)
     expect(answer.body).toEqual({
@@ -83,7 +83,7 @@ describe('the token endpoint', () => {
     expect((await appOf(live.body.access_token)).body.environment).toBe('production')
   })
 
-  test('gives an app that names no scope all that it has registered and may have for itself', async () => {
+  test('gives an app that names no scope all registered scopes that apps may have', async () => {
     expect((await token({ grant_type: 'client_credentials' })).body.scope).toBe(
       'site.content:write site:read store:read',
     )
@@ -98,14 +98,14 @@ describe('the token endpoint', () => {
   })
 })
 
-describe('an error is told as the RFC has it', () => {
-  test('for a grant type that is not served', async () => {
+describe('an error has the form of the RFC', () => {
+  test('for an unsupported grant type', async () => {
     for (const grantType of ['password', 'implicit', 'AUTHORIZATION_CODE', 'authorization_code ', 'toString', 'x']) {
       expectError(await token({ grant_type: grantType }), 'unsupported_grant_type')
     }
   })
 
-  test('for wrong client credentials, however they came', async () => {
+  test('for wrong client credentials, in the header or the form', async () => {
     const { development, production } = world.app
     const form = { grant_type: 'client_credentials' }
     for (const client of [
@@ -122,7 +122,7 @@ describe('an error is told as the RFC has it', () => {
     expectError(await sendForm(url, '/oauth/token', form), 'invalid_client')
   })
 
-  test('for every wrong code, URI and verifier alike, and none of them burns the code', async () => {
+  test('for every wrong code, URI and verifier alike, and none of them spends the code', async () => {
     const { app } = world
     const form = codeForm(app, await freshCode(world))
     const other = await addApp(world.platform, world.user)
@@ -165,7 +165,7 @@ describe('an error is told as the RFC has it', () => {
     expect((await token(refreshForm(refreshToken))).status).toBe(200)
   })
 
-  test('for a suspended app, once its secret was right, and it gets everything back', async () => {
+  test('for a suspended app with the right secret, until it is active again', async () => {
     const app = await addApp(world.platform, world.user)
     const suspended = { ...world, app }
     const { refresh_token: refreshToken } = await standardTokens(suspended)
@@ -186,7 +186,7 @@ describe('an error is told as the RFC has it', () => {
   })
 })
 
-describe('PKCE cannot be left out or weakened', () => {
+describe('PKCE cannot be omitted or weakened', () => {
   test('an exchange without the verifier, with the challenge or with a plain one is refused', async () => {
     const form = codeForm(world.app, await freshCode(world))
     const { code_verifier: _, ...without } = form
@@ -203,15 +203,15 @@ describe('PKCE cannot be left out or weakened', () => {
   })
 })
 
-describe('the two doors are one house', () => {
-  test('a code of the one is exchanged and refreshed at the other', async () => {
+describe('both APIs share codes, tokens and revocations', () => {
+  test('a code of one API is exchanged and refreshed at the other', async () => {
     const standard = await standardTokens(world)
     const contract = await refresh(url, world.app, standard.refresh_token)
     expect(contract.status).toBe(200)
     expect((await token(refreshForm(contract.body.refreshToken))).status).toBe(200)
   })
 
-  test('a refresh token spent at one door ends its family at the other', async () => {
+  test('a refresh token spent at one API ends its family when it is presented at the other', async () => {
     const first = await standardTokens(world)
     const second = (await refresh(url, world.app, first.refresh_token)).body
     expectError(await token(refreshForm(first.refresh_token)), 'invalid_grant')
@@ -222,14 +222,14 @@ describe('the two doors are one house', () => {
     expect(await userOf(fourth.access_token)).toBe(401)
   })
 
-  test('a code spent at one door ends its family at the other', async () => {
+  test('a code spent at one API ends its family when it is presented at the other', async () => {
     const code = await freshCode(world)
     const { body } = await exchange(url, world.app, code)
     expectError(await token(codeForm(world.app, code)), 'invalid_grant')
     expect(await userOf(body.accessToken)).toBe(401)
   })
 
-  test('a token issued here is revoked there, and the other way round', async () => {
+  test('a token of one API is revoked at the other, in both directions', async () => {
     const standard = await standardTokens(world)
     const issued = await standardAppToken(world)
     for (const each of [standard.refresh_token, issued]) {
@@ -257,7 +257,7 @@ describe('the two doors are one house', () => {
     }
   })
 
-  test('one code, 200 exchanges at once through this door alone: one winner', async () => {
+  test('one code, 200 exchanges at once at the standard API alone: one winner', async () => {
     const code = await freshCode(world)
     const answers = await together(200, async () => await token(codeForm(world.app, code)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
@@ -281,7 +281,7 @@ describe('a retry with an Idempotency-Key', () => {
     expect(two?.body.refresh_token).toBe(one?.body.refresh_token)
   })
 
-  test('is reuse with another key, without one, with another body, or through the other door', async () => {
+  test('is reuse with another key, without one, with another body, or at the other API', async () => {
     const again: readonly ((refreshToken: string) => Promise<unknown>)[] = [
       async (refreshToken) => await token(refreshForm(refreshToken), { 'Idempotency-Key': 'k2' }),
       async (refreshToken) => await token(refreshForm(refreshToken)),
@@ -302,7 +302,7 @@ describe('a retry with an Idempotency-Key', () => {
     }
   })
 
-  test('needs a key that is one', async () => {
+  test('needs a well-formed key', async () => {
     const { refresh_token: refreshToken } = await standardTokens(world)
     for (const key of ['x'.repeat(256), 'a,b', 'a\u00fcb']) {
       expectError(await token(refreshForm(refreshToken), { 'Idempotency-Key': key }), 'invalid_request')
