@@ -53,7 +53,7 @@ describe('the version header', () => {
     expectRefusal(answer, 'api_version_unsupported')
   })
 
-  test('may come only once, even with equal values', async () => {
+  test('may occur only once, even with equal values', async () => {
     const header = 'X-Service-Api-Version: 2026-08'
     const answer = await sendLines(url, [`GET ${contractPath}/me HTTP/1.1`, header, header])
     expectRefusal(answer, 'api_version_unsupported')
@@ -68,7 +68,7 @@ describe('the version header', () => {
   })
 })
 
-describe('every answer under the contract carries the version that was served', () => {
+describe('every answer of the contract names the version that was served', () => {
   const cases: readonly (readonly [
     status: number,
     method: string,
@@ -92,14 +92,14 @@ describe('every answer under the contract carries the version that was served', 
     })
   }
 
-  test('and no answer beside it does', async () => {
+  test('and no other answer does', async () => {
     for (const path of ['~/healthz', '~/api/session', '~/nothing', '~/api/app-platformer/me']) {
       expect((await send(url, 'GET', path)).headers.get('x-service-api-version')).toBeNull()
     }
   })
 })
 
-test('a retired version is told apart from an unknown one, with the day it was retired', () => {
+test('a retired version is distinguished from an unknown one, with the day it was retired', () => {
   const sunsetAt = Date.UTC(2027, 7, 1)
   const versions: readonly ApiVersion[] = [
     { name: '2026-08', status: 'retired', deprecatedAt: Date.UTC(2026, 7, 1), sunsetAt },

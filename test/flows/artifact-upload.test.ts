@@ -43,7 +43,7 @@ const begin = async (version: string, sentBytes: number): Promise<Socket> => {
   return socket
 }
 
-test('a file arrives whole however its JSON is written, and whether or not its length was told', async () => {
+test('a file arrives complete in any spelling of its JSON, with or without a length', async () => {
   const bytes = randomBytes(700_001)
   const plain = uploadText('1.0.0', bytes)
   const spellings = [
@@ -60,7 +60,7 @@ test('a file arrives whole however its JSON is written, and whether or not its l
   }
 })
 
-test('a repeat is the same upload however it is written, and another file under its key is not', async () => {
+test('a repeat is the same upload in any spelling, and another file under its key is not', async () => {
   const bytes = randomBytes(300_000)
   const key = { 'Idempotency-Key': 'upload' }
   const first = await post(uploadText('2.0.0', bytes), key)
@@ -73,7 +73,7 @@ test('a repeat is the same upload however it is written, and another file under 
   expectRefusal(await post(asText, key), 'invalid_request', 'artifact.contentBase64')
 })
 
-test('callers who leave in the middle of large uploads leave nothing behind and take nothing from those who come after', async () => {
+test('callers who abort large uploads leave nothing behind, and their slots become free', async () => {
   const before = countRows(world.server.database, 'versions', 'artifacts', 'artifact_chunks')
   for (let round = 0; round < 3; round += 1) {
     const sockets = await Promise.all(Array.from({ length: 4 }, async () => await begin('3.0.0', 5_000_000)))
@@ -91,7 +91,7 @@ test('callers who leave in the middle of large uploads leave nothing behind and 
   })
 })
 
-test('while large uploads of an app stand still, small ones and everything else are answered, and a large one of another app; one of this app waits for one of them', async () => {
+test('while large uploads of an app stall, all other calls and large uploads of other apps are answered; another large one of this app waits', async () => {
   const other = await appToken(world.server.url, (await addApp(world.platform, world.user)).development)
   const sockets = await Promise.all(Array.from({ length: 8 }, async () => await begin('4.0.0', 5_000_000)))
   // So that they, and not the one below, are the ones that are in memory.
@@ -107,7 +107,7 @@ test('while large uploads of an app stand still, small ones and everything else 
   expect((await large).status).toBe(201)
 })
 
-test('a body that grows beyond its limit is refused before it is read, and a file that does, as soon as it has', async () => {
+test('a body beyond its limit is refused before it is read, and a file beyond its limit as soon as it exceeds it', async () => {
   const tooLarge = new TextEncoder().encode(uploadText('5.0.0', Buffer.alloc(12 * 1024 * 1024)))
   expectRefusal(await post(chunked(tooLarge, 1_000_000)), 'payload_too_large')
   expectRefusal(await post(`{"notes":"${'x'.repeat(16 * 1024 * 1024)}"}`), 'payload_too_large')

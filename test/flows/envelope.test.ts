@@ -8,7 +8,7 @@ import { contractPath, send, sendLines } from './support/send.ts'
 const world = await worldOfFile()
 const { url } = world.server
 
-describe('the one envelope', () => {
+describe('the error envelope', () => {
   for (const path of [
     '~/nothing',
     '~/api',
@@ -117,7 +117,7 @@ describe('the one envelope', () => {
 })
 
 describe('the request ID', () => {
-  test('is minted here for every answer, good or bad, and never twice', async () => {
+  test('is created by the server for every answer, and never repeats', async () => {
     const ids = new Set<string>()
     const paths = [
       '/me',
@@ -159,7 +159,7 @@ const logged = async (requestId: string): Promise<string> => {
 }
 
 describe('every answer of the contract', () => {
-  test('is not stored by anyone', async () => {
+  test('may not be cached', async () => {
     const token = await appToken(url, world.app.development)
     for (const answer of [
       await send(url, 'GET', '/me', { token }),
@@ -175,7 +175,7 @@ describe('every answer of the contract', () => {
     }
   })
 
-  test('to HEAD is that to GET without the content', async () => {
+  test('to HEAD is the answer to GET without the content', async () => {
     const token = await appToken(url, world.app.development)
     const got = await send(url, 'GET', '/me', { token })
     const head = await send(url, 'HEAD', '/me', { token })

@@ -225,7 +225,7 @@ describe('every code of the contract', () => {
     })
   }
 
-  test('is in the table, and nothing else is', async () => {
+  test('is in the table of codes, which has no others', async () => {
     const source = await Bun.file(join(import.meta.dir, '../../src/domain/errors.ts')).text()
     const listed = [...source.matchAll(/^ {2}([a-z_]+): \[\d{3},/gm)].map(([, code = '']) => code)
     expect(listed.length).toBeGreaterThan(40)

@@ -22,7 +22,7 @@ const create = async (caller: Pick<Shop, 'token'>, key: string, body: object) =>
 const versionsOf = async ({ token }: Shop) => (await call(url, 'GET', '/versions', { token })).body.data
 
 describe('the same request under the same key', () => {
-  test('gets the same status and body, under a new request ID, and happens once', async () => {
+  test('gets the same status and body with a new request ID, and acts once', async () => {
     const caller = await shop()
     const first = await create(caller, 'one', { version: '1.0.0', notes: 'x' })
     const again = await create(caller, 'one', { version: '1.0.0', notes: 'x' })
@@ -33,7 +33,7 @@ describe('the same request under the same key', () => {
     expect((await versionsOf(caller))[0].revision).toBe(1)
   })
 
-  test('is the same in whatever order its fields come, at any depth', async () => {
+  test('is the same with its fields in any order, at any depth', async () => {
     const caller = await shop()
     const first = await create(caller, 'one', { version: '1.0.0', manifest: { a: 1, b: [{ c: 2, d: 3 }] }, notes: 'x' })
     const again = await create(caller, 'one', { notes: 'x', manifest: { b: [{ d: 3, c: 2 }], a: 1 }, version: '1.0.0' })
@@ -41,7 +41,7 @@ describe('the same request under the same key', () => {
     expect(again.body).toEqual(first.body)
   })
 
-  test('gets the answer of then, whatever has happened since', async () => {
+  test('gets the first answer, even if the state has changed since', async () => {
     const caller = await shop()
     const first = await create(caller, 'one', { version: '1.0.0' })
     await moveVersion(world.platform, trace, operator, {
@@ -64,7 +64,7 @@ describe('the same request under the same key', () => {
     expect((await versionsOf(caller)).find((item: Json) => item.current.development).version).toBe('2.0.0')
   })
 
-  test('in parallel happens once; whoever comes too early is told to wait a second', async () => {
+  test('in parallel acts once; a repeat that is too early is told to wait a second', async () => {
     const caller = await shop()
     const contentBase64 = Buffer.alloc(2 * 1024 * 1024, 3).toString('base64')
     const body = { version: '1.0.0', artifact: { filename: 'a', contentBase64 } }
@@ -81,7 +81,7 @@ describe('the same request under the same key', () => {
   })
 })
 
-test('another body under a key that was used is refused', async () => {
+test('another body under a used key is refused', async () => {
   const caller = await shop()
   await create(caller, 'one', { version: '1.0.0' })
   for (const body of [
@@ -120,8 +120,8 @@ describe('a key belongs to one credential, method and path', () => {
   })
 })
 
-describe('what is kept', () => {
-  test('is a refusal by permission or state as well', async () => {
+describe('what is stored', () => {
+  test('includes refusals by permission or state', async () => {
     const caller = await shop()
     await create(caller, 'one', { version: '1.0.0' })
     await moveVersion(world.platform, trace, operator, {
@@ -149,7 +149,7 @@ describe('what is kept', () => {
     }
   })
 
-  test('is no 400 and no 401: the same key may carry the corrected request', async () => {
+  test('excludes 400 and 401: the same key may carry the corrected request', async () => {
     const caller = await shop()
     expectRefusal(await create(caller, 'one', { version: 'x' }), 'invalid_request')
     expectRefusal(await create(caller, 'one', { version: '1.0.0', scopes: ['nothing'] }), 'invalid_scope')
@@ -160,7 +160,7 @@ describe('what is kept', () => {
     expect([right.status, right.headers.get('idempotent-replayed')]).toEqual([201, null])
   })
 
-  test('outlives the server', async () => {
+  test('survives a restart', async () => {
     const other = await createWorld()
     const token = await appToken(other.server.url, other.app.development)
     const request = { token, body: { version: '1.0.0' }, headers: { 'Idempotency-Key': 'one' } }
@@ -189,7 +189,7 @@ describe('a key', () => {
     }
   })
 
-  test('means nothing on calls that change nothing and on those that give a secret', async () => {
+  test('has no effect on calls that change nothing and on those that return a secret', async () => {
     const { development } = world.app
     const body = { ...development, scope: 'site:read' }
     const headers = { 'Idempotency-Key': 'one' }

@@ -50,8 +50,8 @@ const rows = (table: string, where: string): Record<string, unknown>[] => {
 const devicesOf = ({ id }: Login) => rows('devices', `user_id = '${id}'`)
 const wrong = () => ({ email: user.email, password: 'not the password' })
 
-describe('a browser in which somebody has signed in', () => {
-  test('is known by a cookie that no script reads, for a year; signing in again changes nothing about it', async () => {
+describe('a browser in which a user has signed in', () => {
+  test('is known by an HttpOnly cookie for a year; signing in again does not change it', async () => {
     const first = await send(user)
     const [session = '', device = ''] = first.headers.getSetCookie()
     expect(session).toStartWith('session=apus_')
@@ -61,7 +61,7 @@ describe('a browser in which somebody has signed in', () => {
     expect(devicesOf(user)).toHaveLength(1)
   })
 
-  test('is known after signing in at the page, too', async () => {
+  test('is known after signing in at the page', async () => {
     const browser = plainBrowser(url)
     const { email, password } = user
     await browser.submit('/sign-in', '/sign-in', { email, password })
@@ -73,7 +73,7 @@ describe('a browser in which somebody has signed in', () => {
     expect(devicesOf(user)).toHaveLength(1)
   })
 
-  test('is known for its own account alone', async () => {
+  test('is known for its own account only', async () => {
     const [own, other] = [await enter(), await addUser(platform)]
     const key = keyOfCookie(own)
     expect(await findKnownDevice(platform, key, user.email.toUpperCase())).toBe(key)
@@ -84,7 +84,7 @@ describe('a browser in which somebody has signed in', () => {
     expect([second.status, deviceIn(second)]).toEqual([200, expect.any(String)])
   })
 
-  test('opens nothing, and tells nothing about any account', async () => {
+  test('cannot sign in with its cookie, which tells nothing about any account', async () => {
     const cookie = await enter()
     const other = await addUser(platform)
     const told = new Set<string>()
@@ -100,7 +100,7 @@ describe('a browser in which somebody has signed in', () => {
     expect((await call(url, 'GET', '~/api/session', { headers: { Cookie: `device=${cookie}` } })).status).toBe(401)
   })
 
-  test('is no longer known after five wrong passwords, and the log says so; other browsers go on', async () => {
+  test('is no longer known after five wrong passwords, which is recorded; other browsers stay known', async () => {
     const [cookie, kept] = [await enter(), await enter()]
     for (let count = 1; count <= 4; count += 1) await send(wrong(), cookie)
     expect(deviceIn(await send(user, cookie))).toBeNull()
@@ -169,13 +169,13 @@ describe('a browser in which somebody has signed in', () => {
     expect(devicesOf(user)).toEqual([])
   })
 
-  test('makes room for newer ones of its user: no program that signs in every minute fills the table', async () => {
+  test('is replaced by newer ones of its user, so that a program that signs in every minute does not fill the table', async () => {
     for (let count = 0; count < mostDevices + 3; count += 1) await send(user)
     expect(devicesOf(user)).toHaveLength(mostDevices)
   })
 })
 
-test('a cookie that this server has not signed is refused before the store is asked', async () => {
+test('a cookie that this server has not signed is refused without a read', async () => {
   const key = keyOfCookie(await enter())
   const signed = deviceCookie(serverKeyIn(database), key)
   const forged = [

@@ -21,19 +21,19 @@ const sumOf = (text: string, name: string, labels = ''): number =>
 
 const seriesOf = (text: string) => text.split('\n').filter((line) => !line.startsWith('#')).length
 
-describe('whoever watches the server', () => {
-  test('is told that it is alive and ready, without a version header or a credential', async () => {
+describe('monitoring', () => {
+  test('learns that the server is alive and ready, without a version header or a credential', async () => {
     expect(await call(url, 'GET', '~/healthz')).toMatchObject({ status: 200, body: { status: 'alive' } })
     expect(await call(url, 'GET', '~/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } })
   })
 
-  test('is answered in the envelope when the method is wrong', async () => {
+  test('gets the error envelope for a wrong method', async () => {
     for (const path of ['~/healthz', '~/readyz', '~/metrics']) {
       expectRefusal(await send(url, 'POST', path, { body: '{}' }), 'method_not_allowed')
     }
   })
 
-  test('gets figures in the text format of Prometheus', async () => {
+  test('gets metrics in the text format of Prometheus', async () => {
     const answer = await send(url, 'GET', '~/metrics')
     expect(answer.headers.get('content-type')).toStartWith('text/plain; version=0.0.4')
     const lines = answer.text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
@@ -41,7 +41,7 @@ describe('whoever watches the server', () => {
       expect(line).toMatch(/^[a-zA-Z_:][a-zA-Z0-9_:]*(?:\{[^{}]*\})? (?:[0-9.e+-]+|NaN|[+-]?Inf)(?: \d+)?$/)
   })
 
-  test('gets every figure that the README lists, and no other', async () => {
+  test('gets every metric that the README lists, and no other', async () => {
     const text = await metrics()
     const served = [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name = '']) => name).toSorted()
     const readme = await Bun.file(join(import.meta.dir, '../../README.md')).text()
@@ -50,7 +50,7 @@ describe('whoever watches the server', () => {
     expect(served).toEqual(listed.toSorted())
   })
 
-  test('is told about the process, the store and the disk', async () => {
+  test('gets metrics of the process, the store and the disk', async () => {
     await appToken(url, world.app.development)
     const connection = await Bun.connect({
       hostname: '127.0.0.1',
@@ -86,7 +86,7 @@ describe('whoever watches the server', () => {
     for (const name of names) expect([name, sumOf(after, name) > sumOf(before, name)]).toEqual([name, true])
   })
 
-  test('never sees a label that callers choose', async () => {
+  test('gets no label that callers choose', async () => {
     const canary = 'kanarienvogel'
     await send(url, 'GET', `/${canary}`)
     await send(url, 'GET', `~/${canary}`)
@@ -109,7 +109,7 @@ describe('whoever watches the server', () => {
     for (const value of never) expect(text).not.toContain(value)
   })
 
-  test('sees no series for routes that do not exist', async () => {
+  test('gets no series for routes that do not exist', async () => {
     await send(url, 'GET', '/nothing-0')
     const before = seriesOf(await metrics())
     for (let count = 1; count < 30; count += 1) await send(url, 'GET', `/nothing-${count}`)
@@ -117,7 +117,7 @@ describe('whoever watches the server', () => {
   })
 })
 
-test('the log tells each request in one line of JSON, by IDs and never by values', async () => {
+test('the log has one line of JSON per request, with IDs and never with values', async () => {
   const session = await signIn(url, world.user)
   const code = await authorize(url, session, world.app)
   const verifier = exchangeBody(world.app, code).codeVerifier
@@ -154,7 +154,7 @@ test('the log tells each request in one line of JSON, by IDs and never by values
   }
 })
 
-test('the files of the page are those of the package that is installed', async () => {
+test('the files of the page are those of the installed package', async () => {
   const path = createRequire(import.meta.url).resolve('swagger-ui-dist/swagger-ui-bundle.js')
   expect((await send(url, 'GET', '~/docs/swagger-ui-bundle.js')).text).toBe(await Bun.file(path).text())
 })

@@ -76,7 +76,7 @@ describe('the document', () => {
     expect(document.openapi).toMatch(/^3\.0\.\d$/)
   })
 
-  test('is what was agreed', async () => {
+  test('matches the golden document', async () => {
     if (process.env['UPDATE_GOLDEN'] === '1') await Bun.write(golden, `${JSON.stringify(document, null, 2)}\n`)
     expect(differencesFrom(await Bun.file(golden).json())).toEqual([])
   })
@@ -147,7 +147,7 @@ describe('the document', () => {
     }
   })
 
-  test('says nothing of where it came from, and names no other host', () => {
+  test('names no other host', () => {
     const text = JSON.stringify(document).replaceAll(/"https:\/\/[a-z.-]*example[^"]*"/g, '""')
     expect(text).not.toMatch(/https?:\/\//)
   })
@@ -189,7 +189,7 @@ const pageInAFrame = async (session: string) => {
   return { token: body.sessionToken, headers: { Origin: origin } }
 }
 
-test('every answer of a long walk is one that the document promises', async () => {
+test('every answer of a long walk matches the document', async () => {
   const { app, user } = world
   const faults: (string | null)[] = []
   const session = await signIn(url, user)
@@ -318,7 +318,7 @@ test('every answer of a long walk is one that the document promises', async () =
 })
 
 describe('the page of the document', () => {
-  test('and all it loads come from this server alone', async () => {
+  test('and everything it loads come from this server', async () => {
     const page = await send(url, 'GET', '~/docs')
     expect(page.status).toBe(200)
     const policy = page.headers.get('content-security-policy') ?? ''
@@ -334,7 +334,7 @@ describe('the page of the document', () => {
     }
   })
 
-  test('asks no validator elsewhere', async () => {
+  test('uses no external validator', async () => {
     expect((await send(url, 'GET', '~/docs/start.js')).text).toContain('validatorUrl: null')
   })
 })

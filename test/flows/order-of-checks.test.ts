@@ -13,13 +13,13 @@ const { url } = world.server
 const tokens = await callerTokens(world)
 
 describe('the order of checks: route, size and type, version, credential, body, permission, object, state', () => {
-  test('an unknown route is told before a body that is too large, of a wrong type and without a version', async () => {
+  test('an unknown route is reported before a body that is too large or of a wrong type, and before the version', async () => {
     const headers = { 'Content-Type': 'text/plain', 'X-Service-Api-Version': 'x' }
     expectRefusal(await send(url, 'POST', '/nothing', { headers, body: 'x'.repeat(70_000) }), 'route_not_found')
     expectRefusal(await send(url, 'PATCH', '/token', { headers, body: 'x'.repeat(70_000) }), 'method_not_allowed')
   })
 
-  test('size and type are told before the version', async () => {
+  test('size and type are reported before the version', async () => {
     const unversioned = { 'X-Service-Api-Version': 'x' }
     expectRefusal(
       await send(url, 'POST', '/token', { headers: unversioned, body: 'x'.repeat(70_000) }),
@@ -29,7 +29,7 @@ describe('the order of checks: route, size and type, version, credential, body, 
     expectRefusal(await send(url, 'POST', '/token', { headers: typed, body: '{}' }), 'unsupported_media_type')
   })
 
-  test('the version is told before the credential', async () => {
+  test('the version is reported before the credential', async () => {
     const headers = { 'X-Service-Api-Version': 'x' }
     expectRefusal(await send(url, 'GET', '/me', { headers, token: 'x' }), 'api_version_unsupported')
   })
@@ -50,7 +50,7 @@ describe('the order of checks: route, size and type, version, credential, body, 
     })
   }
 
-  test('a malformed body or query is told before a permission that is missing', async () => {
+  test('a malformed body or query is reported before a missing permission', async () => {
     expectRefusal(await send(url, 'POST', '/versions', { token: tokens.user, body: '{' }), 'invalid_json')
     expectRefusal(
       await send(url, 'POST', '/versions', { token: tokens.user, body: '{}' }),
@@ -84,7 +84,7 @@ describe('the order of checks: route, size and type, version, credential, body, 
     expectRefusal(await send(url, 'POST', '/versions', { token: tokens.app, body: sum }), 'checksum_mismatch')
   })
 
-  test('a permission is told before an object that is missing', async () => {
+  test('a missing permission is reported before a missing object', async () => {
     const body = JSON.stringify({ version: '9.9.9' })
     expectRefusal(
       await send(url, 'POST', '/versions/rollback', { token: tokens.live, body }),
@@ -93,7 +93,7 @@ describe('the order of checks: route, size and type, version, credential, body, 
     expectRefusal(await send(url, 'POST', '/versions/rollback', { token: tokens.user, body }), 'token_type_not_allowed')
   })
 
-  test('for a suspended app too, what is malformed is told before what is forbidden', async () => {
+  test('malformed input is reported before a missing permission, even for a suspended app', async () => {
     const app = await addApp(world.platform, world.user)
     await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })
     const issue = async (scope: string, secret = app.development.clientSecret) =>

@@ -58,15 +58,15 @@ describe('a list', () => {
     })
   }
 
-  test('has nothing after a page that holds all there is', async () => {
+  test('has no next page after a page that holds everything', async () => {
     for (const list of lists) expect((await pageOf(list, 'limit=45')).body.nextCursor).toBeNull()
   })
 
-  test('gives 20 when nothing is said', async () => {
+  test('has 20 items by default', async () => {
     for (const list of lists) expect((await pageOf(list, '')).body.data.length).toBe(20)
   })
 
-  test('that changes while it is read repeats nothing and leaves nothing out that was there', async () => {
+  test('that changes while it is read neither repeats nor omits items that existed throughout', async () => {
     const [versions] = lists
     if (versions === undefined) throw new Error('no list')
     const first = (await pageOf(versions, 'limit=10')).body

@@ -49,7 +49,7 @@ const expectLimited = (answer: Answer): void => {
 }
 
 describe('a limit', () => {
-  test('is told on every answer, counts down, and is refused with the time to wait', async () => {
+  test('is in every answer, counts down, and refuses with the time to wait', async () => {
     const { server, app } = await limited({ RATE_LIMIT_READ: '3/600' })
     const token = await appToken(server.url, app.development)
     for (const left of [2, 1, 0]) {
@@ -64,7 +64,7 @@ describe('a limit', () => {
     expect(refused.headers.get('ratelimit-policy')).toBe('"read";q=3;w=600')
   })
 
-  test('comes back with time', async () => {
+  test('recovers with time', async () => {
     const { server, app } = await limited({ RATE_LIMIT_READ: '1/1' })
     const token = await appToken(server.url, app.development)
     expect((await call(server.url, 'GET', '/me', { token })).status).toBe(200)
@@ -72,15 +72,15 @@ describe('a limit', () => {
     expect((await call(server.url, 'GET', '/me', { token })).status).toBe(200)
   })
 
-  test('is not told when limits are off', async () => {
+  test('is in no answer if limits are off', async () => {
     const { server } = await limited({ RATE_LIMIT: 'off' })
     const { headers } = await call(server.url, 'GET', '/me')
     expect([headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([null, null])
   })
 })
 
-describe('each limit counts by its own key', () => {
-  test('reads and writes by app, whatever the token, and each for itself', async () => {
+describe('the key of each limit', () => {
+  test('reads and writes by app, for all its tokens, counted separately', async () => {
     const world = await limited({ RATE_LIMIT_READ: '2/600', RATE_LIMIT_WRITE: '1/600' })
     const { url } = world.server
     const other = await addApp(world.platform, world.user)
@@ -101,7 +101,7 @@ describe('each limit counts by its own key', () => {
     expectRefusal(await call(url, 'GET', '/me', { token: 'apat_x' }), 'invalid_token')
   })
 
-  test('token calls by client ID and address, so that nobody locks an app out from elsewhere', async () => {
+  test('token calls by client ID and address, so that others cannot lock an app out', async () => {
     const world = await limited({ RATE_LIMIT_TOKEN: '3/600' })
     const { url } = world.server
     const issue = async (address: string, clientSecret = world.app.development.clientSecret) =>
@@ -121,7 +121,7 @@ describe('each limit counts by its own key', () => {
     expectLimited(await call(url, 'POST', '/oauth/token', { body: refresh, headers: from('203.0.113.9') }))
   })
 
-  test('refused credentials by client ID and address, while right ones from elsewhere go on', async () => {
+  test('refused credentials by client ID and address, while right ones from other addresses are accepted', async () => {
     const world = await limited({ RATE_LIMIT_FAILED: '2/600' })
     const { url } = world.server
     const issue = async (address: string, clientSecret: string) =>
@@ -138,7 +138,7 @@ describe('each limit counts by its own key', () => {
     expect((await issue('203.0.113.10', clientSecret)).status).toBe(200)
   })
 
-  test('made-up clients by address together: too many are refused unread, while the clients there are go on', async () => {
+  test('made-up clients together by address, while real clients of that address are accepted', async () => {
     const world = await limited({ RATE_LIMIT_FAILED: '2/600' })
     const { url } = world.server
     const { clientSecret } = world.app.development
@@ -160,7 +160,7 @@ describe('each limit counts by its own key', () => {
     expectRefusal(await issue(world.app.development.clientId, 'wrong'), 'invalid_client')
   })
 
-  test('a session by nobody: it belongs to no app, and may read nothing of one', async () => {
+  test('no calls with a session, which belongs to no app', async () => {
     const world = await limited({ RATE_LIMIT_READ: '1/600' })
     const { url } = world.server
     for (const token of [await signIn(url, world.user), await signIn(url, world.user)]) {
@@ -168,7 +168,7 @@ describe('each limit counts by its own key', () => {
     }
   })
 
-  test('refused bearers by address, while live ones from the same address go on', async () => {
+  test('refused bearer tokens by address, while live ones from the same address are accepted', async () => {
     const world = await limited({ RATE_LIMIT_FAILED: '2/600' })
     const { url } = world.server
     const token = await appToken(url, world.app.development)
@@ -193,7 +193,7 @@ describe('each limit counts by its own key', () => {
     expectLimited(await ask(two))
   })
 
-  test('everything by address, of IPv6 by /64, before any credential is looked at', async () => {
+  test('every call by address, for IPv6 by /64, before any credential is checked', async () => {
     const world = await limited({ RATE_LIMIT_ADDRESS: '3/600' })
     const { url } = world.server
     const knock = async (address: string, path = '/me') => await call(url, 'GET', path, { headers: from(address) })
@@ -210,7 +210,7 @@ describe('each limit counts by its own key', () => {
     )
   })
 
-  test('failed sign-ins by account and address: an attacker does not lock the owner out', async () => {
+  test('failed sign-ins by account and address, so that an attacker does not lock the owner out', async () => {
     const world = await limited({ RATE_LIMIT_SIGN_IN: '3/600' })
     const { url } = world.server
     const { email, password } = world.user
@@ -229,7 +229,7 @@ describe('each limit counts by its own key', () => {
 const knock = async (world: World, address: string) =>
   await call(world.server.url, 'GET', '/me', { headers: from(address) })
 
-test('X-Forwarded-For counts only behind a configured proxy, and only its last stranger', async () => {
+test('X-Forwarded-For counts only behind a configured proxy, and only its last untrusted address', async () => {
   const open = await limited({ TRUSTED_PROXIES: '192.0.2.1', RATE_LIMIT_ADDRESS: '2/600' })
   await knock(open, '203.0.113.1')
   await knock(open, '203.0.113.2')
@@ -242,7 +242,7 @@ test('X-Forwarded-For counts only behind a configured proxy, and only its last s
   expectRefusal(await knock(proxied, '203.0.113.1, 198.51.100.3'), 'invalid_token')
 })
 
-test('a limited call changes nothing, and is not kept under its idempotency key', async () => {
+test('a limited call changes nothing, and is not stored under its idempotency key', async () => {
   const world = await limited({ RATE_LIMIT_WRITE: '1/1' })
   const { url } = world.server
   const token = await appToken(url, world.app.development)
@@ -258,7 +258,7 @@ test('a limited call changes nothing, and is not kept under its idempotency key'
   expect([later.status, later.headers.get('idempotent-replayed')]).toEqual([201, null])
 })
 
-test('a code is not spent by calls that were limited', async () => {
+test('limited calls do not spend a code', async () => {
   const world = await limited({ RATE_LIMIT_TOKEN: '1/1' })
   const { url } = world.server
   const session = await signIn(url, world.user)

@@ -63,7 +63,7 @@ describe('GET /resources', () => {
     expectRefusal(await list('?kind=store', accessToken), 'insufficient_scope')
   })
 
-  test('never shows what another user owns, whatever is asked for', async () => {
+  test('never shows resources of another user', async () => {
     const bob = await addUser(world.platform, 'Bob Example')
     await world.platform.database.transaction(async (q) => {
       const now = world.platform.clock.now()

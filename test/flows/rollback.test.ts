@@ -39,7 +39,7 @@ const ledgerOf = ({ app }: Shelf) => {
 const time = expect.stringMatching(/^\d{4}-.*Z$/)
 
 describe('a rollback in development', () => {
-  test('moves the head to the next lower number and says so in full', async () => {
+  test('moves the head to the next lower number and returns the whole record', async () => {
     const shop = await shelf(['1.0.0', '2.0.0', '3.0.0'])
     const before = await stateOf(shop)
     const { status, body } = await rollBack(shop, { reason: 'broken' })
@@ -62,7 +62,7 @@ describe('a rollback in development', () => {
     expect(after.data.map(({ status: kept }: { status: string }) => kept)).toEqual(['draft', 'draft', 'draft'])
   })
 
-  test('goes to any version by ID or name, up or down, whatever its status', async () => {
+  test('goes to any version by ID or name, up or down, in any status', async () => {
     const shop = await shelf(['1.0.0', '2.0.0', '3.0.0'], ['1.0.0'])
     expect((await rollBack(shop, { version: '1.0.0' })).body.version).toMatchObject({
       version: '1.0.0',
@@ -80,14 +80,14 @@ describe('a rollback in development', () => {
     expectRefusal(await rollBack(await shelf([]), { dryRun: true }), 'no_previous_version')
   })
 
-  test('is no rollback to where it is already', async () => {
+  test('is refused for the current version', async () => {
     const shop = await shelf(['1.0.0', '2.0.0'])
     expectRefusal(await rollBack(shop, { version: '2.0.0' }), 'version_already_current')
     expectRefusal(await rollBack(shop, { versionId: shop.ids['2.0.0'], dryRun: true }), 'version_already_current')
     expect(ledgerOf(shop)).toEqual([])
   })
 
-  test('knows no version that is not there', async () => {
+  test('is refused for an unknown version', async () => {
     const shop = await shelf(['1.0.0', '2.0.0'])
     for (const body of [
       { version: '9.9.9' },
@@ -120,7 +120,7 @@ describe('a rollback in production', () => {
   const all = ['1.0.0', '2.0.0', '3.0.0', '4.0.0'] as const
   const live = ['1.0.0', '2.0.0', '4.0.0'] as const
 
-  test('makes the next lower superseded version live again, and supersedes the live one', async () => {
+  test('activates the next lower superseded version and supersedes the live one', async () => {
     const shop = await shelf(all, live)
     const { body } = await rollBack(shop, { environment: 'production' })
     expect(body).toMatchObject({
@@ -152,7 +152,7 @@ describe('a rollback in production', () => {
     expect((await stateOf(shop)).current.production).toBe(shop.ids['4.0.0'])
   })
 
-  test('takes only a version that was live before', async () => {
+  test('accepts only a version that was live before', async () => {
     const shop = await shelf(all, live)
     const answer = await rollBack(shop, { environment: 'production', version: '3.0.0' })
     expectRefusal(answer, 'version_not_eligible')
@@ -178,7 +178,7 @@ describe('a rollback in production', () => {
     expect(ledgerOf(shop)).toEqual([])
   })
 
-  test('needs a live version to come from', async () => {
+  test('needs a live version', async () => {
     expectRefusal(await rollBack(await shelf(['1.0.0', '2.0.0']), { environment: 'production' }), 'no_previous_version')
     expectRefusal(
       await rollBack(await shelf(['1.0.0', '2.0.0']), { environment: 'production', version: '1.0.0' }),

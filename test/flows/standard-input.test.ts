@@ -77,7 +77,7 @@ const escaped = (text: string) => text.replaceAll(/./g, (letter) => `%${letter.c
 const hex = (name: string) => name.charCodeAt(0).toString(16) + name.slice(1)
 
 describe('every parameter', () => {
-  test('that comes more than once is refused, whether it says the same, something else or nothing', async () => {
+  test('that is repeated is refused, whether its values are equal, different or empty', async () => {
     for (const request of await requests()) {
       for (const [name, value] of Object.entries(request.form)) {
         for (const more of [`${name}=${encodeURIComponent(value)}`, `${name}=x`, `${name}=`, name, `%${hex(name)}=x`]) {
@@ -89,7 +89,7 @@ describe('every parameter', () => {
     await nothingSpent()
   })
 
-  test('that is missing is refused, and without a value it is missing', async () => {
+  test('that is missing or empty is refused', async () => {
     for (const request of await requests()) {
       for (const name of Object.keys(request.form)) {
         if (optional.has(name)) continue
@@ -103,7 +103,7 @@ describe('every parameter', () => {
     await nothingSpent()
   })
 
-  test('that is too long, or not what it should be, is refused by the error that it is about', async () => {
+  test('that is too long or malformed is refused with its own error', async () => {
     const errors: Readonly<Record<string, Parameters<typeof expectError>[1]>> = {
       grant_type: 'unsupported_grant_type',
       client_id: 'invalid_client',
@@ -133,7 +133,7 @@ describe('every parameter', () => {
     await nothingSpent()
   })
 
-  test('in the spelling of the contract means nothing here', async () => {
+  test('in the spelling of the contract is unknown here', async () => {
     for (const request of await requests()) {
       const renamed = Object.fromEntries(Object.entries(request.form).map(([name, value]) => [camel(name), value]))
       expectError(await post(request, renamed), 'invalid_client')
@@ -151,13 +151,13 @@ describe('every parameter', () => {
     await nothingSpent()
   })
 
-  test('that nobody knows is ignored, however often it comes', async () => {
+  test('that is unknown is ignored, even if it is repeated', async () => {
     const form = { grant_type: 'client_credentials', clientId: 'x', resource: 'y', __proto__: 'z', toString: 'x' }
     const answer = await sendForm(url, '/oauth/token', `${encoded(form)}&resource=z&&audience`, basic(app.development))
     expect(answer.status).toBe(200)
   })
 
-  test('in the URL is refused, though it be right, and never logged', async () => {
+  test('in the URL is refused and never logged', async () => {
     for (const request of await requests()) {
       for (const [name, value] of Object.entries(request.form)) {
         const left = without(request.form, name)
@@ -178,7 +178,7 @@ describe('every parameter', () => {
 describe('a client authenticates', () => {
   const issue = { grant_type: 'client_credentials' }
 
-  test('by one method: never by header and form at once', async () => {
+  test('by one method, never by header and form at once', async () => {
     for (const request of await requests()) {
       for (const header of [basic(app.development), basic(other.development), { Authorization: 'Bearer x' }]) {
         expectError(await post(request, request.form, header), 'invalid_request')
@@ -194,7 +194,7 @@ describe('a client authenticates', () => {
     await nothingSpent()
   })
 
-  test('as itself: a client ID beside the header must be the same', async () => {
+  test('as itself: a client ID next to the header must be the same', async () => {
     for (const request of await requests()) {
       const form = without(request.form, 'client_secret')
       for (const clientId of [other.development.clientId, app.production.clientId, 'x', `${form['client_id']} `]) {
@@ -206,7 +206,7 @@ describe('a client authenticates', () => {
     await nothingSpent()
   })
 
-  test('with a header that can be read, else it is refused and recorded like any wrong one', async () => {
+  test('with a well-formed header; a malformed one is refused and recorded like a wrong one', async () => {
     const { clientId, clientSecret } = app.development
     const good = basic(app.development).Authorization
     const bytes = Buffer.from(`${clientId}:${clientSecret}`)
@@ -245,7 +245,7 @@ describe('a client authenticates', () => {
     await nothingSpent()
   })
 
-  test('with halves that are form-encoded, in any spelling of the same', async () => {
+  test('with a form-encoded ID and secret, in any equivalent spelling', async () => {
     const { clientId, clientSecret } = app.development
     for (const pair of [
       `${clientId}:${clientSecret}`,
@@ -263,7 +263,7 @@ describe('a client authenticates', () => {
     ).toBe(200)
   })
 
-  test('once: two Authorization headers are refused', async () => {
+  test('once; two Authorization headers are refused', async () => {
     const body = encoded(issue)
     const answer = await sendLines(
       url,
@@ -288,7 +288,7 @@ describe('a client authenticates', () => {
 })
 
 describe('a body', () => {
-  test('of another media type is refused, JSON among them', async () => {
+  test('of another media type is refused, including JSON', async () => {
     for (const request of await requests()) {
       for (const type of [
         'application/json',
@@ -329,7 +329,7 @@ describe('a body', () => {
     await nothingSpent()
   })
 
-  test('that is too large is refused, whether it says so or not', async () => {
+  test('that is too large is refused, with and without a length', async () => {
     for (const path of formPaths) {
       const headers = { ...basic(app.development), 'Content-Type': 'application/x-www-form-urlencoded' }
       const body = `token=${'x'.repeat(64 * 1024)}`
@@ -341,7 +341,7 @@ describe('a body', () => {
 })
 
 describe('a method', () => {
-  test('other than POST is refused, with the credentials in the URL too', async () => {
+  test('other than POST is refused, even with the credentials in the URL', async () => {
     for (const path of formPaths) {
       for (const method of ['GET', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']) {
         const headers = { Origin: 'https://elsewhere.example', Accept: 'text/html' }
@@ -354,7 +354,7 @@ describe('a method', () => {
   })
 })
 
-test('the version header plays no part, whatever it says', async () => {
+test('the version header has no effect', async () => {
   for (const version of ['1999-01', 'x', '']) {
     const headers = { ...basic(app.development), 'X-Service-Api-Version': version }
     const answer = await sendForm(url, '/oauth/introspect', { token: await standardAppToken(world) }, headers)
@@ -363,7 +363,7 @@ test('the version header plays no part, whatever it says', async () => {
   }
 })
 
-test('no error repeats anything of the request', async () => {
+test('no error repeats a value of the request', async () => {
   const canary = 'kanarienvogel'
   const forms = [
     { [canary]: canary },

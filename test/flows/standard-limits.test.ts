@@ -37,7 +37,7 @@ const text = (name: string, content: string): Haystack => ({ name, content: Buff
 const issue = { grant_type: 'client_credentials' }
 
 describe('the limits are those of the contract', () => {
-  test('one share of calls per client and address, through both doors', async () => {
+  test('one share of calls per client and address, for both APIs', async () => {
     const { server, app } = await limited({ RATE_LIMIT_TOKEN: '4/600' })
     const { url } = server
     await appToken(url, app.development)
@@ -58,7 +58,7 @@ describe('the limits are those of the contract', () => {
     expect((await sendForm(url, '/oauth/token', issue, basic(app.production))).status).toBe(200)
   })
 
-  test('refused secrets count, an invalid grant does not, and too many cut off the right ones at this address', async () => {
+  test('refused secrets count, an invalid grant does not, and too many block right ones at this address', async () => {
     const world = await limited({ RATE_LIMIT_FAILED: '3/600' })
     const { url } = world.server
     const { development, production } = world.app
@@ -80,7 +80,7 @@ describe('the limits are those of the contract', () => {
     expect((await sendForm(url, '/oauth/token', issue, basic(production))).status).toBe(200)
   })
 
-  test('headers that cannot be read count for their address, and cost no real client anything', async () => {
+  test('malformed headers count for their address, and do not affect real clients', async () => {
     const { server, app } = await limited({ RATE_LIMIT_FAILED: '4/600' })
     let answer = await sendForm(server.url, '/oauth/token', issue, basicOf('x'))
     for (let count = 0; count < 8 && answer.status === 401; count += 1) {
@@ -90,15 +90,15 @@ describe('the limits are those of the contract', () => {
     expect((await sendForm(server.url, '/oauth/token', issue, basic(app.development))).status).toBe(200)
   })
 
-  test('and so is the share of an address', async () => {
+  test('including the share of an address', async () => {
     const { server } = await limited({ RATE_LIMIT_ADDRESS: '3/600' })
     for (const path of formPaths) expectError(await sendForm(server.url, path, ''), 'invalid_client')
     for (const path of formPaths) expectError(await sendForm(server.url, path, ''), 'temporarily_unavailable', 429)
   })
 })
 
-describe('what is counted and written down', () => {
-  test('metrics count what is issued, refused and reused as for the contract', async () => {
+describe('metrics and logs', () => {
+  test('metrics count issued, refused and reused tokens as for the contract', async () => {
     const world = await limited({})
     const { url } = world.server
     const figures = async () => (await call(url, 'GET', '~/metrics')).text
@@ -122,7 +122,7 @@ describe('what is counted and written down', () => {
     }
   })
 
-  test('a log line names the app, the client and the grant', async () => {
+  test('a log line has the app, the client and the grant', async () => {
     const world = await limited({})
     const { url } = world.server
     const answer = await sendForm(
@@ -210,7 +210,7 @@ describe('what is counted and written down', () => {
 })
 
 describe('a store that takes no writes', () => {
-  test('is told as unavailable, with the time to wait, and never as done', async () => {
+  test('is reported as unavailable with the time to wait, and never as success', async () => {
     const world = await createWorld()
     const { url } = world.server
     const tokens = await standardTokens(world)

@@ -16,7 +16,7 @@ const scopes = ['profile.email:read', 'profile:read', 'site.content:write', 'sit
 const local = (endpoint: string) => endpoint.slice(issuer.length)
 
 describe('discovery', () => {
-  test('tells what the authorization server does, and nothing that does not work', async () => {
+  test('describes the authorization server, and nothing that does not work', async () => {
     const { status, headers, body } = await send(url, 'GET', serverPath)
     expect(status).toBe(200)
     expect(headers.get('content-type')).toBe('application/json')
@@ -43,7 +43,7 @@ describe('discovery', () => {
     })
   })
 
-  test('tells what the resource is and who issues tokens for it', async () => {
+  test('describes the resource and its authorization server', async () => {
     const { status, body } = await send(url, 'GET', resourcePath)
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -55,7 +55,7 @@ describe('discovery', () => {
     })
   })
 
-  test('leads to endpoints that are there', async () => {
+  test('names existing endpoints', async () => {
     const { body } = await send(url, 'GET', serverPath)
     const page = await fetch(url + local(body.authorization_endpoint), { redirect: 'manual' })
     expect(page.status).toBe(400)
@@ -75,7 +75,7 @@ describe('discovery', () => {
     }
   })
 
-  test('has no document for a resource at the root, which is none, nor for what is not offered', async () => {
+  test('has no document for a resource at the root or for unsupported features', async () => {
     for (const path of [
       '~/.well-known/oauth-protected-resource',
       '~/.well-known/oauth-protected-resource/api',

@@ -77,7 +77,7 @@ for (const { path } of bodyRoutes) {
   })
 }
 
-test('a body that claims to be too large is refused before it is sent', async () => {
+test('a body whose length is too large is refused before it is sent', async () => {
   const lines = [
     `POST ${contractPath}/token HTTP/1.1`,
     'X-Service-Api-Version: 2026-08',
@@ -147,7 +147,7 @@ const fields = (): readonly (readonly [
   ['~/api/session', { email: 'a@example.com', password: 'x' }, { email: string, password: string }],
 ]
 
-test('no field takes a value of another type, and none is coerced', async () => {
+test('no field accepts or coerces a value of another type', async () => {
   for (const [path, whole, wrong] of fields()) {
     for (const [field, kinds] of Object.entries(wrong)) {
       for (const kind of kinds) {
@@ -166,7 +166,7 @@ test('no field takes a value of another type, and none is coerced', async () => 
   }
 })
 
-test('an object that cannot be made a text is as wrong as any other', async () => {
+test('an object that cannot be converted to text is refused like any other', async () => {
   const token = { ...world.app.development, scope: 'site:read' }
   for (const wrong of [{ toString: 1 }, { toString: null, valueOf: null }, [{ toString: 1 }], { toJSON: 1 }]) {
     for (const [path, body, param] of [
@@ -198,7 +198,7 @@ test('the field at fault is named', async () => {
   expectRefusal(nested, 'invalid_request', 'artifact.filename')
 })
 
-test('every field that is needed is missed, and an empty one is as good as missing', async () => {
+test('every required field is reported when it is missing or empty', async () => {
   const needed: Readonly<Record<string, readonly string[]>> = {
     '/token': ['clientId', 'clientSecret', 'scope'],
     '/versions': ['version'],
@@ -234,7 +234,7 @@ const start = (method: string, path: string) => [
   'X-Service-Api-Version: 2026-08',
 ]
 
-describe('a header that means one thing comes once', () => {
+describe('a single-value header may not repeat', () => {
   const bodied = ['Content-Type: application/json', 'Content-Length: 2']
 
   test('Authorization', async () => {
@@ -265,7 +265,7 @@ describe('a header that means one thing comes once', () => {
   }
 })
 
-describe('a query parameter comes once', () => {
+describe('a query parameter may not repeat', () => {
   const cases: readonly (readonly [path: string, query: string, param: string])[] = [
     ['/resources', 'kind=site&kind=store', 'kind'],
     ['/resources', 'kind=site&kind=site', 'kind'],
@@ -282,14 +282,14 @@ describe('a query parameter comes once', () => {
     })
   }
 
-  test('and one that the contract does not know is ignored', async () => {
+  test('and an unknown one is ignored', async () => {
     expect((await send(url, 'GET', '/versions?a=1&a=2&limit[]=5&kind=x', { token: tokens.app })).status).toBe(200)
   })
 })
 
 describe('a token of 64 KB', () => {
   const huge = 'a'.repeat(64_000)
-  test('in a body is as wrong as any other', async () => {
+  test('in a body is refused like any other', async () => {
     expectRefusal(
       await post('/token', JSON.stringify({ ...world.app.development, clientSecret: huge, scope: 'site:read' })),
       'invalid_client',
@@ -305,7 +305,7 @@ describe('a token of 64 KB', () => {
       revoked: true,
     })
   })
-  test('in a header is as wrong as any other', async () => {
+  test('in a header is refused like any other', async () => {
     expectRefusal(await send(url, 'GET', '/me', { token: huge }), 'invalid_token')
     expectRefusal(await send(url, 'GET', '/me', { token: `apat_${huge}` }), 'invalid_token')
     expectRefusal(await send(url, 'GET', '/oauth/me', { token: `apua_${'a'.repeat(12_000)}` }), 'invalid_token')
@@ -319,9 +319,9 @@ const endless = (method: string, path: string) => [
   'Transfer-Encoding: chunked',
 ]
 
-describe('a body that nobody asked for is not read', () => {
+describe('an unexpected body is not read', () => {
   // The chunk never comes: whoever reads the body waits for it.
-  test('before a stranger is refused, or at all', async () => {
+  test('before an unauthenticated caller is refused, or at all', async () => {
     expectRefusal(await sendLines(url, endless('DELETE', '/api/session'), 'ff\r\n['), 'login_required')
     const asked = await sendLines(url, endless('OPTIONS', '/api/embedded/session'), 'ff\r\n[')
     expect(asked.status).toBe(204)

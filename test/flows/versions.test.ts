@@ -30,7 +30,7 @@ const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
 describe('creating a version', () => {
-  test('gives a draft, which is the development head, in the whole form of the record', async () => {
+  test('returns the full record of a draft, which is the development head', async () => {
     const shop = await workshop()
     const { status, body } = await upload(shop, { version: '1.4.0' })
     expect(status).toBe(201)
@@ -82,7 +82,7 @@ describe('creating a version', () => {
     expect((await list(shop)).data).toEqual([body])
   })
 
-  test('again under the same name, while it is a draft, replaces all of it and moves no head', async () => {
+  test('again with the same name replaces a draft completely and does not move the head', async () => {
     const shop = await workshop()
     const first = (await upload(shop, { version: '1.0.0', notes: 'one', manifest: { a: 1 }, scopes: ['site:read'] }))
       .body
@@ -120,7 +120,7 @@ describe('creating a version', () => {
     })
   }
 
-  test('again, when it is superseded, is refused; when it was withdrawn, it is a draft like any other', async () => {
+  test('again is refused for a superseded version, and replaces a withdrawn one, which is a draft', async () => {
     const shop = await workshop()
     for (const version of ['1.0.0', '2.0.0']) {
       await upload(shop, { version })
@@ -169,11 +169,11 @@ describe('creating a version', () => {
     })
   }
 
-  test('takes a semantic version of 64 characters', async () => {
+  test('accepts a semantic version of 64 characters', async () => {
     expect((await upload(await workshop(), { version: `1.0.0-${'a'.repeat(58)}` })).status).toBe(201)
   })
 
-  test('refuses scopes that do not exist, cannot be had or are not registered', async () => {
+  test('refuses scopes that do not exist, are not available or are not registered', async () => {
     const shop = await workshop('site:read')
     for (const scopes of [['nothing'], [''], ['site:read', ' '], ['site:read store:read']]) {
       const answer = await upload(shop, { version: '1.0.0', scopes })
@@ -265,7 +265,7 @@ describe('an artifact', () => {
     })
   })
 
-  test('is stored once, however often and by whomever it is uploaded, and comes back whole', async () => {
+  test('is stored once for all its uploads, and is read back complete', async () => {
     const bytes = Buffer.from('the same everywhere '.repeat(40_000))
     const artifact = { filename: 'a', contentBase64: bytes.toString('base64') }
     const before = storedBytes()
@@ -289,7 +289,7 @@ const storedBytes = (): number => {
 }
 
 describe('listing versions', () => {
-  test('gives the newest number first, with what is current, whatever the page and filter', async () => {
+  test('has the newest number first, and the current versions on every page and with every filter', async () => {
     const shop = await workshop()
     for (const version of ['3.0.0', '1.0.0', '2.0.0']) await upload(shop, { version })
     await move(shop, '3.0.0', 'submit', 'approve', 'activate')

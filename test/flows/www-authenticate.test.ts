@@ -10,7 +10,7 @@ const { url } = world.server
 
 const challengeOf = (answer: { readonly headers: Headers }) => answer.headers.get('www-authenticate')
 
-describe('what a bearer route tells a caller without a live token (RFC 6750)', () => {
+describe('the challenge of a bearer route to a caller without a live token (RFC 6750)', () => {
   for (const { method, path, caller } of bearerRoutes) {
     const code = caller === 'session' ? 'login_required' : 'invalid_token'
     const body = method === 'POST' ? { body: '{}' } : {}
@@ -59,7 +59,7 @@ test('a missing scope is named in the challenge', async () => {
   }
 })
 
-test('the scheme is read in any case, and a live token of another kind is forbidden, not dead', async () => {
+test('the scheme is case-insensitive, and a live token of another kind gets 403, not 401', async () => {
   const app = await appToken(url, world.app.development)
   const { accessToken } = await grantTokens(world)
   const session = await signIn(url, world.user)
