@@ -34,3 +34,20 @@ const shortened = (name: string): string => {
   }
   return kept + extension
 }
+
+/**
+ * The Content-Disposition of a file that is saved and never shown (RFC 6266), with its name in ASCII for old clients and in
+ * full (RFC 8187).
+ */
+export const attachment = (filename: string): string => {
+  const name = downloadName(filename)
+  const inAscii = name.replaceAll(/[^\x20-\x7e]|[%;\\"]/gu, '_')
+  return `attachment; filename="${inAscii}"; filename*=UTF-8''${encoded(name)}`
+}
+
+/** `encodeURIComponent` leaves four characters unescaped that RFC 8187 section 3.2.1 does not allow. */
+const encoded = (name: string): string =>
+  encodeURIComponent(name).replaceAll(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )

@@ -2,7 +2,6 @@ import { Elysia } from 'elysia'
 import bundle from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import stylesheet from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import { currentApiVersion } from '../domain/api-version.ts'
-import { docsPage, docsScript } from './docs/page.ts'
 import type { DocumentInfo } from './openapi-document.ts'
 
 const bearer = (description: string) => ({ type: 'http' as const, scheme: 'bearer', description })
@@ -88,3 +87,26 @@ export const docsRoutes = (): Elysia => {
     .get('/docs/start.js', async () => asset(docsScript, scripts, unchanging), hidden)
   return plugin
 }
+
+/** No inline script, and nothing from another server. */
+const docsPage = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>App platform API</title>
+    <link rel="icon" href="data:," />
+    <link rel="stylesheet" href="/docs/swagger-ui.css" />
+  </head>
+  <body>
+    <div id="swagger-ui"></div>
+    <noscript>This page needs scripts. The document itself is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+    <script src="/docs/swagger-ui-bundle.js"></script>
+    <script src="/docs/start.js"></script>
+  </body>
+</html>
+`
+
+const docsScript = `// No validator: the page asks nobody but this server.
+SwaggerUIBundle({ url: '/openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null })
+`

@@ -30,8 +30,7 @@ export type Guard<Caller, Share = null> = {
   readonly admit: (door: Door, call: Call, share: Share) => Awaitable<Caller>
 }
 
-/** Anyone may call. If a client has to authenticate, it does so in the body. */
-export const anyone: Guard<null> = { callers: ['none'], admit: () => null }
+const anyone: Guard<null, unknown> = { callers: ['none'], admit: () => null }
 
 /** How a query or a body is read. The two steps are apart because Elysia checks between them, by the schema of the route. */
 type Reader<T> = {
@@ -42,8 +41,7 @@ type Reader<T> = {
   readonly receive: (door: Door, call: Call) => Awaitable<T>
 }
 
-/** The query is not looked at. */
-export const noQuery: Reader<null> = { schema: null, read: () => null, receive: () => null }
+const unread: Reader<null> = { schema: null, read: () => null, receive: () => null }
 
 /** The parameters of this schema. Others are ignored; one that comes twice is refused (RFC 6749 section 3.1). */
 export const queryOf = <T extends TObject>(schema: T): Reader<Static<T>> => {
@@ -73,8 +71,7 @@ const readQuery = (url: string, names: readonly string[]): unknown => {
 /** The rule is checked by the shell, before anything of the body is read. */
 type BodyReader<T> = Reader<T> & { readonly rule: BodyRule }
 
-/** The endpoint takes no body. */
-export const noBody: BodyReader<null> = { ...noQuery, rule: jsonBodies }
+const noBody: BodyReader<null> = { ...unread, rule: jsonBodies }
 
 export const jsonBody = <T extends TSchema>(schema: T): BodyReader<Static<T>> => {
   const check = checkOf(schema)
@@ -121,16 +118,17 @@ type Answers = { readonly [status: number]: TSchema }
 type Entry<Caller, Share, Query, Body, A extends Answers> = {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
-  readonly caller: Guard<Caller, Share>
+  /** Without a guard anyone may call; a client that has to authenticate does so in the body. */
+  readonly caller?: Guard<Caller, Share>
   /** The limit that the caller's calls count against. */
-  readonly share: Share
-  readonly query: Reader<Query>
-  readonly body: BodyReader<Body>
+  readonly share?: Share
+  readonly query?: Reader<Query>
+  readonly body?: BodyReader<Body>
   /** Bodies of answers, by status. */
   readonly answers: A
-  readonly errors: readonly ErrorCode[]
-  /** Null keeps the endpoint out of the document. */
-  readonly details: Details | null
+  readonly errors?: readonly ErrorCode[]
+  /** Without details, the endpoint is not in the document. */
+  readonly details?: Details
   /** Pages of other origins may ask whether they may call (a CORS preflight). */
   readonly isCrossOrigin?: boolean
   readonly isHot?: boolean
@@ -154,10 +152,12 @@ export type Endpoint = {
   readonly route: (door: Door) => AnyElysia
 }
 
-export const endpoint = <Caller, Share, Query, Body, const A extends Answers>(
+/** What an entry leaves out is null for its `run`. */
+export function endpoint<Caller = null, Share = null, Query = null, Body = null, const A extends Answers = Answers>(
   entry: Entry<Caller, Share, Query, Body, A>,
-): Endpoint => {
-  const { method, path, caller, share, query, body, run } = entry
+): Endpoint
+export function endpoint(entry: Entry<unknown, unknown, unknown, unknown, Answers>): Endpoint {
+  const { method, path, caller = anyone, share = null, query = unread, body = noBody, run } = entry
 
   const answer = (door: Door, call: Call): Awaitable<unknown> =>
     andThen(caller.admit(door, call, share), (admitted) =>
@@ -166,7 +166,6 @@ export const endpoint = <Caller, Share, Query, Body, const A extends Answers>(
       ),
     )
 
-  /** Elysia's types are not used here: they would be computed for every entry, and `Received` says the same. */
   const route = (door: Door): AnyElysia => {
     const plugin: AnyElysia = new Elysia()
     if (entry.isCrossOrigin === true) answerPreflight(plugin, door, path, method)
@@ -174,7 +173,7 @@ export const endpoint = <Caller, Share, Query, Body, const A extends Answers>(
       ...(query.schema === null ? {} : { query: query.schema }),
       ...(body.schema === null ? {} : { body: body.schema }),
       response: responsesOf(entry),
-      detail: detailOf(entry),
+      detail: detailOf(entry, caller.callers),
     }
     plugin.onTransform(async (context) => {
       const { request } = context
@@ -189,8 +188,7 @@ export const endpoint = <Caller, Share, Query, Body, const A extends Answers>(
       path,
       async ({ request, set, caller: admitted, query: asked, body: sent }) => {
         const call = callOf(request)
-        const received: Received<Caller, Query, Body> = { caller: admitted, query: asked, body: sent }
-        const value = await run(door, call, received)
+        const value = await run(door, call, { caller: admitted, query: asked, body: sent })
         set.status = call.status
         Object.assign(set.headers, call.headers)
         return value
@@ -205,18 +203,12 @@ export const endpoint = <Caller, Share, Query, Body, const A extends Answers>(
 
 type RouteHook = Parameters<AnyElysia['route']>[3]
 
-type Described = {
-  readonly path: string
-  readonly caller: { readonly callers: readonly SecurityScheme[] }
-  readonly answers: Answers
-  readonly errors: readonly ErrorCode[]
-  readonly details: Details | null
-}
+type Described = Pick<Entry<unknown, unknown, unknown, unknown, Answers>, 'path' | 'answers' | 'errors' | 'details'>
 
-const responsesOf = ({ path, answers, errors }: Described) => ({
+const responsesOf = ({ path, answers, errors = [] }: Described) => ({
   ...Object.fromEntries(Object.entries(answers).map(([status, schema]) => [status, CloneType(schema)])),
   ...(isContractPath(path) ? errorResponses(...errors) : plainErrorResponses(...errors)),
 })
 
-const detailOf = ({ path, caller, details }: Described) =>
-  details === null ? { hide: true } : openApiDetails(details, caller.callers, isContractPath(path))
+const detailOf = ({ path, details }: Described, callers: readonly SecurityScheme[]) =>
+  details === undefined ? { hide: true } : openApiDetails(details, callers, isContractPath(path))

@@ -1,5 +1,5 @@
+import { hash } from 'node:crypto'
 import type { RateLimit, RateLimitPolicy, RateLimits } from '../domain/limits.ts'
-import { createLimitMarks, type LimitMark } from './limit-marks.ts'
 
 export type { RateLimitPolicy } from '../domain/limits.ts'
 
@@ -25,12 +25,34 @@ export type RateLimiter = {
   giveBack(policy: RateLimitPolicy, key: string): void
 }
 
+/** How a limit knows a key: 32 bits give its set, and 48 more bits identify it there. */
+type LimitMark = { readonly number: number; readonly fingerprint: number }
+
+const rememberedMarks = 4096
+
+/**
+ * Marks are taken from SHA-256 over a secret and the key, so nobody can find a key with the mark of another. Hashing costs more
+ * than the rest of a count, and a request counts the same few keys several times. So the marks of recent keys are remembered,
+ * and all forgotten at once. Keys must be of bounded length.
+ */
+export const createLimitMarks = (secret: string): ((key: string) => LimitMark) => {
+  const marks = new Map<string, LimitMark>()
+  return (key) => {
+    const known = marks.get(key)
+    if (known !== undefined) return known
+    const digest = hash('sha256', secret + key, 'buffer')
+    const mark = { number: digest.readUInt32LE(0), fingerprint: digest.readUIntLE(4, 6) }
+    if (marks.size >= rememberedMarks) marks.clear()
+    marks.set(key, mark)
+    return mark
+  }
+}
+
 const ways = 8
 const sets = 4096
 
 /**
- * One policy's memory: 32,768 keys in fixed arrays, whatever callers send. A key lives in one set of eight and is known by
- * 48 more bits, all from SHA-256 over a secret and the key: nobody can find another's place, or a key that poses as it.
+ * The memory of one policy: 32,768 keys in fixed arrays, whatever callers send. A key lives in one set of eight places.
  *
  * What is kept per key is one number (the generic cell rate algorithm): the moment at which its whole quota will be back.
  * A key that finds its set full takes the place of the one that owes least and *takes over its debt* (the rule of

@@ -7,7 +7,14 @@ import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Random } from '../runtime/random.ts'
 import type { RouteTally } from '../runtime/histogram.ts'
-import { checkApiVersion, checkBody, checkSingleHeaders, createHostCheck, jsonBodies } from './admission.ts'
+import {
+  type BodyRule,
+  checkApiVersion,
+  checkBody,
+  checkSingleHeaders,
+  createHostCheck,
+  jsonBodies,
+} from './admission.ts'
 import type { RouteRule } from './app.ts'
 import { createBurst } from './burst.ts'
 import { Call } from './call.ts'
@@ -67,7 +74,13 @@ export const createShell = (options: ShellOptions): Shell => {
   const unmatched: BoundRoute = { ...bind('any', 'unmatched'), body: jsonBodies }
   const router = createRouter<BoundRoute>(app.routes, bind)
 
-  const open = (request: Request, peer: string | undefined, path: string, route: BoundRoute): Call => {
+  const open = (
+    request: Request,
+    peer: string | undefined,
+    path: string,
+    route: string,
+    { limitBytes }: BodyRule,
+  ): Call => {
     const startedAt = performance.now()
     const now = clock.now()
     const { address, limitKey } = readAddress(peer, () => request.headers.get('x-forwarded-for'))
@@ -77,8 +90,8 @@ export const createShell = (options: ShellOptions): Shell => {
       address,
       addressKey: limitKey,
       path,
-      route: route.pattern,
-      bodyLimitBytes: route.body.limitBytes,
+      route,
+      bodyLimitBytes: limitBytes,
       startedAt,
       now,
       // Taken first, so that refusals of every kind count; enforced after the checks that come before it in the contract.
@@ -119,34 +132,42 @@ export const createShell = (options: ShellOptions): Shell => {
       : dress.answer(call, answered)
   }
 
-  const finish = (call: Call, response: Response, tally: RouteTally): Response => {
+  const finish = (call: Call, response: Response, tally: RouteTally, turn: number): Awaitable<Response> => {
     call.release?.()
     if (draining()) response.headers.set('connection', 'close')
     const { status } = response
     const durationMs = performance.now() - call.startedAt
     tally.answered(status, durationMs)
     if (!isRoutineCheck(call, status)) log.answered(call.request.method, status, durationMs, call)
-    return response
+    return burst.leave(response, turn)
+  }
+
+  const begin = (call: Call, match: RouteMatch<BoundRoute>, tally: RouteTally, turn: number): Awaitable<Response> => {
+    let response: Awaitable<Response>
+    try {
+      response = answer(call, match)
+    } catch (error) {
+      response = refusalOf(error, call)
+    }
+    return response instanceof Promise
+      ? response.then(
+          (answered) => finish(call, answered, tally, turn),
+          (error: unknown) => finish(call, refusalOf(error, call), tally, turn),
+        )
+      : finish(call, response, tally, turn)
   }
 
   return (request, peer) => {
     const turn = burst.turn()
     const path = pathOf(request.url)
     const match = router.find(request.method, path)
-    const route = match.kind === 'found' ? match.route : unmatched
-    const call = open(request, peer, path, route)
-    const end = (response: Response): Awaitable<Response> => burst.leave(finish(call, response, route.tally), turn)
-    const fail = (error: unknown): Awaitable<Response> => end(refusalOf(error, call))
-    const begin = (mayBegin: boolean): Awaitable<Response> => {
-      try {
-        const response = mayBegin ? answer(call, match) : refusalOf(tooBusy(), call)
-        return response instanceof Promise ? response.then(end, fail) : end(response)
-      } catch (error) {
-        return fail(error)
-      }
-    }
-    const mayBegin = watchedRoutes.has(route.pattern) || turnstile.enter()
-    return mayBegin === true ? begin(true) : mayBegin.then(begin)
+    const { pattern, tally, body } = match.kind === 'found' ? match.route : unmatched
+    const call = open(request, peer, path, pattern, body)
+    const mayBegin = watchedRoutes.has(pattern) || turnstile.enter()
+    if (mayBegin === true) return begin(call, match, tally, turn)
+    return mayBegin.then((isAdmitted) =>
+      isAdmitted ? begin(call, match, tally, turn) : finish(call, refusalOf(tooBusy(), call), tally, turn),
+    )
   }
 }
 

@@ -1,5 +1,5 @@
 import { refuse } from '../domain/errors.ts'
-import { attachment } from '../http/attachment.ts'
+import { attachment } from '../domain/download-name.ts'
 import type { Door } from '../http/door.ts'
 import type { Call } from '../http/call.ts'
 import { ArtifactDamaged, openArtifact } from '../operations/artifacts/open-artifact.ts'

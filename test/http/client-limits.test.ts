@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { refuse } from '../../src/domain/errors.ts'
-import { withClientLimits, withGrantLimits } from '../../src/http/client-limits.ts'
+import { withClientLimits, withGrantLimits } from '../../src/http/limits.ts'
 import type { Door } from '../../src/http/door.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { refusalOf } from '../operations/support/owner.ts'

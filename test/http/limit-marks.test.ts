@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createLimitMarks } from '../../src/http/limit-marks.ts'
+import { createLimitMarks } from '../../src/http/rate-limit.ts'
 
 test('a key has one mark, remembered or not', () => {
   const markOf = createLimitMarks('secret')

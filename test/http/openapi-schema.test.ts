@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
-import { openApiSchema } from '../../src/http/openapi-schema.ts'
+import { openApiSchema } from '../../src/http/openapi-document.ts'
 
 const told = (schema: object) => openApiSchema(JSON.parse(JSON.stringify(schema)))
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, mock, spyOn, test } from 'bun:t
 import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import { baseApp, endpointRoutes } from '../../src/http/app.ts'
-import { anyone, endpoint, noQuery, uploadBody } from '../../src/http/endpoint.ts'
+import { endpoint, uploadBody } from '../../src/http/endpoint.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { openAsOperator } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -18,13 +18,8 @@ const openApp = () => {
   const upload = endpoint({
     method: 'POST',
     path: '/',
-    caller: anyone,
-    share: null,
-    query: noQuery,
     body: uploadBody(Type.Object({ a: Type.Integer() })),
     answers: { 200: Type.Object({ a: Type.Integer() }) },
-    errors: [],
-    details: null,
     run: (_, __, { body }) => body,
   })
   const door = doorOf(platform)

@@ -1,7 +1,7 @@
 import { appOf, bearer } from '../bearer.ts'
 import { bodyErrors } from '../contract/errors.ts'
 import { appIdentity, appTokenRequest, appTokenResponse } from '../contract/tokens.ts'
-import { anyone, endpoint, jsonBody, noBody, noQuery } from '../endpoint.ts'
+import { endpoint, jsonBody } from '../endpoint.ts'
 import { contractPath } from '../paths.ts'
 import { wireTime } from '../wire.ts'
 import { issueForApp } from './grants.ts'
@@ -9,9 +9,6 @@ import { issueForApp } from './grants.ts'
 export const issueToken = endpoint({
   method: 'POST',
   path: `${contractPath}/token`,
-  caller: anyone,
-  share: null,
-  query: noQuery,
   body: jsonBody(appTokenRequest),
   answers: { 200: appTokenResponse },
   errors: [
@@ -46,8 +43,6 @@ export const identifyApp = endpoint({
   path: `${contractPath}/me`,
   caller: bearer('appToken'),
   share: 'read',
-  query: noQuery,
-  body: noBody,
   answers: { 200: appIdentity },
   errors: ['invalid_token', 'token_type_not_allowed', 'origin_not_allowed'],
   details: {

@@ -7,7 +7,7 @@ import { exchangeCode, refreshTokens } from '../../operations/oauth/continue-gra
 import { issueAppToken } from '../../operations/oauth/issue-app-token.ts'
 import type { IssuedTokens } from '../../operations/oauth/token-pair.ts'
 import type { Call } from '../call.ts'
-import { withClientLimits, withGrantLimits } from '../client-limits.ts'
+import { withClientLimits, withGrantLimits } from '../limits.ts'
 import type { Door } from '../door.ts'
 import { retryIdentity } from '../idempotency-key.ts'
 

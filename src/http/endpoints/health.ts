@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { refuse } from '../../domain/errors.ts'
 import { readConditions } from '../../operations/health/conditions.ts'
 import { readFigures } from '../../operations/health/figures.ts'
-import { anyone, endpoint, noBody, noQuery, queryOf } from '../endpoint.ts'
+import { endpoint, queryOf } from '../endpoint.ts'
 
 const health = <const T extends string>(word: T, description: string) =>
   Type.Object({ status: Type.Literal(word, { description, examples: [word] }) }, { description })
@@ -11,12 +11,7 @@ const health = <const T extends string>(word: T, description: string) =>
 export const isAlive = endpoint({
   method: 'GET',
   path: '/healthz',
-  caller: anyone,
-  share: null,
-  query: noQuery,
-  body: noBody,
   answers: { 200: health('alive', 'The process answers.') },
-  errors: [],
   details: {
     id: 'isAlive',
     summary: 'Is the process alive?',
@@ -38,12 +33,8 @@ const readinessQuery = Type.Object({
 export const isReady = endpoint({
   method: 'GET',
   path: '/readyz',
-  caller: anyone,
-  share: null,
   query: queryOf(readinessQuery),
-  body: noBody,
   answers: { 200: health('ready', 'Migrated, and the store takes writes.') },
-  errors: [],
   details: {
     id: 'isReady',
     summary: 'Does the store take writes?',
@@ -67,12 +58,7 @@ export const isReady = endpoint({
 export const readMetrics = endpoint({
   method: 'GET',
   path: '/metrics',
-  caller: anyone,
-  share: null,
-  query: noQuery,
-  body: noBody,
   answers: { 200: Type.String({ description: 'Prometheus text format.' }) },
-  errors: [],
   details: {
     id: 'readMetrics',
     summary: 'Figures for Prometheus',

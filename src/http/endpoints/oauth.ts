@@ -5,7 +5,7 @@ import type { EmbeddedCaller, UserCaller } from '../../operations/authenticate.t
 import { authorize } from '../../operations/oauth/authorize.ts'
 import { revokeByClient, revokeByToken, revokeByUser } from '../../operations/oauth/revoke.ts'
 import { bearer, type BearerCaller, requireBearer, userOrPageOf } from '../bearer.ts'
-import { withClientLimits } from '../client-limits.ts'
+import { withClientLimits } from '../limits.ts'
 import { bodyErrors } from '../contract/errors.ts'
 import {
   authorizeRequest,
@@ -17,7 +17,7 @@ import {
   tokenResponse,
   userIdentity,
 } from '../contract/oauth.ts'
-import { anyone, endpoint, type Guard, jsonBody, noBody, noQuery } from '../endpoint.ts'
+import { endpoint, type Guard, jsonBody } from '../endpoint.ts'
 import { contractPath } from '../paths.ts'
 import { hasSessionCookie, requireSession, signedInUser } from '../session-cookie.ts'
 import { wireTime } from '../wire.ts'
@@ -28,7 +28,6 @@ export const recordConsent = endpoint({
   path: `${contractPath}/oauth/authorize`,
   caller: signedInUser,
   share: 'authorize',
-  query: noQuery,
   body: jsonBody(authorizeRequest),
   answers: { 200: authorizeResponse },
   errors: [
@@ -73,9 +72,6 @@ export const recordConsent = endpoint({
 export const issueUserTokens = endpoint({
   method: 'POST',
   path: `${contractPath}/oauth/token`,
-  caller: anyone,
-  share: null,
-  query: noQuery,
   body: jsonBody(tokenRequest),
   answers: { 200: tokenResponse },
   errors: [...bodyErrors, 'unsupported_grant_type', 'invalid_scope', 'invalid_client', 'invalid_grant', 'app_inactive'],
@@ -137,8 +133,6 @@ export const identifyUser = endpoint({
   path: `${contractPath}/oauth/me`,
   caller: bearer('userToken', 'embeddedSession'),
   share: 'read',
-  query: noQuery,
-  body: noBody,
   answers: { 200: Type.Union([userIdentity, embeddedIdentity]) },
   errors: ['invalid_token', 'token_type_not_allowed', 'origin_not_allowed'],
   details: {
@@ -181,8 +175,6 @@ export const revoke = endpoint({
   method: 'POST',
   path: `${contractPath}/oauth/revoke`,
   caller: clientTokenOrUser,
-  share: null,
-  query: noQuery,
   body: jsonBody(revokeRequest),
   answers: { 200: revokeResponse },
   errors: [

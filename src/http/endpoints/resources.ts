@@ -4,7 +4,7 @@ import type { ResourceKind } from '../../domain/resource.ts'
 import { listResources, scopeToRead } from '../../operations/resources/list-resources.ts'
 import { bearer, userOrPageOf } from '../bearer.ts'
 import { resourceList, resourceListQuery } from '../contract/resources.ts'
-import { endpoint, noBody, queryOf } from '../endpoint.ts'
+import { endpoint, queryOf } from '../endpoint.ts'
 import { pageRequest, wireCursor } from '../page-request.ts'
 import { contractPath } from '../paths.ts'
 import { wireTime, wireTimeOrNull } from '../wire.ts'
@@ -15,7 +15,6 @@ export const listBuilderResources = endpoint({
   caller: bearer('userToken', 'embeddedSession'),
   share: 'read',
   query: queryOf(resourceListQuery),
-  body: noBody,
   answers: { 200: resourceList },
   errors: ['invalid_token', 'token_type_not_allowed', 'origin_not_allowed', 'insufficient_scope', 'install_required'],
   details: {

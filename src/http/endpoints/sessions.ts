@@ -2,13 +2,13 @@ import { Type } from '@sinclair/typebox'
 import { refuse } from '../../domain/errors.ts'
 import { exchangeInstallSessionCode } from '../../operations/embedding/exchange-install-session-code.ts'
 import { signOut } from '../../operations/sessions/own-sessions.ts'
-import { withClientLimits } from '../client-limits.ts'
+import { withClientLimits } from '../limits.ts'
 import { embeddedSessionRequest, embeddedSessionResponse } from '../contract/embedded.ts'
 import { bodyErrors } from '../contract/errors.ts'
 import { sessionResponse, signInRequest, signInResponse } from '../contract/sessions.ts'
 import { openToKnownOrigin } from '../cross-origin.ts'
 import type { Door } from '../door.ts'
-import { anyone, endpoint, type Guard, jsonBody, noBody, noQuery } from '../endpoint.ts'
+import { endpoint, type Guard, jsonBody } from '../endpoint.ts'
 import { sessionCookie, signedInUser } from '../session-cookie.ts'
 import { signInHere } from '../sign-in-limit.ts'
 import { wireTime } from '../wire.ts'
@@ -18,9 +18,6 @@ const path = '/api/session'
 export const signIn = endpoint({
   method: 'POST',
   path,
-  caller: anyone,
-  share: null,
-  query: noQuery,
   body: jsonBody(signInRequest),
   answers: { 200: signInResponse },
   errors: [...bodyErrors, 'invalid_login', 'origin_not_allowed'],
@@ -51,9 +48,6 @@ export const readSession = endpoint({
   method: 'GET',
   path,
   caller: signedInUser,
-  share: null,
-  query: noQuery,
-  body: noBody,
   answers: { 200: sessionResponse },
   errors: ['login_required', 'token_type_not_allowed', 'origin_not_allowed'],
   details: {
@@ -72,9 +66,6 @@ export const endSession = endpoint({
   method: 'DELETE',
   path,
   caller: signedInUser,
-  share: null,
-  query: noQuery,
-  body: noBody,
   answers: { 204: Type.Void({ description: 'The session is over.' }) },
   errors: [
     'payload_too_large',
@@ -104,12 +95,8 @@ export const startEmbeddedSession = endpoint({
   method: 'POST',
   path: '/api/embedded/session',
   caller: pageInFrame,
-  share: null,
-  query: noQuery,
   body: jsonBody(embeddedSessionRequest),
   answers: { 200: embeddedSessionResponse },
-  errors: [],
-  details: null,
   isCrossOrigin: true,
   run: async (door, call, { body: { clientId, code } }) => {
     const origin = call.request.headers.get('origin')

@@ -8,8 +8,8 @@ import { scopesFor, unionOf } from '../../domain/scope.ts'
 import type { ClientCredentials } from '../../operations/authenticate-client.ts'
 import { introspect, type TokenFacts } from '../../operations/oauth/introspect.ts'
 import { revokeByClient } from '../../operations/oauth/revoke.ts'
-import { withClientLimits } from '../client-limits.ts'
-import { anyone, endpoint, formBody, noBody, noQuery } from '../endpoint.ts'
+import { withClientLimits } from '../limits.ts'
+import { endpoint, formBody } from '../endpoint.ts'
 import {
   authorizationPath,
   contractPath,
@@ -38,13 +38,8 @@ const tokenAnswer = Type.Object({
 export const standardToken = endpoint({
   method: 'POST',
   path: tokenPath,
-  caller: anyone,
-  share: null,
-  query: noQuery,
   body: formBody(readParameters),
   answers: { 200: tokenAnswer },
-  errors: [],
-  details: null,
   isHot: true,
   run: async (door, call, { body: parameters }) => {
     const client = clientOf(call, parameters)
@@ -89,13 +84,8 @@ const grantRequestOf = (client: ClientCredentials, parameters: Parameters): Gran
 export const standardRevocation = endpoint({
   method: 'POST',
   path: revocationPath,
-  caller: anyone,
-  share: null,
-  query: noQuery,
   body: formBody(readParameters),
   answers: { 200: Type.Void() },
-  errors: [],
-  details: null,
   run: async (door, call, { body: parameters }) => {
     const client = clientOf(call, parameters)
     const token = needed(parameters, 'token')
@@ -123,13 +113,8 @@ const introspectionAnswer = Type.Object({
 export const standardIntrospection = endpoint({
   method: 'POST',
   path: introspectionPath,
-  caller: anyone,
-  share: null,
-  query: noQuery,
   body: formBody(readParameters),
   answers: { 200: introspectionAnswer },
-  errors: [],
-  details: null,
   isHot: true,
   run: async (door, call, { body: parameters }) => {
     const client = clientOf(call, parameters)
@@ -197,13 +182,7 @@ const metadata = (path: string, contentFor: (issuer: string) => object) =>
   endpoint({
     method: 'GET',
     path,
-    caller: anyone,
-    share: null,
-    query: noQuery,
-    body: noBody,
     answers: { 200: Type.Object({}) },
-    errors: [],
-    details: null,
     run: ({ platform }) =>
       new Response(JSON.stringify(contentFor(platform.publicUrl)), {
         headers: { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' },

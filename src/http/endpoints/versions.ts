@@ -17,7 +17,7 @@ import {
   versionRecord,
   versionUpload,
 } from '../contract/versions.ts'
-import { endpoint, jsonBody, noBody, noQuery, queryOf, uploadBody } from '../endpoint.ts'
+import { endpoint, jsonBody, queryOf, uploadBody } from '../endpoint.ts'
 import { idempotencyKeyOf, repeatableRequest } from '../idempotency-key.ts'
 import { pageRequest, wireCursor } from '../page-request.ts'
 import { contractPath } from '../paths.ts'
@@ -44,7 +44,6 @@ export const listAppVersions = endpoint({
   caller: bearer('appToken'),
   share: 'read',
   query: queryOf(versionListQuery),
-  body: noBody,
   answers: { 200: versionList },
   errors: [...callerErrors],
   details: {
@@ -70,7 +69,6 @@ export const uploadVersion = endpoint({
   path,
   caller: bearer('appToken'),
   share: 'write',
-  query: noQuery,
   body: uploadBody(versionUpload),
   answers: { 200: versionRecord, 201: versionRecord },
   errors: [
@@ -113,7 +111,6 @@ export const rollBack = endpoint({
   path: `${path}/rollback`,
   caller: bearer('appToken'),
   share: 'write',
-  query: noQuery,
   body: jsonBody(rollbackRequest),
   answers: { 200: rollbackResponse },
   errors: [
