@@ -265,3 +265,14 @@ test('every module is reached from some test', async () => {
   }
   expect(sources.filter((file) => !reached.has(file))).toEqual([])
 })
+
+test('every file that src/README.md names is there, and a path through the program has at most twelve', async () => {
+  const readme = await text('src/README.md')
+  const [, ...paths] = (readme.split('## Five paths')[1]?.split('\n## ')[0] ?? '').split('\n### ')
+  expect(paths).toHaveLength(5)
+  for (const path of paths) {
+    const named = [...path.matchAll(/^- `([^`]+)`/gm)].map(([, file = '']) => file)
+    expect(named.length).toBeWithin(3, 13)
+    expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([])
+  }
+})

@@ -44,7 +44,7 @@ const authenticators = {
   session: authenticateSession,
 } as const satisfies Record<
   Exclude<BearerKind, 'embeddedSession'>,
-  (platform: Platform, text: string) => Awaitable<BearerCaller | null>
+  (platform: Platform, text: string, now: number) => Awaitable<BearerCaller | null>
 >
 
 /**
@@ -67,14 +67,16 @@ export const requireBearer = (
 }
 
 const authenticate = (door: Door, call: Call, kind: BearerKind, token: string): Awaitable<BearerCaller | null> =>
-  kind === 'embeddedSession' ? authenticatePage(door, call, token) : authenticators[kind](door.platform, token)
+  kind === 'embeddedSession'
+    ? authenticatePage(door, call, token)
+    : authenticators[kind](door.platform, token, call.now)
 
 /**
  * An embedded session works only on pages of its one origin. They may read the answer, also a refusal.
  * @throws origin_not_allowed for a live one from anywhere else
  */
 const authenticatePage = async (door: Door, call: Call, token: string): Promise<EmbeddedCaller | null> => {
-  const { caller, origin } = await authenticateEmbeddedSession(door.platform, token)
+  const { caller, origin } = await authenticateEmbeddedSession(door.platform, token, call.now)
   if (origin !== null && origin === call.request.headers.get('origin')) {
     call.openTo = origin
     return caller

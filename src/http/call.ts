@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia'
 import type { RowKey } from '../domain/identifier.ts'
 import type { Trace } from '../operations/platform.ts'
 import type { SessionCaller } from '../operations/authenticate.ts'
@@ -81,7 +80,8 @@ export class Call implements Trace {
   readonly route: string
   readonly bodyLimitBytes: number
   readonly startedAt: number
-  readonly now: number
+  /** The trusted time at which work on the request began. What runs after a body has arrived reads the clock again. */
+  now: number
   /** The caller's own X-Request-Id. It is only logged. */
   readonly clientRequestId: string | null
   readonly authorization: Authorization
@@ -125,11 +125,6 @@ export const callOf = ({ call }: Request): Call => {
   if (call === undefined) throw new Error('The request did not come through the server.')
   return call
 }
-
-/** Gives the handlers of the routes after it their `call`. */
-export const withCall = new Elysia({ name: 'call' }).derive({ as: 'scoped' }, ({ request }) => ({
-  call: callOf(request),
-}))
 
 const clientRequestIdOf = ({ headers }: Request): string | null => {
   const id = headers.get('x-request-id')

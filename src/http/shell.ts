@@ -165,9 +165,10 @@ export const createShell = (options: ShellOptions): Shell => {
     const call = open(request, peer, path, pattern, body)
     const mayBegin = watchedRoutes.has(pattern) || turnstile.enter()
     if (mayBegin === true) return begin(call, match, tally, turn)
-    return mayBegin.then((isAdmitted) =>
-      isAdmitted ? begin(call, match, tally, turn) : finish(call, refusalOf(tooBusy(), call), tally, turn),
-    )
+    return mayBegin.then((isAdmitted) => {
+      call.now = clock.now()
+      return isAdmitted ? begin(call, match, tally, turn) : finish(call, refusalOf(tooBusy(), call), tally, turn)
+    })
   }
 }
 

@@ -47,11 +47,15 @@ export type AppCaller = {
 }
 
 /** Null for anything but a live app token. */
-export const authenticateAppToken = (platform: Platform, text: string): Awaitable<AppCaller | null> => {
+export const authenticateAppToken = (
+  platform: Platform,
+  text: string,
+  now = platform.clock.now(),
+): Awaitable<AppCaller | null> => {
   const secret = parseSecret('appToken', text)
   if (secret === null) return null
   return andThen(findAppToken(platform.database.queries, secret), (row) =>
-    row === null || !isAppTokenLive(row, platform.clock.now())
+    row === null || !isAppTokenLive(row, now)
       ? null
       : {
           kind: 'app',
@@ -83,11 +87,15 @@ export type UserCaller = {
 }
 
 /** Null for anything but a live user access token. */
-export const authenticateUserToken = (platform: Platform, text: string): Awaitable<UserCaller | null> => {
+export const authenticateUserToken = (
+  platform: Platform,
+  text: string,
+  now = platform.clock.now(),
+): Awaitable<UserCaller | null> => {
   const secret = parseSecret('userAccessToken', text)
   if (secret === null) return null
   return andThen(findAccessToken(platform.database.queries, secret), (row) =>
-    row === null || !isUserAccessTokenLive(secret.key, row, platform.clock.now())
+    row === null || !isUserAccessTokenLive(secret.key, row, now)
       ? null
       : {
           kind: 'user',
@@ -110,13 +118,16 @@ export type SessionCaller = {
 }
 
 /** Null for anything but a live session of an active user. */
-export const authenticateSession = (platform: Platform, text: string): Awaitable<SessionCaller | null> => {
+export const authenticateSession = (
+  platform: Platform,
+  text: string,
+  now = platform.clock.now(),
+): Awaitable<SessionCaller | null> => {
   const secret = parseSecret('session', text)
   if (secret === null) return null
   return andThen(findSession(platform.database.queries, secret), (row) => {
     if (row === null) return null
     const { session, user } = row
-    const now = platform.clock.now()
     const { sessionIdle } = platform.lifetimes
     if (!isSessionLive({ ...session, userStatus: user.status }, now, sessionIdle)) return null
     if (isUseUnrecorded(session, now, sessionIdle)) void recordUse(platform, session.key, now)
@@ -157,7 +168,11 @@ export type EmbeddedCaller = Pick<UserCaller, 'appId' | 'clientId' | 'expiresAt'
 type EmbeddedAuthentication = { readonly caller: EmbeddedCaller | null; readonly origin: string | null }
 
 /** The door that sees the request must compare its origin before it trusts the caller. */
-export const authenticateEmbeddedSession = (platform: Platform, text: string): Awaitable<EmbeddedAuthentication> => {
+export const authenticateEmbeddedSession = (
+  platform: Platform,
+  text: string,
+  now = platform.clock.now(),
+): Awaitable<EmbeddedAuthentication> => {
   const secret = parseSecret('embeddedSession', text)
   if (secret === null) return { caller: null, origin: null }
   return andThen(findEmbeddedSession(platform.database.queries, secret), (row) => {
@@ -165,7 +180,7 @@ export const authenticateEmbeddedSession = (platform: Platform, text: string): A
     const { session, ...state } = row
     const { origin } = session
     const { sessionIdle } = platform.lifetimes
-    if (!isEmbeddedSessionLive({ ...session, ...state }, platform.clock.now(), sessionIdle)) {
+    if (!isEmbeddedSessionLive({ ...session, ...state }, now, sessionIdle)) {
       return { caller: null, origin }
     }
     const caller: EmbeddedCaller = {
