@@ -1,6 +1,6 @@
 import { type ApiVersion, apiVersions, readApiVersion } from '../domain/api-version.ts'
 import { type PlatformError, refuse } from '../domain/errors.ts'
-import type { Authorization, Call } from './call.ts'
+import type { AuthorizationHeader, Call } from './call.ts'
 
 /** What a route takes as a body. */
 export type BodyRule = { readonly limitBytes: number; readonly mediaTypes: readonly string[] }
@@ -92,7 +92,7 @@ export const checkSingleHeaders = ({ authorization, request }: Call): PlatformEr
   return null
 }
 
-const valueOf = (authorization: Exclude<Authorization, { kind: 'none' }>): string =>
+const valueOf = (authorization: Exclude<AuthorizationHeader, { kind: 'none' }>): string =>
   authorization.kind === 'bearer' ? authorization.token : authorization.header
 
 const badHeader = (name: string): PlatformError =>

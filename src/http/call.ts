@@ -22,7 +22,7 @@ export type RequestNotes = {
 }
 
 /** The Authorization header. A bearer token is not checked yet; `other` is any other scheme, or a malformed header. */
-export type Authorization =
+export type AuthorizationHeader =
   | { readonly kind: 'none' }
   | { readonly kind: 'bearer'; readonly token: string }
   | { readonly kind: 'other'; readonly header: string }
@@ -84,7 +84,7 @@ export class Call implements Trace {
   now: number
   /** The caller's own X-Request-Id. It is only logged. */
   readonly clientRequestId: string | null
-  readonly authorization: Authorization
+  readonly authorization: AuthorizationHeader
   readonly notes: RequestNotes = {}
   /** The state that the answer's RateLimit headers show: that of the last limit asked. */
   rateLimit: RateLimitState | null
@@ -131,10 +131,10 @@ const clientRequestIdOf = ({ headers }: Request): string | null => {
   return id !== null && /^[\x21-\x7e]{1,128}$/.test(id) ? id : null
 }
 
-const noAuthorization: Authorization = { kind: 'none' }
+const noAuthorization: AuthorizationHeader = { kind: 'none' }
 
 /** The scheme is compared without regard to case (RFC 9110 section 11.1). */
-const authorizationOf = ({ headers }: Request): Authorization => {
+const authorizationOf = ({ headers }: Request): AuthorizationHeader => {
   const header = headers.get('authorization')
   if (header === null) return noAuthorization
   return /^bearer /i.test(header)
