@@ -3,14 +3,14 @@ import { dirname, join, relative } from 'node:path'
 
 const root = join(import.meta.dir, '..')
 
-/** Modules that start as a thread are entry points of their own (see db/sqlite/thread.ts). */
+/** Modules that run as threads are separate entry points (see db/sqlite/thread.ts). */
 export const threadModules: readonly string[] = [...new Bun.Glob('db/sqlite/*-worker.ts').scanSync(root)].toSorted()
 
-export type BuiltProgram = { readonly file: string; readonly commit: string; readonly bytes: number }
+type BuiltProgram = { readonly file: string; readonly commit: string; readonly bytes: number }
 
 /**
- * Makes the whole program one executable file, for this kind of machine. The same commit gives the same bytes.
- * @throws AggregateError with what the bundler has to say
+ * Builds the whole program as one executable file for this kind of machine. The same commit gives the same bytes.
+ * @throws AggregateError with the messages of the bundler
  */
 export const buildProgram = async (file: string): Promise<BuiltProgram> => {
   const commit = await commitOf(root)
@@ -18,21 +18,21 @@ export const buildProgram = async (file: string): Promise<BuiltProgram> => {
   await Bun.build({
     root,
     entrypoints: ['src/main.ts', ...threadModules].map((entry) => join(root, entry)),
-    // Whoever starts the program somewhere does not mean the files that happen to lie there.
+    // Settings files that happen to be in the current folder are not read.
     compile: { outfile: file, autoloadDotenv: false, autoloadBunfig: false },
-    // Parsed and compiled here, so that starting does not have to.
+    // Parsed and compiled at build time, so that the program starts faster.
     bytecode: true,
-    // What is imported on the way is loaded on the way: a command does without the server.
+    // Dynamic imports stay dynamic, so that a command does not load the server.
     splitting: true,
     format: 'esm',
-    // Elysia reads the source of handlers: their names must stay.
+    // Elysia reads the source of handlers, so identifiers must stay.
     minify: { whitespace: true, syntax: true, identifiers: false },
     define: { BUILT_FROM_COMMIT: JSON.stringify(commit) },
   })
   return { file, commit, bytes: statSync(file).size }
 }
 
-/** The commit that is checked out, with a plus when something differs from it; `unknown` outside of a repository. */
+/** The current commit, with a plus if files differ from it; `unknown` outside of a repository. */
 const commitOf = async (folder: string): Promise<string> => {
   const git = async (...words: readonly string[]) => (await Bun.$`git -C ${folder} ${words}`.quiet().nothrow()).text()
   const commit = (await git('rev-parse', '--short=12', 'HEAD')).trim()

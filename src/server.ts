@@ -50,7 +50,7 @@ export type PlatformServer = {
   readonly faulted: Promise<void>
 }
 
-/** What the demo and the tests put in place of the usual parts. */
+/** Parts that the demo and the tests replace. */
 type ServerParts = {
   readonly webhooks?: WebhookSender
   readonly logWriter?: LogWriter
@@ -59,15 +59,15 @@ type ServerParts = {
   readonly answersDirectly?: boolean
 }
 
-/** A refusal in the words of whoever asked: a client of the standard format, a person; null for everybody else. */
+/** A refusal in the format of the caller, a standard client or a person; null for everyone else. */
 const refusalFor = (platformName: string): RefusalPage => {
   const forPeople = refusalPage(platformName)
   return (error, call) => standardRefusal(error, call) ?? forPeople(error, call)
 }
 
 /**
- * Puts the program together: opens and migrates the store, starts the jobs, listens. The only place that knows every
- * part.
+ * Composes the program: opens and migrates the store, takes the port, starts the jobs. This is the only place that knows
+ * all parts. The port is taken before the program is composed, so that everything gets its public URL as a plain value.
  * @throws DatabaseUnusable or PasswordsUnusable with a sentence for the operator
  */
 export const startPlatformServer = async (
@@ -82,7 +82,7 @@ export const startPlatformServer = async (
   const log = createLog(logWriter, Date.now, { level: config.logLevel, requests: config.logRequests })
   const faulted = Promise.withResolvers<void>()
   const passwords = createPasswords({ cost: passwordCost, parallel: 1 })
-  await passwords.load() // where that fails, nobody could sign in
+  await passwords.load() // without bcrypt nobody could sign in
   const metrics = createMetrics(config.metricsListen === null ? 1 : 2)
   const database = await openSqlite({
     file: config.databasePath,
@@ -198,7 +198,7 @@ export const startPlatformServer = async (
       endWatching()
       await Promise.all([scheduler.stop(), webhookWorker.stop()])
       const health = database.health()
-      // Another process may hold the lock: no reason to leave the rest undone.
+      // When another process holds the lock, the last writes are still worth a try.
       const writable = health.writable || health.problem === 'locked'
       if (writable) await tellAllRefusals(platform).catch((cause: unknown) => failed('tell-refusals', cause))
       if (writable) await keepTime(platform).catch((cause: unknown) => failed('keep-time', cause))

@@ -42,7 +42,7 @@ describe('settings', () => {
     expect(readConfig({}, { PORT: '4000' }).port).toBe(4000)
   })
 
-  test('all faults are told at once, each by the name of its setting and without its value', () => {
+  test('all faults are reported at once, each with the name of its setting and without its value', () => {
     const faults = faultsOf({
       PORT: 'canary',
       HOST: 'canary:80',
@@ -71,7 +71,7 @@ describe('settings', () => {
     expect(faults.join('\n')).not.toContain('canary')
   })
 
-  test('a fault in a flag is told by the name of the flag', () => {
+  test('a fault in a flag names the flag', () => {
     expect(faultsOf({ PORT: '4000' }, { port: '70000' })).toEqual(['--port must be a whole number from 0 to 65535.'])
   })
 
@@ -108,7 +108,7 @@ describe('settings', () => {
     ])
   })
 
-  test('what begins as our settings do and is near none of them is warned about without a guess', () => {
+  test('a variable with a prefix of ours that resembles no setting is warned about without a suggestion', () => {
     expect(readConfig({}, { RATE_LIMIT_REFRESHES: '1/1' }).warnings).toEqual([
       'RATE_LIMIT_REFRESHES is not a setting and has no effect. Is it misspelt?',
     ])
@@ -301,7 +301,7 @@ describe('settings', () => {
     expect(trustedProxies.map(({ prefix }) => prefix)).toEqual([104, 128, 128, 8])
   })
 
-  test('webhooks may call no private network unless it is named, and what is no network is a fault', () => {
+  test('webhooks may call private networks only if they are named, and a malformed network is a fault', () => {
     expect(readConfig({}, {}).webhookNetworks).toEqual([])
     const { webhookNetworks } = readConfig({}, { WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8,fd00::/8' })
     expect(webhookNetworks.map(({ prefix }) => prefix)).toEqual([104, 8])

@@ -26,7 +26,7 @@ test('a verifier is fresh every time, and the server finds that the challenge wa
   expect(known).toBe('E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM')
 })
 
-test('the authorization URL carries what the consent page needs, and never the verifier', async () => {
+test('the authorization URL has all that the consent page needs, and not the verifier', async () => {
   const asked = { redirectUri: 'https://app.example/callback?a=b c', scope: 'profile:read site:read' }
   const { url, state, codeVerifier } = await startAuthorization(expected.issuer, 'apc_dev_x', asked)
   const parsed = new URL(url)
@@ -44,7 +44,7 @@ test('the authorization URL carries what the consent page needs, and never the v
   expect(state).toMatch(/^[\w-]{22}$/)
 })
 
-test('a callback with the right state from the right server gives its code', () => {
+test('a callback with the right state and issuer yields its code', () => {
   const url = callback(good)
   expect(readCallback(url, expected)).toBe('apco_x')
   expect(readCallback(new URL(url), expected)).toBe('apco_x')
@@ -52,7 +52,7 @@ test('a callback with the right state from the right server gives its code', () 
   expect(readCallback(`${url}#fragment`, expected)).toBe('apco_x')
 })
 
-test('a callback that was not asked for, or comes from elsewhere, is refused before anything else is looked at', () => {
+test('a callback with another state or issuer is refused before anything else is read', () => {
   const cases: readonly (readonly [query: Record<string, string>, code: string])[] = [
     [{ ...good, state: 'other' }, 'state_mismatch'],
     [{ code: 'apco_x', iss: expected.issuer }, 'state_mismatch'],

@@ -35,7 +35,7 @@ const mutants = (value: unknown): readonly unknown[] => {
   ]
 }
 
-test('each of the ten endpoints answers with what its type says, and anything else is seen', async () => {
+test('each of the ten endpoints answers with its type, and any other answer is refused', async () => {
   const { endpoints } = clientOf(world)
   const { development } = world.app
   const issued = await endpoints.issueAppToken({ ...development, scope: 'site:read' })
@@ -80,7 +80,7 @@ test('a refusal is an error with code, status, request ID, field and facts', asy
   expect(invalid).toMatchObject({ code: 'invalid_request', status: 400, param: 'version' })
 })
 
-test('all items come, page by page, and no page before it is needed', async () => {
+test('all items are read page by page, and no page before it is needed', async () => {
   const client = clientOf(world)
   for (let patch = 0; patch < 5; patch += 1) await client.versions.create({ version: `3.0.${patch}` })
   const versions = await Array.fromAsync(client.versions.all())

@@ -44,20 +44,20 @@ test('an answer without an end is given up on, and not held until the memory is'
   expect(sentMiB).toBeLessThan(128)
 })
 
-test('a list that leads in a circle ends', async () => {
+test('a list that repeats its cursor ends', async () => {
   const page = { data: [], nextCursor: 'again', current: { development: null, production: null } }
   const client = clientAt((path) => Response.json(path === 'token' ? token : page, { headers: asPlatform }))
   expect(await codeOf(Array.fromAsync(client.versions.all()))).toBe('unexpected_answer')
 })
 
-test('an answer of the right version with a field of another kind is none', async () => {
+test('an answer of the right version with a field of another type is refused', async () => {
   for (const wrong of [{ expiresIn: '3600' }, { expiresIn: 1e18 }, { accessToken: undefined }, { scope: null }]) {
     const client = clientAt(() => Response.json({ ...token, ...wrong }, { headers: asPlatform }))
     expect([wrong, await codeOf(client.appToken())]).toEqual([wrong, 'unexpected_answer'])
   }
 })
 
-test('fields and words of a later server do not stand in the way of an older client', async () => {
+test('unknown fields and words of a later server are accepted', async () => {
   const later = { ...token, environment: 'staging', issuedBy: { node: 7 } }
   const client = clientAt(() => Response.json(later, { headers: asPlatform }))
   expect(String((await client.appToken()).environment)).toBe('staging')

@@ -48,7 +48,7 @@ test('a create without a key of its own gets one, another for every call', async
   expect(keysOf('POST /versions').has('mine')).toBe(true)
 })
 
-test('what is not idempotent is never sent again, whatever may have become of it', async () => {
+test('a request that is not idempotent is never sent again, even if its result is unknown', async () => {
   const client = clientOf(world, proxy.url)
   const session = await signIn(world.server.url, world.user)
   const { accessToken } = await client.appToken()
@@ -86,7 +86,7 @@ test('429 did nothing, so anything is repeated, not before the time that the ser
   expect(sent('POST /oauth/authorize').length).toBe(2)
 })
 
-test('a wait longer than the client has patience for is left to the caller, who is told', async () => {
+test('a longer wait than the policy allows is left to the caller', async () => {
   proxy.next('GET /me', { status: 429, headers: { 'retry-after': '3600' } })
   const error = await clientOf(world, proxy.url)
     .me()
@@ -159,7 +159,7 @@ test('pages are asked for one by one, and only when they are needed', async () =
   ])
 })
 
-test('a whole flow over a line that loses every first answer gives one grant and one set of tokens', async () => {
+test('a whole flow that loses every first answer creates one grant and one set of tokens', async () => {
   const before = countRows(world.server.database, 'grants')['grants'] ?? 0
   proxy.next('POST /oauth/token', 'answer lost', null, 'answer lost', 'answer lost')
   const client = clientOf(world, proxy.url)

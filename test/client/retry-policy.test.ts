@@ -12,13 +12,13 @@ test('any wait up to the longest is as likely, and the longest doubles up to its
   expect(waitBeforeRepeat(policy, fresh, 0.5)).toBe(150)
 })
 
-test('what the server asks for is waited for whole, and jitter comes on top', () => {
+test('a pause that the server asks for is waited in full, with jitter added', () => {
   const asked = { ...fresh, retryAfterSeconds: 7 }
   expect(waitBeforeRepeat(defaultRetryPolicy, asked, 0)).toBe(7000)
   expect(waitBeforeRepeat(defaultRetryPolicy, asked, 1)).toBe(7300)
 })
 
-test('after the last repeat, and past the time to give up, nothing is repeated', () => {
+test('nothing is repeated after the last repeat or after the time limit', () => {
   assert(
     property(
       nat({ max: 9 }),

@@ -98,7 +98,7 @@ test('however many calls find the access token expired, there is one refresh', a
   expect(user.tokens()).toEqual(stored[1] ?? first)
 })
 
-test('a refresh whose answer was lost again and again gives the very same tokens', async () => {
+test('a refresh whose answer is lost repeatedly returns the same tokens', async () => {
   const { first, later, stored } = await authorized()
   proxy.next('POST /oauth/token', 'answer lost', 'answer lost', { status: 503 })
   expect((await later(first).me()).id).toBe(world.user.id)
@@ -107,7 +107,7 @@ test('a refresh whose answer was lost again and again gives the very same tokens
   expect(stored.length).toBe(2)
 })
 
-test('a refresh that failed for good this time is taken up again under its own key the next time', async () => {
+test('a refresh that could not be completed is continued under its own key the next time', async () => {
   const { first, later } = await authorized()
   const user = later(first)
   proxy.next('POST /oauth/token', ...Array.from({ length: 5 }, () => 'answer lost' as const))
@@ -158,7 +158,7 @@ test("one caller's abort ends that caller's waiting, and not the refresh that ot
   expect(refreshes().length).toBe(1)
 })
 
-test('an access token that another process replaced is refreshed once, and what the grant lost is told', async () => {
+test('an access token that another process replaced is refreshed once, and the loss of the grant is reported', async () => {
   const { user, client, first } = await authorized()
   await user.me()
   await client.revoke(first.accessToken)

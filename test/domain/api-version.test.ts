@@ -27,7 +27,7 @@ describe('the version header', () => {
     expect(readApiVersion(null)).toEqual({ kind: 'missing' })
   })
 
-  test('that is unknown, malformed or repeated is told what is supported', () => {
+  test('that is unknown, malformed or repeated is answered with the supported versions', () => {
     const wrong = ['', '2026-8', '2026-08 ', 'v2026-08', '2026-08-01', '2026-08, 2026-08', '2027-01', 'latest', '*']
     for (const header of wrong) {
       expect(readApiVersion(header)).toEqual({ kind: 'unsupported', supported: ['2026-08'] })
@@ -45,7 +45,7 @@ describe('the version header', () => {
     expect(readApiVersion('2026-08', versions)).toEqual({ kind: 'served', version: deprecated })
   })
 
-  test('of a retired version is told when that ended', () => {
+  test('of a retired version is answered with its end', () => {
     expect(readApiVersion('2025-08', versions)).toEqual({ kind: 'retired', sunsetAt: 1 })
   })
 
@@ -64,7 +64,7 @@ describe('the headers of an overlap', () => {
     expect(overlapHeaders({ ...deprecated, sunsetAt: null }, '/docs')).toEqual({})
   })
 
-  test('tell when it was deprecated, when it ends, and where to read about it', () => {
+  test('say when it was deprecated, when it ends, and where the documentation is', () => {
     expect(overlapHeaders(deprecated, '/docs#versions')).toEqual({
       Deprecation: '@1817078400', // RFC 9745 section 2.1: a date of structured fields
       Sunset: 'Tue, 01 Aug 2028 00:00:00 GMT', // RFC 8594 section 3: an HTTP-date

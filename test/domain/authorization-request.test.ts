@@ -43,7 +43,7 @@ test('a whole request has no fault and is read exactly', () => {
   })
 })
 
-test('the canonical query asks the same, and forgets what was ignored', () => {
+test('the canonical query is the same request without the ignored parameters', () => {
   const request = authorizationRequestOf(readAuthorizationParameters(query({}, '&nonce=1&resource=a&resource=b')))
   const canonical = authorizationQueryOf(request)
   expect(canonical).toMatch(/^[\x21-\x7e]+$/)
@@ -70,7 +70,7 @@ const malformed = {
 } as const
 describe('every known parameter', () => {
   for (const name of known) {
-    test(`${name} comes at most once, whatever the two say`, () => {
+    test(`${name} may be sent once only, even with equal values`, () => {
       const value = new URLSearchParams(query()).get(name) ?? 'query'
       for (const more of [value, '', 'other', '%FF']) {
         expect(faultIn(query({ [name]: value }, `&${name}=${encodeURIComponent(more)}`))).toEqual(malformed)
@@ -100,7 +100,7 @@ test('unknown parameters are ignored, in any number and however they look', () =
   expect(faultOf(query({}, more))).toBe('none')
 })
 
-test('what is missing or wrong is told by the code of its RFC', () => {
+test('a missing or wrong parameter is reported with the code of its RFC', () => {
   const faults: readonly (readonly [Change, string])[] = [
     [{ response_type: null }, 'invalid_request'],
     [{ response_type: 'token' }, 'unsupported_response_type'],
@@ -167,7 +167,7 @@ test('a plus is a space and a value may hold equals signs', () => {
   expect(parameters.text('state')).toBe('a=b==')
 })
 
-test('no refusal about who asks, who is there or what was sent twice is told to an app', () => {
+test('refusals about the client, the user or the idempotency key never reach an app', () => {
   for (const code of [
     'invalid_client',
     'invalid_redirect_uri',

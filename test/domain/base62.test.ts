@@ -31,7 +31,7 @@ describe('base62', () => {
     )
   })
 
-  test('bytes come back from their text', () => {
+  test('decoding the text returns the bytes', () => {
     fc.assert(fc.property(bytes(16), (value) => expect(decodeBase62(encodeBase62(value, 22), 16)).toEqual(value)))
     fc.assert(fc.property(bytes(32), (value) => expect(decodeBase62(encodeBase62(value, 43), 32)).toEqual(value)))
   })

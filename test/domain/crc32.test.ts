@@ -6,7 +6,7 @@ import { crc32 } from '../../src/domain/crc32.ts'
 const ascii = fc.string({ unit: 'binary-ascii', maxLength: 120 })
 
 describe('CRC-32', () => {
-  test('the check value of the catalogue comes out', () => {
+  test('the check value of the catalogue is computed', () => {
     expect(crc32('123456789')).toBe(0xcbf43926)
     expect(crc32('')).toBe(0)
   })

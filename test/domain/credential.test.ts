@@ -10,12 +10,12 @@ test('a secret lives until it is revoked', () => {
   expect(isUnended({ revokedAt: now - 1, expiresAt: now + hour }, now)).toBe(false)
 })
 
-test('a rotated secret lives until its grace is over, which is no longer part of it', () => {
+test('a rotated secret is live until the end of its grace period, exclusively', () => {
   expect(isUnended({ revokedAt: null, expiresAt: now + 1 }, now)).toBe(true)
   expect(isUnended({ revokedAt: null, expiresAt: now }, now)).toBe(false)
 })
 
-test('a grace of more than 168 hours was set under a clock that was ahead, and is none', () => {
+test('a grace period of more than 168 hours was set under a clock that was ahead, and does not count', () => {
   const longest = 168 * hour + 120_000 // two honest clocks may differ by two minutes
   expect(isUnended({ revokedAt: null, expiresAt: now + longest }, now)).toBe(true)
   expect(isUnended({ revokedAt: null, expiresAt: now + longest + 1 }, now)).toBe(false)

@@ -23,7 +23,7 @@ test.each([
   expect(browserLabel(userAgent)).toBe(label)
 })
 
-test('whatever else is sent is kept in no part', () => {
+test('no other part of the header is kept', () => {
   for (const text of [null, '', 'Bun/1.4.5', '<script>alert(1)</script>', '\u202e'.repeat(9_999)]) {
     expect(browserLabel(text)).toBeNull()
   }

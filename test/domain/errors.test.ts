@@ -55,6 +55,6 @@ test('a refusal has the status that the contract promises for its code', () => {
   expect(['', 'unknown', 'toString'].filter(isErrorCode)).toEqual([])
 })
 
-test('no two refusals are told in the same words', () => {
+test('no two codes have the same message', () => {
   expect(new Set(codes.map(messageOf)).size).toBe(Object.keys(promised).length)
 })

@@ -9,11 +9,11 @@ const moment = { now, lifetimeMs: 600_000 }
 const keys = { server: new Uint8Array(32).fill(1), browser: 'secret' }
 const ticket = formTicket(keys, purpose, key)
 
-test('a ticket is read back by who issued it, for what it was issued', () => {
+test('a ticket is valid for its issuer and its purpose', () => {
   expect(readFormTicket(keys, purpose, ticket, moment)).toBe(key)
 })
 
-test('a ticket of another browser, another server key, another action or other facts is none', () => {
+test('a ticket of another browser, server key, action or other facts is refused', () => {
   expect(readFormTicket({ ...keys, server: new Uint8Array(32).fill(2) }, purpose, ticket, moment)).toBeNull()
   expect(readFormTicket({ ...keys, browser: 'other' }, purpose, ticket, moment)).toBeNull()
   expect(readFormTicket(keys, { ...purpose, action: '/account' }, ticket, moment)).toBeNull()
@@ -22,7 +22,7 @@ test('a ticket of another browser, another server key, another action or other f
   }
 })
 
-test('a ticket with another key, a changed or shortened MAC, or no ticket at all is none', () => {
+test('a ticket with another key, a changed or shortened MAC, or an empty one is refused', () => {
   const other = keyOfUuidTime(now + 1)
   const altered = [other + ticket.slice(22), ticket.slice(0, -1), `${ticket}A`, `${ticket} `, key, '', 'x'.repeat(65)]
   for (const text of altered) expect(readFormTicket(keys, purpose, text, moment)).toBeNull()
@@ -30,7 +30,7 @@ test('a ticket with another key, a changed or shortened MAC, or no ticket at all
 
 const readAfter = (ms: number) => readFormTicket(keys, purpose, ticket, { ...moment, now: now + ms })
 
-test('a ticket is good until its lifetime is over, and no more than a second before it was issued', () => {
+test('a ticket is valid until its lifetime ends, and at most one second before it was issued', () => {
   expect(readAfter(599_999)).toBe(key)
   expect(readAfter(600_000)).toBeNull()
   expect(readAfter(-1_000)).toBe(key)

@@ -10,7 +10,7 @@ test('an install is live only when it is approved and active', () => {
   }
 })
 
-test('its owner withdraws what waits, deactivates what works, and can do nothing about what is over', () => {
+test('its owner withdraws a pending install, deactivates an active one, and cannot change one that has ended', () => {
   expect(endingStep({ approval: 'pending', state: 'inactive' })).toBe('withdraw')
   expect(endingStep({ approval: 'approved', state: 'active' })).toBe('deactivate')
   for (const approval of ['approved', 'rejected', 'withdrawn'] as const) {
@@ -18,7 +18,7 @@ test('its owner withdraws what waits, deactivates what works, and can do nothing
   }
 })
 
-test('nothing leads out of what is over', () => {
+test('no step starts from an install that has ended', () => {
   const starts = Object.values(installSteps).map(({ from }) => `${from.approval} ${from.state}`)
   expect(new Set(starts)).toEqual(new Set(['pending inactive', 'approved active']))
 })

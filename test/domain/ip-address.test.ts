@@ -47,7 +47,7 @@ describe('an IP address', () => {
     ['1:2:3:4:5:6:7::', '1:2:3:4:5:6:7:0'],
     ['0000:0000:0000:0000:0000:ffff:255.255.255.255', '255.255.255.255'],
     ['2001:db8:1:1:1:1:0:1', '2001:db8:1:1:1:1:0:1'],
-  ])('%p is spelt %p', (text, spelling) => {
+  ])('%p is written as %p', (text, spelling) => {
     expect(canonical(text)).toBe(spelling)
   })
 
@@ -80,7 +80,7 @@ describe('an IP address', () => {
     '_hidden',
     '::g',
     `${'0'.repeat(60)}::1`,
-  ])('%p is none', (text) => {
+  ])('%p is refused', (text) => {
     expect(parseIpAddress(text)).toBeNull()
   })
 
@@ -116,7 +116,7 @@ describe('an IP network', () => {
     expect(holds(network, address)).toBe(expected)
   })
 
-  test('holds what is the same up to its length, bit by bit, whatever comes after it', () => {
+  test('contains every address with the same first bits, and no other', () => {
     const groups = [0x2001, 0xdb8, 0xaaaa, 0x5555, 0xaaaa, 0x5555, 0xaaaa, 0x5555]
     const address = spelt(groups)
     const flipped = Array.from({ length: 128 }, (_, bit) =>
@@ -130,7 +130,7 @@ describe('an IP network', () => {
   })
 
   test.each(['10.0.0.0/33', '10.0.0.0/-1', '10.0.0.0/', '10.0.0.0/08', '::/129', '/8', '10.0.0.0/8/8', 'all'])(
-    '%p is none',
+    '%p is refused',
     (text) => {
       expect(parseIpNetwork(text)).toBeNull()
     },
@@ -138,7 +138,7 @@ describe('an IP network', () => {
 })
 
 describe('a limit counts', () => {
-  test('IPv4 by the address, however it is spelt', () => {
+  test('IPv4 by the address, in every spelling', () => {
     expect(key('192.0.2.1')).toBe('192.0.2.1')
     expect(key('::ffff:192.0.2.1')).toBe('192.0.2.1')
     expect(key('192.0.2.2')).not.toBe(key('192.0.2.1'))

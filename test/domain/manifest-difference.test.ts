@@ -5,12 +5,12 @@ import { manifestDifference } from '../../src/domain/manifest-difference.ts'
 const differences = (before: unknown, after: unknown) => [...manifestDifference(before, after)]
 const pathsOf = (value: unknown) => differences({}, value).map(({ path }) => path)
 
-test('the same manifest has no difference, in whatever order its keys stand', () => {
+test('the same manifest has no difference, in any order of its keys', () => {
   expect(differences({ a: 1, b: { c: [1, null] } }, { b: { c: [1, null] }, a: 1 })).toEqual([])
   expect(differences({}, {})).toEqual([])
 })
 
-test('what is new, gone and other is told with its path and its values', () => {
+test('additions, removals and changes are reported with their paths and values', () => {
   const before = { name: 'Mail', permissions: ['read', 'write'], hosts: { api: 'a.example' }, old: { deep: true } }
   const after = { name: 'Mail', permissions: ['read', 'admin', 'all'], hosts: { api: 'b.example', cdn: 'c.example' } }
   expect(differences(before, after)).toEqual([

@@ -7,7 +7,7 @@ test.each(['', ' ', '\u00a0\u2003', '\u200b', '\u3164\u200d', '\u2800', '\u{e002
   (name) => expect(nameFault(name)).toBe('The name is empty.'),
 )
 
-test('a letter carries no tower of marks, which would cover what stands around the name', () => {
+test('a letter cannot carry many marks, which would cover the text around the name', () => {
   expect(nameFault(`N${'\u0331'.repeat(9)}ame`)).toBe('The name has too many marks on one letter.')
 })
 
@@ -82,7 +82,7 @@ test('a name that has only a part of the platform’s name, or has it inside, is
   expect(faultOf('★', '★')).not.toBeNull()
 })
 
-test('scripts that are mixed in a name are told, with their letters', () => {
+test('the scripts of a mixed name are listed with their letters', () => {
   expect(mixedScripts('Newsletter 2.0 🚀')).toBeNull()
   expect(mixedScripts('日本語のアプリ')).toBeNull()
   expect(mixedScripts('Новости')).toBeNull()

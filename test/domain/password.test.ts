@@ -32,7 +32,7 @@ test('nothing of the password is repeated', () => {
   }
 })
 
-test('a new password is none of the most common ones, in whatever letters they are written', () => {
+test('a new password must not be one of the most common ones, in any case or width of letters', () => {
   const common = [
     'password',
     'PassWord1',

@@ -48,7 +48,7 @@ describe('PKCE', () => {
     expect(verifierMatches('short', challengeOf('short'))).toBeFalse()
   })
 
-  test('the challenge itself is no verifier: the plain method is not served', () => {
+  test('the challenge is not accepted as a verifier: the plain method is not supported', () => {
     expect(verifierMatches(challenge, challenge)).toBeFalse()
   })
 

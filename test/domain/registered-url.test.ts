@@ -238,7 +238,7 @@ describe('the target of a redirect', () => {
     expect(redirectTarget(registered, answer)).toStartWith(`${registered}&code=apco_x&state=`)
   })
 
-  test('joins to whatever the URI ends with', () => {
+  test('continues the URI whatever its last character is', () => {
     const added = { code: '1' }
     expect(redirectTarget('https://c.example', added)).toBe('https://c.example?code=1')
     expect(redirectTarget('https://c.example/cb?', added)).toBe('https://c.example/cb?code=1')

@@ -4,7 +4,7 @@ import { readResource } from '../../src/domain/resource.ts'
 
 const sound = { owner: 'ada@example.com', kind: 'store', name: 'Cards', slug: 'cards', status: 'archived' }
 
-test('a resource is read with the times it gives; those it does not give are null', () => {
+test('a resource is read with its times; missing ones are null', () => {
   expect(readResource(JSON.stringify({ ...sound, publishedAt: '1970-01-01T00:00:01Z', more: [1] }))).toEqual({
     kind: 'resource',
     resource: { owner: 'ada@example.com', kind: 'store', name: 'Cards', slug: 'cards', status: 'archived', createdAt: null, updatedAt: null, publishedAt: 1_000 },
@@ -18,7 +18,7 @@ test('each missing field is named', () => {
   }
 })
 
-test('each field that is not as it must be is named, and says what it must be', () => {
+test('a faulty field is named, with the rule that it breaks', () => {
   const time = 'This must be a time such as 2026-08-01T12:00:00.000Z.'
   for (const [field, value, says] of [
     ['owner', 7, 'This must be a string.'],
@@ -36,7 +36,7 @@ test('each field that is not as it must be is named, and says what it must be', 
   }
 })
 
-test('what is no object is no resource', () => {
+test('only an object is a resource', () => {
   for (const text of ['', '{', 'null', 'true', '7', '"a"', '[]', `[${JSON.stringify(sound)}]`]) {
     expect(readResource(text)).toEqual({ kind: 'fault', message: 'This is not a JSON object.' })
   }
@@ -50,7 +50,7 @@ test('a resource may be changed when it was created or later, not before', () =>
   expect(readResource(JSON.stringify({ ...sound, updatedAt: '1969-12-31T00:00:00Z' })).kind).toBe('resource')
 })
 
-test('whatever the text, it is a resource or a fault, never an exception, and a fault repeats no value', () => {
+test('any text is a resource or a fault, never an exception, and a fault repeats no value', () => {
   const anything = fc.oneof(
     fc.string(),
     fc.json(),

@@ -26,7 +26,7 @@ describe('a scope string', () => {
     )
   })
 
-  test('that is empty is no scope', () => {
+  test('that is empty is refused', () => {
     for (const text of ['', ' ', '     ']) expect(parseScope(text)).toEqual(invalid)
   })
 
@@ -68,7 +68,7 @@ describe('a scope string', () => {
 })
 
 describe('stored scopes', () => {
-  test('come back as they were written', () => {
+  test('are read as they were written', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.constantFrom(...issuable)), (scopes) => {
         expect(parseStoredScope(formatScope(scopes))).toEqual(scopes.toSorted())
@@ -86,12 +86,12 @@ describe('stored scopes', () => {
   })
 })
 
-describe('what a text said', () => {
+describe('the result for a text', () => {
   /** Texts that nobody else reads. */
   let count = 0
   const next = () => `site:read x${(count += 1)}`
 
-  test('is remembered, and forgotten all at once when 256 were and one more comes', () => {
+  test('is kept, and all are dropped when a 257th text is read', () => {
     const first = next()
     const readFrom = (scopes: readonly string[]): number => {
       for (let others = 1; others < 1_000; others += 1) {
@@ -113,26 +113,26 @@ describe('what a text said', () => {
 })
 
 describe('the catalogue', () => {
-  test('gives each caller the scopes of the contract', () => {
+  test('has the scopes of the contract for each kind of caller', () => {
     expect(scopesFor('app').toSorted()).toEqual(['site.content:write', 'site:read', 'store:read'])
     expect(scopesFor('user').toSorted()).toEqual([...issuable])
   })
 
-  test('gives nobody what is planned or restricted', () => {
+  test('never issues a planned or restricted scope', () => {
     for (const name of unavailable) {
       expect([...scopesFor('app'), ...scopesFor('user')]).not.toContain(name)
       expect(['planned', 'restricted']).toContain(scopeCatalogue[name].availability)
     }
   })
 
-  test('tells a person in plain words what each scope allows', () => {
+  test('describes in plain words what each scope allows', () => {
     const words = Object.values(scopeCatalogue).map((entry) => entry.words)
     expect(new Set(words).size).toBe(words.length)
     for (const text of words) expect(text).toMatch(/^[A-Z][a-z ]+$/)
   })
 })
 
-test('what two lists of scopes have in common is sorted, and nothing else', () => {
+test('the common scopes of two lists are sorted', () => {
   expect(commonTo(['store:read', 'profile:read', 'site:read'], ['site:read', 'store:read'])).toEqual([
     'site:read',
     'store:read',

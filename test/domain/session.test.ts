@@ -16,7 +16,7 @@ const alive = {
   sessionLastUsedAt: null,
 } as const
 
-test('it lives while everything that it stands on does', () => {
+test('it is live while everything that it depends on is', () => {
   expect(isEmbeddedSessionLive(alive, now, 5)).toBe(true)
   expect(embeddingFault(alive, now, 5)).toBeNull()
 })
@@ -37,12 +37,12 @@ test.each([
   expect(isEmbeddedSessionLive({ ...alive, ...change }, now, 5)).toBe(false)
 })
 
-test.each([{ endedAt: now }, { expiresAt: now }] as const)('it is over with %p of its own', (change) => {
+test.each([{ endedAt: now }, { expiresAt: now }] as const)('it has ended with %p of its own', (change) => {
   expect(isEmbeddedSessionLive({ ...alive, ...change }, now, 5)).toBe(false)
 })
 
 test.each(['production', 'development'] as const)(
-  'in %s it may do what it was opened with, the owner agrees to and the version of the moment asks for',
+  'in %s it has the scopes that it was opened with, the owner agrees to and the current version asks for',
   (environment) => {
     const asked = environment === 'production' ? 'liveScopes' : 'headScopes'
     const before = { environment, agreedScopes: 'site:read store:read', liveScopes: null, headScopes: null }

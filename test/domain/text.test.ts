@@ -7,7 +7,7 @@ test('text with a lone surrogate or NUL is not well-formed', () => {
   for (const text of ['\ud800', 'a\udc00', '\udc00\ud800', 'a\0', '\0']) expect(isWellFormedText(text)).toBeFalse()
 })
 
-test('well-formed text comes back from UTF-8 unchanged', () => {
+test('well-formed text survives UTF-8 unchanged', () => {
   const anything = fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units))
   fc.assert(
     fc.property(fc.oneof(anything, fc.string({ unit: 'binary' })), (text) => {
@@ -17,7 +17,7 @@ test('well-formed text comes back from UTF-8 unchanged', () => {
   )
 })
 
-test('what cannot be seen is written out', () => {
+test('invisible characters are written as escapes', () => {
   expect(visibleJson('a\u202egpj.exe')).toBe('"a\\u202egpj.exe"')
   expect(visibleJson('\u200b\u00a0\u2028\u{e0041}\ufeff\u00ad\u3164')).toBe(
     '"\\u200b\\u00a0\\u2028\\udb40\\udc41\\ufeff\\u00ad\\u3164"',
@@ -25,7 +25,7 @@ test('what cannot be seen is written out', () => {
   expect(visibleJson({ ['key\u200d']: 1 })).toBe('{\n  "key\\u200d": 1\n}')
 })
 
-test('what can be seen stays as it is', () => {
+test('visible characters stay unchanged', () => {
   expect(visibleText('  \n  ')).toBe('  \n  ')
   expect(visibleText('a "b"\n\tc')).toBe('a "b"\n\\u0009c')
   expect(visibleJson('Grüße, 你好 😀 <script>&"')).toBe('"Grüße, 你好 😀 <script>&\\""')
@@ -41,7 +41,7 @@ test('it is the same value still', () => {
 })
 
 test.each(['0', '-0', '9007199254740991', '-9007199254740991', '9007199254740992', '9007199254740994'])(
-  '%p comes back as it was sent',
+  '%p keeps its digits',
   (literal) => expect(isKeptInteger(literal)).toBe(true),
 )
 
@@ -54,7 +54,7 @@ test.each([
   `1${'0'.repeat(400)}`,
 ])('%p would come back with other digits', (literal) => expect(isKeptInteger(literal)).toBe(false))
 
-test('every integer of up to 2^53 is kept, and of all others those that JSON gives back alike', () => {
+test('every integer up to 2^53 keeps its digits, and a larger one only if JSON does', () => {
   assert(property(maxSafeInteger(), (value) => isKeptInteger(String(value))))
   assert(
     property(bigInt(-(2n ** 70n), 2n ** 70n), (value) => {

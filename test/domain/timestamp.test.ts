@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 import { parseTimestamp } from '../../src/domain/timestamp.ts'
 
-test('what the platform writes reads back as the same moment', () => {
+test('a time that the platform writes is read as the same moment', () => {
   const moments = fc.integer({ min: 0, max: Date.UTC(9999, 0) })
   fc.assert(fc.property(moments, (epochMs) => parseTimestamp(new Date(epochMs).toISOString()) === epochMs))
 })
@@ -44,7 +44,7 @@ test('days that do not exist, times without an offset and other forms are refuse
   }
 })
 
-test('what an offset moves out of the years that can be written is refused', () => {
+test('a time that its offset moves out of the years 0000 to 9999 is refused', () => {
   expect(parseTimestamp('9999-12-31T23:59:59.999Z')).toBe(Date.UTC(9999, 11, 31, 23, 59, 59, 999))
   expect(parseTimestamp('9999-12-31T23:59:59.999-00:01')).toBeNull()
   expect(new Date(parseTimestamp('0000-01-01T00:00:00Z') ?? NaN).toISOString()).toBe('0000-01-01T00:00:00.000Z')

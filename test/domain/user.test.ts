@@ -18,7 +18,7 @@ test('a kept address stays as it is', () => {
   )
 })
 
-test('what is not one plain address is refused', () => {
+test('any text that is not one plain address is refused', () => {
   for (const text of [
     '',
     '@',

@@ -37,7 +37,7 @@ describe('an attempt', () => {
     },
   )
 
-  test('comes ten times in a little over three days, and then never again', () => {
+  test('is made ten times in a little over three days, and then never again', () => {
     const pauses = Array.from({ length: maximumAttempts - 1 }, (_, attempts) => pauseOf({ attempts }))
     expect(pauses).toHaveLength(9)
     const seconds = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]
@@ -95,7 +95,7 @@ describe('an endpoint', () => {
     expect(attempt({ failingSince: now - hour }).failingSince).toBe(now - hour)
   })
 
-  test('is not held to what a ping shows, which is not repeated', () => {
+  test('is not disabled by a failed ping, which is not repeated', () => {
     expect(attempt({ isPing: true })).toEqual({
       delivery: { state: 'failed', nextAttemptAt: null },
       failingSince: null,

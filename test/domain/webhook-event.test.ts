@@ -24,7 +24,7 @@ const fact = (facts: Partial<AuditFact>): AuditFact => ({
 const toldOf = (clientId: unknown) =>
   eventsToldBy(fact({ action: 'grant.created', detail: JSON.stringify({ clientId }) }))[0]?.data['clientId']
 
-describe('endpoints are told', () => {
+describe('endpoints receive', () => {
   test('of an action that has a kind, with IDs and states', () => {
     expect(eventsToldBy(fact({}))).toEqual([
       {
@@ -46,7 +46,7 @@ describe('endpoints are told', () => {
     'app_token.revoked',
   ])('nothing of %s', (action) => expect(eventsToldBy(fact({ action }))).toEqual([]))
 
-  test('nothing of what was refused, but for a secret that came back and ended its grant', () => {
+  test('no refusal, except a spent secret that ended its grant', () => {
     expect(eventsToldBy(fact({ outcome: 'refused' }))).toEqual([])
     const reuse = fact({ action: 'grant.reuse_detected', outcome: 'refused', target: 'grt_1' })
     expect(eventsToldBy(reuse)).toMatchObject([
@@ -54,9 +54,9 @@ describe('endpoints are told', () => {
     ])
   })
 
-  test('nothing of what belongs to no app', () => expect(eventsToldBy(fact({ appId: null }))).toEqual([]))
+  test('no event without an app', () => expect(eventsToldBy(fact({ appId: null }))).toEqual([]))
 
-  test('in both environments of what concerns the app as a whole, each time as another event', () => {
+  test('events of the app as a whole in both environments, each as an event of its own', () => {
     const told = eventsToldBy(fact({ environment: null, action: 'app.suspended' }))
     expect(told.map(({ environment }) => environment)).toEqual(['development', 'production'])
     expect(new Set(told.map(({ id }) => id)).size).toBe(2)
@@ -96,7 +96,7 @@ describe('endpoints are told', () => {
     expect(told?.data).toEqual({ appId: 'app_1', status: 'suspended' })
   })
 
-  test('nothing that the row keeps beside IDs and states', () => {
+  test('only IDs and states of an audit event', () => {
     const detail = JSON.stringify({ scope: 'site:read', clientId: 'apc_1', email: 'ada@example.com', token: 'apat_x' })
     const [told] = eventsToldBy(fact({ action: 'grant.created', target: 'grt_1', detail }))
     expect(told?.data).toEqual({
@@ -108,12 +108,12 @@ describe('endpoints are told', () => {
     })
   })
 
-  test('of a detail only what is a text, a number or a list of texts', () => {
+  test('only texts, numbers and lists of texts of its detail', () => {
     for (const value of ['apc_1', 7, [], ['a', 'b']]) expect(toldOf(value)).toEqual(value)
     for (const value of [null, true, { a: 'b' }, ['a', 7], [['a']], [null]]) expect(toldOf(value)).toBeUndefined()
   })
 
-  test('that an install has other scopes, as a change of what was granted', () => {
+  test('changed scopes of an install as changed scopes of a grant', () => {
     const detail = JSON.stringify({ added: ['site:read'], withdrawn: [] })
     expect(eventsToldBy(fact({ action: 'install.scopes_changed', detail }))).toMatchObject([
       {
@@ -123,14 +123,14 @@ describe('endpoints are told', () => {
     ])
   })
 
-  test('that an install is over when its owner takes it back undecided', () => {
+  test('a deactivation when the owner withdraws a pending install', () => {
     expect(eventsToldBy(fact({ action: 'install.withdrawn' }))).toMatchObject([
       { kind: 'install.deactivated', data: { approval: 'withdrawn', state: 'inactive' } },
     ])
   })
 })
 
-test('the body is what Standard Webhooks and this platform say it is, and far below 20 kB', () => {
+test('the body has the form of Standard Webhooks and of this platform, and is far below 20 kB', () => {
   const [told] = eventsToldBy(fact({}))
   if (told === undefined) throw new Error('nothing was told')
   const body = webhookBody(told, Date.UTC(2026, 7, 1))
@@ -145,7 +145,7 @@ test('the body is what Standard Webhooks and this platform say it is, and far be
   expect(body.length).toBeLessThan(1_000)
 })
 
-test('kinds are kept in one order, each once, and what is not known any more is left out', () => {
+test('kinds are stored in one order without repeats, and unknown ones are left out', () => {
   expect(formatKinds(['ping', 'install.created', 'ping'])).toBe('install.created ping')
   expect(parseStoredKinds('install.created gone.kind ping')).toEqual(['install.created', 'ping'])
   expect(parseStoredKinds('')).toEqual([])

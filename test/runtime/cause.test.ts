@@ -29,7 +29,7 @@ describe('the cause of a failure is logged', () => {
     expect(told(error)).not.toContain('hunter2')
   })
 
-  test('with what caused it, but not for ever', () => {
+  test('with its causes, up to a limit', () => {
     const error = new Error('outer', { cause: new TypeError('inner') })
     expect(describeCause(error).cause).toMatchObject({ name: 'TypeError', message: 'inner' })
     const loop = new Error('loop')

@@ -25,7 +25,7 @@ const machine = (highWater: number | null = null, wallAtStart = noon) => {
 }
 
 describe('the clock', () => {
-  test('tells the time of the machine while that is honest', () => {
+  test("follows the machine's clock while that is correct", () => {
     const { clock, pass } = machine()
     for (let step = 0; step < 100; step += 1) {
       pass(minute)
@@ -116,13 +116,13 @@ describe('the clock', () => {
     }
   })
 
-  test('after a restart is never behind what it trusted before', () => {
+  test('is never behind the trusted time of before a restart', () => {
     const { clock } = machine(noon + hour)
     expect(clock.now()).toBe(noon + hour)
     expect(clock.purgeBefore()).toBe(noon)
   })
 
-  test('after a restart under a clock far ahead deletes nothing before the hour is over', () => {
+  test('deletes nothing for an hour after a restart under a clock far ahead', () => {
     const { clock, pass } = machine(noon, noon + year)
     expect(clock.now()).toBe(noon + year)
     expect(clock.purgeBefore()).toBe(noon)
@@ -130,13 +130,13 @@ describe('the clock', () => {
     expect(clock.purgeBefore()).toBeLessThan(noon + hour)
   })
 
-  test("tells other machines the time of the machine's clock, also while it trusts a later one", () => {
+  test("returns the machine's clock for other machines, also while the trusted time is later", () => {
     const { clock, pass } = machine(noon + hour)
     pass(minute)
     expect([clock.now(), clock.wall()]).toEqual([noon + hour + minute, noon + minute])
   })
 
-  test('tells whole milliseconds', () => {
+  test('returns whole milliseconds', () => {
     const { clock, pass } = machine()
     pass(0.7)
     expect([clock.now(), clock.purgeBefore(), clock.highWater(), clock.wall()].every(Number.isInteger)).toBe(true)

@@ -71,7 +71,7 @@ describe('the log is written', () => {
     expect(state.text).toBe('EAGAIN\nmeanwhile\nENOSPC\nmeanwhile\n')
   })
 
-  test('never more than memory allows: what is dropped is counted, and the count is written', async () => {
+  test('up to a limit of memory; dropped lines are counted, and the count is written', async () => {
     const { state, writer } = target()
     state.fault = 'EAGAIN'
     const line = `${'x'.repeat(1_023)}\n`
@@ -84,7 +84,7 @@ describe('the log is written', () => {
     expect(written + Number(dropped)).toBe(6_000)
   })
 
-  test('to nobody, when the reader is gone for good', async () => {
+  test('not at all once the reader has closed the pipe', async () => {
     const { state, writer } = target()
     state.fault = 'EPIPE'
     writer.write('lost\n')

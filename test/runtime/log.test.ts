@@ -13,13 +13,13 @@ const lines = (write: (log: ReturnType<typeof createLog>) => void): string[] => 
 const parsed = (fields: LogFields): unknown => JSON.parse(lines((log) => log.info('test.happened', fields))[0] ?? '')
 
 describe('a line of the log', () => {
-  test('is JSON with a time, a level and what happened', () => {
+  test('is JSON with a time, a level and an event', () => {
     expect(lines((log) => log.warn('purge.slow', { job: 'purge', seconds: 3 }))).toEqual([
       '{"at":"2026-08-01T12:00:00.000Z","level":"warn","event":"purge.slow","job":"purge","seconds":3}\n',
     ])
   })
 
-  test('leaves out what is not known', () => {
+  test('leaves out unknown fields', () => {
     expect(parsed({ appId: `app_${'1'.repeat(32)}`, clientRequestId: null })).toEqual({
       at: '2026-08-01T12:00:00.000Z',
       level: 'info',
@@ -53,7 +53,7 @@ describe('a line of the log', () => {
     expect(parsed(stray)).toEqual({ at: '2026-08-01T12:00:00.000Z', level: 'info', event: 'test.happened', requestId })
   })
 
-  test('is one line of ASCII, whatever the text', () => {
+  test('is one line of ASCII for any text', () => {
     const [line = ''] = lines((log) => log.info('test.happened', { reason: 'a\nb\u2028c "é" 😀' }))
     expect(line.split('\n')).toHaveLength(2)
     expect(line).toMatch(/^[\x20-\x7e]+\n$/)

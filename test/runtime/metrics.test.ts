@@ -32,7 +32,7 @@ describe('metrics', () => {
     expect(Number(sample(text, `http_request_duration_seconds_sum{${labels}}`))).toBeCloseTo(60.0034)
   })
 
-  test('count what happens to secrets by kind, and no kind without end', async () => {
+  test('count the events of secrets by kind, with a limit of kinds', async () => {
     const metrics = createMetrics()
     metrics.tokens.issued('app_token')
     metrics.tokens.issued('app_token')
@@ -47,7 +47,7 @@ describe('metrics', () => {
     expect(sample(text, 'tokens_refused_total{kind="other"}')).toBe('69')
   })
 
-  test('tell how far the clocks are apart, and the age of the last backup once there is one', async () => {
+  test('show the difference of the clocks, and the age of the last backup if there is one', async () => {
     const metrics = createMetrics()
     const before = await rendered(metrics, { clockOffsetSeconds: 61.5, backupAgeSeconds: null })
     expect(sample(before, 'clock_offset_seconds')).toBe('61.5')
@@ -55,7 +55,7 @@ describe('metrics', () => {
     expect(sample(await rendered(metrics, { backupAgeSeconds: 90 }), 'backup_age_seconds')).toBe('90')
   })
 
-  test('tell the figures of the store as they are when somebody looks', async () => {
+  test('show the figures of the store at the time of the scrape', async () => {
     const metrics = createMetrics()
     await rendered(metrics, { transactions: 10, commits: 4 })
     const text = await rendered(metrics, { transactions: 25, commits: 4, walBytes: 0, writable: false })
@@ -66,7 +66,7 @@ describe('metrics', () => {
     expect(sample(text, 'database_writable')).toBe('0')
   })
 
-  test('tell what the purge did and how far behind it is', async () => {
+  test('show what the purge deleted and its lag', async () => {
     const metrics = createMetrics()
     metrics.purged('app_tokens', 500)
     metrics.purged('app_tokens', 20)
@@ -75,7 +75,7 @@ describe('metrics', () => {
     expect(sample(text, 'purge_lag_seconds')).toBe('90')
   })
 
-  test('tell how long syncs took and how late the event loop was, as histograms', async () => {
+  test('show the duration of syncs and the lag of the event loop as histograms', async () => {
     const metrics = createMetrics()
     metrics.synced(0.2)
     metrics.synced(700)
@@ -88,7 +88,7 @@ describe('metrics', () => {
     expect(sample(text, 'event_loop_lag_seconds_bucket{le="0.05"}')).toBe('1')
   })
 
-  test('leave out what nobody knows', async () => {
+  test('leave out unknown figures', async () => {
     const unknown = { freeDiskBytes: null, purgeLagSeconds: null, dueDeliveries: null }
     const metrics = createMetrics()
     await rendered(metrics)
@@ -98,7 +98,7 @@ describe('metrics', () => {
     expect(sample(text, 'webhook_deliveries_due')).toBeUndefined()
   })
 
-  test('tell disabled endpoints by reason, conditions by name, and what is running', async () => {
+  test('show disabled endpoints by reason, conditions by name, and the running version', async () => {
     const text = await rendered(createMetrics(), {
       disabledEndpoints: { gone: 2, failing: 0 },
       conditions: { disk_full: true, storage_failed: false },

@@ -11,7 +11,7 @@ test('a password matches its own hash and no other', async () => {
   expect(await passwords.matches('correct horsf', hash)).toBe(false)
 })
 
-test('the hash that stands for an unknown user costs what a real one does', async () => {
+test('the hash for unknown users costs what a real one does', async () => {
   for (const cost of [4, 10]) {
     const real = await createPasswords({ cost, parallel: 1 }).hash('x')
     expect(hashOfNobody(cost).slice(0, 7)).toBe(real.slice(0, 7))
@@ -46,7 +46,7 @@ test('one more in a long line is turned away, and the line still moves', async (
   expect(await narrow.hash('x')).toStartWith('$2')
 })
 
-test('whoever has waited too long is turned away unhashed, and who comes then is not kept waiting by them', async () => {
+test('a caller who has waited too long is turned away unhashed, and does not delay later ones', async () => {
   const impatient = createPasswords({ cost: 8, parallel: 1, longestWaitMs: 0 })
   const all = await Promise.allSettled(Array.from({ length: 20 }, async () => await impatient.hash('x')))
   const refused = all.filter((one) => one.status === 'rejected')

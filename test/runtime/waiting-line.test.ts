@@ -101,7 +101,7 @@ test('a network with many callers, and an account that many ask for, have one tu
   }
 })
 
-test('a known browser has one turn at a time, and its callers that wait stand with the others once one has failed', async () => {
+test('a known browser has one turn at a time, and after a failure its waiting callers are treated as unknown', async () => {
   const { come, served, turn } = openLine()
   come(stranger('first'))
   const thief = { ...known('thief', networkOf(1)), isRight: false }
@@ -126,7 +126,7 @@ const order = async (pauseMs: number) => {
   return served.slice(3)
 }
 
-test('a network that failed stands with the others again after five minutes', async () => {
+test('a network that failed is treated as the others again after five minutes', async () => {
   expect(await order(1_000)).toEqual(['clean', 'failed before'])
   // Its last turn is longer ago than that of the other.
   expect(await order(301_000)).toEqual(['failed before', 'clean'])

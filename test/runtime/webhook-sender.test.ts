@@ -58,7 +58,7 @@ describe('a message', () => {
     expect(receiver.received).toHaveLength(before)
   })
 
-  test('is refused when nobody vouches for the certificate', async () => {
+  test('is refused when no authority has signed the certificate', async () => {
     const usual = createWebhookSender({ resolve: async () => [], allowed: networks('127.0.0.1'), timeoutMs: 60_000 })
     expect(await usual.send(message(receiver.url))).toMatchObject({ status: null, error: 'certificate_refused' })
   })
@@ -78,13 +78,13 @@ describe('a message', () => {
     expect(receiver.received).toHaveLength(before)
   })
 
-  test('is not sent when the name has no address, or nobody can say', async () => {
+  test('is not sent when the name has no address or cannot be resolved', async () => {
     expect(await senderWith().send(message(at('localhost')))).toMatchObject({ error: 'not_resolved' })
     const broken = senderWith({ resolve: async () => await Promise.reject(new Error('SERVFAIL')) })
     expect(await broken.send(message(at('localhost')))).toMatchObject({ error: 'not_resolved' })
   })
 
-  test('goes to the next address where nobody takes the connection, IPv4 first, to three at most, and once', async () => {
+  test('goes to the next address when a connection fails, IPv4 first, to three at most, and once', async () => {
     const before = receiver.received.length
     const allowed = ['127.0.0.0/8', '::1']
     const sent = async (...addresses: readonly string[]) =>
@@ -178,7 +178,7 @@ describe('a message', () => {
     receiver.behave(() => 200)
   })
 
-  test('that is ended early tells so, and not that it failed', async () => {
+  test('that is ended early rejects, and does not count as failed', async () => {
     receiver.behave(() => 'by itself')
     const ending = new AbortController()
     setTimeout(() => ending.abort(), 100)
