@@ -6,11 +6,10 @@ import { createApp, endpointRules } from './http/app.ts'
 import type { Door } from './http/door.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
 import type { RefusalPage } from './http/envelope.ts'
-import { startMetricsServer } from './http/metrics-server.ts'
-import { listen } from './http/server.ts'
+import { listen, startMetricsServer } from './http/server.ts'
 import { createShell } from './http/shell.ts'
 import { createTurnstile } from './http/turnstile.ts'
-import { createUploadSlots } from './http/upload-slots.ts'
+import { createUploadSlots } from './http/upload-body.ts'
 import { standardRefusal } from './http/standard-refusal.ts'
 import {
   announceDeprecationsJob,

@@ -1,6 +1,9 @@
 /** The requests and answers of the contract. The types are derived from the schemas that the server checks with. */
 import type { Static } from '@sinclair/typebox'
 import type {
+  appIdentity,
+  appTokenRequest,
+  appTokenResponse,
   authorizeRequest,
   authorizeResponse,
   revokeRequest,
@@ -10,7 +13,6 @@ import type {
   userIdentity,
 } from '../http/contract/oauth.ts'
 import type { resourceList } from '../http/contract/resources.ts'
-import type { appIdentity, appTokenRequest, appTokenResponse } from '../http/contract/tokens.ts'
 import type {
   forbiddenUploadFields,
   rollbackRequest,

@@ -2,7 +2,7 @@ import type { Platform } from '../operations/platform.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { RateLimiter } from './rate-limit.ts'
-import type { UploadSlots } from './upload-slots.ts'
+import type { UploadSlots } from './upload-body.ts'
 
 /** What a route needs to let a request through to an operation. */
 export type Door = {

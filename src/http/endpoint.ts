@@ -20,7 +20,7 @@ import { answerPreflight } from './cross-origin.ts'
 import type { Door } from './door.ts'
 import { isContractPath } from './paths.ts'
 import { type Check, checkOf } from './schema-check.ts'
-import { readJson } from './strict-json.ts'
+import { readJson } from './strict-body.ts'
 import { readUpload } from './upload-body.ts'
 
 /** Who may call, as far as a header or cookie can tell. */

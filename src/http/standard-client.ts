@@ -2,7 +2,7 @@
 import { type PlatformError, refuse } from '../domain/errors.ts'
 import type { ClientCredentials } from '../operations/authenticate-client.ts'
 import type { Call } from './call.ts'
-import { readForm } from './strict-form.ts'
+import { readForm } from './strict-body.ts'
 
 const clientNames = ['client_id', 'client_secret', 'client_assertion', 'client_assertion_type'] as const
 const tokenNames = ['grant_type', 'code', 'redirect_uri', 'code_verifier', 'refresh_token', 'scope'] as const

@@ -6,7 +6,7 @@ import { refuseBearer } from '../http/bearer.ts'
 import type { Door } from '../http/door.ts'
 import { callOf } from '../http/call.ts'
 import { isFromSameOrigin } from '../http/session-cookie.ts'
-import { type FormFields, readForm } from '../http/strict-form.ts'
+import { type FormFields, readForm } from '../http/strict-body.ts'
 import { visitOf } from './visit.ts'
 
 type FormRules = {

@@ -1,7 +1,7 @@
 import { refuse } from '../domain/errors.ts'
 
 /*
- * The one way to wait for a turn at work that only a few callers can do at once: large uploads (http/upload-slots.ts)
+ * The one way to wait for a turn at work that only a few callers can do at once: large uploads (http/upload-body.ts)
  * and password hashes (passwords.ts). The line keeps the callers and their deadlines; its rules decide who may begin,
  * who comes next, and who has to leave.
  */

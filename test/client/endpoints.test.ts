@@ -4,9 +4,15 @@ import { Value } from '@sinclair/typebox/value'
 import * as shapes from '../../src/client/answer-shapes.ts'
 import { AppPlatformError, artifactOf } from '../../src/client/index.ts'
 import type { Shape } from '../../src/client/answer-shapes.ts'
-import { authorizeResponse, revokeResponse, tokenResponse, userIdentity } from '../../src/http/contract/oauth.ts'
+import {
+  appIdentity,
+  appTokenResponse,
+  authorizeResponse,
+  revokeResponse,
+  tokenResponse,
+  userIdentity,
+} from '../../src/http/contract/oauth.ts'
 import { resourceList } from '../../src/http/contract/resources.ts'
-import { appIdentity, appTokenResponse } from '../../src/http/contract/tokens.ts'
 import { rollbackResponse, versionList, versionRecord } from '../../src/http/contract/versions.ts'
 import { authorizeBody, createWorld, endWorld, exchangeBody, signIn, type World } from '../support/world.ts'
 import { clientOf } from './support/client.ts'

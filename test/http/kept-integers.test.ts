@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { assert, jsonValue, property } from 'fast-check'
-import { parseStrictBytes } from '../../src/http/strict-json.ts'
+import { parseStrictBytes } from '../../src/http/strict-body.ts'
 import { refusalOf } from '../operations/support/owner.ts'
 
 const parse = (text: string) => parseStrictBytes(new TextEncoder().encode(text))

@@ -16,7 +16,7 @@ import {
   string,
   uint8Array,
 } from 'fast-check'
-import { parseStrictBytes } from '../../src/http/strict-json.ts'
+import { parseStrictBytes } from '../../src/http/strict-body.ts'
 import { type ScannedUpload, UploadScanner } from '../../src/http/upload-scanner.ts'
 
 /** Scans the bytes cut at these places, as a network would cut them. */

@@ -1,6 +1,6 @@
 import { appOf, bearer } from '../bearer.ts'
 import { bodyErrors } from '../contract/errors.ts'
-import { appIdentity, appTokenRequest, appTokenResponse } from '../contract/tokens.ts'
+import { appIdentity, appTokenRequest, appTokenResponse } from '../contract/oauth.ts'
 import { endpoint, jsonBody } from '../endpoint.ts'
 import { contractPath } from '../paths.ts'
 import { wireTime } from '../wire.ts'

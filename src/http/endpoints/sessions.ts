@@ -3,9 +3,14 @@ import { refuse } from '../../domain/errors.ts'
 import { exchangeInstallSessionCode } from '../../operations/embedding/exchange-install-session-code.ts'
 import { signOut } from '../../operations/sessions/own-sessions.ts'
 import { withClientLimits } from '../limits.ts'
-import { embeddedSessionRequest, embeddedSessionResponse } from '../contract/embedded.ts'
+import {
+  embeddedSessionRequest,
+  embeddedSessionResponse,
+  sessionResponse,
+  signInRequest,
+  signInResponse,
+} from '../contract/sessions.ts'
 import { bodyErrors } from '../contract/errors.ts'
-import { sessionResponse, signInRequest, signInResponse } from '../contract/sessions.ts'
 import { openToKnownOrigin } from '../cross-origin.ts'
 import type { Door } from '../door.ts'
 import { endpoint, type Guard, jsonBody } from '../endpoint.ts'

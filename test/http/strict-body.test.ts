@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { PlatformError } from '../../src/domain/errors.ts'
-import { readForm } from '../../src/http/strict-form.ts'
+import { readForm } from '../../src/http/strict-body.ts'
 import { callWith } from './support/door.ts'
 
 const read = async (body: string | Uint8Array<ArrayBuffer>) => {
