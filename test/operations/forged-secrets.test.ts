@@ -58,6 +58,17 @@ test('no forged token is accepted, and the genuine one keeps working', async () 
   }
 })
 
+test('a malformed token of any kind is refused', async () => {
+  for (const prefix of Object.values(secretPrefixes)) {
+    for (const text of [prefix, `${prefix}nonsense`, `${prefix}${'0'.repeat(71)}`]) {
+      expect(await authenticateAppToken(platform, text)).toBeNull()
+      expect(await authenticateUserToken(platform, text)).toBeNull()
+      expect(await authenticateSession(platform, text)).toBeNull()
+      expect(await authenticateEmbeddedSession(platform, text)).toEqual({ caller: null, origin: null })
+    }
+  }
+})
+
 test('no endpoint accepts a forged client secret', async () => {
   const { clientId, clientSecret } = app.development
   const credentials = { clientId, clientSecret: forged('clientSecretDevelopment', clientSecret) }

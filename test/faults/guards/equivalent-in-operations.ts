@@ -216,6 +216,10 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
     'never: !(await q.grants.advance(grant.id, secret.key, grantStep(next, row, now)))':
       'SQLite runs one writing transaction at a time, so what was read is still current; another engine may differ',
   },
+  "if (!(await q.embedding.spendCode(code.key, use))) throw new Error('a code was spent within a transaction')": {
+    'never: !(await q.embedding.spendCode(code.key, use))':
+      'SQLite runs one writing transaction at a time, so what was read is still unspent; another engine may differ',
+  },
   'if (secret === null || found === null) {': {
     'left out: secret === null': 'a malformed secret is not looked up, so nothing was found, which is checked next',
   },
