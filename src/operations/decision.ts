@@ -2,7 +2,7 @@ import type { Database, Queries, TransactionOptions } from '../../db/database.ts
 import type { Awaitable } from '../domain/awaitable.ts'
 import { type PlatformError, refuse } from '../domain/errors.ts'
 import { type Actor, type AuditFacts, type AuditStamp, auditEvent } from './audit/event.ts'
-import type { Platform, Trace } from './platform.ts'
+import type { Platform, TokenKind, Trace } from './platform.ts'
 
 /**
  * What a transaction decided. A refusal is data, not an exception: what the transaction wrote (a revoked grant, its audit
@@ -51,6 +51,9 @@ export const counted = (error: PlatformError, facts: CountedRefusal['facts']): C
   facts,
 })
 
+/** A spent secret was presented again. What that ends has been ended and recorded; `settle` counts it. */
+export type ReusedSecret = { readonly kind: 'reused'; readonly tokenKind: TokenKind }
+
 /**
  * Returns the value of a committed decision or throws its refusal. This is where refusals are counted: after the commit,
  * because the body of a transaction may run more than once.
@@ -58,9 +61,13 @@ export const counted = (error: PlatformError, facts: CountedRefusal['facts']): C
 export const settle = async <T>(
   platform: Platform,
   stamp: () => AuditStamp,
-  decision: Decision<T> | CountedRefusal,
+  decision: Decision<T> | CountedRefusal | ReusedSecret,
 ): Promise<T> => {
   if (decision.kind === 'done') return decision.value
+  if (decision.kind === 'reused') {
+    platform.observe.reused(decision.tokenKind)
+    throw refuse('invalid_grant')
+  }
   if (decision.kind === 'counted') {
     const event = auditEvent(stamp(), { ...decision.facts, refusedWith: decision.error.code })
     if (platform.refusals.admit(event)) await platform.database.transaction((q) => q.audit.insert(event))

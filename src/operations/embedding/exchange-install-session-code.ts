@@ -9,7 +9,7 @@ import { hashSecret, mintSecret, parseSecret, secretDigits } from '../../domain/
 import { embeddedScopes, embeddingFault, isOwnRepeat } from '../../domain/session.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { claimedTrail } from '../authenticate-client.ts'
-import { counted, type CountedRefusal, type Decision, done, settle } from '../decision.ts'
+import { counted, type CountedRefusal, type Decision, done, type ReusedSecret, settle } from '../decision.ts'
 import { findInstallSessionCode } from '../find-token.ts'
 import type { Platform, Trace } from '../platform.ts'
 
@@ -32,9 +32,6 @@ type IssuedEmbeddedSession = {
 
 type FoundCode = NonNullable<Awaited<ReturnType<Queries['embedding']['findCode']>>>
 
-/** A spent code was presented; the session it gave has been ended unless the code came from the page that spent it. */
-type Reused = { readonly kind: 'reused' }
-
 /**
  * Exchanges an install-session code for an embedded session. Everything is checked first and the code is consumed last, in
  * the transaction that issues: of any number of parallel calls one wins, and a failed call spends nothing. A spent code
@@ -55,8 +52,8 @@ export const exchangeInstallSessionCode = async (
   const lifetimeMs = platform.lifetimes.embeddedSession * 1000
   const stamp = auditStamp(platform, trace, now)
 
-  const outcome = await platform.database.transaction(
-    async (q): Promise<Decision<IssuedEmbeddedSession> | CountedRefusal | Reused> => {
+  const decision = await platform.database.transaction(
+    async (q): Promise<Decision<IssuedEmbeddedSession> | CountedRefusal | ReusedSecret> => {
       const found = secret === null ? null : await findInstallSessionCode(q, secret)
       if (found === null || found.code.clientId !== request.clientId) {
         const trail = await claimedTrail(q, request.clientId)
@@ -70,7 +67,7 @@ export const exchangeInstallSessionCode = async (
         const sessionEnded = !isOwn && code.gaveKey !== null && (await q.embedding.endSession(code.gaveKey, now))
         const facts = { action: 'install_session_code.reuse_detected', refusedWith: 'invalid_grant' } as const
         await q.audit.insert(auditEvent(stamp, { ...trail, ...facts, detail: { sessionEnded } }))
-        return { kind: 'reused' }
+        return { kind: 'reused', tokenKind: 'install_session_code' }
       }
       const fault = faultOf(found, request, now, platform.lifetimes.sessionIdle)
       if (fault !== null) return counted(fault, { ...trail, action: 'embedded_session.issue' })
@@ -95,11 +92,7 @@ export const exchangeInstallSessionCode = async (
       })
     },
   )
-  if (outcome.kind === 'reused') {
-    platform.observe.reused('install_session_code')
-    throw refuse('invalid_grant')
-  }
-  return await settle(platform, () => stamp, outcome)
+  return await settle(platform, () => stamp, decision)
 }
 
 /** Why an unspent code of this client gives no session. */

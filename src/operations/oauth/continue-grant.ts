@@ -27,7 +27,7 @@ import {
   refuseClient,
   refuseKnownClient,
 } from '../authenticate-client.ts'
-import { counted, type CountedRefusal, type Decision, done, settle } from '../decision.ts'
+import { counted, type CountedRefusal, type Decision, done, type ReusedSecret, settle } from '../decision.ts'
 import { findAuthorizationCode, findRefreshToken } from '../find-token.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { announce } from '../webhooks/events.ts'
@@ -97,9 +97,6 @@ type Presented = {
   | { readonly kind: 'refresh_token'; readonly asked: ParsedScope | null }
 )
 
-/** A spent secret was presented, and its grant has been revoked. */
-type Reused = { readonly kind: 'reused' }
-
 const continueGrant = async (platform: Platform, trace: Trace, presented: Presented): Promise<IssuedTokens> => {
   const now = platform.clock.now()
   const { action, kind } = presented
@@ -109,7 +106,7 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
   const stamp = lazyAuditStamp(platform, trace, now)
 
   const outcome = await platform.database.transaction(
-    async (q): Promise<Decision<IssuedTokens> | CountedRefusal | Reused> => {
+    async (q): Promise<Decision<IssuedTokens> | CountedRefusal | ReusedSecret> => {
       const client = await authenticateClient(q, presentedClient, now)
       if (client === null) return await refuseClient(q, presentedClient, action)
       if (client.appStatus !== 'active') return refuseKnownClient(client, action, refuse('app_inactive'))
@@ -145,10 +142,6 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
       return done(issuedTokens(next.pair, row, grant, now))
     },
   )
-  if (outcome.kind === 'reused') {
-    platform.observe.reused(kind)
-    throw refuse('invalid_grant')
-  }
   return await settle(platform, stamp, outcome)
 }
 
@@ -206,12 +199,12 @@ const refuseGrant = async (attempt: GrantAttempt, fault: PlatformError): Promise
 }
 
 /** A spent secret ends its grant: whoever holds it may hold the current one too (RFC 6749 §4.1.2, RFC 9700 §4.14.2). */
-const endFamily = async ({ q, client, grant, presented, stamp, now }: GrantAttempt): Promise<Reused> => {
+const endFamily = async ({ q, client, grant, presented, stamp, now }: GrantAttempt): Promise<ReusedSecret> => {
   await q.grants.revoke(grant.id, now)
   const detail = { presented: presented.kind, revoked: true }
   const facts = { action: 'grant.reuse_detected', refusedWith: 'invalid_grant', detail } as const
   await announce(q, stamp(), { ...trailOf(client, grant), ...facts })
-  return { kind: 'reused' }
+  return { kind: 'reused', tokenKind: presented.kind }
 }
 
 /** The same tokens again, derived from the presented secret. They must match the stored hashes. */
