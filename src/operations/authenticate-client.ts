@@ -73,12 +73,12 @@ export const authenticateClient = (
 }
 
 /** Whether this use of the secret has to be recorded. The last use is kept to the minute. */
-export const isUseUnrecorded = ({ lastUsedAt }: AuthenticatedClient, now: number): boolean =>
+export const isClientUseUnrecorded = ({ lastUsedAt }: AuthenticatedClient, now: number): boolean =>
   lastUsedAt === null || now - lastUsedAt >= lastUsePrecisionMs
 
 /** Records the last use of the secret, to the minute. */
 export const recordUse = (q: Queries, client: AuthenticatedClient, now: number): Awaitable<void> =>
-  isUseUnrecorded(client, now) ? q.credentials.touch(client.credentialId, now) : undefined
+  isClientUseUnrecorded(client, now) ? q.credentials.touch(client.credentialId, now) : undefined
 
 /**
  * The refusal of a client that could not be authenticated. An unknown or malformed ID and a wrong, malformed or ended

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { actingAs } from '../../src/operations/acting-as.ts'
-import { authenticateClient, isUseUnrecorded, presentClient } from '../../src/operations/authenticate-client.ts'
+import { authenticateClient, isClientUseUnrecorded, presentClient } from '../../src/operations/authenticate-client.ts'
 import {
   createCredential,
   revokeCredential,
@@ -184,7 +184,7 @@ test('the last use of a secret is recorded to the minute', async () => {
     [now - 59_999, false],
     [now - 60_000, true],
   ] as const) {
-    expect(isUseUnrecorded({ ...client, lastUsedAt }, now)).toBe(isUnrecorded)
+    expect(isClientUseUnrecorded({ ...client, lastUsedAt }, now)).toBe(isUnrecorded)
   }
 })
 

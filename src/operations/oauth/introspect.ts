@@ -7,7 +7,7 @@ import {
   authenticateClient,
   type AuthenticatedClient,
   type ClientCredentials,
-  isUseUnrecorded,
+  isClientUseUnrecorded,
   presentClient,
   recordUse,
   refuseClient,
@@ -50,7 +50,7 @@ export const introspect = async (
     const refusal = await refuseClient(database.queries, presented, 'token.introspect')
     return await settle(platform, lazyAuditStamp(platform, trace, now), refusal)
   }
-  if (isUseUnrecorded(client, now)) await database.transaction(async (q) => await recordUse(q, client, now))
+  if (isClientUseUnrecorded(client, now)) await database.transaction(async (q) => await recordUse(q, client, now))
   const secret = parseAnySecret(text)
   const token = secret === null ? null : await findLive(database.queries, secret, client, now, platform.lifetimes.grant)
   return { appId: client.appId, token: token?.clientId === client.clientId ? token : null }
