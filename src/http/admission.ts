@@ -2,7 +2,7 @@ import { type ApiVersion, apiVersions, readApiVersion } from '../domain/api-vers
 import { type PlatformError, refuse } from '../domain/errors.ts'
 import type { AuthorizationHeader, Call } from './call.ts'
 
-/** What a route takes as a body. */
+/** The size and media types that a route accepts. */
 export type BodyRule = { readonly limitBytes: number; readonly mediaTypes: readonly string[] }
 
 export const jsonBodies: BodyRule = { limitBytes: 64 * 1024, mediaTypes: ['application/json'] }

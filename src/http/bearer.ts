@@ -87,8 +87,8 @@ const authenticatePage = async (door: Door, call: Call, token: string): Promise<
 }
 
 /**
- * Whoever has a live bearer token, within the share of its app; a session has none. Whether this kind of token may make the
- * call is a permission, which comes after the query and the body: `appOf`, `userOrPageOf`.
+ * Admits every live bearer token, within the share of its app; a session has none. Whether this kind of token may make the call is
+ * a permission, which comes after the query and the body: `appOf`, `userOrPageOf`.
  * @throws invalid_token, rate_limited
  */
 export const bearer = (...callers: readonly SecurityScheme[]): Guard<BearerCaller, 'read' | 'write'> => ({
@@ -115,7 +115,7 @@ export const appOf = (caller: BearerCaller): AppCaller => {
   return caller
 }
 
-/** Who acts for a user. @throws token_type_not_allowed for a live token of another kind */
+/** A caller who acts for a user. @throws token_type_not_allowed for a live token of another kind */
 export const userOrPageOf = (caller: BearerCaller): UserCaller | EmbeddedCaller => {
   if (caller.kind !== 'user' && caller.kind !== 'embedded') throw refuse('token_type_not_allowed')
   return caller

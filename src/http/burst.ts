@@ -5,14 +5,14 @@ export type Burst = {
   leave(response: Response, begunInTurn: number): Response | Promise<Response>
 }
 
-/** A turn with fewer requests than this answers each at once. */
+/** In a turn with fewer requests than this, each is answered at once. */
 const crowd = 8
 
 /**
- * Under load, answers of one turn of the event loop leave together: Bun then writes to all their connections in one go,
- * which saves about a third of a short read (`bun run bench --against`). Answers that waited for a commit are already
- * together. Bun closes a connection that sends a request before the answer to the one before it has left, which RFC 9112
- * section 9.3.2 allows; so with few requests, answers leave at once and such connections are served in order.
+ * Under load, the answers of one turn of the event loop are sent together: Bun then writes to all their connections at once, which
+ * saves about a third of a short read (`bun run bench --against`). Answers that waited for a commit are together already.
+ * Bun closes a connection that sends a request before the previous one has been answered, which RFC 9112 section 9.3.2 allows.
+ * So with few requests, answers are sent at once and such connections are served in order.
  */
 export const createBurst = (): Burst => {
   let leaving: (() => void)[] = []

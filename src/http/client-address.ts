@@ -1,6 +1,6 @@
 import { formatIpAddress, type IpNetwork, isWithin, limitKeyOf, parseIpAddress } from '../domain/ip-address.ts'
 
-/** Where a request came from, and the name that limits count it by. */
+/** Where a request came from, and the key that limits count it by. */
 export type ClientAddress = { readonly address: string; readonly limitKey: string }
 
 /** `forwardedFor` is read only behind a trusted proxy. */
@@ -8,7 +8,7 @@ export type ClientAddressReader = (peer: string | undefined, forwardedFor: () =>
 
 const unknown: ClientAddress = { address: 'unknown', limitKey: 'unknown' }
 
-/** A header longer than any chain of proxies is not read to its end. */
+/** Longer than any real chain of proxies; the rest of the header is not read. */
 const maximumHops = 32
 
 /** Parsed addresses that are kept, since most requests come from few. */
@@ -21,7 +21,7 @@ const rememberedAddresses = 4096
 export const createClientAddressReader = (trustedProxies: readonly IpNetwork[]): ClientAddressReader => {
   const known = new Map<string, { readonly client: ClientAddress; readonly trusted: boolean }>()
 
-  /** Only what is an address is remembered: it is short. */
+  /** Only addresses are remembered, because they are short. */
   const describe = (text: string) => {
     const found = known.get(text)
     if (found !== undefined) return found

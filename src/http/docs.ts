@@ -24,7 +24,7 @@ const info: DocumentInfo = {
   },
 }
 
-/** Nothing but this server: no script, style, font or picture from elsewhere, no frame around it. */
+/** Scripts, styles, fonts and pictures come from this server only, and no page may frame it. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -37,7 +37,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Elysia tells a plugin all routes of the app that it is mounted in, but only itself. */
+/** Elysia gives a plugin the routes of the whole app through a protected method. */
 class DocumentedPlugin extends Elysia {
   allRoutes() {
     return this.getGlobalRoutes()
@@ -56,14 +56,14 @@ const asset = (
   headers: Readonly<Record<string, string>> = {},
 ): Response => new Response(content, { headers: { 'content-type': type, 'cache-control': cacheControl, ...headers } })
 
-/** `/openapi.json`, made of all routes of the app when it is first asked for, and `/docs`, a page that shows it. */
+/** `/openapi.json`, made from all routes of the app at the first request for it, and `/docs`, a page that shows it. */
 export const docsRoutes = (): Elysia => {
   const plugin = new DocumentedPlugin({ name: 'docs' })
   let document: Promise<string> | null = null
-  // Pages for people are no part of the API: they have no operation ID.
+  // Pages for people are not part of the API and have no operation ID.
   const documented = () => plugin.allRoutes().filter(({ hooks }) => hooks.detail?.operationId !== undefined)
   const makeDocument = async () => {
-    const { openApiDocument } = await import('./openapi-document.ts') // brings more than it needs, and few ask
+    const { openApiDocument } = await import('./openapi-document.ts') // imported at first use: it is large, and few ask for it
     return JSON.stringify(await openApiDocument(documented(), info))
   }
 

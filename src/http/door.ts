@@ -4,23 +4,23 @@ import type { Metrics } from '../runtime/metrics.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import type { UploadSlots } from './upload-body.ts'
 
-/** What a route needs to let a request through to an operation. */
+/** What endpoints and pages need to run operations. */
 export type Door = {
   readonly platform: Platform
-  /** Signs what browsers are given to bring back: 32 bytes that never leave the server. */
+  /** Signs what browsers keep for the server: 32 bytes that never leave it. */
   readonly serverKey: Uint8Array
   readonly limiter: RateLimiter
   readonly log: Log
   readonly metrics: Metrics
-  /** Whether `/metrics` is served beside the API; otherwise it has a port of its own. */
+  /** Whether `/metrics` is served on this port; otherwise it has its own. */
   readonly servesMetrics: boolean
   /** Whether the server has begun to stop. */
   readonly draining: () => boolean
-  /** The same, for a proxy in front of it: the server goes on until the proxy has been told. */
+  /** The same for a proxy in front: the server keeps serving until the proxy has been told. */
   readonly isDrainingForProxy: () => boolean
-  /** How many sign-ins of each address are being checked right now. */
+  /** Sign-ins being checked right now, per address. */
   readonly signingIn: Map<string, number>
-  /** How many refusals of grants wait right now, per client and address. */
+  /** Delayed refusals of grants, per client and address. */
   readonly delayed: Map<string, number>
   readonly uploadSlots: UploadSlots
   readonly sleep: (milliseconds: number) => Promise<void>

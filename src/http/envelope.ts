@@ -1,7 +1,7 @@
 import type { PlatformError } from '../domain/errors.ts'
 import type { Call } from './call.ts'
 
-/** A page instead of the envelope, for a person; null for everybody else. */
+/** A refusal in another format than the envelope, for people and standard clients; null for everyone else. */
 export type RefusalPage = (error: PlatformError, call: Call) => Response | null
 
 /** The one shape of an error on every route (contract section 1). */
@@ -19,7 +19,7 @@ export const errorResponse = (error: PlatformError, call: Call): Response => {
   return new Response(body, { status: error.status, headers })
 }
 
-/** RFC 6750 section 3: what a bearer route tells about the token it wants. */
+/** The WWW-Authenticate header of RFC 6750 section 3. */
 const challengeOf = (error: PlatformError, call: Call): string | null => {
   switch (error.code) {
     case 'invalid_token':
@@ -33,7 +33,7 @@ const challengeOf = (error: PlatformError, call: Call): string | null => {
   }
 }
 
-/** A scope string by RFC 6749 section 3.3; anything else would break out of the quotes. */
+/** Only a scope string of RFC 6749 section 3.3; other characters could end the quotes. */
 const scopeAttribute = (scope: unknown): string =>
   typeof scope === 'string' && /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(scope)
     ? `, scope="${scope}"`

@@ -20,8 +20,8 @@ export const openApiDocument = async (routes: readonly DocumentedRoute[], info: 
 }
 
 /**
- * The plugin's own generator, asked in process: mounted as it is, it would also serve a page that loads scripts from
- * elsewhere. It reads the routes through two methods that Elysia gives a plugin; here they give ours.
+ * Calls the plugin's generator in process. Mounted, it would also serve a page that loads scripts from other servers. It reads
+ * the routes through two methods that Elysia gives a plugin; here they return ours.
  */
 const generate = async (routes: readonly DocumentedRoute[], info: DocumentInfo): Promise<JsonObject> => {
   const plugin = swagger({ documentation: info, path: '/ui', specPath: '/document', excludeStaticFile: false })
@@ -35,7 +35,7 @@ const generate = async (routes: readonly DocumentedRoute[], info: DocumentInfo):
   return { ...document, paths: withOwnParameters(objectIn(document, 'paths'), routes) }
 }
 
-/** The plugin lets the parameters that a route's detail lists replace those of its schemas; so they are added afterwards. */
+/** In the plugin, the parameters in a route's detail replace those of its schemas, so they are added afterwards. */
 const withoutOwnParameters = (route: DocumentedRoute) => {
   const { parameters: _, ...detail } = route.hooks.detail ?? {}
   return { ...route, hooks: { ...route.hooks, detail } }
@@ -75,13 +75,13 @@ const cleanOperation = (operation: JsonObject): JsonObject => {
   }
 }
 
-/** Elysia closes the schema of a body when it handles its first request; the API ignores unknown fields. */
+/** Elysia may forbid additional fields in a schema that it uses; the API ignores unknown fields. */
 const openMedia = (media: JsonObject): JsonObject => {
   const { additionalProperties: _, ...schema } = objectIn(media, 'schema')
   return { ...media, schema }
 }
 
-/** A parameter says what it is for itself, not in its schema. */
+/** The description of a parameter belongs to the parameter, not to its schema. */
 const cleanParameter = (parameter: JsonObject): JsonObject => {
   const { examples, schema, ...rest } = parameter
   const [example] = Array.isArray(examples) ? examples : []
@@ -92,7 +92,7 @@ const cleanParameter = (parameter: JsonObject): JsonObject => {
   }
 }
 
-/** The plugin spreads the schema over the response; only what belongs there stays. */
+/** The plugin copies the schema's fields into the response; they are removed. */
 const cleanResponse = (response: JsonObject, status: string): JsonObject => {
   const { description, headers, content } = response
   return {
@@ -102,7 +102,7 @@ const cleanResponse = (response: JsonObject, status: string): JsonObject => {
   }
 }
 
-/** Routes are listed as taking and giving forms and text too; all of it is JSON, but for a bare string, which is plain text. */
+/** The plugin also lists forms and text. Everything is JSON, except a bare string, which is plain text. */
 const cleanContent = (content: JsonObject): JsonObject => {
   const body = content['application/json']
   const kept = isJsonObject(body) ? { [mediaTypeOf(objectIn(body, 'schema'))]: body } : content
@@ -132,10 +132,10 @@ export type JsonObject = { readonly [key: string]: Json | undefined }
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Keywords of JSON Schema that OpenAPI 3.0 does not have; those it spells otherwise are translated. */
+/** Keywords of JSON Schema that OpenAPI 3.0 does not have. Those with an equivalent are translated. */
 const foreign = new Set(['$id', '$schema', 'const', 'examples', 'patternProperties', 'anyOf'])
 
-/** A schema as TypeBox writes it, in the words of OpenAPI 3.0.3: no `null` type, no `const`, one `example`. */
+/** Translates a TypeBox schema to OpenAPI 3.0.3: no `null` type, no `const`, one `example`. */
 export const openApiSchema = (schema: JsonObject): JsonObject => {
   const { const: only, examples, patternProperties, anyOf } = schema
   const rest = Object.fromEntries(
@@ -173,13 +173,13 @@ export const openApiSchemas = (schemas: JsonObject): JsonObject =>
     Object.entries(schemas).map(([name, schema]) => [name, isJsonObject(schema) ? openApiSchema(schema) : schema]),
   )
 
-/** A record's values; a pattern for its keys cannot be said in OpenAPI 3.0. */
+/** The values of a record; OpenAPI 3.0 has no pattern for its keys. */
 const anyValueOf = (patternProperties: JsonObject): Json => {
   const [first] = Object.values(patternProperties)
   return isJsonObject(first) && Object.keys(first).length > 0 ? openApiSchema(first) : true
 }
 
-/** `null` becomes `nullable`, a choice among values an `enum`, a choice of one that one. */
+/** `null` becomes `nullable`, a union of values an `enum`, a union of one schema that schema. */
 const alternatives = (branches: readonly JsonObject[]): JsonObject => {
   const others = branches.filter(({ type }) => type !== 'null').map(openApiSchema)
   const nullable = others.length < branches.length ? { nullable: true } : {}

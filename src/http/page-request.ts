@@ -4,8 +4,8 @@ import type { PageRequest } from '../operations/page.ts'
 const limits = { standard: 20, maximum: 100 } as const
 
 /**
- * The page of a list that a query asks for. A cursor is the name of its list and the position there in base64url, so that
- * no client reads meaning into it, and none takes it to another list.
+ * The page of a list that a query asks for. A cursor is the name of its list and a position in base64url: opaque to clients, and
+ * refused by other lists.
  * @throws invalid_request for a limit that is not 1 to 100, or a cursor that is malformed or of another list
  */
 export const pageRequest = (
@@ -19,10 +19,7 @@ export const pageRequest = (
 export const wireCursor = (list: string, position: string | null): string | null =>
   position === null ? null : Buffer.from(`${list} ${position}`).toString('base64url')
 
-/**
- * Which of two was meant cannot be known (RFC 6749 section 3.1).
- * @throws invalid_request for a parameter of these names that comes more than once
- */
+/** @throws invalid_request for a parameter of these names that comes more than once (RFC 6749 section 3.1) */
 export const refuseRepeated = (request: Request, names: readonly string[]): void => {
   const start = request.url.indexOf('?')
   if (start === -1 || !request.url.includes('&', start)) return // one parameter cannot come twice

@@ -3,23 +3,23 @@ import type { RateLimit, RateLimitPolicy, RateLimits } from '../domain/limits.ts
 
 export type { RateLimitPolicy } from '../domain/limits.ts'
 
-/** Where a key stands with a policy. */
+/** The state of a key under a policy. */
 export type RateLimitState = {
   readonly policy: RateLimitPolicy
   readonly allowed: boolean
   readonly remaining: number
-  /** Until all of the quota is back, or, when refused, until one request is allowed again; rounded up. */
+  /** Until the whole quota is available again or, after a refusal, until one request is; rounded up. */
   readonly resetSeconds: number
-  /** The policy as the RateLimit-Policy header tells it; null when limits are off. */
+  /** The RateLimit-Policy header; null if limits are off. */
   readonly policyField: string | null
 }
 
 export type RateLimiter = {
-  /** Spends one, if there is one. */
+  /** Takes one, if any is left. */
   take(policy: RateLimitPolicy, key: string): RateLimitState
-  /** Whether `take` would be allowed; spends nothing. */
+  /** Whether `take` would be allowed; takes nothing. */
   peek(policy: RateLimitPolicy, key: string): RateLimitState
-  /** Spends one also when none is left, up to a second quota: for what was let through by `peek` and has happened since. */
+  /** Takes one even if none is left, up to a second quota: for a request that `peek` allowed and that has happened since. */
   charge(policy: RateLimitPolicy, key: string): RateLimitState
   /** Returns one that was taken. */
   giveBack(policy: RateLimitPolicy, key: string): void
@@ -54,22 +54,22 @@ const sets = 4096
 /**
  * The memory of one policy: 32,768 keys in fixed arrays, whatever callers send. A key lives in one set of eight places.
  *
- * What is kept per key is one number (the generic cell rate algorithm): the moment at which its whole quota will be back.
- * A key that finds its set full takes the place of the one that owes least and *takes over its debt* (the rule of
- * Space-Saving counters). So nobody's debt is ever forgotten: to shed its own, a caller would have to fill a set with keys
- * that owe as much, and would then find that debt waiting. The price is paid only in a flood of more live keys than
- * there is room for, by newcomers, who start with the smallest debt in their set.
+ * One number is kept per key (the generic cell rate algorithm): the time at which its whole quota will be available again. A
+ * key that finds its set full replaces the one that owes least and takes over its debt (the rule of Space-Saving counters). So
+ * no debt is ever forgotten: to lose its own, a caller would have to fill a set with keys that owe as much, and would then get
+ * that debt back. Only a flood of more live keys than there is room for has a price: new keys start with the smallest
+ * debt of their set.
  */
 const createBuckets = (policy: RateLimitPolicy, { count, seconds }: RateLimit, markOf: (key: string) => LimitMark) => {
-  // Time is counted in units of 1/count ms: one request then costs as many units as the window
-  // has milliseconds, and nothing is ever rounded.
+  // Time is counted in units of 1/count ms. One request then costs as many units as the window has milliseconds, and
+  // nothing is rounded.
   const cost = seconds * 1000
   const quota = cost * count
   const fingerprints = new Float64Array(sets * ways)
   const backAt = new Float64Array(sets * ways)
   const wayUsed = new Uint8Array(sets * ways)
 
-  /** The key's place, or the place that it would take over. */
+  /** The key's place, or the place it would take over. */
   const locate = (key: string): { readonly place: number; readonly fingerprint: number } => {
     const { number, fingerprint } = markOf(key)
     const first = (number % sets) * ways
@@ -121,7 +121,7 @@ const describe = (policy: RateLimitPolicy, buckets: Buckets, owed: number, now: 
   }
 }
 
-/** What every question gets when limits are off. */
+/** The state of every key if limits are off. */
 const unlimited = (policy: RateLimitPolicy): RateLimitState => ({
   policy,
   allowed: true,
@@ -130,7 +130,7 @@ const unlimited = (policy: RateLimitPolicy): RateLimitState => ({
   policyField: null,
 })
 
-/** Null limits are no limits. `monotonicMs` may start anywhere and must not go back; `secret` is random text that nobody else knows. */
+/** Null switches limits off. `monotonicMs` may start anywhere but must not go back. `secret` is random text known to nobody else. */
 export const createRateLimiter = (options: {
   readonly limits: RateLimits | null
   readonly monotonicMs: () => number
@@ -142,7 +142,7 @@ export const createRateLimiter = (options: {
   }
   const startedAt = options.monotonicMs()
   const markOf = createLimitMarks(options.secret)
-  // Made when they are first asked: seven times half a megabyte of zeros would be a tenth of the start of the program.
+  // Allocated at first use: seven times half a megabyte would take a tenth of the program's start.
   const policies: Partial<Record<RateLimitPolicy, Buckets>> = {}
   const bucketsOf = (policy: RateLimitPolicy): Buckets =>
     (policies[policy] ??= createBuckets(policy, limits[policy], markOf))

@@ -1,7 +1,7 @@
 /** A route as Elysia lists it. */
 export type ListedRoute = { readonly method: string; readonly path: string }
 
-/** What a path and a method lead to. */
+/** The result of looking up a method and a path. */
 export type RouteMatch<T> =
   | { readonly kind: 'found'; readonly route: T }
   | { readonly kind: 'method_not_allowed'; readonly allow: string; readonly pattern: string }
@@ -13,8 +13,8 @@ type Pattern<T> = { readonly segments: readonly string[]; readonly resource: Res
 export type Router<T> = { find(method: string, path: string): RouteMatch<T> }
 
 /**
- * Finds routes before Elysia does, to tell 404 from 405 and to know the pattern. Paths are compared undecoded: no
- * second spelling, with a trailing or doubled slash or an escaped letter, leads to a route.
+ * Finds routes before Elysia does, to tell 404 from 405 and to know the pattern. Paths are compared undecoded, so another
+ * spelling (a trailing or doubled slash, an escaped letter) leads to no route.
  */
 export const createRouter = <T>(
   listed: readonly ListedRoute[],

@@ -7,13 +7,13 @@ type ListenOptions = {
   readonly port: number
   /** Null: `http://localhost` and the port that was taken. */
   readonly publicUrl: string | null
-  /** How long `stop` waits for what runs; 10 seconds unless said otherwise. */
+  /** How long `stop` waits for running requests; 10 seconds by default. */
   readonly drainMs?: number
-  /** How long `stop` goes on for a proxy that has not yet asked again; 3 seconds unless said otherwise. */
+  /** How long `stop` keeps serving a proxy that has not yet been told; 3 seconds by default. */
   readonly noticeMs?: number
 }
 
-/** A port that was taken, and what stops serving on it. */
+/** A port that was taken. */
 export type Listener = {
   /** Where it listens. */
   readonly url: string
@@ -23,20 +23,20 @@ export type Listener = {
   serve(answer: Shell): void
   /** True from the first moment of `stop`: not ready for more. */
   readonly draining: () => boolean
-  /** The same for a proxy that asks every second or so: `stop` goes on serving until it has been told. */
+  /** The same for a proxy that asks about every second: `stop` keeps serving until the proxy has been told. */
   readonly isDrainingForProxy: () => boolean
-  /** Takes no more connections, lets what runs end, and cuts off what has not ended in time. */
+  /** Accepts no more connections, lets running requests end, and aborts those that do not end in time. */
   stop(): Promise<void>
 }
 
 export const defaultDrainMs = 10_000
 const defaultNoticeMs = 3_000
-/** How long after it has been told a proxy may still send what it has just decided on. */
+/** How long a proxy may still send requests after it has been told. */
 const settleMs = 250
 /**
- * How long Bun keeps a connection that is quiet between two requests or takes nothing of its answer, and a request that has not
- * come whole or, without a body, is not answered. Then, at its next tick of four seconds, it closes without a word. Only a body
- * that brings 16 KiB a second is given longer: one that trickles in is cut off. For a head it waits ten seconds, whatever this is.
+ * Bun closes a connection without an answer, at its next tick of four seconds, after this long: if it is idle between requests,
+ * does not read its answer, has not sent its request completely, or waits for the answer to a request without a body. Only a
+ * body that arrives at 16 KiB a second or more gets longer. A request's head always gets ten seconds.
  */
 export const idleSeconds = 30
 /** Bun's own limit of 16 KiB would answer a long token without an envelope. */
@@ -61,8 +61,8 @@ export const listen = (options: ListenOptions): Listener => {
     port: options.port,
     idleTimeout: idleSeconds,
     development: false,
-    reusePort: false, // said, since outside development Bun lets a second server share the port and half of the calls
-    // Ours are the limits that count; Bun's own 413 would have no envelope. What is refused is never kept in memory.
+    reusePort: false, // by default, outside development, Bun lets a second server share the port and half of the calls
+    // The shell checks sizes, since Bun's own 413 has no envelope. A refused body is never kept in memory.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch: (request, bun) => answer(request, bun.requestIP(request)?.address),
     error: () => new Response(null, { status: 500 }),
@@ -94,8 +94,8 @@ export const listen = (options: ListenOptions): Listener => {
 }
 
 /**
- * Bun closes connections that it has not read a request from, also where one is on its way: it would be lost, and a proxy must
- * not send a POST twice. So nothing is closed before the proxy sends no more.
+ * Bun closes connections that it has not read a request from, even if one is on its way. That request would be lost, and a proxy
+ * must not send a POST twice. So nothing is closed before the proxy has stopped sending.
  */
 const noticed = async (told: Promise<void>, milliseconds: number): Promise<void> => {
   const limit = Promise.withResolvers<void>()
@@ -114,7 +114,7 @@ const stopWithin = async (server: Bun.Server<unknown>, milliseconds: number): Pr
 
 const notServing: Shell = async () => new Response(null, { status: 503, headers: { 'retry-after': '1' } })
 
-/** Where a server on this address is reached from this machine. */
+/** The URL of a server on this address, for clients on this machine. */
 export const listeningUrl = (host: string, port: number): string => {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
@@ -130,7 +130,7 @@ type MetricsServerOptions = {
 
 export type MetricsServer = { readonly url: string; stop(): Promise<void> }
 
-/** The metrics could not have the port that METRICS_LISTEN gives them; the cause says why. */
+/** The port in METRICS_LISTEN cannot be taken; the cause says why. */
 export class MetricsPortUnusable extends Error {
   constructor(options: { readonly cause: unknown }) {
     super('The address in METRICS_LISTEN cannot be used.', options)
@@ -139,7 +139,7 @@ export class MetricsPortUnusable extends Error {
 }
 
 /**
- * Serves `/metrics` on a port of its own, and nothing else. It does not keep the process from ending.
+ * Serves `/metrics`, and nothing else, on a port of its own. It does not keep the process alive.
  * @throws MetricsPortUnusable
  */
 export const startMetricsServer = ({
@@ -159,7 +159,7 @@ export const startMetricsServer = ({
       hostname: host,
       port,
       development: false,
-      reusePort: false, // outside development Bun would otherwise share the port with another program
+      reusePort: false, // as above
       maxRequestBodySize: 1_024,
       fetch: answer,
       error: (cause) => {

@@ -6,21 +6,21 @@ import type { Guard } from './endpoint.ts'
 import { takeShare } from './limits.ts'
 import type { Call } from './call.ts'
 
-/** `__Host-` ties the cookie to this very host, over HTTPS only (RFC 6265bis §4.1.3.2). */
+/** `__Host-` ties the cookie to this host, over HTTPS only (RFC 6265bis §4.1.3.2). */
 const isSecure = (door: Door): boolean => door.platform.publicUrl.startsWith('https://')
 const cookieName = (door: Door, stem: CookieStem): string => (isSecure(door) ? `__Host-${stem}` : stem)
 
 /**
- * `session` is the signed-in user; `visit` ties the forms to a browser that nobody has signed in with yet; `device` is a
- * browser that somebody has signed in with before.
+ * `session` is the signed-in user. `visit` ties forms to a browser before anyone has signed in. `device` marks a browser in which
+ * someone has signed in before.
  */
 type CookieStem = 'session' | 'visit' | 'device'
 
-/** The `Set-Cookie` that signs a browser in; with an empty token and zero seconds, out. */
+/** The `Set-Cookie` that signs a browser in or, with an empty token and zero seconds, out. */
 export const sessionCookie = (door: Door, token: string, maxAgeSeconds: number): string =>
   setCookie(door, 'session', token, maxAgeSeconds)
 
-/** A cookie that no script can read and that other sites' forms do not send. */
+/** A cookie that scripts cannot read and that forms of other sites do not send. */
 export const setCookie = (door: Door, stem: CookieStem, value: string, maxAgeSeconds: number): string =>
   [
     `${cookieName(door, stem)}=${value}`,
@@ -71,11 +71,11 @@ export const signedInUser: Guard<SessionCaller, 'authorize' | null> = {
 /** Whether a session cookie came with the request, live or not. */
 export const hasSessionCookie = (door: Door, request: Request): boolean => readCookie(door, request, 'session') !== null
 
-/** Proof that a page of ours sent the request: browsers let no page forge either header. */
+/** Proof that a page of this origin sent the request: browsers let no page forge either header. */
 export const isFromSameOrigin = (door: Door, request: Request): boolean =>
   request.headers.get('sec-fetch-site') === 'same-origin' || request.headers.get('origin') === door.platform.publicUrl
 
-/** The value of a cookie of ours, unchecked; null when there is none, or when two could be meant. */
+/** The unchecked value of one of our cookies; null if it is missing or comes twice. */
 export const readCookie = (door: Door, request: Request, stem: CookieStem): string | null => {
   const name = cookieName(door, stem)
   const header = request.headers.get('cookie')
@@ -85,5 +85,5 @@ export const readCookie = (door: Door, request: Request, stem: CookieStem): stri
     .map((part) => part.trim())
     .filter((part) => part.startsWith(`${name}=`))
     .map((part) => part.slice(name.length + 1))
-  return values.length === 1 ? (values[0] ?? null) : null // two cookies of one name: neither is trusted
+  return values.length === 1 ? (values[0] ?? null) : null // of two cookies with one name, neither is trusted
 }

@@ -9,20 +9,20 @@ import { hold, leave, takeShare } from './limits.ts'
 import type { Call } from './call.ts'
 import { readCookie, sessionCookie, setCookie } from './session-cookie.ts'
 
-/** Sign-ins of one address that may be checked at the same time: hashing is slow, and the line for it is everybody's. */
+/** Sign-ins of one address that may be checked at the same time: hashing is slow, and all callers share its line. */
 const signInsAtOnce = 4
 
 export type SignInCaller = {
   readonly email: string
-  /** By what the server knows the caller, asked once the limits let them through; null when it does not. */
+  /** The key by which the server knows the caller, read after the limits; null if it does not. */
   readonly knownAs: () => Promise<string | null>
 }
 
 /**
- * Runs a sign-in unless this account at this address, or this address with made-up accounts, has failed too often. The
- * try is taken before and given back on success, so that parallel guesses cannot pass together; and one address has
- * few in the line for hashing at a time, so that it cannot fill the line for others. The work gets the platform whose
- * passwords are checked at this caller's place in that line.
+ * Runs a sign-in unless this account at this address, or this address with made-up accounts, has failed too often. The try is
+ * counted before and given back on success, so that parallel guesses cannot pass together. One address has few places in the
+ * line for hashing, so that it cannot fill the line for others. The work gets a platform that checks passwords at this
+ * caller's place in that line.
  * @throws rate_limited, and what the work throws
  */
 export const withSignInLimit = async <T>(
@@ -34,7 +34,7 @@ export const withSignInLimit = async <T>(
   const account = email.toLowerCase().slice(0, 254)
   const key = `${account} ${call.addressKey}`
   const addressKey = `sign-in ${call.addressKey}`
-  hold(call, door.limiter.peek('failed', addressKey)) // first: a try that this refuses costs the account none of its own
+  hold(call, door.limiter.peek('failed', addressKey)) // first, so that a try refused here does not count against the account
   takeShare(door, call, 'sign_in', key)
   const waiting = door.signingIn.get(call.addressKey) ?? 0
   if (waiting >= signInsAtOnce) {
@@ -62,8 +62,8 @@ export const withSignInLimit = async <T>(
 }
 
 /**
- * Signs in the person behind a request, within the limits, and gives the cookies to set. A browser in which this user has
- * signed in before has a place of its own in the line for hashing; its cookie opens nothing.
+ * Signs a person in, within the limits, and returns the cookies to set. A browser in which this user has signed in before has its
+ * own place in the line for hashing; its cookie gives no access.
  * @throws rate_limited, unavailable, invalid_login
  */
 export const signInHere = async (

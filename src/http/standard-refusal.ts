@@ -2,7 +2,7 @@ import type { ErrorCode, PlatformError } from '../domain/errors.ts'
 import type { RefusalPage } from './envelope.ts'
 import { formPaths } from './paths.ts'
 
-/** Error codes of RFC 6749 section 5.2, and for what it leaves open those of its section 4.1.2.1. */
+/** Error codes of RFC 6749 section 5.2, and those of section 4.1.2.1 for cases that it leaves open. */
 type StandardError =
   | 'invalid_request'
   | 'invalid_client'

@@ -5,8 +5,8 @@ import type { Call } from './call.ts'
 const maximumDepth = 32
 
 /**
- * What may stand outside the strings of a body. Reading a million numbers holds everybody up for a tenth of a second; a file or
- * a text costs next to nothing, however long it is.
+ * The characters that a body may have outside strings. Parsing a million numbers blocks the server for a tenth of a second; a
+ * file or a text costs next to nothing, however long it is.
  */
 const maximumOutsideStrings = 2 * 1024 * 1024
 
@@ -58,8 +58,8 @@ const decodeUtf8 = (bytes: Uint8Array): string => {
 }
 
 /**
- * The same of a body that has been read already and that is kept to be given back: throws `invalid_request` for an integer
- * in it that would not come back as it was sent.
+ * Parses a body that has been read and that is stored to be returned later.
+ * @throws also invalid_request for an integer that would not be returned as it was sent
  */
 export const parseStrictBytes = (bytes: Uint8Array): unknown => {
   const text = decodeUtf8(bytes)
@@ -97,8 +97,8 @@ const enum Code {
 }
 
 /**
- * How many `key: value` pairs the text holds, if it is JSON at all: the colons outside its strings. Comes before the
- * parser, so that no depth of nesting reaches it. Strings are leapt over, so an artifact of megabytes costs one search.
+ * The number of `key: value` pairs in the text, if it is JSON: the colons outside its strings. It runs before the parser, so
+ * that deep nesting never reaches it. Strings are skipped, so an artifact of megabytes costs one search.
  */
 const countMembers = (text: string): number => {
   let members = 0
@@ -141,7 +141,7 @@ const isEscaped = (text: string, at: number): boolean => {
   return backslashes % 2 === 1
 }
 
-/** The keys of a parsed tree; fewer than the text had means that two were equal. */
+/** The number of keys in a parsed value. If the text had more pairs, two keys were equal. */
 const countKeys = (value: unknown, escapes: boolean): number => {
   switch (typeof value) {
     case 'string':
@@ -175,7 +175,7 @@ const checkText = (text: string): void => {
   if (!text.isWellFormed() || text.includes('\0')) throw invalid()
 }
 
-/** Of a text that is JSON: a digit or a minus sign outside its strings begins a number. */
+/** For a text that is JSON. A digit or a minus sign outside strings begins a number. */
 const checkIntegers = (text: string): void => {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
@@ -202,8 +202,8 @@ const invalid = (): PlatformError => refuse('invalid_json')
 export type FormFields = ReadonlyMap<string, readonly string[]>
 
 /**
- * A body of `application/x-www-form-urlencoded`, read strictly: UTF-8, every percent sign followed by two hex digits, no
- * NUL.
+ * A body of `application/x-www-form-urlencoded`, read strictly: UTF-8, two hex digits after every percent sign, no NUL. Pages and
+ * the standard endpoints read their forms with it.
  * @throws payload_too_large, invalid_request
  */
 export const readForm = async (call: Call): Promise<FormFields> => parseForm(await readText(call))
@@ -216,7 +216,7 @@ const parseForm = (text: string): FormFields => {
     const name = decode(equals === -1 ? pair : pair.slice(0, equals))
     const value = equals === -1 ? '' : decode(pair.slice(equals + 1))
     const values = fields.get(name)
-    // Not a new list for each: one field sent ten thousand times would hold everybody up.
+    // Appended in place: a new list for each value would make a field that is sent ten thousand times quadratic.
     if (values === undefined) fields.set(name, [value])
     else values.push(value)
   }
@@ -228,7 +228,7 @@ const decode = (text: string): string => {
     const decoded = decodeURIComponent(text.replaceAll('+', ' '))
     if (!decoded.includes('\0')) return decoded
   } catch {
-    // Said below, in the same words.
+    // Refused below.
   }
   throw refuse('invalid_request', { message: 'The form is not properly encoded.' })
 }

@@ -1,34 +1,35 @@
-/** Lets as many requests begin at a time as can be answered in time; the others wait, and not for long. */
+/** Limits how many requests begin at a time to what can be answered in time. The others wait briefly. */
 export type Turnstile = {
-  /** True where a request may begin at once; else a promise of whether it may begin after a while. */
+  /** True if the request may begin at once; else a promise of whether it may begin later. */
   enter(): true | Promise<boolean>
 }
 
 export type TurnstileOptions = {
-  /** Of those who could not begin for so long, in milliseconds, every other is turned away; null: all begin at once. */
+  /** Beyond this wait, every second waiter is refused; null lets all requests begin at once. */
   readonly longestWaitMs: number | null
   readonly monotonicMs: () => number
 }
 
-/** How long a turn of the event loop should take at most: it is what the health checks wait for. */
+/** How long a turn of the event loop should take at most; health checks wait that long. */
 const longestTurnMs = 100
-/** So many may begin in a turn however long the last one took. */
+/** Requests that may begin in every turn, however long the last turn took. */
 const leastPerTurn = 64
-/** More than a turn can bring: Bun takes 1,024 events from the system at a time. */
+/** More than a turn can bring, since Bun takes 1,024 events from the system at a time. */
 const plenty = 2_048
-/** By how much the allowance grows after a turn that was short enough. */
+/** The growth of the allowance after a turn that was short enough. */
 const growth = 1.25
 
 type Waiting = { readonly since: number; readonly resolve: (mayBegin: boolean) => void; next: Waiting | null }
 
 /**
- * All requests that have arrived would begin in the same turn of the event loop, and what any of them waits for (its bytes,
- * the disk, a commit that it shares) comes to it in a later one. With more requests than can be answered, turns get long
- * and every wait is many of them: callers give up, and the work that was done for them is lost. So a turn that took too
- * long lets the next ones begin only what would have fitted; the rest waits here in the order of its arrival. Waiting is
- * worth more than a refusal at once: refusing costs a good part of an answer, and whoever was refused asks again. So of
- * those who have waited too long at most every other is turned away: else a crowd that comes back at once would leave time
- * for nothing but refusals.
+ * Without a limit, all requests that have arrived begin in the same turn of the event loop, and whatever they wait for (bytes,
+ * the disk, a shared commit) comes in a later turn. With more requests than can be answered, turns get long and every wait
+ * takes several of them: callers give up, and the work done for them is lost. So after a turn that took too long, the next
+ * turns begin only as much as would have fitted, and the rest waits here in order of arrival.
+ *
+ * Waiting is better than an immediate refusal, because a refusal costs a good part of an answer and refused callers come back.
+ * For the same reason at most every second waiter is refused: otherwise a crowd that retries would leave time for nothing but
+ * refusals.
  */
 export const createTurnstile = ({ longestWaitMs, monotonicMs }: TurnstileOptions): Turnstile => {
   if (longestWaitMs === null) return { enter: () => true }
@@ -57,12 +58,12 @@ export const createTurnstile = ({ longestWaitMs, monotonicMs }: TurnstileOptions
     }
     if (first === null) last = null
   }
-  /** Comes once a turn, as long as there is anything to do. */
+  /** Runs once a turn, as long as there is anything to do. */
   const turned = (): void => {
     const now = monotonicMs()
     allowance = nextAllowance(allowance, begun, now - turnBeganAt)
     turnBeganAt = now
-    turning = begun > 0 // nobody waits unless others have begun
+    turning = begun > 0 // requests wait only if others have begun
     begun = 0
     letIn(now)
     if (turning) setImmediate(turned)

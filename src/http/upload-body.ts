@@ -9,14 +9,14 @@ import { createWaitingLine, type WaitingLine } from '../runtime/waiting-line.ts'
 
 /** An upload up to this size never waits for a slot. */
 const smallBytes = 256 * 1024
-/** How far a sender may fall behind the least rate: so long it may be silent, however fast it was before. */
+/** How far a sender may fall behind the least rate; also the longest silence, however fast it was before. */
 const longestLagMs = 10_000
 const leastBytesPerMs = (16 * 1024) / 1_000
-/** Waits for a slot; the function that it gives hands the slot back. */
+/** Waits for a slot, and returns the function that frees it. */
 type EnterSlot = () => Promise<() => void>
 /** How long a large upload may take to arrive, whatever its rate. */
 const longestUploadMs = 300_000
-/** Bytes that are decoded and hashed in one go, about half a millisecond; then everybody else has a turn. */
+/** Bytes that are decoded and hashed at a time, in about half a millisecond; then other requests have a turn. */
 const stepBytes = 128 * 1024
 
 /**
@@ -37,7 +37,7 @@ const uploaderOf = async ({ platform }: Door, { notes, address }: Call): Promise
   return { app, account: (await ownerOf(platform, app)) ?? '', network: networkKeyOf(address) }
 }
 
-/** A caller who leaves in the middle has sent no JSON; it is not a failure of ours. */
+/** A caller who leaves in the middle has sent invalid JSON. It is not a failure of the server. */
 const scan = async (call: Call, enterSlot: EnterSlot): Promise<ScannedUpload> => {
   const scanner = new UploadScanner()
   try {
@@ -48,7 +48,7 @@ const scan = async (call: Call, enterSlot: EnterSlot): Promise<ScannedUpload> =>
   return scanner.finish()
 }
 
-/** The body in small steps with a turn for everybody else between them; what has not been read stays with the sender. */
+/** The body in small steps, with a turn for other requests between them. What has not been read stays with the sender. */
 async function* stepsOf(call: Call, enterSlot: EnterSlot): AsyncGenerator<Uint8Array> {
   const deadline = call.startedAt + longestUploadMs
   let total = 0
@@ -65,9 +65,9 @@ async function* stepsOf(call: Call, enterSlot: EnterSlot): AsyncGenerator<Uint8A
 }
 
 /**
- * The body as it arrives, unless it arrives too slowly to keep a slot for. Only the time counts in which we wait for the
- * sender. An HTTP 408 would be the exact answer; the contract has no such code, and clients take a 408 that they do not know
- * for a 400 (RFC 9110 section 15). It is no 5xx, because a slow sender must not look like a fault of the server.
+ * The body as it arrives, unless it is too slow to hold a slot for. Only the time spent waiting for the sender counts. HTTP 408
+ * would be exact, but the contract has no such code, and clients treat an unknown 408 as a 400 (RFC 9110 section 15). It is not
+ * a 5xx, because a slow sender must not look like a failure of the server.
  */
 async function* fastEnough(body: Request['body']): AsyncGenerator<Uint8Array> {
   if (body === null) return
@@ -83,7 +83,7 @@ async function* fastEnough(body: Request['body']): AsyncGenerator<Uint8Array> {
       yield value
     }
   } finally {
-    void reader.cancel().catch(() => undefined) // what has not been read is of no interest
+    void reader.cancel().catch(() => undefined) // the rest is not needed
   }
 }
 

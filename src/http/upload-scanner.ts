@@ -1,12 +1,12 @@
 import { artifactIntake, type ReceivedArtifact } from '../operations/artifacts/store-artifact.ts'
 
-/** The file of an upload: whole, or not base64. */
+/** The file of an upload; null if it was not base64. */
 export type UploadedFile = { readonly artifact: ReceivedArtifact | null }
 
-/** An upload without its file: JSON as it came, with an empty string in the place of the base64. */
+/** An upload without its file: the JSON as sent, with an empty string instead of the base64. */
 export type ScannedUpload = {
   readonly json: Uint8Array
-  /** Null when there is none, or it was spelled in a way that nobody spells it: then it is in the JSON. */
+  /** Null if there is none, or if a name on its path is spelled with escapes; then the file is still in the JSON. */
   readonly file: UploadedFile | null
 }
 
@@ -26,8 +26,8 @@ const keys = ['"artifact"', '"contentBase64"'] as const
 const longestKey = Math.max(...keys.map((key) => key.length))
 
 /**
- * Takes the file out of an upload as it arrives, so that megabytes are neither a text nor a tree. What is no JSON is for
- * whoever parses the rest: a string is left in the place of a string, so the rest is JSON just when the whole was.
+ * Takes the file out of an upload as it arrives, so that megabytes never become a string or a parsed value. It does not check the
+ * JSON: the file's string is replaced by an empty string, so the rest is valid JSON exactly if the whole was.
  */
 export class UploadScanner {
   readonly #json: Uint8Array[] = []
@@ -36,13 +36,13 @@ export class UploadScanner {
   #depth = 0
   #afterColon = false
   #state: 'between' | 'in_string' | 'in_file' = 'between'
-  /** The string just read, quotes included, as far as it could be one of the keys. */
+  /** The string just read, with its quotes, cut to the length of the longest key. */
   #string = ''
   /** Whether the next byte of a string is escaped. */
   #escaped = false
   #intake: Base64Intake | null = null
   #file: UploadedFile | null = null
-  /** From where on the bytes at hand are still to be kept as JSON. */
+  /** The bytes at hand are kept as JSON from here on. */
   #keptTo = 0
 
   /** @throws payload_too_large for a file of more than 10 MiB */
@@ -63,7 +63,7 @@ export class UploadScanner {
     this.#keptTo = end
   }
 
-  /** Up to and with the quote that opens the next string. */
+  /** Reads up to and including the quote that opens the next string. */
   #between(bytes: Uint8Array, start: number): number {
     for (let at = start; at < bytes.length; at += 1) {
       const code = bytes[at] ?? 0
@@ -105,7 +105,7 @@ export class UploadScanner {
     this.#afterColon = false
   }
 
-  /** Up to and with the quote that closes the string. */
+  /** Reads up to and including the quote that closes the string. */
   #within(bytes: Uint8Array, start: number): number {
     const quote = this.#closingQuote(bytes, start)
     const end = quote === -1 ? bytes.length : quote
@@ -131,21 +131,21 @@ export class UploadScanner {
     else if (this.#intake !== null) this.#giveUpFile(this.#intake)
   }
 
-  /** What turns out not to be base64 goes on as text, to be judged as JSON first. */
+  /** If it is not base64, it stays in the JSON as text, because invalid JSON is reported first. */
   #giveUpFile(intake: Base64Intake): void {
     this.#file = { artifact: null }
     this.#json.push(intake.rest())
     this.#state = 'in_string'
   }
 
-  /** Where the unescaped quote is, or -1; remembers whether the first byte of what comes next is escaped. */
+  /** The position of the unescaped quote, or -1. Remembers whether the first byte of the next chunk is escaped. */
   #closingQuote(bytes: Uint8Array, start: number): number {
     for (let at = start; ;) {
       const quote = bytes.indexOf(Code.quote, at)
       const end = quote === -1 ? bytes.length : quote
       let backslashes = 0
       while (end - backslashes > start && bytes[end - 1 - backslashes] === Code.backslash) backslashes += 1
-      // Those that reach back to the start go on from an escape that began before it.
+      // Backslashes that reach back to the start continue an escape from the chunk before.
       const isEscaped = (backslashes % 2 === 1) !== (this.#escaped && end - backslashes === start)
       if (quote === -1) this.#escaped = isEscaped
       if (quote === -1 || !isEscaped) return quote
@@ -154,16 +154,16 @@ export class UploadScanner {
   }
 }
 
-/** Takes what stands between the quotes of a JSON string that holds a file in base64, as it arrives. */
+/** Decodes a file in base64 from the inside of a JSON string, as it arrives. */
 export type Base64Intake = {
   /**
    * False when this is not base64, in its one strict spelling (RFC 4648 section 4); nothing is taken from then on.
    * @throws payload_too_large
    */
   take(bytes: Uint8Array): boolean
-  /** What was not decoded: after a false `take` it begins with what was wrong. */
+  /** What was not decoded. After a `take` that returned false, it begins with the fault. */
   rest(): Uint8Array
-  /** The file; null when it was not base64. */
+  /** The file; null if it was not base64. */
   finish(): ReceivedArtifact | null
 }
 
@@ -176,7 +176,7 @@ export const base64Intake = (): Base64Intake => {
     take: (bytes) => {
       const arrived = Buffer.concat([waiting, bytes])
       const text = unescaped(arrived)
-      // The last characters may be padding, or the first half of an escape: they wait until nothing follows.
+      // The last characters may be padding or half of an escape, so they wait for what follows.
       const usable = Math.max(0, text.length - 1 - ((text.length - 1) % 4))
       const decoded = decode(text.slice(0, usable))
       broken ||= decoded === null || hasEscape(text) || (usable > 0 && text[usable - 1] === '=')
@@ -194,19 +194,19 @@ export const base64Intake = (): Base64Intake => {
   }
 }
 
-/** Some encoders escape the slash in JSON (RFC 8259 section 7), which is a character of base64; no other escape is one. */
+/** Some encoders escape the slash in JSON (RFC 8259 section 7). It is the only character of base64 that is escaped. */
 const unescaped = (bytes: Buffer): string => {
   const text = bytes.toString('latin1')
   return text.includes('\\') ? text.replaceAll('\\/', '/') : text
 }
 
-/** An escape of anything but a slash; a backslash at the very end may still become one. */
+/** An escape of another character than the slash. A backslash at the very end may still become an escaped slash. */
 const hasEscape = (text: string): boolean => {
   const at = text.indexOf('\\')
   return at !== -1 && at < text.length - 1
 }
 
-/** Bun's decoder is strict about everything but white space, which it leaps over. */
+/** Bun's decoder is strict, except that it skips white space. */
 const decode = (text: string): Uint8Array | null => {
   try {
     const bytes = Uint8Array.fromBase64(text, { lastChunkHandling: 'strict' })

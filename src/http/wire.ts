@@ -1,6 +1,6 @@
 import type { VersionRecord } from '../operations/versions/version-record.ts'
 
-/** RFC 3339, UTC, milliseconds: how a moment looks on the wire. */
+/** A time on the wire: RFC 3339, UTC, milliseconds. */
 export const wireTime = (epochMs: number): string => new Date(epochMs).toISOString()
 export const wireTimeOrNull = (epochMs: number | null): string | null => (epochMs === null ? null : wireTime(epochMs))
 

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { type ErrorCode, messageOf, statusOf } from '../../domain/errors.ts'
 
-/** Codes that every endpoint can answer with, and those that every endpoint of the contract adds (contract section 1). */
+/** Codes of every endpoint, and further codes of every endpoint of the contract (contract section 1). */
 const everywhere = ['invalid_request', 'rate_limited', 'internal_error', 'unavailable'] as const
 const contractWide = ['api_version_missing', 'api_version_unsupported', 'api_version_retired'] as const
 
@@ -37,14 +37,13 @@ const errorBody = (codes: readonly ErrorCode[]) =>
   )
 
 /**
- * One schema per status for the codes of an endpoint beside the contract, those that every endpoint has included. The
- * type is a plain `object`, since handlers throw errors and never return one: what they return is checked against the
- * success alone.
+ * One schema per status for the error codes of an endpoint, including those of every endpoint. The type is a plain `object`,
+ * because handlers throw errors and never return one.
  */
 export const plainErrorResponses = (...codes: readonly ErrorCode[]): object => {
   const byStatus = Map.groupBy(new Set<ErrorCode>([...codes, ...everywhere]), statusOf)
   return Object.fromEntries([...byStatus].map(([status, ofStatus]) => [status, errorBody(ofStatus)]))
 }
 
-/** The same for an endpoint of the contract. */
+/** The same for endpoints of the contract. */
 export const errorResponses = (...codes: readonly ErrorCode[]): object => plainErrorResponses(...codes, ...contractWide)

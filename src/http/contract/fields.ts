@@ -35,7 +35,7 @@ export const nextCursor = nullable(
   'Cursor of the next page; null on the last one. Opaque.',
 )
 
-/** Query of every list; the numbers are checked by hand, since a query carries only text. */
+/** Query of every list. Numbers are checked by hand, because a query contains only text. */
 export const pageQuery = {
   limit: Type.Optional(
     Type.String({ description: 'How many items at most: 1 to 100, by default 20.', examples: ['20'] }),

@@ -83,8 +83,8 @@ export const authorizeResponse = Type.Object(
 )
 
 /**
- * Both grant types in one shape: which fields are needed depends on `grantType` and is checked by the route, since a
- * wrong grant type has an error code of its own.
+ * Both grant types in one schema. Which fields are required depends on `grantType` and is checked by the endpoint, because an
+ * unknown grant type has its own error code.
  */
 export const tokenRequest = Type.Object({
   grantType: Type.String({
@@ -152,13 +152,13 @@ export const userIdentity = Type.Object(
   { ...issuedTo, grantId: recordId('grt', 'The grant behind the token.'), ...asFarAsScopesAllow },
   { description: 'The signed-in user, as far as the scopes allow.' },
 )
-/** Beside the contract: behind the session of an app in a frame stands an install, and no grant. */
+/** Not part of the contract: the session of an app in a frame belongs to an install, not to a grant. */
 export const embeddedIdentity = Type.Object(
   { ...issuedTo, installId: recordId('ins', 'The install behind the embedded session.'), ...asFarAsScopesAllow },
   { description: 'The same for the session of an app in a frame.' },
 )
 
-/** Three callers in one shape: an app with its credentials, a bearer token with `{}`, a user with a grant ID. */
+/** Three callers in one schema: an app with its credentials, a bearer token with `{}`, a user with a grant ID. */
 export const revokeRequest = Type.Object({
   clientId: Type.Optional(clientId),
   clientSecret: Type.Optional(clientSecret),

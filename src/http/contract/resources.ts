@@ -6,7 +6,7 @@ const kind = Type.Union([Type.Literal('site'), Type.Literal('store')], {
   examples: ['site'],
 })
 
-/** `kind` is plain text here and checked by the route, which answers with the allowed values. */
+/** `kind` is checked by the endpoint, which answers with the allowed values. */
 export const resourceListQuery = Type.Object({
   kind: Type.Optional(Type.String({ description: 'site or store; needed.', examples: ['site'] })),
   ...pageQuery,

@@ -27,7 +27,7 @@ export const sessionResponse = Type.Object(
   { description: 'The session and its user.' },
 )
 
-/** What the page of an app in a frame exchanges for its session. */
+/** The page of an app in a frame exchanges this for its session. */
 export const embeddedSessionRequest = Type.Object({
   clientId: Type.String({ minLength: 1 }),
   code: Type.String({ minLength: 1 }),

@@ -87,7 +87,7 @@ export const versionList = Type.Object(
   { description: 'A page of versions.' },
 )
 
-/** Fields that a draft upload may not carry at all: present means refused (403 `activation_not_allowed`). */
+/** An upload with any of these fields is refused (403 `activation_not_allowed`). */
 export const forbiddenUploadFields = ['status', 'activate', 'publish', 'submit'] as const
 const forbidden = Type.Optional(
   Type.Unknown({ description: 'Must be absent: an upload cannot move a version on.', examples: [null] }),
