@@ -1,7 +1,7 @@
 import { readAuditRetention, readLifetimes, readLongestWait, readQuotas, readRateLimits } from './config/limits.ts'
 import {
   type ConfigFlags,
-  type Environment,
+  type EnvironmentVariables,
   type Faults,
   type Find,
   readChoice,
@@ -51,7 +51,7 @@ export type Config = {
 }
 
 /** The environment of this program, for commands that have settings of their own. */
-export const programEnvironment = (): Environment => process.env
+export const programEnvironment = (): EnvironmentVariables => process.env
 
 /** All faults of the settings. Each is a sentence that names its setting and never repeats a value. */
 export class ConfigError extends Error {
@@ -65,7 +65,7 @@ export class ConfigError extends Error {
  * Flags over environment over defaults.
  * @throws ConfigError with all faults at once
  */
-export const readConfig = (flags: ConfigFlags, env: Environment = process.env): Config => {
+export const readConfig = (flags: ConfigFlags, env: EnvironmentVariables = process.env): Config => {
   const faults: Faults = []
   const settings: string[] = [] // every name that is looked for; recorded here so that no second list can differ
   const look = settingFinder(flags, env, faults)

@@ -2,7 +2,7 @@ import { migrations } from '../db/migrations/index.ts'
 import { createQueries } from '../db/queries/index.ts'
 import { openSqlite } from '../db/sqlite.ts'
 import type { Config } from './config.ts'
-import { createApp, endpointRules } from './http/app.ts'
+import { createHttpApp, endpointRules } from './http/app.ts'
 import type { Door } from './http/door.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
 import type { RefusalPage } from './http/envelope.ts'
@@ -152,7 +152,7 @@ export const startPlatformServer = async (
   const ruleOf = endpointRules(door, answersDirectly)
   listener.serve(
     createShell({
-      app: createApp(door, refusal).use(pages(door)),
+      app: createHttpApp(door, refusal).use(pages(door)),
       publicUrl,
       draining: listener.draining,
       trustedProxies: config.trustedProxies,

@@ -4,7 +4,7 @@ import { faultKind } from './fault.ts'
 import { gather } from './gather.ts'
 
 /** What the queue needs of a writing connection. */
-export interface Writer<Q> {
+export interface CommitWriter<Q> {
   readonly queries: Q
   begin(): void
   commit(): void
@@ -15,9 +15,9 @@ export interface Writer<Q> {
 }
 
 export type CommitQueueOptions<Q> = {
-  readonly writer: Writer<Q>
+  readonly writer: CommitWriter<Q>
   /** A fresh connection in place of one whose queries an overdue transaction may still hold. */
-  readonly replaceWriter: (old: Writer<Q>) => Writer<Q>
+  readonly replaceWriter: (old: CommitWriter<Q>) => CommitWriter<Q>
   /** How long a transaction waits for another process to let it write. */
   readonly longestWaitMs: number
   /** Transactions per commit, at most. */
@@ -75,7 +75,7 @@ export class CommitQueue<Q> {
   /** Since when another process holds the write lock, as far as is known; null when none does. */
   #lockedSince: number | null = null
 
-  #writer: Writer<Q>
+  #writer: CommitWriter<Q>
   #waiting: Job<Q>[] = []
   #running = false
   #refusal: (() => Error) | null = null

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander'
 import { parseTimestamp } from '../domain/timestamp.ts'
 
 /** Reads a flag's argument as a whole number within bounds. @throws InvalidArgumentError */
-export const wholeNumber =
+export const wholeNumberFlag =
   (least: number, most: number) =>
   (text: string): number => {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN

@@ -2,7 +2,7 @@ import { AppPlatformError, createPlatformClient, type PlatformClient, type Repea
 import { scopesFor } from '../domain/scope.ts'
 import { findLogin, keptServers } from './developer/credential-file.ts'
 import type { DeveloperFlags } from './developer/developer-command.ts'
-import { type ClientCredentials, type DeveloperSettings, readDeveloperSettings } from './developer/settings.ts'
+import { type DeveloperCredentials, type DeveloperSettings, readDeveloperSettings } from './developer/settings.ts'
 import { CommandFailed, printable, UsageError } from './output.ts'
 
 /** A server, with the credentials of the developer's app. */
@@ -19,7 +19,7 @@ type RemoteOptions = { readonly signal: AbortSignal; readonly onRepeat?: (repeat
 type RemoteTarget = {
   readonly settings: DeveloperSettings
   readonly url: string
-  readonly credentials: ClientCredentials
+  readonly credentials: DeveloperCredentials
   /** A scope with which the app has got a token before. */
   readonly scope?: string
   readonly source: Remote['source']
@@ -43,7 +43,7 @@ export const findRemote = (flags: DeveloperFlags): RemoteTarget => {
  */
 export const openRemote = async (flags: DeveloperFlags, options: RemoteOptions): Promise<Remote> => {
   const { settings, url, credentials, scope, source } = findRemote(flags)
-  const { client } = await connect(settings, url, credentials, {
+  const { client } = await connectToServer(settings, url, credentials, {
     ...options,
     ...(scope === undefined ? {} : { scope }),
   })
@@ -69,10 +69,10 @@ export const serverOf = ({ url, folder }: DeveloperSettings): string => {
  * versions comes from the credential and not from scopes (contract section 3).
  * @throws AppPlatformError when the credentials are refused
  */
-export const connect = async (
+export const connectToServer = async (
   settings: DeveloperSettings,
   url: string,
-  { clientId, clientSecret }: ClientCredentials,
+  { clientId, clientSecret }: DeveloperCredentials,
   { signal, onRepeat, scope }: RemoteOptions & { readonly scope?: string },
 ): Promise<{ readonly client: PlatformClient; readonly scope: string }> => {
   const scopes = [...(scope === undefined ? [] : [scope]), ...scopesFor('app')]

@@ -6,7 +6,7 @@ export type ConfigFlags = {
   readonly publicUrl?: string | undefined
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
 /** A setting that the operator has given: the name of its variable or flag, and its text. */
 export type Setting = { readonly name: string; readonly text: string }
@@ -17,7 +17,7 @@ export type Find = (variable: string, flag?: string, key?: keyof ConfigFlags) =>
 
 /** Flags win over the environment. An empty setting is a fault. */
 export const settingFinder =
-  (flags: ConfigFlags, env: Environment, faults: Faults): Find =>
+  (flags: ConfigFlags, env: EnvironmentVariables, faults: Faults): Find =>
   (variable, flag, key) => {
     const flagged = key === undefined ? undefined : flags[key]
     const name = flagged === undefined ? variable : (flag ?? variable)

@@ -1,5 +1,5 @@
 import { type IpNetwork, isMapped } from '../domain/ip-address.ts'
-import type { Environment } from './setting.ts'
+import type { EnvironmentVariables } from './setting.ts'
 
 type Warned = {
   readonly host: string
@@ -58,7 +58,7 @@ const shortestName = 6
 const farthestGuess = 3
 
 /** A warning for each variable that looks like a misspelt setting. It may belong to another program, so it is no fault. */
-export const misspeltSettings = (env: Environment, settings: readonly string[]): readonly string[] =>
+export const misspeltSettings = (env: EnvironmentVariables, settings: readonly string[]): readonly string[] =>
   Object.keys(env)
     .filter((name) => name.length >= shortestName && !settings.includes(name))
     .flatMap((name) => {

@@ -11,7 +11,7 @@ import { fieldRefusal } from './schema-check.ts'
 import { endpointsOf } from './table.ts'
 
 /** Everything that this server answers to programs. Pages for people are mounted beside it. */
-export const createApp = (door: Door, refusalPage: RefusalPage = () => null) =>
+export const createHttpApp = (door: Door, refusalPage: RefusalPage = () => null) =>
   baseApp(door.log, refusalPage)
     .use(docsRoutes())
     .use(endpointRoutes(door, endpointsOf(door)))

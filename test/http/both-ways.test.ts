@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { createApp, endpointRules } from '../../src/http/app.ts'
+import { createHttpApp, endpointRules } from '../../src/http/app.ts'
 import { createShell, type Shell } from '../../src/http/shell.ts'
 import { standardRefusal } from '../../src/http/standard-refusal.ts'
 import { endpointsOf } from '../../src/http/table.ts'
@@ -35,7 +35,7 @@ afterAll(async () => await platform.database.close())
 const shellOf = (isDirect: boolean): Shell => {
   const door = doorOf(platform)
   return createShell({
-    app: createApp(door, standardRefusal),
+    app: createHttpApp(door, standardRefusal),
     publicUrl: platform.publicUrl,
     draining: () => false,
     trustedProxies: [],

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { AuditEvent } from '../../../db/database.ts'
 import { listAuditEvents } from '../../operations/audit/lists.ts'
 import { storedJson } from '../../operations/stored-json.ts'
-import { readSince, type Since, startOf, wholeNumber } from '../flag-values.ts'
+import { readSince, type Since, startOf, wholeNumberFlag } from '../flag-values.ts'
 import { asOperator, type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answerList } from '../output.ts'
 
@@ -19,7 +19,7 @@ export const addAuditCommands = (program: Command): void => {
       'only those since a time such as 2026-08-01T12:00:00Z, or since 30m, 24h or 7d ago',
       readSince,
     )
-    .option('--limit <number>', 'how many at most, 1 to 10000', wholeNumber(1, 10_000), 100)
+    .option('--limit <number>', 'how many at most, 1 to 10000', wholeNumberFlag(1, 10_000), 100)
     .action(list)
 }
 

@@ -10,7 +10,7 @@ import { readConfig } from '../../config.ts'
 import { PlatformError } from '../../domain/errors.ts'
 import { recordBackup } from '../../operations/health/figures.ts'
 import { actingUser, ownership } from '../../runtime/identity.ts'
-import { wholeNumber } from '../flag-values.ts'
+import { wholeNumberFlag } from '../flag-values.ts'
 import { asOperator, type CommonFlags, operatorCommand } from '../operator-command.ts'
 import { answer, CommandFailed, UsageError } from '../output.ts'
 
@@ -31,7 +31,7 @@ export const addBackupCommand = (program: Command): void => {
     'Copy the database into one private file, beside a running server or without one.',
   )
     .option('--force', 'replace the file if it exists')
-    .option('--keep <count>', 'in a folder: remove older backups, but for so many', wholeNumber(1, 100_000))
+    .option('--keep <count>', 'in a folder: remove older backups, but for so many', wholeNumberFlag(1, 100_000))
     .option('--check', 'check the copy as check FILE does, before older ones are removed')
     .addHelpText('after', targets)
     .action(backup)

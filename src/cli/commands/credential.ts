@@ -8,7 +8,7 @@ import {
   rotateCredential,
 } from '../../operations/credentials/change-credentials.ts'
 import { listCredentials } from '../../operations/credentials/list-credentials.ts'
-import { wholeNumber } from '../flag-values.ts'
+import { wholeNumberFlag } from '../flag-values.ts'
 import { asOperator, type CommonFlags, environmentOption, operatorCommand } from '../operator-command.ts'
 import { answerList, answerRecord } from '../output.ts'
 
@@ -27,7 +27,7 @@ export const addCredentialCommands = (program: Command): void => {
     .option(
       '--grace-hours <hours>',
       `how long the old one goes on working, 0 to ${longestGrace}`,
-      wholeNumber(0, longestGrace),
+      wholeNumberFlag(0, longestGrace),
       usualGrace,
     )
     .action(rotate)

@@ -7,10 +7,10 @@ import {
   type DeveloperFlags,
   interruptible,
 } from '../developer/developer-command.ts'
-import { type ClientCredentials, readDeveloperSettings } from '../developer/settings.ts'
+import { type DeveloperCredentials, readDeveloperSettings } from '../developer/settings.ts'
 import { answer, answerRecord, CommandFailed, UsageError } from '../output.ts'
 import { askAll, hasTerminal } from '../prompt.ts'
-import { connect, openRemote, serverOf } from '../remote.ts'
+import { connectToServer, openRemote, serverOf } from '../remote.ts'
 
 const loginHelp = `
 Asks for the client ID and the client secret of the development environment, which the console shows when a secret is
@@ -33,7 +33,7 @@ const login = async (flags: DeveloperFlags, signal: AbortSignal): Promise<void> 
   const url = serverOf(settings)
   const credentials = settings.credentials ?? (await askFor(url, signal))
   refuseProduction(environmentOfClientId(credentials.clientId))
-  const { client, scope } = await connect(settings, url, credentials, { signal })
+  const { client, scope } = await connectToServer(settings, url, credentials, { signal })
   refuseProduction((await client.appToken({ signal })).environment)
   const app = await client.me({ signal })
   const file = keepLogin(settings.folder, { url, ...credentials, scope })
@@ -45,7 +45,7 @@ const login = async (flags: DeveloperFlags, signal: AbortSignal): Promise<void> 
   )
 }
 
-const askFor = async (url: string, signal: AbortSignal): Promise<ClientCredentials> => {
+const askFor = async (url: string, signal: AbortSignal): Promise<DeveloperCredentials> => {
   if (!hasTerminal()) {
     throw new UsageError('There is no terminal to ask at: set APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET.')
   }

@@ -2,14 +2,14 @@ import { type Command, Option } from 'commander'
 import type { Version } from '../../client/index.ts'
 import { environments } from '../../domain/app.ts'
 import { bytesInWords } from '../../domain/text.ts'
-import { type CreateFlags, createVersion } from '../developer/create-version.ts'
+import { type CreateFlags, uploadVersion } from '../developer/create-version.ts'
 import {
   credentialsHelp,
   developerCommand,
   type DeveloperFlags,
   interruptible,
 } from '../developer/developer-command.ts'
-import { type RollbackFlags, rollBackVersion } from '../developer/roll-back-version.ts'
+import { type RollbackFlags, rollBackRemotely } from '../developer/roll-back-version.ts'
 import { standingText } from '../developer/standing.ts'
 import { answer, tableText } from '../output.ts'
 import { openRemote } from '../remote.ts'
@@ -71,7 +71,7 @@ export const addVersionsCommands = (program: Command): void => {
     .addHelpText('after', createHelp)
     .action(
       async (source: string, flags: CreateFlags) =>
-        await interruptible(async (signal) => await createVersion(source, flags, signal)),
+        await interruptible(async (signal) => await uploadVersion(source, flags, signal)),
     )
   developerCommand(group, 'rollback', 'Go back to another version, in development or for users.')
     .option('--to <version>', 'the version to go back to')
@@ -80,7 +80,9 @@ export const addVersionsCommands = (program: Command): void => {
     .option('--dry-run', 'tell what would change, and change nothing')
     .option('--yes', 'do not ask')
     .addHelpText('after', rollbackHelp)
-    .action(async (flags: RollbackFlags) => await interruptible(async (signal) => await rollBackVersion(flags, signal)))
+    .action(
+      async (flags: RollbackFlags) => await interruptible(async (signal) => await rollBackRemotely(flags, signal)),
+    )
 }
 
 const list = async (flags: DeveloperFlags, signal: AbortSignal): Promise<void> => {

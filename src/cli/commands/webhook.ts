@@ -6,7 +6,7 @@ import { listAttempts, pingEndpoint } from '../../operations/webhooks/deliveries
 import { listEndpoints, removeEndpoint, setEndpointStatus } from '../../operations/webhooks/endpoints.ts'
 import { type ResendChoice, resendEvents } from '../../operations/webhooks/resend-events.ts'
 import { rotateWebhookSecret, webhookGraceHours } from '../../operations/webhooks/secrets.ts'
-import { readSince, type Since, startOf, wholeNumber } from '../flag-values.ts'
+import { readSince, type Since, startOf, wholeNumberFlag } from '../flag-values.ts'
 import { asOperator, type CommonFlags, environmentOption, operatorCommand } from '../operator-command.ts'
 import { answerList, answerRecord, UsageError } from '../output.ts'
 
@@ -35,7 +35,7 @@ export const addWebhookCommands = (program: Command): void => {
     .option(
       '--grace-hours <hours>',
       `how long the old one goes on signing as well, 0 to ${webhookGraceHours.maximum}`,
-      wholeNumber(0, webhookGraceHours.maximum),
+      wholeNumberFlag(0, webhookGraceHours.maximum),
       webhookGraceHours.default,
     )
     .action(rotate)
@@ -43,7 +43,7 @@ export const addWebhookCommands = (program: Command): void => {
     ping,
   )
   operatorCommand(group, 'attempts <endpointId>', 'List the latest calls of an endpoint, newest first.')
-    .option('--limit <number>', 'how many at most, 1 to 1000', wholeNumber(1, 1000), 50)
+    .option('--limit <number>', 'how many at most, 1 to 1000', wholeNumberFlag(1, 1000), 50)
     .action(attempts)
   operatorCommand(group, 'resend <endpointId>', 'Send events again that were meant for an endpoint.')
     .option('--event <eventId>', 'this one')

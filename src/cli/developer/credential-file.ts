@@ -1,10 +1,10 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommandFailed } from '../output.ts'
-import type { ClientCredentials } from './settings.ts'
+import type { DeveloperCredentials } from './settings.ts'
 
 /** What login keeps for one server. */
-type KeptLogin = ClientCredentials & {
+type KeptLogin = DeveloperCredentials & {
   readonly url: string
   /** A scope with which the app has got a token before. */
   readonly scope: string

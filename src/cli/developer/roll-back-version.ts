@@ -15,7 +15,7 @@ export type RollbackFlags = DeveloperFlags & {
 }
 
 /** On a terminal it shows what will change and asks. It then does just that, even if something changed meanwhile. */
-export const rollBackVersion = async (flags: RollbackFlags, signal: AbortSignal): Promise<void> => {
+export const rollBackRemotely = async (flags: RollbackFlags, signal: AbortSignal): Promise<void> => {
   const { to, environment, reason, dryRun = false } = flags
   if (reason !== undefined && reason.length > 1000) throw new UsageError('--reason has at most 1000 characters.')
   const remote = await openRemote(flags, { signal, onRepeat: tellOfWaiting })

@@ -2,17 +2,17 @@ import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { isLoopback } from '../../client/transport.ts'
 import { ConfigError, programEnvironment } from '../../config.ts'
-import type { Environment } from '../../config/setting.ts'
+import type { EnvironmentVariables } from '../../config/setting.ts'
 import type { DeveloperFlags } from './developer-command.ts'
 
-export type ClientCredentials = { readonly clientId: string; readonly clientSecret: string }
+export type DeveloperCredentials = { readonly clientId: string; readonly clientSecret: string }
 
 /** What flags and environment say to a developer command; null for what they do not say. */
 export type DeveloperSettings = {
   /** An origin. */
   readonly url: string | null
   readonly insecureHttp: boolean
-  readonly credentials: ClientCredentials | null
+  readonly credentials: DeveloperCredentials | null
   /** The folder of the credential files. */
   readonly folder: string
 }
@@ -26,7 +26,7 @@ const secretName = 'APP_PLATFORM_CLIENT_SECRET'
  */
 export const readDeveloperSettings = (
   { url, insecureHttp = false }: DeveloperFlags,
-  env: Environment = programEnvironment(),
+  env: EnvironmentVariables = programEnvironment(),
 ): DeveloperSettings => {
   const faults: string[] = []
   const credentials = readCredentials(env, faults)
@@ -41,7 +41,7 @@ export const readDeveloperSettings = (
   return { url: origin, insecureHttp, credentials, folder: join(configHome(env), 'app-platform') }
 }
 
-const readCredentials = (env: Environment, faults: string[]): ClientCredentials | null => {
+const readCredentials = (env: EnvironmentVariables, faults: string[]): DeveloperCredentials | null => {
   const { [idName]: clientId, [secretName]: clientSecret } = env
   if (clientId === undefined && clientSecret === undefined) return null
   for (const name of [idName, secretName]) {
@@ -71,7 +71,7 @@ const readOrigin = (name: string, text: string | undefined, insecureHttp: boolea
 }
 
 /** Relative paths are ignored (XDG Base Directory Specification). */
-const configHome = (env: Environment): string => {
+const configHome = (env: EnvironmentVariables): string => {
   const home = env['XDG_CONFIG_HOME'] ?? ''
   return isAbsolute(home) ? home : join(homedir(), '.config')
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { type Config, defaultDatabasePath, readConfig } from '../../config.ts'
-import type { ConfigFlags, Environment } from '../../config/setting.ts'
+import type { ConfigFlags, EnvironmentVariables } from '../../config/setting.ts'
 import { UsageError } from '../output.ts'
 
 /** Settings by the names of their environment variables. */
@@ -30,7 +30,7 @@ export const stateFolder = '/var/lib'
  * What the current settings mean for a service. Without DATABASE_URL, the database is in the folder for services' state.
  * @throws ConfigError; UsageError for port 0, since a proxy needs a fixed port
  */
-export const deploymentOf = (flags: ConfigFlags, env: Environment, executable: string | null): Deployment => {
+export const deploymentOf = (flags: ConfigFlags, env: EnvironmentVariables, executable: string | null): Deployment => {
   const { config, used } = readAndNote(flags, env)
   if (config.port === 0) throw new UsageError('PORT is 0, which takes another one at each start: choose a fixed one.')
   const database =
@@ -57,9 +57,12 @@ const reachable = (host: string): string => {
 }
 
 /** The settings, and the variables that were read for them, so that no list here has to be kept in step. */
-const readAndNote = (flags: ConfigFlags, env: Environment): { readonly config: Config; readonly used: Settings } => {
+const readAndNote = (
+  flags: ConfigFlags,
+  env: EnvironmentVariables,
+): { readonly config: Config; readonly used: Settings } => {
   const asked = new Set<string>()
-  const noting: Environment = new Proxy(env, {
+  const noting: EnvironmentVariables = new Proxy(env, {
     get: (target, name) => {
       if (typeof name !== 'string') return undefined
       asked.add(name)

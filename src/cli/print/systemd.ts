@@ -13,7 +13,7 @@ Wants=network-online.target
 [Service]
 Type=exec
 ExecStart=${word(deployment.program)} serve
-${environment(deployment).join('\n')}
+${environmentLines(deployment).join('\n')}
 User=app-platform
 Group=app-platform
 ${home(deployment).join('\n')}
@@ -57,7 +57,7 @@ const quoted = (text: string): string =>
 /** Quotes a word of a command line, where a dollar sign would begin a variable. */
 export const word = (text: string): string => (/^[\w./-]+$/.test(text) ? text : quoted(text.replaceAll('$', '$$$$')))
 
-export const environment = ({ settings }: Deployment): readonly string[] =>
+export const environmentLines = ({ settings }: Deployment): readonly string[] =>
   settings.map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`)
 
 /**
@@ -117,7 +117,7 @@ Description=Backup of App Platform
 [Service]
 Type=oneshot
 ExecStart=${command}
-${environment(deployment)
+${environmentLines(deployment)
   .filter((line) => line.includes('DATABASE_URL='))
   .join('\n')}
 User=app-platform

@@ -12,7 +12,7 @@ import { noticeFor } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { installCountsInWords } from '../words.ts'
 import {
-  asOperator,
+  onTheDesk,
   auditPath,
   deskAppPath,
   DeskPage,
@@ -47,7 +47,7 @@ export const deskAppRoutes = (door: Door) =>
 /** Setting the status that the app already has changes nothing, so the form may be sent twice. */
 const setStatus = async (door: Door, request: Request, slug: string, status: AppStatus): Promise<Response> => {
   const { visit } = await receiveFromOperator(door, request, emptyForm)
-  const { platform, trace, actor } = asOperator(visit)
+  const { platform, trace, actor } = onTheDesk(visit)
   await inspectApp(platform, slug)
   await setAppStatus(platform, trace, actor, { slug, status })
   return seeOther(`${deskAppPath(slug)}?done=${status}`)

@@ -32,7 +32,7 @@ export const auditPath = (filters: Readonly<Record<string, string>>): string =>
  * What an operation needs to act for the operator who sent a form. In the transaction of the change they must still be an
  * operator in a live session, and `may` must hold. With a ticket the form acts only once.
  */
-export const asOperator = (visit: Visit, may: Rule = always, ticket?: RowKey): Change<'operator'> =>
+export const onTheDesk = (visit: Visit, may: Rule = always, ticket?: RowKey): Change<'operator'> =>
   actFor('operator', visit, async (q) => (await isOperator(visit.userId)(q)) ?? (await may(q)), ticket)
 
 const always: Rule = async () => null

@@ -15,7 +15,7 @@ import { page, seeOther } from '../page.ts'
 import { listPart, noticeFor, olderPath, parameterOf } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { resourceKindWords } from '../words.ts'
-import { asOperator, deskAppPath, DeskPage, deskPaths } from './desk-page.tsx'
+import { onTheDesk, deskAppPath, DeskPage, deskPaths } from './desk-page.tsx'
 
 const notices = {
   approve: 'The install is approved. The app can now work for this user.',
@@ -36,7 +36,7 @@ export const deskInstallRoutes = (door: Door) =>
 
 const move = async (door: Door, request: Request, id: string, step: OperatorStep): Promise<Response> => {
   const { visit } = await receiveFromOperator(door, request, emptyForm)
-  const { platform, trace, actor } = asOperator(visit)
+  const { platform, trace, actor } = onTheDesk(visit)
   return await answerForm(moveInstall(platform, trace, actor, { id, step }), {
     done: () => seeOther(`${deskPaths.installs}?done=${step}`),
     refused: async () => await show(visit, refuse('version_not_eligible', { message: tooLate })),

@@ -9,7 +9,7 @@ import { Secret } from '../components/values.tsx'
 import { answerForm, formOf, optionalText, receiveFromOperator, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { asOperator, DeskPage, deskPaths, userPath } from './desk-page.tsx'
+import { onTheDesk, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 
 const newUserForm = formOf({ email: text, name: text, password: text, operator: optionalText })
 
@@ -29,7 +29,7 @@ const showForm = (visit: Visit, values: NewUserValues, error: PlatformError | nu
 /** A generated password is shown on the answer itself, once. A typed password is already known. */
 const create = async (door: Door, request: Request): Promise<Response> => {
   const { visit, fields, ticket } = await receiveFromOperator(door, request, newUserForm)
-  const { platform, trace, actor } = asOperator(visit, undefined, ticket)
+  const { platform, trace, actor } = onTheDesk(visit, undefined, ticket)
   const { email, name, password: typed } = fields
   const values = { email, name, isOperator: fields.operator === 'yes' }
   const password = typed === '' ? generatedPassword(platform.random.bytes(generatedPasswordBytes)) : typed

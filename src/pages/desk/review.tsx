@@ -13,7 +13,7 @@ import { page, seeOther } from '../page.ts'
 import { noticeFor } from '../query.ts'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { asOperator, deskAppPath, DeskPage, deskPaths, MixedScripts, reviewPath, userPath } from './desk-page.tsx'
+import { onTheDesk, deskAppPath, DeskPage, deskPaths, MixedScripts, reviewPath, userPath } from './desk-page.tsx'
 import { ManifestChanges, ScopeChanges } from './review-changes.tsx'
 import {
   Decisions,
@@ -68,7 +68,7 @@ const decide = async (
   step: 'approve' | 'publish' | 'activate',
 ): Promise<Response> => {
   const { visit, fields } = await receiveFromOperator(door, request, decisionForm)
-  const { platform, trace, actor } = asOperator(visit)
+  const { platform, trace, actor } = onTheDesk(visit)
   const seen = readSeen(fields.seen)
   const decided =
     step === 'publish'
@@ -90,7 +90,7 @@ const reject = async (door: Door, request: Request, named: Named): Promise<Respo
   if (intent === 'rows') return await show(visit, named, { draft: withMoreRows(draft), error: null, seen })
   const fault = draftFault(draft)
   if (fault !== null) return await show(visit, named, { draft, error: fault, seen })
-  const { platform, trace, actor } = asOperator(visit)
+  const { platform, trace, actor } = onTheDesk(visit)
   const rejection = { message: message.trim(), items: itemsOf(draft) }
   const move = { ...named, step: 'reject', rejection, seen: readSeen(seen) } as const
   return await answerForm(moveVersion(platform, trace, actor, move), {

@@ -13,7 +13,7 @@ import { answerForm, emptyForm, formOf, optionalText, receiveFromOperator } from
 import { page, seeOther } from '../page.ts'
 import { noticeFor } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { asOperator, auditPath, deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
+import { onTheDesk, auditPath, deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 import { NewPasswordPage } from './new-user.tsx'
 import { UserBadges } from './users.tsx'
 import { UserChanges } from './user-changes.tsx'
@@ -59,7 +59,7 @@ const show = async (visit: Visit, id: string, error: PlatformError | null): Prom
 const disable = async (door: Door, request: Request, id: string): Promise<Response> => {
   const { visit, fields } = await receiveFromOperator(door, request, disableForm)
   const { email } = await inspectUser(door.platform, id)
-  const { platform, trace, actor } = asOperator(visit, leavesAnOperator(visit.userId, id))
+  const { platform, trace, actor } = onTheDesk(visit, leavesAnOperator(visit.userId, id))
   const apps = appsChoice(fields.apps ?? '', fields.to ?? '')
   return await answerForm(setUserStatus(platform, trace, actor, { email, status: 'disabled', apps }), {
     // Not a redirect: the answer lists what ended, which is known only now.
@@ -85,8 +85,8 @@ const take = async (door: Door, request: Request, id: string, step: UserStep): P
 }
 
 const change = async (visit: Visit, { id, email }: Pick<InspectedUser, 'email' | 'id'>, step: UserStep) => {
-  const giving = asOperator(visit)
-  const taking = asOperator(visit, leavesAnOperator(visit.userId, id))
+  const giving = onTheDesk(visit)
+  const taking = onTheDesk(visit, leavesAnOperator(visit.userId, id))
   switch (step) {
     case 'enable':
       return await setUserStatus(giving.platform, giving.trace, giving.actor, { email, status: 'active' })
@@ -103,7 +103,7 @@ const change = async (visit: Visit, { id, email }: Pick<InspectedUser, 'email' |
 const givePassword = async (door: Door, request: Request, id: string): Promise<Response> => {
   const { visit } = await receiveFromOperator(door, request, emptyForm)
   await inspectUser(door.platform, id)
-  const { platform, trace, actor } = asOperator(visit, isForSomebodyElse(visit.userId, id))
+  const { platform, trace, actor } = onTheDesk(visit, isForSomebodyElse(visit.userId, id))
   const password = generatedPassword(platform.random.bytes(generatedPasswordBytes))
   return await answerForm(resetPassword(platform, trace, actor, { userId: id, password }), {
     done: ({ user }) =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { CommitQueue, type CommitQueueOptions, type Writer } from '../../../db/sqlite/commit-queue.ts'
+import { CommitQueue, type CommitQueueOptions, type CommitWriter } from '../../../db/sqlite/commit-queue.ts'
 
 // What real files can hardly be brought to do: here the writing connection is a list of what it was told.
 
@@ -17,7 +17,7 @@ const scripted = (script: Script = {}) => {
     told.push(name)
     does?.()
   }
-  const writer: Writer<typeof told> = {
+  const writer: CommitWriter<typeof told> = {
     queries: told,
     begin: tell('begin', script.begin),
     commit: tell('commit', script.commit),
@@ -29,7 +29,7 @@ const scripted = (script: Script = {}) => {
   return { told, writer }
 }
 
-const queueOf = <Q>(writer: Writer<Q>, options: Partial<CommitQueueOptions<Q>> = {}) =>
+const queueOf = <Q>(writer: CommitWriter<Q>, options: Partial<CommitQueueOptions<Q>> = {}) =>
   new CommitQueue<Q>({
     writer,
     replaceWriter: () => writer,
