@@ -6,7 +6,7 @@ const checkHost = createHostCheck()
 const request = (method: string, headers: Readonly<Record<string, string>>) =>
   new Request('http://localhost/', { method, headers })
 
-test('a request names one host, from the first one on', () => {
+test('a request must name exactly one valid host', () => {
   const hostless = { code: 'invalid_request', facts: { message: 'The Host header is missing, malformed or repeated.' } }
   expect(checkHost(request('GET', {}))).toMatchObject(hostless)
   for (const host of ['apps.example', 'localhost:3000', '[::1]:80', '192.0.2.1']) {
@@ -17,13 +17,13 @@ test('a request names one host, from the first one on', () => {
   }
 })
 
-test('what leads elsewhere than it seems, or has the form of a host and is none, is none', () => {
+test('a Host header that hides another URL, or only looks like a host, is refused', () => {
   for (const host of ['user@apps.example', 'apps.example/x', 'a?b', 'a#b', '1.2.3.4.5', '[1:2]', 'xn--', 'a:99999']) {
     expect([host, checkHost(request('GET', { host }))?.code]).toEqual([host, 'invalid_request'])
   }
 })
 
-test('the content of a call that changes nothing is never looked at', () => {
+test('the body of a GET or HEAD request is ignored', () => {
   const rule = { limitBytes: 10, mediaTypes: ['application/json'] }
   const headers = { 'content-length': '99999', 'content-type': 'text/odd' }
   for (const method of ['GET', 'HEAD']) expect(checkBody(request(method, headers), rule)).toBeNull()
@@ -34,7 +34,7 @@ test('the content of a call that changes nothing is never looked at', () => {
   expect(checkBody(request('POST', {}), rule)?.code).toBe('unsupported_media_type')
 })
 
-test('a header that means one thing on calls that change something is not looked at where nothing changes', () => {
+test('headers with a single value are checked on calls that change something, and ignored on GET and HEAD', () => {
   for (const name of ['Idempotency-Key', 'Origin', 'Sec-Fetch-Site']) {
     const message = `The ${name} header is missing, malformed or repeated.`
     const twice = { [name]: 'one, two' }
@@ -45,7 +45,7 @@ test('a header that means one thing on calls that change something is not looked
   }
 })
 
-test('two Authorization headers are refused whatever the call', () => {
+test('two Authorization headers are always refused', () => {
   for (const method of ['GET', 'POST']) {
     for (const authorization of ['Bearer a, Bearer b', 'Basic a, Basic b']) {
       const call = callWith(request(method, { authorization }))
@@ -54,7 +54,7 @@ test('two Authorization headers are refused whatever the call', () => {
   }
 })
 
-test('a retired version says when it ended, as far as that is known', () => {
+test('a retired version says when it ended, if that is known', () => {
   const asked = request('GET', { 'X-Service-Api-Version': '2025-08' })
   const retired = { name: '2025-08', status: 'retired', deprecatedAt: null } as const
   expect(checkApiVersion(asked, [{ ...retired, sunsetAt: 1 }])).toMatchObject({

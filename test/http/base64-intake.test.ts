@@ -25,7 +25,7 @@ test('a slash may be escaped, also where the network cuts', () => {
   expect(taken('Pz8\\', '/')).toBe('???')
 })
 
-test('what is not base64 in its one strict spelling is none: white space, other alphabets, padding and escapes', () => {
+test('only strict base64 is accepted: no white space, other alphabet, wrong padding or escape', () => {
   for (const wrong of [
     'QUFB QUFB',
     'QUFB\nQUFB',
@@ -45,7 +45,7 @@ test('what is not base64 in its one strict spelling is none: white space, other 
   }
 })
 
-test('what was wrong is given back whole, for whoever reads on as text', () => {
+test('text that is not base64 is returned completely', () => {
   for (const wrong of ['QUFBQUFB\\nQUFB', 'QUFBQUFB\\n', 'QUE=QUFBQUFB', 'QUFBQUE=QUF', 'QUFB QUFB']) {
     const intake = base64Intake()
     expect(intake.take(bytes(wrong))).toBe(false)
@@ -53,7 +53,7 @@ test('what was wrong is given back whole, for whoever reads on as text', () => {
   }
 })
 
-test('what is wrong is told as soon as it has come, and nothing more is taken', () => {
+test('a fault is reported as soon as it arrives, and nothing more is decoded', () => {
   const intake = base64Intake()
   expect(intake.take(bytes('QUFBQUFB'))).toBe(true)
   expect(intake.take(bytes('QU!BQUFB'))).toBe(false)

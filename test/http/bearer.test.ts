@@ -37,7 +37,7 @@ const callBy = async (token: string, door: Door = doorOf(platform)) => {
   return { caller: await bearer('appToken').admit(door, call, 'read'), call }
 }
 
-test('a bearer that is refused is counted as what it claims to be, where that is anything that calls', async () => {
+test('a refused bearer is counted under the kind of token that it claims to be', async () => {
   const counted: string[] = []
   const observe = { ...platform.observe, refused: (kind: string) => void counted.push(kind) }
   const door = doorOf({ ...platform, observe })
@@ -50,7 +50,7 @@ test('a bearer that is refused is counted as what it claims to be, where that is
   expect(counted).toEqual([...claimed, ...Array(4).fill('unknown')])
 })
 
-test('the calls of an app and those for its users come out of one share, which is nobody else’s', async () => {
+test('calls of an app and calls for its users count against one share, which belongs to that app alone', async () => {
   const door = doorOf(platform, { read: { count: 2, seconds: 600 } })
   const [own, users] = [await appToken(), (await userToken()).token]
   const others = await appToken(await addApp(platform, user))
@@ -60,7 +60,7 @@ test('the calls of an app and those for its users come out of one share, which i
   expect(answers).toEqual(['done', 'done', 'rate_limited', 'rate_limited', 'done', 'done'])
 })
 
-test('whoever calls is named by ID, and each may do what its kind may', async () => {
+test('the log names each caller by ID, and each kind of token has its own permissions', async () => {
   const { clientId } = app.development
   const byApp = await callBy(await appToken())
   expect(byApp.call.notes).toEqual({ appId: app.id, clientId })

@@ -129,7 +129,7 @@ test('refused grants wait for 128 clients and addresses at most, and a server th
   await Promise.all(answers)
 })
 
-test('what was refused without a secret, such as the code of a frame, keeps its share and counts against no client', async () => {
+test('a code that is refused without a secret takes a share, and does not count against the client', async () => {
   const door = doorOf(platform, { token: { count: 3, seconds: 600 }, failed: { count: 1, seconds: 600 } })
   for (const answer of ['invalid_grant', 'invalid_grant', 'invalid_grant', 'rate_limited']) {
     expect(await asClient(door, clientId, failWith('invalid_grant'))).toBe(answer)

@@ -43,7 +43,7 @@ describe('an upload is read', () => {
   })
 })
 
-test('what is no JSON is told as that, whatever numbers it has', async () => {
+test('invalid JSON is reported as such, whatever numbers it contains', async () => {
   expect(await codeOf('{"a":9007199254740993')).toBe('invalid_json')
   expect(await codeOf('[9007199254740993,1e400]')).toBe('invalid_json')
 })

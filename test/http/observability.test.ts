@@ -40,7 +40,7 @@ const withHealth = (database: Database, health: StoreHealth, queries = database.
   close: async () => await database.close(),
 })
 
-test('conditions that need a person end readiness, by their names, and are told in metrics and log once', async () => {
+test('conditions that need a person end readiness, and are named in the answer, in the metrics and once in the log', async () => {
   const lines: string[] = []
   const log = createLog({ write: (line) => void lines.push(line), flush: () => undefined })
   const { clock, database } = platform
@@ -88,7 +88,7 @@ test('a server that has begun to stop is alive, and not ready', async () => {
   expect(await statusOf(stopping, '/healthz')).toBe(200)
 })
 
-test('a proxy is kept away only from a server that stops; whatever else is wrong the server answers itself', async () => {
+test('a proxy is kept away only from a server that stops; other problems are answered by the server itself', async () => {
   const health: StoreHealth = { writable: false, problem: 'full', reason: 'The disk is full.' }
   const full = doorOf({ ...platform, database: withHealth(platform.database, health) })
   expect(await statusOf(full, '/readyz')).toBe(503)

@@ -6,7 +6,7 @@ const told = (schema: object) => openApiSchema(JSON.parse(JSON.stringify(schema)
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
 
 describe('a schema in the words of OpenAPI 3.0', () => {
-  test('has no type null: what may be null is nullable', () => {
+  test('has no type null, but nullable', () => {
     expect(told(orNull(Type.String()))).toEqual({ type: 'string', nullable: true })
     expect(told(orNull(Type.Union([Type.String(), Type.Integer()])))).toEqual({
       anyOf: [{ type: 'string' }, { type: 'integer' }],
@@ -14,7 +14,7 @@ describe('a schema in the words of OpenAPI 3.0', () => {
     })
   })
 
-  test('has no const: one value is an enum, several are one enum', () => {
+  test('has no const: one value or several become an enum', () => {
     expect(told(Type.Literal('Bearer'))).toEqual({ type: 'string', enum: ['Bearer'] })
     expect(told(Type.Union([Type.Literal('a'), Type.Literal('b')]))).toEqual({ type: 'string', enum: ['a', 'b'] })
     expect(told(orNull(Type.Literal('a')))).toMatchObject({ type: 'string', nullable: true })

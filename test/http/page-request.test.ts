@@ -4,7 +4,7 @@ import { pageRequest, refuseRepeated, wireCursor } from '../../src/http/page-req
 const ask = (query: string) => () => refuseRepeated(new Request(`http://localhost/x${query}`), ['limit', 'cursor'])
 const cursorOf = (text: string) => Buffer.from(text).toString('base64url')
 
-test('a cursor comes back as the position that it was given for, in the list that gave it', () => {
+test('a cursor gives the position that it was made for, in its own list', () => {
   for (const position of ['ver_1', '2026-08', 'my-site']) {
     expect(pageRequest('versions', { cursor: wireCursor('versions', position) ?? '' }).cursor).toBe(position)
   }
@@ -12,7 +12,7 @@ test('a cursor comes back as the position that it was given for, in the list tha
   expect(pageRequest('versions', {})).toEqual({ limit: 20, cursor: null })
 })
 
-test('a cursor of another list, of nothing, with more in it or in another spelling is none', () => {
+test('a cursor of another list, without a position, with additions or in another spelling is refused', () => {
   for (const cursor of [
     '',
     'ver_1',
@@ -34,7 +34,7 @@ test('a page has from 1 to 100 rows', () => {
   }
 })
 
-test('a parameter that comes twice is refused, whatever stands beside it', () => {
+test('a parameter that comes twice is refused', () => {
   for (const fine of ['', '?', '?limit=1', '?limit=1&cursor=a', '?other=1&other=2&limit=1'])
     expect(ask(fine)).not.toThrow()
   for (const twice of ['?limit=1&limit=1', '?a=1&cursor=&cursor=', '?limit=1&l%69mit=2']) {

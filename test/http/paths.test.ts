@@ -7,6 +7,6 @@ test('the path stands behind the host and before the query, as it was sent', () 
   expect(pathOf('/a?b')).toBe('/a')
 })
 
-test('what has no path has none', () => {
+test('a URL without a path has an empty path', () => {
   for (const url of ['http://localhost', 'http://localhost?a', '*']) expect(pathOf(url)).toBe('')
 })

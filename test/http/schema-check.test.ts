@@ -27,7 +27,7 @@ test.each([
   expect(pathInSchema({ schema }, pointer)).toBe(path)
 })
 
-test('what is no schema names no way', () => {
+test('a missing branch has no schema', () => {
   for (const none of [null, undefined, 'a', { schema: null }]) expect(pathInSchema(none, '/a/b')).toBeNull()
   expect(pathInSchema({ properties: { a: null } }, '/a/b')).toBe('a')
 })

@@ -18,7 +18,7 @@ afterAll(async () => await platform.database.close())
 const read = (cookie: string | null, at: Door = door) =>
   readCookie(at, new Request('http://localhost/', { headers: cookie === null ? {} : { cookie } }), 'session')
 
-test('a cookie of ours is found by its whole name, wherever it stands among others', () => {
+test('a cookie is found by its whole name, in any position', () => {
   for (const header of ['session=a', 'x=1; session=a', 'session=a;y=2', ' session=a ; ', 'xsession=b; session=a']) {
     expect(read(header)).toBe('a')
   }
@@ -27,7 +27,7 @@ test('a cookie of ours is found by its whole name, wherever it stands among othe
   }
 })
 
-test('on HTTPS only the cookie that is tied to this very host counts', () => {
+test('on HTTPS only the __Host- cookie counts', () => {
   const secure = { ...door, platform: { ...platform, publicUrl: 'https://platform.example' } }
   expect(read('session=b; __Host-session=a', secure)).toBe('a')
   expect(read('session=b', secure)).toBeNull()

@@ -46,7 +46,7 @@ test('one address has at most four sign-ins checked at a time, and one more for 
   expect(door.signingIn.size).toBe(0)
 })
 
-test('a sign-in that was not checked, for whatever reason, costs no try', async () => {
+test('a sign-in that was not checked does not count as a try', async () => {
   const door = openDoor()
   const checks = Array.from({ length: 4 }, slowCheck)
   const open = checks.map(async ({ call }, index) => await signIn(door, `user-${index}`, here, call))
@@ -72,7 +72,7 @@ test('an account takes so many failed sign-ins from an address, and one that suc
   ])
 })
 
-test('an address that guesses at many accounts is refused, and costs none of them a try', async () => {
+test('an address that guesses at many accounts is refused, and none of its tries counts against them', async () => {
   const door = openDoor()
   expect(await signIn(door, 'ada', here, failWith('invalid_login'))).toBe('invalid_login')
   expect(await signIn(door, 'bob', here, failWith('invalid_login'))).toBe('invalid_login')

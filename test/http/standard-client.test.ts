@@ -12,14 +12,14 @@ const read = async (body: string, query = '') => {
 const names = `client_id client_secret client_assertion client_assertion_type grant_type code redirect_uri
   code_verifier refresh_token scope token token_type_hint`.split(/\s+/)
 
-test('a parameter that means something comes once, and never in the URL', async () => {
+test('a known parameter may come once, and never in the URL', async () => {
   for (const name of names) {
     expect(await refusalOf(read(`${name}=a&${name}=b`))).toBe('invalid_request')
     expect(await refusalOf(read('', `?${name}=a`))).toBe('invalid_request')
   }
 })
 
-test('any other parameter means nothing, wherever it stands and however often', async () => {
+test('unknown parameters are ignored, wherever and however often they come', async () => {
   const parameters = await read('utm_source=a&utm_source=b&code=c', '?utm_source=a&utm_source=b')
   expect(parameters('code')).toBe('c')
   expect(parameters('scope')).toBeNull()
@@ -43,7 +43,7 @@ test('both halves are read, form-decoded, whatever they hold', () => {
   )
 })
 
-test('the first colon divides, the scheme has no case, and a half may be empty', () => {
+test('the first colon separates ID and secret, the scheme is read in any case, and either half may be empty', () => {
   expect(readBasicCredentials(header('a:b:c', 'bAsIc'))).toEqual({ clientId: 'a', clientSecret: 'b:c' })
   expect(readBasicCredentials(header('a:b', 'Basic '))).toEqual({ clientId: 'a', clientSecret: 'b' })
   expect(readBasicCredentials(header('%61+b:%3A'))).toEqual({ clientId: 'a b', clientSecret: ':' })

@@ -8,13 +8,13 @@ const answerTo = async (code: Parameters<typeof refuse>[0], path = '/oauth/token
   return answer === null ? null : [answer.status, JSON.parse(await answer.text()).error]
 }
 
-test('a failure of ours is told as one, and whatever else has no name in the RFCs as a bad request', async () => {
+test('a failure of the server is server_error, and refusals without a name in the RFCs are invalid_request', async () => {
   expect(await answerTo('internal_error')).toEqual([500, 'server_error'])
   expect(await answerTo('payload_too_large')).toEqual([413, 'invalid_request'])
   expect(await answerTo('unavailable')).toEqual([503, 'temporarily_unavailable'])
 })
 
-test('only the paths that clients send forms to are answered so', async () => {
+test('only the endpoints for forms are answered in this format', async () => {
   expect(await answerTo('internal_error', '/oauth/authorize')).toBeNull()
   expect(await answerTo('internal_error', '/api/app-platform/oauth/token')).toBeNull()
 })

@@ -29,7 +29,7 @@ test('a form is read as browsers write it', async () => {
   expect((await readForm(callWith(new Request('http://localhost/', { method: 'POST' })))).size).toBe(0)
 })
 
-test('a field may have any name without touching what forms are made of', async () => {
+test('a field name cannot reach the prototype', async () => {
   const form = await read('__proto__=x&constructor=y')
   expect(Object.keys(form).toSorted()).toEqual(['__proto__', 'constructor'])
 })
@@ -45,7 +45,7 @@ test('a form that is too large is refused', async () => {
   expect(await codeOf('a'.repeat(1_001))).toBe('payload_too_large')
 })
 
-test('one field sent a hundred thousand times is read in time that grows with the form, not with its square', async () => {
+test('a field that is sent a hundred thousand times is read in linear time', async () => {
   const request = new Request('http://localhost/', { method: 'POST', body: 'a&'.repeat(131_072) })
   const form = await readForm(callWith(request, { bodyLimitBytes: 262_144 }))
   expect(form.get('a')?.length).toBe(131_072)

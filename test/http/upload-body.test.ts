@@ -44,7 +44,7 @@ const [small, large] = [256 * 1024, 256 * 1024 + 1]
 
 afterEach(() => mock.restore())
 
-test('an upload that is still arriving after five minutes is told to come back', async () => {
+test('an upload that is still arriving after five minutes is refused', async () => {
   const app = openApp()
   expect(await upload(app, 0, 290_000).answer).toEqual(taken)
   expect(await upload(app, 0, 300_001).answer).toMatchObject([503, { error: { code: 'unavailable' } }])
@@ -78,7 +78,7 @@ const stalledAfter = (bytes: number) => {
   return { stream, isCancelled: () => isCancelled }
 }
 
-test('a body that falls ten seconds behind 16 KiB a second is ended with a 400 that says so, and its slot is free again', async () => {
+test('a body that falls ten seconds behind 16 KiB a second is refused with 400, and its slot is free again', async () => {
   const app = openApp()
   const lags: number[] = []
   const { setTimeout } = globalThis
@@ -102,7 +102,7 @@ test('a body that falls ten seconds behind 16 KiB a second is ended with a 400 t
   for (const { answer: next } of two) expect(await next).toEqual(taken)
 })
 
-test('others have a turn after every 128 KiB of an upload', async () => {
+test('other requests have a turn after every 128 KiB of an upload', async () => {
   const turns = spyOn(globalThis, 'setImmediate')
   expect(await upload(openApp(), 8 * 128 * 1024).answer).toEqual(taken)
   expect(turns.mock.calls.length).toBeGreaterThanOrEqual(8)

@@ -46,7 +46,7 @@ const written = (value: unknown, spaces: number, escaped: boolean): string => {
   return escaped ? text.replaceAll('/', '\\/') : text
 }
 
-test('the file is taken out of an upload, wherever it is cut and however it is written; the rest stays as it was', () => {
+test('the file is taken out of an upload, however the network splits it and however the JSON is spaced; the rest is unchanged', () => {
   assert(
     property(
       uint8Array({ maxLength: 600 }),
@@ -75,7 +75,7 @@ test('the file is found behind any white space that JSON may have', () => {
   }
 })
 
-test('where there is no such file, every byte stays', () => {
+test('an upload without a file keeps every byte', () => {
   const path = constantFrom('artifact', 'contentBase64', 'filename', 'a"b\\', 'artifact"')
   const { tree } = letrec((tie) => ({
     tree: oneof(
@@ -97,7 +97,7 @@ test('where there is no such file, every byte stays', () => {
   )
 })
 
-test('what is no base64 stays in the text to be judged as JSON, and is no file', () => {
+test('a file that is not base64 stays in the JSON', () => {
   const junk = oneof(string({ unit: 'binary' }), string(), constantFrom('a-_b', 'aGk', 'aG k', '\u0000', 'é'))
   assert(
     property(
@@ -120,7 +120,7 @@ test('what is no base64 stays in the text to be judged as JSON, and is no file',
   )
 })
 
-test('wherever it is cut, padding ends the file and an escaped backslash is none of its characters', () => {
+test('however the network splits it, padding ends the file and an escaped backslash is not base64', () => {
   for (const [inside, isFile] of [
     ['aGVsbG8=', true],
     ['aGVsbG8=aGVsbG8=', false],
@@ -140,7 +140,7 @@ test('wherever it is cut, padding ends the file and an escaped backslash is none
   }
 })
 
-test('an upload with a byte changed is JSON without its file just when it was JSON with it', () => {
+test('an upload with one byte changed is valid JSON without its file exactly if it was valid with it', () => {
   const contentBase64 = Buffer.alloc(100, 'file').toString('base64')
   const bytes = new TextEncoder().encode(
     JSON.stringify({ version: '1.0.0', artifact: { contentBase64, filename: 'a' } }),
@@ -158,7 +158,7 @@ test('an upload with a byte changed is JSON without its file just when it was JS
   )
 })
 
-test('a second file beside the first makes the upload no JSON, as equal keys do', () => {
+test('a second file is invalid JSON, as any repeated key', () => {
   for (const text of [
     '{"artifact":{"contentBase64":"aGk=","contentBase64":"aGk="}}',
     '{"artifact":{"contentBase64":"aGk="},"artifact":{"contentBase64":"aGk="}}',
@@ -178,7 +178,7 @@ test('a file of more than 10 MiB is refused before all of it has come', () => {
   expect(takeAll).toThrow('The request body is too large.')
 })
 
-test('what turned out to be no base64 is decoded no further, however much of it comes', () => {
+test('after invalid base64, nothing more is decoded', () => {
   const scanner = new UploadScanner()
   const decode = spyOn(Uint8Array, 'fromBase64')
   scanner.take(bytesOf('{"artifact":{"contentBase64":"QUFB!QUFB'))

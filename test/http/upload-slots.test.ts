@@ -53,7 +53,7 @@ test('an app that has its share, and many more waiting, keeps no other app from 
   ).toBe('waits')
 })
 
-test('one that cannot begin lets those behind it pass', async () => {
+test('an upload that cannot begin lets later ones pass', async () => {
   const slots = createUploadSlots(10_000)
   const [full] = await Promise.all([
     slots.enter(somebody({ app: 'one', network: 'a' })),
@@ -68,7 +68,7 @@ test('one that cannot begin lets those behind it pass', async () => {
   expect(await third).toBeFunction()
 })
 
-test('whoever waits too long is told to come back, and no slot is lost with them', async () => {
+test('an upload that waits too long is refused with a time to come back, and no slot is lost', async () => {
   const slots = createUploadSlots(5)
   const who = somebody({ app: 'one', network: 'a' })
   const [handBack] = await Promise.all([slots.enter(who), slots.enter(who)])
