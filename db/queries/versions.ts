@@ -53,6 +53,14 @@ const summaryColumns = {
   activatedAt: versions.activatedAt,
 }
 
+/** Versions of an app below the number, of one status or of all (null). */
+const isListed = (appId: string, status: VersionStatus | null, beforeNumber: number) =>
+  and(
+    eq(versions.appId, appId),
+    lt(versions.number, beforeNumber),
+    status === null ? undefined : eq(versions.status, status),
+  )
+
 /** Versions of apps. The app is part of every query but an operator's, so that no app sees another's versions. */
 export const versionQueries = (db: Connection) => {
   const byId = finder(db, versions, 'appId', 'id')
@@ -107,7 +115,7 @@ export const versionQueries = (db: Connection) => {
           .from(versions)
           .where(eq(versions.appId, appId))
       )[0]?.last ?? 0) + 1,
-    /** Newest number first, below `beforeNumber`. */
+    /** Newest number first. */
     list: async (
       appId: string,
       status: VersionStatus | null,
@@ -117,13 +125,7 @@ export const versionQueries = (db: Connection) => {
       await db
         .select()
         .from(versions)
-        .where(
-          and(
-            eq(versions.appId, appId),
-            lt(versions.number, beforeNumber),
-            status === null ? undefined : eq(versions.status, status),
-          ),
-        )
+        .where(isListed(appId, status, beforeNumber))
         .orderBy(desc(versions.number))
         .limit(limit),
     /** Versions that wait for an operator, of every app that is not deleted, longest first. */
@@ -154,18 +156,12 @@ export const versionQueries = (db: Connection) => {
         .orderBy(asc(since), asc(versions.id))
         .limit(limit)
     },
-    /** One app's versions without their content, newest number first, below `beforeNumber`. */
+    /** The same without their content. */
     summaries: async (appId: string, status: VersionStatus | null, beforeNumber: number, limit: number) =>
       await db
         .select(summaryColumns)
         .from(versions)
-        .where(
-          and(
-            eq(versions.appId, appId),
-            lt(versions.number, beforeNumber),
-            status === null ? undefined : eq(versions.status, status),
-          ),
-        )
+        .where(isListed(appId, status, beforeNumber))
         .orderBy(desc(versions.number))
         .limit(limit),
     /** One version of an app without its content. */
