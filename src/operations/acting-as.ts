@@ -1,9 +1,11 @@
 import type { Database, Queries } from '../../db/database.ts'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import type { RowKey } from '../domain/identifier.ts'
+import { isSessionLive } from '../domain/session.ts'
+import { isAppTokenLive } from '../domain/token.ts'
 import { type AuditStamp, auditEvent, auditStamp } from './audit/event.ts'
 import type { Platform, Trace } from './platform.ts'
-import { refusalIfEnded, type SessionCaller } from './authenticate.ts'
+import { type AppCaller, refusedBearer, type SessionCaller, type Trail } from './authenticate.ts'
 
 /** A condition of a change, checked in its transaction. Null if it holds, otherwise the refusal. */
 export type Rule = (q: Queries) => Promise<PlatformError | null>
@@ -93,3 +95,38 @@ export const isOperator =
   (userId: string): Rule =>
   async (q) =>
     (await q.users.byId(userId))?.isOperator === true ? null : refuse('route_not_found')
+
+/**
+ * Reads the caller's state again inside the transaction that writes, so that a revocation which has been answered stops a
+ * write that was authenticated a moment earlier. Records the refusal. Null when the caller is still live.
+ */
+export const refusalIfEnded = async (
+  { lifetimes }: Pick<Platform, 'lifetimes'>,
+  q: Queries,
+  stamp: AuditStamp,
+  caller: AppCaller | SessionCaller,
+  now: number,
+): Promise<PlatformError | null> => {
+  if (await isStillLive(q, caller, now, lifetimes.sessionIdle)) return null
+  const refusal = refuse(caller.kind === 'app' ? 'invalid_token' : 'login_required')
+  const trail: Trail =
+    caller.kind === 'app'
+      ? { appId: caller.app.id, environment: caller.environment, target: caller.credentialId }
+      : { target: caller.user.id }
+  await q.audit.insert(auditEvent(stamp, { ...refusedBearer, ...trail, refusedWith: refusal.code }))
+  return refusal
+}
+
+const isStillLive = async (
+  q: Queries,
+  caller: AppCaller | SessionCaller,
+  now: number,
+  idleSeconds: number,
+): Promise<boolean> => {
+  if (caller.kind === 'app') {
+    const found = await q.appTokens.find(caller.tokenKey)
+    return found !== null && isAppTokenLive(found, now)
+  }
+  const found = await q.sessions.find(caller.sessionKey)
+  return found !== null && isSessionLive({ ...found.session, userStatus: found.user.status }, now, idleSeconds)
+}

@@ -9,7 +9,7 @@
 import type { Queries } from '../../db/database.ts'
 import type { Environment } from '../domain/app.ts'
 import { andThen, type Awaitable } from '../domain/awaitable.ts'
-import { type ErrorCode, type PlatformError, refuse } from '../domain/errors.ts'
+import type { ErrorCode } from '../domain/errors.ts'
 import { environmentOfClientId, uuidTimeOfKey } from '../domain/identifier.ts'
 import { maximumLifetimes } from '../domain/lifetimes.ts'
 import { parseStoredScope, type ScopeName } from '../domain/scope.ts'
@@ -22,7 +22,7 @@ import {
   recordedUntil,
 } from '../domain/session.ts'
 import { isAppTokenLive, isUserAccessTokenLive } from '../domain/token.ts'
-import { type AuditFacts, type AuditStamp, auditEvent, auditStamp } from './audit/event.ts'
+import { type AuditFacts, auditEvent, auditStamp } from './audit/event.ts'
 import {
   findAccessToken,
   findAppToken,
@@ -196,45 +196,10 @@ export const authenticateEmbeddedSession = (
   })
 }
 
-/**
- * Reads the caller's state again inside the transaction that writes, so that a revocation which has been answered stops a
- * write that was authenticated a moment earlier. Records the refusal. Null when the caller is still live.
- */
-export const refusalIfEnded = async (
-  { lifetimes }: Pick<Platform, 'lifetimes'>,
-  q: Queries,
-  stamp: AuditStamp,
-  caller: AppCaller | SessionCaller,
-  now: number,
-): Promise<PlatformError | null> => {
-  if (await isStillLive(q, caller, now, lifetimes.sessionIdle)) return null
-  const refusal = refuse(caller.kind === 'app' ? 'invalid_token' : 'login_required')
-  const trail: Trail =
-    caller.kind === 'app'
-      ? { appId: caller.app.id, environment: caller.environment, target: caller.credentialId }
-      : { target: caller.user.id }
-  await q.audit.insert(auditEvent(stamp, { ...refusedBearer, ...trail, refusedWith: refusal.code }))
-  return refusal
-}
-
-const isStillLive = async (
-  q: Queries,
-  caller: AppCaller | SessionCaller,
-  now: number,
-  idleSeconds: number,
-): Promise<boolean> => {
-  if (caller.kind === 'app') {
-    const found = await q.appTokens.find(caller.tokenKey)
-    return found !== null && isAppTokenLive(found, now)
-  }
-  const found = await q.sessions.find(caller.sessionKey)
-  return found !== null && isSessionLive({ ...found.session, userStatus: found.user.status }, now, idleSeconds)
-}
-
 /** What the audit event of a refused token says about its owner. */
-type Trail = Pick<AuditFacts, 'appId' | 'environment' | 'target'>
+export type Trail = Pick<AuditFacts, 'appId' | 'environment' | 'target'>
 
-const refusedBearer = { actor: { kind: 'anonymous' }, action: 'bearer.check' } as const
+export const refusedBearer = { actor: { kind: 'anonymous' }, action: 'bearer.check' } as const
 
 /** What a refused bearer token turned out to be. */
 type RefusedToken =

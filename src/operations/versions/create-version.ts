@@ -18,7 +18,8 @@ import { auditEvent, auditStamp } from '../audit/event.ts'
 import { type Decision, done, refused } from '../decision.ts'
 import { type Once, once, type RepeatableRequest } from '../once.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { type AppCaller, refusalIfEnded } from '../authenticate.ts'
+import { refusalIfEnded } from '../acting-as.ts'
+import type { AppCaller } from '../authenticate.ts'
 import { readVersionRecord, type VersionRecord } from './version-record.ts'
 
 export type VersionUpload = {
