@@ -184,6 +184,25 @@ test('the body of a transaction counts and logs nothing and reads no clock, sinc
   expect(faults).toEqual([])
 })
 
+test('no file imports itself through others, types aside', async () => {
+  let edges: (readonly [importer: string, imported: string])[] = []
+  for (const file of sources) {
+    const types = [...(await text(file)).matchAll(/^(?:import|export) type [^']*'([^']+)'/gm)].map(
+      ([, name = '']) => name,
+    )
+    const onlyTypes = new Set(types.map((name) => normalize(join(dirname(file), name))))
+    const imported = (await importsOf(file)).filter((name) => sources.includes(name) && !onlyTypes.has(name))
+    for (const name of imported) edges.push([file, name])
+  }
+  // An edge is in no cycle if nothing imports its importer, or if the imported file imports nothing. Drop those until none is left.
+  for (let before = -1; before !== edges.length;) {
+    before = edges.length
+    const [importers, imported] = [new Set(edges.map(([from]) => from)), new Set(edges.map(([, to]) => to))]
+    edges = edges.filter(([from, to]) => imported.has(from) && importers.has(to))
+  }
+  expect(edges.map(([from, to]) => `${from} imports ${to}`)).toEqual([])
+})
+
 test('only the settings read the environment', async () => {
   const faults: string[] = []
   for (const file of sources.filter((name) => name !== 'src/config.ts')) {

@@ -1,8 +1,11 @@
 import type { Platform } from '../operations/platform.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
+import type { WaitingLine } from '../runtime/waiting-line.ts'
 import type { RateLimiter } from './rate-limit.ts'
-import type { UploadSlots } from './upload-body.ts'
+
+/** The app of an upload, the account that owns the app, and the network that the upload comes from. */
+export type Uploader = { readonly app: string; readonly account: string; readonly network: string }
 
 /** What endpoints and pages need to run operations. */
 export type Door = {
@@ -22,6 +25,6 @@ export type Door = {
   readonly signingIn: Map<string, number>
   /** Delayed refusals of grants, per client and address. */
   readonly delayed: Map<string, number>
-  readonly uploadSlots: UploadSlots
+  readonly uploadSlots: WaitingLine<Uploader>
   readonly sleep: (milliseconds: number) => Promise<void>
 }

@@ -3,7 +3,7 @@ import { networkKeyOf } from '../domain/ip-address.ts'
 import { ownerOf } from '../operations/apps/app-record.ts'
 import type { Call } from './call.ts'
 import { parseStrictBytes } from './strict-body.ts'
-import type { Door } from './door.ts'
+import type { Door, Uploader } from './door.ts'
 import { type ScannedUpload, UploadScanner } from './upload-scanner.ts'
 import { createWaitingLine, type WaitingLine } from '../runtime/waiting-line.ts'
 
@@ -99,9 +99,6 @@ const inTime = async <T>(read: Promise<T>, milliseconds: number): Promise<T> => 
   }
 }
 
-/** The app of an upload, the account that owns the app, and the network that the upload comes from. */
-export type Uploader = { readonly app: string; readonly account: string; readonly network: string }
-
 type Shares = { readonly all: number } & { readonly [Part in keyof Uploader]: number }
 
 /** Large uploads that may be in memory at a time, 10 MiB each at most. One app, account or network leaves room for others. */
@@ -109,8 +106,6 @@ export const slotShares: Shares = { all: 8, app: 2, account: 4, network: 4 }
 /** Uploads that may wait for a slot. Each holds as much in memory as an upload may have without one. */
 export const lineShares: Shares = { all: 64, app: 8, account: 16, network: 16 }
 const parts = ['app', 'account', 'network'] as const
-
-export type UploadSlots = WaitingLine<Uploader>
 
 /** Whether one more of this uploader stays within the shares. */
 const hasRoom = (who: Uploader, others: readonly Uploader[], shares: Shares): boolean =>
@@ -121,7 +116,7 @@ const hasRoom = (who: Uploader, others: readonly Uploader[], shares: Shares): bo
 const longestSlotWaitMs = 20_000
 
 /** First come, first served, but an upload whose app, account or network has its share already lets others pass. */
-export const createUploadSlots = (longestWaitMs = longestSlotWaitMs): UploadSlots => {
+export const createUploadSlots = (longestWaitMs = longestSlotWaitMs): WaitingLine<Uploader> => {
   const running: Uploader[] = []
   return createWaitingLine<Uploader>(
     { longestWaitMs, retryAfterSeconds: 5, monotonicMs: () => performance.now() },

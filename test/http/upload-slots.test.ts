@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { createUploadSlots, lineShares, slotShares, type Uploader } from '../../src/http/upload-body.ts'
+import type { Uploader } from '../../src/http/door.ts'
+import { createUploadSlots, lineShares, slotShares } from '../../src/http/upload-body.ts'
 
 const codeOf = async (taken: Promise<unknown>): Promise<unknown> => await taken.catch(({ code }) => code)
 /** Another app of another account in another network each time. */

@@ -58,9 +58,8 @@ export const equivalent: Readonly<Record<string, Readonly<Record<string, string>
   "eq(installs.approval, given('approval')),": {
     "left out: eq(installs.approval, given('approval'))": 'what is active is approved: a check of the store',
   },
-  'if (key === null) continue': {
-    'never: key === null':
-      'a name that cannot be read is kept under null, and nobody asks for a parameter of that name',
+  'if (name === null || !isParameterName(name)) continue': {
+    'left out: name === null': 'null is not the name of a parameter',
   },
   'while (first < limbs.length && limbs[first] === 0) first += 1': {
     'left out: first < limbs.length': 'beyond the last limb there is no 0 to leap over',
@@ -85,11 +84,8 @@ export const equivalent: Readonly<Record<string, Readonly<Record<string, string>
   'if (grant.retryKey !== presented.key || grant.retryUntil === null || nowMs >= grant.retryUntil) return null': {
     'left out: grant.retryUntil === null': 'no moment counts as 1970, which is over',
   },
-  'if (text.length > 45) return null': {
-    'never: text.length > 45': 'what is longer is no address either; it is only not read to its end',
-  },
-  'const mask = bits >= 8 ? 0xff : (0xff << (8 - bits)) & 0xff': {
-    '>: bits >= 8': 'with eight bits left both masks are the same',
+  "if (text.length > maximumLength || text.includes('%')) return null": {
+    'left out: text.length > maximumLength': 'a longer text is no address either; it is only not read to its end',
   },
   'if (network === null) throw new TypeError(`${text} is not a network`)': {
     'never: network === null': 'the networks are written in the source, and all are networks',
