@@ -18,9 +18,8 @@ import {
   webhookSecrets,
 } from '../tables/sqlite.ts'
 import { type Connection, given, lazily, only } from './connection.ts'
-import { contains } from './contains.ts'
+import { contains, type SearchWindow } from './users.ts'
 import { finder, inserter, reader } from './reader.ts'
-import type { SearchWindow } from './users.ts'
 
 export type App = typeof apps.$inferSelect
 export type Client = typeof clients.$inferSelect

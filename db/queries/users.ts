@@ -1,8 +1,22 @@
-import { and, asc, count, desc, eq, gt, inArray, isNotNull, lt, notInArray, or, sql } from 'drizzle-orm'
+import {
+  and,
+  type AnyColumn,
+  asc,
+  count,
+  desc,
+  eq,
+  gt,
+  inArray,
+  isNotNull,
+  lt,
+  notInArray,
+  or,
+  sql,
+  type SQL,
+} from 'drizzle-orm'
 import { devices, users } from '../tables/sqlite.ts'
 import { type Connection, lazily, only } from './connection.ts'
 import { finder, inserter } from './reader.ts'
-import { contains } from './contains.ts'
 
 export type User = typeof users.$inferSelect
 
@@ -11,6 +25,10 @@ export type SearchWindow = { readonly after: string; readonly rows: number; read
 
 /** A literal, as in the partial index `users_operators`, so that SQLite uses it. */
 const isOperator = eq(users.isOperator, sql`1`)
+
+/** Whether a text contains a part, ignoring the case of ASCII letters. The wildcards of LIKE count as plain characters. */
+export const contains = (column: AnyColumn | SQL.Aliased, part: string): SQL =>
+  sql`lower(${column}) LIKE lower(${`%${part.replaceAll(/[\\%_]/g, '\\$&')}%`}) ESCAPE '\\'`
 
 /** People. Their address is stored normalised and is unique. */
 export const userQueries = (db: Connection) => {
