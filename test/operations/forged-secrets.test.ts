@@ -99,15 +99,17 @@ test('a forged code or refresh token issues nothing, spends nothing and ends not
   expect((await refresh(refreshToken)).grantId).toStartWith('grt_')
 })
 
-test('a forged install-session code or embedded session is refused', async () => {
+test('a forged install-session code or embedded session is refused and revokes nothing', async () => {
   await addEmbeddedVersion(platform, app)
   const install = await installEmbedded(platform, app, user)
   const { code } = await issueInstallSessionCode(platform, trace, await sessionOf(platform, user), install)
   const place = { clientId: app.production.clientId, origin: embedOrigin(app) }
   const wrong = { ...place, code: forged('installSessionCode', code) }
   expect(await refusalOf(exchangeInstallSessionCode(platform, trace, wrong))).toBe('invalid_grant')
+  await revokeByClient(platform, trace, app.production, wrong.code)
   const { sessionToken } = await exchangeInstallSessionCode(platform, trace, { ...place, code })
   const callerOf = async (text: string) => (await authenticateEmbeddedSession(platform, text)).caller
   expect(await callerOf(forged('embeddedSession', sessionToken))).toBeNull()
+  await revokeByClient(platform, trace, app.production, forged('embeddedSession', sessionToken))
   expect(await callerOf(sessionToken)).not.toBeNull()
 })

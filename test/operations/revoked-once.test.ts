@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { authenticateAppToken } from '../../src/operations/authenticate.ts'
 import { listCredentials } from '../../src/operations/credentials/list-credentials.ts'
 import { revokeCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
-import { revokeByClient } from '../../src/operations/oauth/revoke.ts'
+import { revokeByClient, revokeByToken } from '../../src/operations/oauth/revoke.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -31,6 +32,17 @@ test('an app token that is revoked twice ended the first time, and is recorded o
   await revokeByClient(platform, trace, app.production, accessToken)
   await revokeByClient(later(), trace, app.production, accessToken)
   expect(await countOf('app_token.revoked')).toBe(1)
+})
+
+test('an app token that revokes itself twice ended the first time, and is recorded once', async () => {
+  const before = await countOf('app_token.revoked')
+  const { accessToken } = await issueAppToken(platform, trace, { ...app.production, scope: 'site:read' })
+  const caller = await authenticateAppToken(platform, accessToken)
+  if (caller === null) throw new Error('no caller')
+  await revokeByToken(platform, trace, caller)
+  expect(await authenticateAppToken(platform, accessToken)).toBeNull()
+  await revokeByToken(later(), trace, caller)
+  expect(await countOf('app_token.revoked')).toBe(before + 1)
 })
 
 test('presenting a secret records its use and that of no other', async () => {

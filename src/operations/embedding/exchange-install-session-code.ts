@@ -64,7 +64,7 @@ export const exchangeInstallSessionCode = async (
       if (code.spentAt !== null) {
         // Even if it has expired: someone else may hold a copy of the code, and so the session.
         const isOwn = isOwnRepeat({ code, origin: request.origin, address: trace.address }, now)
-        const sessionEnded = !isOwn && code.gaveKey !== null && (await q.embedding.endSession(code.gaveKey, now))
+        const sessionEnded = isOwn || code.gaveKey === null ? false : await q.embedding.endSession(code.gaveKey, now)
         const facts = { action: 'install_session_code.reuse_detected', refusedWith: 'invalid_grant' } as const
         await q.audit.insert(auditEvent(stamp, { ...trail, ...facts, detail: { sessionEnded } }))
         return { kind: 'reused', tokenKind: 'install_session_code' }

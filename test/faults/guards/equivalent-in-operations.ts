@@ -220,6 +220,12 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
     'never: !(await q.embedding.spendCode(code.key, use))':
       'SQLite runs one writing transaction at a time, so what was read is still unspent; another engine may differ',
   },
+  'code !== null &&': {
+    'left out: code !== null': 'a code that was found has its row; only the types do not say so',
+  },
+  'const sessionEnded = isOwn || code.gaveKey === null ? false : await q.embedding.endSession(code.gaveKey, now)': {
+    'left out: code.gaveKey === null': 'no session has the key null',
+  },
   'if (secret === null || found === null) {': {
     'left out: secret === null': 'a malformed secret is not looked up, so nothing was found, which is checked next',
   },
