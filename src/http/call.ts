@@ -1,7 +1,4 @@
-import type { RowKey } from '../domain/identifier.ts'
 import type { Trace } from '../operations/platform.ts'
-import type { SessionCaller } from '../operations/authenticate.ts'
-import type { Door } from './door.ts'
 import type { RateLimitState } from './rate-limit.ts'
 import type { UploadedFile } from './upload-scanner.ts'
 
@@ -26,25 +23,6 @@ export type AuthorizationHeader =
   | { readonly kind: 'none' }
   | { readonly kind: 'bearer'; readonly token: string }
   | { readonly kind: 'other'; readonly header: string }
-
-/** Issues the tickets of one browser's forms, and reads them back. `action` is the path that the form is sent to. */
-export type TicketBook = {
-  issue(action: string, bound?: readonly string[]): string
-  /** The key of a genuine ticket that has not expired; null for anything else. */
-  read(action: string, bound: readonly string[], ticket: string, lifetimeSeconds?: number): RowKey | null
-}
-
-/** A signed-in person on a page. */
-export type Visit = {
-  readonly door: Door
-  readonly call: Call
-  readonly userId: string
-  readonly session: SessionCaller
-  readonly sessionToken: string
-  readonly trace: Trace
-  readonly tickets: TicketBook
-  readonly platformName: string
-}
 
 /** What the shell knows when a request arrives. */
 export type Arrival = {
@@ -94,10 +72,6 @@ export class Call implements Trace {
   headers: Record<string, string | readonly string[]> | null = null
   /** The other origin whose page may read the answer (CORS). */
   openTo: string | null = null
-  /** Who is signed in, on pages that ask. */
-  visit: Visit | null = null
-  /** The key of the ticket that a form was sent with. */
-  ticket: RowKey | null = null
   /** The file of an upload. */
   file: UploadedFile | null = null
   /** Frees what the request holds. Called once when it has been answered, also after a failure. */

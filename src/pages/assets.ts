@@ -2,8 +2,8 @@ import { hash } from 'node:crypto'
 import pico from '@picocss/pico/css/pico.min.css' with { type: 'text' }
 import { Elysia } from 'elysia'
 import embed from './assets/embed.js' with { type: 'text' }
-import script from './assets/site.js' with { type: 'text' }
 import stylesheet from './assets/site.css' with { type: 'text' }
+import script from './assets/site.js' with { type: 'text' }
 
 /** A file that pages refer to by a name that changes with its content, so that browsers may keep it for ever. */
 type Asset = { readonly path: string; readonly content: Uint8Array<ArrayBuffer>; readonly type: string }

@@ -3,9 +3,9 @@ import { Value } from '@sinclair/typebox/value'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import type { RowKey } from '../domain/identifier.ts'
 import { refuseBearer } from '../http/bearer.ts'
+import type { Call } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
 import { fieldRefusal } from '../http/schema-check.ts'
-import type { Call } from '../http/call.ts'
 import { isFromSameOrigin } from '../http/session-cookie.ts'
 import { readForm } from '../http/strict-body.ts'
 import { actingAs, type Rule } from '../operations/acting-as.ts'
@@ -15,7 +15,7 @@ import { requireOperator, requireVisit, type TicketBook, type Visit } from './vi
 /**
  * Every form takes the same steps. `readValues` reads the body strictly. `ticketKey` checks that the form comes from a page
  * of ours, with a ticket for this path and this session. `fieldsOf` checks the fields against one schema. The screen then
- * runs an operation `asUser` or `asOperator`, and `answerForm` answers with a redirect or with the page and the reason.
+ * runs an operation `asUser` or `onTheDesk`, and `answerForm` answers with a redirect or with the page and the reason.
  * `receiveFromUser` and `receiveFromOperator` take the first three steps; signing in and the consent decision take them in
  * their own order.
  */
@@ -142,7 +142,7 @@ export type Change<Kind> = {
  * once: the ticket is spent in that transaction.
  */
 export const actFor = <const Kind>(kind: Kind, visit: Visit, may: Rule, ticket?: RowKey): Change<Kind> => {
-  const { door, trace, session, userId } = visit
+  const { door, call: trace, session, userId } = visit
   const authority = ticket === undefined ? { may } : { may, ticket }
   return { platform: actingAs(door.platform, trace, session, authority), trace, actor: { kind, id: userId } }
 }

@@ -11,18 +11,34 @@ import { accountOverviewRoutes } from './account/overview.tsx'
 import { passwordRoutes } from './account/password.tsx'
 import { ownSessionRoutes } from './account/sessions.tsx'
 import { assetRoutes } from './assets.ts'
-import { consoleRoutes } from './console/routes.ts'
-import { auditRoutes } from './desk/audit.tsx'
+import { ownAppsRoutes } from './console/apps.tsx'
+import { credentialRoutes } from './console/credentials.tsx'
+import { endedSecretRoutes } from './console/ended-secrets.tsx'
+import { endpointRoutes } from './console/endpoint.tsx'
+import { firstCallRoutes } from './console/first-call.tsx'
+import { appInstallRoutes } from './console/installs.tsx'
+import { newAppRoutes } from './console/new-app.tsx'
+import { newEndpointRoutes } from './console/new-endpoint.tsx'
+import { appOverviewRoutes } from './console/overview.tsx'
+import { redirectUriRoutes } from './console/redirect-uris.tsx'
+import { rollbackRoutes } from './console/rollbacks.tsx'
+import { appScopeRoutes } from './console/scopes.tsx'
+import { appTrailRoutes } from './console/trail.tsx'
+import { appVersionRoutes } from './console/version.tsx'
+import { appVersionsRoutes } from './console/versions.tsx'
+import { webhooksRoutes } from './console/webhooks.tsx'
 import { deskAppRoutes } from './desk/app.tsx'
 import { deskAppsRoutes } from './desk/apps.tsx'
-import { deskInstallRoutes } from './desk/installs.tsx'
-import { deskUserRoutes } from './desk/user.tsx'
-import { deskUsersRoutes } from './desk/users.tsx'
+import { auditRoutes } from './desk/audit.tsx'
 import { healthRoutes } from './desk/health.tsx'
+import { deskInstallRoutes } from './desk/installs.tsx'
 import { newUserRoutes } from './desk/new-user.tsx'
 import { reviewRoutes } from './desk/review.tsx'
 import { reviewsRoutes } from './desk/reviews.tsx'
-import { frontDoorRoutes } from './front-door/routes.tsx'
+import { deskUserRoutes } from './desk/user.tsx'
+import { deskUsersRoutes } from './desk/users.tsx'
+import { consentRoutes } from './front-door/consent.tsx'
+import { decisionRoutes } from './front-door/decision.tsx'
 import { homeRoutes } from './home.tsx'
 import { isPageRoute } from './refusal-page.tsx'
 import { signInRoutes } from './sign-in.tsx'
@@ -33,9 +49,10 @@ export const pages = (door: Door) =>
     .use(assetRoutes())
     .use(homeRoutes(door))
     .use(signInRoutes(door))
-    .use(frontDoorRoutes(door))
+    .use(consentRoutes(door))
+    .use(decisionRoutes(door))
     .use(account(door))
-    .use(consoleRoutes(door))
+    .use(developerConsole(door))
     .use(desk(door))
 
 /** What people see and decide about their own account. */
@@ -49,6 +66,26 @@ const account = (door: Door) =>
     .use(ownInstallRoutes(door))
     .use(installQuestionRoutes(door))
     .use(openAppRoutes(door))
+
+/** A developer's own apps. */
+const developerConsole = (door: Door) =>
+  new Elysia()
+    .use(ownAppsRoutes(door))
+    .use(newAppRoutes(door))
+    .use(appOverviewRoutes(door))
+    .use(firstCallRoutes(door))
+    .use(credentialRoutes(door))
+    .use(endedSecretRoutes(door))
+    .use(redirectUriRoutes(door))
+    .use(appScopeRoutes(door))
+    .use(appVersionsRoutes(door))
+    .use(appVersionRoutes(door))
+    .use(rollbackRoutes(door))
+    .use(appInstallRoutes(door))
+    .use(webhooksRoutes(door))
+    .use(newEndpointRoutes(door))
+    .use(endpointRoutes(door))
+    .use(appTrailRoutes(door))
 
 /** What operators see and decide. To everybody else these pages do not exist. */
 const desk = (door: Door) =>

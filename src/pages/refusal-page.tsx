@@ -1,19 +1,19 @@
 import type { PlatformError } from '../domain/errors.ts'
-import type { RefusalPage } from '../http/envelope.ts'
 import type { Call } from '../http/call.ts'
+import type { RefusalPage } from '../http/envelope.ts'
 import { programPaths } from '../http/paths.ts'
-import { Layout } from './layout.tsx'
+import { Layout, RequestLine } from './layout.tsx'
 import { page, seeOther } from './page.ts'
 
-/** Whether a route, by its pattern, is a page for people. */
+/** Whether the route with this pattern is a page for people. */
 export const isPageRoute = (pattern: string): boolean => pattern.startsWith('/') && !programPaths.test(pattern)
 
-/** Whether a person is looking: the route is a page, or there is none and a browser asked for one. */
+/** Whether a person sees the answer: the route is a page, or a browser asked for a page that does not exist. */
 const isForPeople = ({ route, path, request }: Call): boolean =>
   isPageRoute(route) ||
   (route === 'unmatched' && !programPaths.test(path) && request.headers.get('accept')?.includes('text/html') === true)
 
-/** A refusal as a page with the request ID. Who is not signed in is asked to, and comes back. */
+/** A refusal as a page with the request ID. People who are not signed in go to the sign-in page and come back. */
 export const refusalPage =
   (platformName: string): RefusalPage =>
   (error, call) => {
@@ -24,7 +24,7 @@ export const refusalPage =
     return page(<Refusal platformName={platformName} error={error} call={call} />, { refusal: error })
   }
 
-/** The page that was asked for; for a form, the one that it stands on, which only a browser of ours names. */
+/** The requested page; for a form, the page that it is on, which the browser names in the referrer. */
 const pageOf = (request: Request): string => {
   const url = new URL(request.url)
   if (request.method === 'GET' || request.method === 'HEAD') return url.pathname + url.search
@@ -40,13 +40,11 @@ type RefusalProps = {
 
 const Refusal = ({ platformName, error, call }: RefusalProps) => (
   <Layout title={titleOf(error.status)} visit={{ platformName }} width="narrow">
-    <p>{error.status === 404 ? 'There is nothing at this address, or it is not yours to see.' : error.message}</p>
+    <p>{error.status === 404 ? 'There is nothing at this address, or you have no access to it.' : error.message}</p>
     <p>
       <a href="/">Go to the start page</a>
     </p>
-    <p class="muted">
-      Request <code>{call.requestId}</code>
-    </p>
+    <RequestLine requestId={call.requestId} />
   </Layout>
 )
 
@@ -57,8 +55,8 @@ const titleOf = (status: number): string => {
     case 429:
       return 'Too many requests'
     case 503:
-      return 'Not available now'
+      return 'Temporarily unavailable'
     default:
-      return status >= 500 ? 'Something went wrong' : 'This did not work'
+      return status >= 500 ? 'Something went wrong' : 'The request was refused'
   }
 }

@@ -29,7 +29,7 @@ export const signInRoutes = (door: Door) =>
     .post('/sign-in', async ({ request }) => await signIn(door, request))
     .post('/sign-out', async ({ request }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm)
-      await signOut(door.platform, visit.trace, visit.session)
+      await signOut(door.platform, visit.call, visit.session)
       return seeOther('/sign-in', [sessionCookie(door, '', 0)])
     })
 
@@ -56,7 +56,7 @@ const signIn = async (door: Door, request: Request): Promise<Response> => {
   const before = await findVisit(door, request)
   return await answerForm(signInHere(door, call, { email, password }), {
     done: async ({ cookies }) => {
-      if (before !== null) await signOut(door.platform, before.trace, before.session)
+      if (before !== null) await signOut(door.platform, before.call, before.session)
       return seeOther(returnTo, cookies)
     },
     refused,

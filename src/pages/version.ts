@@ -1,7 +1,7 @@
 import { refuse } from '../domain/errors.ts'
 import { attachment } from '../domain/download-name.ts'
-import type { Door } from '../http/door.ts'
 import type { Call } from '../http/call.ts'
+import type { Door } from '../http/door.ts'
 import { ArtifactDamaged, openArtifact } from '../operations/artifacts/open-artifact.ts'
 import type { SeenVersion } from '../operations/versions/move-version.ts'
 import type { VersionRecord } from '../operations/versions/version-record.ts'

@@ -1,20 +1,24 @@
-import { formTicket, readFormTicket } from '../domain/form-ticket.ts'
-import { rowKey } from '../domain/identifier.ts'
-import { Elysia } from 'elysia'
 import { PlatformError, refuse } from '../domain/errors.ts'
+import { formTicket, readFormTicket } from '../domain/form-ticket.ts'
+import { type RowKey, rowKey } from '../domain/identifier.ts'
 import { refuseBearer } from '../http/bearer.ts'
+import { type Call, callOf } from '../http/call.ts'
 import type { Door } from '../http/door.ts'
-import { callOf, type TicketBook, type Visit } from '../http/call.ts'
 import { readCookie } from '../http/session-cookie.ts'
-import { authenticateSession } from '../operations/authenticate.ts'
+import { authenticateSession, type SessionCaller } from '../operations/authenticate.ts'
 
-export type { TicketBook, Visit }
-
-/** The visit that `signedIn` or `operatorOnly` let through. Throws when the route uses neither. */
-export const visitOf = (request: Request): Visit => {
-  const { visit } = callOf(request)
-  if (visit === null) throw new Error('The route does not ask for a signed-in user.')
-  return visit
+/**
+ * A signed-in person and the request that they sent. A screen finds it once, with one read of the session, and passes it on to
+ * everything else.
+ */
+export type Visit = {
+  readonly door: Door
+  readonly call: Call
+  readonly session: SessionCaller
+  readonly userId: string
+  readonly sessionToken: string
+  readonly tickets: TicketBook
+  readonly platformName: string
 }
 
 /** The signed-in person by the session cookie alone, which is enough to read a page but never to change anything. */
@@ -31,7 +35,6 @@ export const findVisit = async (door: Door, request: Request): Promise<Visit | n
     session,
     userId: session.user.id,
     sessionToken,
-    trace: call,
     tickets: ticketBook(door, sessionToken),
     platformName: door.platform.platformName,
   }
@@ -56,7 +59,6 @@ export const refuseVisit = async (door: Door, request: Request): Promise<Platfor
 export const requireVisit = async (door: Door, request: Request): Promise<Visit> => {
   const visit = await findVisit(door, request)
   if (visit === null) throw await refuseVisit(door, request)
-  callOf(request).visit = visit
   return visit
 }
 
@@ -67,19 +69,12 @@ export const requireOperator = async (door: Door, request: Request): Promise<Vis
   return visit
 }
 
-/** Lets signed-in people through to the routes after it; others are sent to sign in, and come back. */
-export const signedIn = (door: Door) =>
-  new Elysia().derive({ as: 'scoped' }, async ({ request }) => {
-    await requireVisit(door, request)
-    return {}
-  })
-
-/** Lets operators through; for everybody else who is signed in there is nothing here. */
-export const operatorOnly = (door: Door) =>
-  new Elysia().derive({ as: 'scoped' }, async ({ request }) => {
-    await requireOperator(door, request)
-    return {}
-  })
+/** Issues and reads the tickets of one browser's forms. `action` is the path that a form is sent to. */
+export type TicketBook = {
+  issue(action: string, bound?: readonly string[]): string
+  /** The key of a genuine ticket that has not expired; null for anything else. */
+  read(action: string, bound: readonly string[], ticket: string, lifetimeSeconds?: number): RowKey | null
+}
 
 /** `browser` is a secret that only this browser sends: its session token or its visit cookie. */
 export const ticketBook = (

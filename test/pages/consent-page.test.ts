@@ -3,11 +3,11 @@ import { callFrom, doorOf } from '../http/support/door.ts'
 import { join } from 'node:path'
 import type { Consent } from '../../src/operations/oauth/consent.ts'
 import type { Platform } from '../../src/operations/platform.ts'
-import { ConsentPage } from '../../src/pages/front-door/consent-page.tsx'
+import { ConsentPage } from '../../src/pages/front-door/consent.tsx'
 import { page } from '../../src/pages/page.ts'
 import { ticketBook, type Visit } from '../../src/pages/visit.ts'
 import { sessionOf } from '../operations/support/owner.ts'
-import { openAsOperator, trace } from '../support/operator.ts'
+import { openAsOperator } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addUser } from '../support/world.ts'
 
@@ -23,7 +23,6 @@ beforeAll(async () => {
     session,
     userId: session.user.id,
     sessionToken: '',
-    trace,
     tickets: ticketBook(door, 'a'),
     platformName: 'Acme',
   }
@@ -62,7 +61,7 @@ test('only what an app that is known asks for more is marked as new, and the pag
   const again = await wordsOf({ isKnown: true, scopes: [old] })
   const more = await wordsOf({ isKnown: true, scopes: [old, fresh] })
   expect([stranger, again, more].map((words) => timesIn(words, ' New '))).toEqual([0, 0, 1])
-  expect([stranger, again, more].map((words) => timesIn(words, 'asks for it once more'))).toEqual([0, 1, 0])
+  expect([stranger, again, more].map((words) => timesIn(words, 'asks for it again'))).toEqual([0, 1, 0])
   expect([stranger, again, more].map((words) => timesIn(words, 'It now asks for more'))).toEqual([0, 0, 1])
 })
 

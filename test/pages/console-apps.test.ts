@@ -35,7 +35,7 @@ test('the versions of an app say how much of its quota their artifacts take, and
     const artifact = { filename: 'app.zip', contentBase64: randomBytes(bytes).toString('base64') }
     return await call(server.url, 'POST', '/versions', { token, body: { version, artifact } })
   }
-  expect(await page()).toContain('The artifacts take 0 bytes of 2.9 KiB.')
+  expect(await page()).toContain('The artifacts use 0 bytes of 2.9 KiB.')
   expect((await upload('1.0.0', 2_048)).status).toBe(201)
   const refused = await upload('2.0.0', 2_048)
   expect(refused.status).toBe(409)
@@ -45,5 +45,5 @@ test('the versions of an app say how much of its quota their artifacts take, and
     details: { maximumBytes: 3_000, usedBytes: 2_048 },
     message: expect.stringContaining('at most 2.9 KiB, and 2.0 KiB are used'),
   })
-  expect(await page()).toContain('The artifacts take 2.0 KiB of 2.9 KiB.')
+  expect(await page()).toContain('The artifacts use 2.0 KiB of 2.9 KiB.')
 })

@@ -70,7 +70,7 @@ describe.each(browserKinds)('with $kind', (kind) => {
   test('a developer registers an app, and follows the checklist to its first call', async () => {
     const developer = await enter(kind)
     const { page } = developer
-    expect(await page.getByRole('main').textContent()).toContain('You have no app yet.')
+    expect(await page.getByRole('main').textContent()).toContain('You have no apps yet.')
     await look(page, 'empty')
     await page.getByRole('link', { name: 'Create an app' }).click()
     await createApp(page, `${stem}-walk`)
@@ -135,7 +135,7 @@ describe.each(browserKinds)('with $kind', (kind) => {
     await openTab(page, 'Credentials')
     await press(page, 'Create a production secret')
     await page.goto(`/console/${slug}/credentials`)
-    await page.getByLabel('Hours that the old production secret goes on working').fill('2')
+    await page.getByLabel('Hours until the old production secret expires').fill('2')
     await press(page, 'Rotate the production secret')
     await page.goto(`/console/${slug}/credentials`)
     const [old, rotated] = (await liveOf(developer, slug)).production

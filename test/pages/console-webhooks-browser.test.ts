@@ -57,7 +57,7 @@ describe.each(browserKinds)('with $kind', (kind) => {
     await press(page, 'Add the endpoint')
     expect(await page.getByLabel('Signing secret').inputValue()).toMatch(/^whsec_/)
     await screenshot(page, `webhook-secret-${kind.kind}`)
-    await page.getByRole('link', { name: 'I have copied it: go on to the endpoint and test it' }).click()
+    await page.getByRole('link', { name: 'I have copied it: go to the endpoint and test it' }).click()
 
     receiver.behave((call) => (call % 2 === 0 ? 200 : 503))
     await press(page, 'Send a ping')
@@ -70,7 +70,7 @@ describe.each(browserKinds)('with $kind', (kind) => {
     await press(page, 'Send all failed events again')
     expect(await page.getByRole('status').textContent()).toContain('nothing to send again') // a ping is no event
     await press(page, /^Send again: evt_/)
-    expect(await page.getByRole('status').textContent()).toContain('on their way again')
+    expect(await page.getByRole('status').textContent()).toContain('being sent again')
     await press(page, 'Rotate the secret')
     expect(await page.getByLabel('Signing secret').inputValue()).toMatch(/^whsec_/)
     await page.goto(`/console/${app.slug}/webhooks`)

@@ -72,7 +72,7 @@ describe('an endpoint', () => {
 
     const pinged = await send(app, id, 'ping')
     expect(pinged.status).toBe(303)
-    expect(await noticeAfter(pinged)).toContain('The ping was taken.')
+    expect(await noticeAfter(pinged)).toContain('The endpoint accepted the ping.')
     const ping = receiver.received.at(-1)
     expect(ping).toMatchObject({ type: 'ping' })
     if (ping !== undefined) expect(receiver.isSignedWith(ping, secret)).toBe(true)
@@ -85,7 +85,7 @@ describe('an endpoint', () => {
     )
     const event = receiver.received.at(-1)
     expect((await owner.get(at(app, id))).text).toContain(event?.id ?? 'no event')
-    expect(await noticeAfter(await send(app, id, 'resend', { event: event?.id ?? '' }))).toContain('on their way again')
+    expect(await noticeAfter(await send(app, id, 'resend', { event: event?.id ?? '' }))).toContain('being sent again')
     await eventually(
       async () => receiver.received.filter((call) => call.id === event?.id).length,
       (count) => count === 2,
@@ -159,7 +159,7 @@ describe('an endpoint', () => {
     })
     const text = await noticeAfter(await send(app, id, 'ping'))
     receiver.behave(() => 200)
-    expect(text).toContain('The ping was not taken.')
+    expect(text).toContain('The endpoint did not accept the ping.')
     expect(text).toContain('Answered 500')
     expect(text).toContain('&lt;script>')
     expect(text).not.toContain('<script>alert')

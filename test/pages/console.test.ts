@@ -202,7 +202,7 @@ describe('a secret', () => {
       expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409, 409])
       expect(new Set(both.map(secretIn)).size).toBe(2) // the secret and nothing
       for (const { text } of both.filter(({ status }) => status === 409)) {
-        expect(text).toContain('A secret is shown in the first answer alone')
+        expect(text).toContain('Only the first answer showed the secret')
         expect(text).toContain(`href="${pathOf(app, '/credentials')}"`)
       }
     }
@@ -216,9 +216,9 @@ describe('a secret', () => {
     const hidden = hiddenFields(page, pathOf(app, '/credentials/rotate'))
     const fields = { environment: 'development', graceHours: '168' }
     expect((await owner.post(pathOf(app, '/credentials/rotate'), { ...hidden, ...fields })).text).toContain(
-      'The secret before it ends',
+      'The previous secret expires',
     )
-    expect((await owner.get(pathOf(app, '/credentials'))).text).toContain('Live, in its grace')
+    expect((await owner.get(pathOf(app, '/credentials'))).text).toContain('Active until it expires (rotated)')
     const third = await send(app, '/credentials', '/credentials/rotate', { ...fields, graceHours: '1' })
     expect(third.status).toBe(409)
     expect(third.text).toContain('This environment already has two live secrets.')
@@ -347,7 +347,7 @@ describe('a suspended app', () => {
     ] as const) {
       const answer = await owner.post(pathOf(app, action), { ...hiddenOf(page, action), ...fields })
       expect([action, answer.status]).toEqual([action, 403])
-      expect(answer.text).toContain('The operator has suspended this app')
+      expect(answer.text).toContain('An operator has suspended this app')
       expect(secretIn(answer)).toBe('')
     }
     expect((await send(app, '/credentials', `/credentials/${secret?.id}/revoke`)).status).toBe(303)

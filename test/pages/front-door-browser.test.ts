@@ -127,7 +127,7 @@ describe.each(browserKinds)('with $kind', (kind) => {
       'See your name and picture',
       'List your websites',
     ])
-    expect(await page.locator('main').innerText()).toContain('asks for it once more')
+    expect(await page.locator('main').innerText()).toContain('asks for it again')
   })
 
   test('a link that does not work says why, and leads nowhere', async () => {

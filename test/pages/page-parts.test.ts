@@ -6,16 +6,13 @@ import type { Platform } from '../../src/operations/platform.ts'
 import type { VersionRecord } from '../../src/operations/versions/version-record.ts'
 import { artifactDownload, readSeen, seenField } from '../../src/pages/version.ts'
 import { assetRoutes, embedScript, siteScript, siteStylesheet } from '../../src/pages/assets.ts'
-import { ticketOf } from '../../src/pages/old-forms.ts'
-import { listingOf, olderPath } from '../../src/pages/listing.ts'
-import { lostDecisionPage } from '../../src/pages/front-door/lost-decision-page.tsx'
-import { unansweredPage } from '../../src/pages/front-door/unanswered-page.tsx'
-import { noticeOf } from '../../src/pages/notice.ts'
-import { outcomeOf } from '../../src/pages/outcome.ts'
+import { lostDecisionPage } from '../../src/pages/front-door/decision.tsx'
+import { unansweredPage } from '../../src/pages/front-door/failed-request.tsx'
+import { outcomeOf } from '../../src/pages/form.ts'
+import { listPart, noticeFor, olderPath } from '../../src/pages/query.ts'
 import { pageRule } from '../../src/pages/pages.ts'
-import { signInRoutes } from '../../src/pages/sign-in.tsx'
-import { visitorOf } from '../../src/pages/sign-in.tsx'
-import { refuseVisit, visitOf } from '../../src/pages/visit.ts'
+import { signInRoutes, visitorOf } from '../../src/pages/sign-in.tsx'
+import { refuseVisit } from '../../src/pages/visit.ts'
 import { callWith, doorOf } from '../http/support/door.ts'
 import { openAsOperator } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -40,23 +37,21 @@ const secretFor = (cookie?: string) => {
   return /^visit=([A-Za-z0-9_-]{43});/.exec(cookies[0] ?? '')?.[1] ?? ''
 }
 const says = (query: string, headers: Readonly<Record<string, string>> = { 'sec-fetch-site': 'same-origin' }) =>
-  noticeOf(doorOf(platform), requestWith(headers, `/account${query}`), { revoked: 'Access revoked.' })
+  noticeFor(
+    { door: doorOf(platform), call: callOf(requestWith(headers, `/account${query}`)) },
+    { revoked: 'Access revoked.' },
+  )
 const stylesheet = async (headers: Readonly<Record<string, string>>) =>
   await assetRoutes().handle(requestWith(headers, siteStylesheet.path))
 /** The page after a decision that did not count. */
 const lostDecision = async (code: 'idempotency_key_reused' | 'origin_not_allowed', startAgain: string | null) =>
-  await lostDecisionPage('Acme', requestWith(), { error: refuse(code), startAgain }).text()
+  await lostDecisionPage('Acme', callOf(requestWith()), { error: refuse(code), startAgain }).text()
 /** The page of the form to sign in, on the way to this path. */
 const signInPage = async (returnTo: string) =>
   await signInRoutes(doorOf(platform)).handle(requestWith({}, `/sign-in?return_to=${encodeURIComponent(returnTo)}`))
 
 /** What a list of this name is asked for by an address. */
-const asked = (url: string, list = 'apps') => listingOf(list, requestWith({}, url), 'older')
-
-test('a route that has not asked who is there, or for a form with a ticket, answers nobody', () => {
-  expect(() => visitOf(requestWith())).toThrow('does not ask for a signed-in user')
-  expect(() => ticketOf(requestWith())).toThrow('does not take a form with a ticket')
-})
+const asked = (url: string, list = 'apps') => listPart({ call: callOf(requestWith({}, url)) }, list, 'older')
 
 test('whoever has not signed in keeps the cookie that this server gave, and gets a new one for any other', () => {
   const given = secretFor()
@@ -111,17 +106,17 @@ test('what a person can mend comes back to the form, and everything else is thro
 
 test('only two refusals of the front door have a page there; every other one goes where all go', () => {
   for (const code of ['invalid_client', 'invalid_redirect_uri'] as const) {
-    expect(unansweredPage('Acme', requestWith(), refuse(code)).status).toBe(400)
+    expect(unansweredPage('Acme', callOf(requestWith()), refuse(code)).status).toBe(400)
   }
   for (const error of [refuse('unavailable'), refuse('invalid_request'), new TypeError('odd')]) {
-    expect(() => unansweredPage('Acme', requestWith(), error)).toThrow(error)
+    expect(() => unansweredPage('Acme', callOf(requestWith()), error)).toThrow(error)
   }
 })
 
 test('a decision that did not count is told as made before or as never made', async () => {
   expect(await lostDecision('idempotency_key_reused', null)).toContain('You have already decided')
-  expect(await lostDecision('idempotency_key_reused', null)).toContain('your first answer stands')
-  expect(await lostDecision('origin_not_allowed', null)).toContain('No app was given anything')
+  expect(await lostDecision('idempotency_key_reused', null)).toContain('Your first decision counts')
+  expect(await lostDecision('origin_not_allowed', null)).toContain('No app was given access')
   expect(await lostDecision('origin_not_allowed', null)).not.toContain('already decided')
   expect(await lostDecision('origin_not_allowed', null)).not.toContain('Ask me again')
   expect(await lostDecision('origin_not_allowed', '/oauth/authorize?a=b')).toContain('href="/oauth/authorize?a=b"')
@@ -145,7 +140,10 @@ test('a page that shows a refusal says when to come back, where that is known', 
     [{ retryAfterSeconds: 0 }, '1'],
     [{}, null],
   ] as const) {
-    const shown = lostDecisionPage('Acme', requestWith(), { error: refuse('rate_limited', facts), startAgain: null })
+    const shown = lostDecisionPage('Acme', callOf(requestWith()), {
+      error: refuse('rate_limited', facts),
+      startAgain: null,
+    })
     expect(shown.headers.get('retry-after')).toBe(told)
   }
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { formTicket } from '../../src/domain/form-ticket.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
-import { staleForm } from '../../src/pages/old-forms.ts'
+import { staleForm } from '../../src/pages/form.ts'
 import { serverKeyIn } from '../support/server-key-in.ts'
 import { endWorld } from '../support/world.ts'
 import { loginOf } from './support/enter.ts'

@@ -3,8 +3,8 @@ import { refuse } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
 import { actingAs } from '../../operations/acting-as.ts'
 import {
-  type ConnectedGrant,
   type ConnectedApp,
+  type ConnectedGrant,
   listAuthorizations,
   listConnectedApps,
 } from '../../operations/connected-apps.ts'
@@ -41,7 +41,7 @@ export const connectedAppRoutes = (door: Door) =>
     })
     .post(revokeAuthorizationPath(':clientId', ':grantId'), async ({ request, params: { clientId, grantId } }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm)
-      const { session, trace } = visit
+      const { session, call: trace } = visit
       await revokeByUser(actingAs(door.platform, trace, session), trace, session, grantId)
       const isConnected = (await findConnectedApp(visit, clientId)) !== null
       return seeOther(

@@ -40,7 +40,7 @@ export const connectedAppsRoutes = (door: Door) =>
     })
 
 const revoke = async (door: Door, request: Request, choice: ConnectedAppChoice): Promise<void> => {
-  const { session, trace } = (await receiveFromUser(door, request, emptyForm)).visit
+  const { session, call: trace } = (await receiveFromUser(door, request, emptyForm)).visit
   await revokeConnectedApps(actingAs(door.platform, trace, session), trace, session, choice)
 }
 

@@ -3,11 +3,11 @@ import { formatScope, isSubset } from '../../domain/scope.ts'
 import type { OwnInstall } from '../../operations/installs/lists.ts'
 import { Badge, type Tone } from '../components/badges.tsx'
 import { Form } from '../components/form.tsx'
-import { Time } from '../components/values.tsx'
-import { resourceKindInSentence } from '../words.ts'
-import type { Visit } from '../visit.ts'
-import { agreePath, endInstallPath, openInstallPath } from './account-page.tsx'
 import { ScopeList } from '../components/scopes.tsx'
+import { Time } from '../components/values.tsx'
+import type { Visit } from '../visit.ts'
+import { resourceKindInSentence } from '../words.ts'
+import { agreePath, endInstallPath, openInstallPath } from './account-page.tsx'
 
 type InstallCardProps = { readonly visit: Visit; readonly install: OwnInstall }
 

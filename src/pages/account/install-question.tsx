@@ -64,7 +64,7 @@ const ask = async (
 
 const install = async (door: Door, request: Request, slug: string, environment: Environment): Promise<Response> => {
   const { visit, fields, ticket } = await receiveFromUser(door, request, installForm)
-  const { session, trace } = visit
+  const { session, call: trace } = visit
   // Only its owner may test an app. This rule is checked before the ticket is spent.
   const rule = environment === 'development' ? { may: ownsApp(visit.userId, slug) } : {}
   const platform = actingAs(door.platform, trace, session, { ...rule, ticket })

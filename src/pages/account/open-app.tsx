@@ -25,9 +25,9 @@ export const openAppRoutes = (door: Door) =>
     })
 
 /** Issues one code. The user's limit keeps a page that asks in a loop from filling the database. */
-const open = async ({ door, call, session, trace, userId }: Visit, installId: string): Promise<OpenedApp> => {
+const open = async ({ door, call, session, userId }: Visit, installId: string): Promise<OpenedApp> => {
   takeShare(door, call, 'authorize', userId)
-  const opened = await issueInstallSessionCode(actingAs(door.platform, trace, session), trace, session, installId)
+  const opened = await issueInstallSessionCode(actingAs(door.platform, call, session), call, session, installId)
   door.platform.observe.issued('install_session_code')
   return opened
 }

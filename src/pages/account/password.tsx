@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { PlatformError } from '../../domain/errors.ts'
-import type { Door } from '../../http/door.ts'
 import { callOf } from '../../http/call.ts'
+import type { Door } from '../../http/door.ts'
 import { sessionCookie } from '../../http/session-cookie.ts'
 import { withSignInLimit } from '../../http/sign-in-limit.ts'
 import { actingAs } from '../../operations/acting-as.ts'
@@ -25,7 +25,7 @@ export const passwordRoutes = (door: Door) =>
     })
     .post(accountPaths.password, async ({ request }) => {
       const { visit, fields } = await receiveFromUser(door, request, passwordForm)
-      const { session, trace } = visit
+      const { session, call: trace } = visit
       const { current, password: next, repeated } = fields
       // Guesses of the current password count together with guesses on the sign-in page.
       const change = withSignInLimit(

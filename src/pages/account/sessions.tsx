@@ -37,14 +37,14 @@ export const ownSessionRoutes = (door: Door) =>
       return page(<SessionsPage visit={visit} notice={notice} sessions={data} olderHref={olderHref} />)
     })
     .post(endSessionPath(':key'), async ({ request, params: { key } }) => {
-      const { session, trace } = (await receiveFromUser(door, request, emptyForm)).visit
+      const { session, call: trace } = (await receiveFromUser(door, request, emptyForm)).visit
       await endSession(actingAs(door.platform, trace, session), trace, session, key)
       return key === session.sessionKey
         ? seeOther('/sign-in', [sessionCookie(door, '', 0)])
         : seeOther(`${accountPaths.sessions}?done=ended`)
     })
     .post(accountPaths.endOthers, async ({ request }) => {
-      const { session, trace } = (await receiveFromUser(door, request, emptyForm)).visit
+      const { session, call: trace } = (await receiveFromUser(door, request, emptyForm)).visit
       await endOtherSessions(actingAs(door.platform, trace, session), trace, session)
       return seeOther(`${accountPaths.sessions}?done=ended-others`)
     })

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
+import type { RowKey } from '../../domain/identifier.ts'
 import { mixedScripts } from '../../domain/name.ts'
 import { isOperator, type Rule } from '../../operations/acting-as.ts'
 import { actFor, type Change } from '../form.ts'
 import { Layout, Tabs } from '../layout.tsx'
 import type { Visit } from '../visit.ts'
-import type { RowKey } from '../../domain/identifier.ts'
 
 /** The addresses of the desk's pages. */
 export const deskPaths = {

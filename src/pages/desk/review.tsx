@@ -13,8 +13,6 @@ import { page, seeOther } from '../page.ts'
 import { noticeFor } from '../query.ts'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { onTheDesk, deskAppPath, DeskPage, deskPaths, MixedScripts, reviewPath, userPath } from './desk-page.tsx'
-import { ManifestChanges, ScopeChanges } from './review-changes.tsx'
 import {
   Decisions,
   draftFault,
@@ -24,6 +22,8 @@ import {
   type RejectionDraft,
   withMoreRows,
 } from './decisions.tsx'
+import { onTheDesk, deskAppPath, DeskPage, deskPaths, MixedScripts, reviewPath, userPath } from './desk-page.tsx'
+import { ManifestChanges, ScopeChanges } from './review-changes.tsx'
 
 const notices = {
   approved: 'The version is approved. It is not live yet.',

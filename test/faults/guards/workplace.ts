@@ -12,9 +12,10 @@ const guarded = [
   'src/{domain,operations,http}/**/*.ts',
   'db/queries/*.ts',
   'src/pages/*.ts',
-  'src/pages/{front-door,sign-in}/*.{ts,tsx}',
-  'src/pages/{desk/operator,console/owner}.ts',
-  'src/pages/account/installs/*-routes.tsx',
+  'src/pages/sign-in.tsx',
+  'src/pages/front-door/*.{ts,tsx}',
+  'src/pages/{desk/desk-page,console/own-app}.tsx',
+  'src/pages/account/{installs,install-question,open-app}.tsx',
 ]
 /** Descriptions of the API, the demo, and types. */
 const unguarded = /\.d\.ts$|http\/(contract|docs|openapi)|operations\/database\//

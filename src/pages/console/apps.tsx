@@ -1,0 +1,66 @@
+import { Elysia } from 'elysia'
+import type { Door } from '../../http/door.ts'
+import { listOwnApps, type OwnAppSummary } from '../../operations/apps/lists.ts'
+import { AppStatusBadge } from '../components/badges.tsx'
+import { Time } from '../components/values.tsx'
+import { Layout } from '../layout.tsx'
+import { page } from '../page.ts'
+import { requireVisit, type Visit } from '../visit.ts'
+import { consoleAppPath, consolePath, newAppPath } from './own-app.tsx'
+
+/** The list of a developer's own apps. */
+export const ownAppsRoutes = (door: Door) =>
+  new Elysia().get(consolePath, async ({ request }) => {
+    const visit = await requireVisit(door, request)
+    const apps = await listOwnApps(door.platform, visit.userId)
+    return page(<OwnAppsPage visit={visit} apps={apps} quota={door.platform.quotas.apps} />)
+  })
+
+type OwnAppsPageProps = { readonly visit: Visit; readonly apps: readonly OwnAppSummary[]; readonly quota: number }
+
+const OwnAppsPage = ({ visit, apps, quota }: OwnAppsPageProps) => (
+  <Layout title="Your apps" belongsTo="Console" visit={visit} section="console">
+    {apps.length === 0 ? (
+      <p>
+        You have no apps yet. An app has its own client IDs and secrets, asks users for consent, and is released in
+        versions. Registering an app and making its first call takes a minute.
+      </p>
+    ) : null}
+    <p>
+      <a href={newAppPath} class="button">
+        Create an app
+      </a>
+    </p>
+    <p class="muted">
+      {apps.length} of {quota} apps
+    </p>
+    <div class="cards">
+      {apps.map((app) => (
+        <OwnAppCard key={app.slug} app={app} />
+      ))}
+    </div>
+  </Layout>
+)
+
+const OwnAppCard = ({ app }: { readonly app: OwnAppSummary }) => (
+  <article>
+    <h2>
+      <a href={consoleAppPath(app.slug)}>
+        <bdi>{app.name}</bdi>
+      </a>
+    </h2>
+    <p>
+      <AppStatusBadge status={app.status} /> <code>{app.slug}</code>
+    </p>
+    <dl>
+      <dt>Live</dt>
+      <dd>{app.live ?? 'Nothing yet'}</dd>
+      <dt>Development head</dt>
+      <dd>{app.developmentHead ?? 'None yet'}</dd>
+      <dt>Registered</dt>
+      <dd>
+        <Time at={app.createdAt} />
+      </dd>
+    </dl>
+  </article>
+)

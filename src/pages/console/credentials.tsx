@@ -1,0 +1,207 @@
+import { Elysia } from 'elysia'
+import { type Environment, environments } from '../../domain/app.ts'
+import { maximumLiveSecrets } from '../../domain/credential.ts'
+import type { Door } from '../../http/door.ts'
+import { ownsActiveApp } from '../../operations/apps/app-record.ts'
+import {
+  createCredential,
+  revokeCredential,
+  rotateCredential,
+} from '../../operations/credentials/change-credentials.ts'
+import {
+  type CredentialRecord,
+  listLiveCredentials,
+  type NewCredentialRecord,
+  ownsCredential,
+} from '../../operations/credentials/list-credentials.ts'
+import { EnvironmentBadge, environmentNames } from '../components/badges.tsx'
+import { Problem } from '../components/form.tsx'
+import { Copyable, Secret, Time } from '../components/values.tsx'
+import { answerForm, asUser, emptyForm, formOf, receiveFromUser, text } from '../form.ts'
+import { page, seeOther } from '../page.ts'
+import { noticeFor } from '../query.ts'
+import {
+  consoleAppPath,
+  environmentField,
+  type OwnApp,
+  ownAppOf,
+  OwnAppPage,
+  requireOwnApp,
+  sentBefore,
+} from './own-app.tsx'
+import { CreateSecret, LiveSecret, type RefusedSecret, RotateSecret } from './secret-parts.tsx'
+
+const notices = { revoked: 'The secret is revoked. It has stopped working, and so have its app tokens.' } as const
+
+const createForm = formOf({ environment: environmentField, label: text })
+const rotateForm = formOf({ environment: environmentField, graceHours: text })
+
+/** The client secrets of an app. In a suspended app secrets can be revoked, but not created. */
+export const credentialRoutes = (door: Door) =>
+  new Elysia()
+    .get(
+      '/console/:slug/credentials',
+      async ({ request, params: { slug } }) => await show(await requireOwnApp(door, request, slug), null),
+    )
+    .post('/console/:slug/credentials', async ({ request, params: { slug } }) => await create(door, request, slug))
+    .post(
+      '/console/:slug/credentials/rotate',
+      async ({ request, params: { slug } }) => await rotate(door, request, slug),
+    )
+    .post('/console/:slug/credentials/:id/revoke', async ({ request, params: { slug, id } }) => {
+      const { visit } = await receiveFromUser(door, request, emptyForm)
+      const { platform, trace, actor } = asUser(visit, ownsCredential(visit.userId, slug, id))
+      await revokeCredential(platform, trace, actor, id)
+      return seeOther(`${consoleAppPath(slug, 'credentials')}?done=revoked`)
+    })
+
+const create = async (door: Door, request: Request, slug: string): Promise<Response> => {
+  const { visit, fields, ticket } = await receiveFromUser(door, request, createForm)
+  const { environment, label } = fields
+  const own = await ownAppOf(visit, slug)
+  const { platform, trace, actor } = asUser(visit, ownsActiveApp(visit.userId, slug), ticket)
+  const input = { slug, environment, label: label === '' ? null : label }
+  return await answerForm(createCredential(platform, trace, actor, input), {
+    done: (created) => page(<NewSecretPage {...own} created={created} oldEndsAt={null} />),
+    refused: async (error) => await show(own, { form: 'create', environment, value: label, error }),
+    sentBefore: () => secretShownBefore(own),
+  })
+}
+
+const rotate = async (door: Door, request: Request, slug: string): Promise<Response> => {
+  const { visit, fields, ticket } = await receiveFromUser(door, request, rotateForm)
+  const { environment, graceHours } = fields
+  const own = await ownAppOf(visit, slug)
+  const { platform, trace, actor } = asUser(visit, ownsActiveApp(visit.userId, slug), ticket)
+  const { clientIds } = own.app
+  const input = { clientId: clientIds[environment], graceHours: hoursFrom(graceHours) }
+  return await answerForm(rotateCredential(platform, trace, actor, input), {
+    done: async (created) => {
+      const secrets = (await listLiveCredentials(door.platform, clientIds))[environment]
+      const oldEndsAt = secrets.find(({ id }) => id !== created.id)?.expiresAt ?? null
+      return page(<NewSecretPage {...own} created={created} oldEndsAt={oldEndsAt} />)
+    },
+    refused: async (error) => await show(own, { form: 'rotate', environment, value: graceHours, error }),
+    sentBefore: () => secretShownBefore(own),
+  })
+}
+
+/** The number of hours that was typed, or -1, which the operation refuses. */
+export const hoursFrom = (typed: string): number => (/^\d{1,3}$/.test(typed) ? Number(typed) : -1)
+
+/** A form that is sent twice creates one secret, and only the first answer shows it. */
+const secretShownBefore = ({ visit, app }: OwnApp): Response =>
+  sentBefore({ visit, message: shownOnce, href: consoleAppPath(app.slug, 'credentials'), name: 'See the credentials' })
+
+const shownOnce =
+  'This form was sent before, and nothing was done a second time. Only the first answer showed the secret. If you did not ' +
+  'copy it, revoke it and create another.'
+
+const show = async ({ visit, app }: OwnApp, refused: RefusedSecret | null): Promise<Response> => {
+  const secrets = await listLiveCredentials(visit.door.platform, app.clientIds)
+  const notice = noticeFor(visit, notices)
+  return page(<CredentialsPage visit={visit} app={app} secrets={secrets} notice={notice} refused={refused} />, {
+    refusal: refused?.error ?? null,
+  })
+}
+
+type CredentialsPageProps = OwnApp & {
+  readonly secrets: Readonly<Record<Environment, readonly CredentialRecord[]>>
+  readonly notice: string | null
+  readonly refused: RefusedSecret | null
+}
+
+const CredentialsPage = ({ visit, app, secrets, notice, refused }: CredentialsPageProps) => (
+  <OwnAppPage visit={visit} app={app} tab="credentials" title="Credentials" notice={notice}>
+    <Problem error={refused?.error ?? null} />
+    <p>
+      Your backend authenticates with a client ID and a client secret. A secret is shown once, when it is created. Only
+      its hash is stored. Keep secrets out of browsers, mobile apps and repositories.
+    </p>
+    {environments.map((environment) => (
+      <EnvironmentSecrets
+        key={environment}
+        visit={visit}
+        app={app}
+        environment={environment}
+        secrets={secrets[environment]}
+        refused={refused?.environment === environment ? refused : null}
+      />
+    ))}
+    <h2>Ended secrets</h2>
+    <p>
+      <a href={consoleAppPath(app.slug, 'credentials', 'ended')}>See the secrets that were revoked or have expired</a>
+    </p>
+  </OwnAppPage>
+)
+
+type EnvironmentSecretsProps = OwnApp & {
+  readonly environment: Environment
+  readonly secrets: readonly CredentialRecord[]
+  readonly refused: RefusedSecret | null
+}
+
+const EnvironmentSecrets = ({ visit, app, environment, secrets, refused }: EnvironmentSecretsProps) => (
+  <section aria-labelledby={`secrets-${environment}`}>
+    <h2 id={`secrets-${environment}`}>{environmentNames[environment]}</h2>
+    <p>
+      Client ID{' '}
+      <Copyable id={`client-${environment}`} value={app.clientIds[environment]} what={`the ${environment} client ID`} />
+    </p>
+    {secrets.length === 0 ? <p class="muted">{noSecret[environment]}</p> : null}
+    <div class="cards">
+      {secrets.map((secret) => (
+        <LiveSecret key={secret.id} visit={visit} app={app} secret={secret} />
+      ))}
+    </div>
+    {secrets.length >= maximumLiveSecrets ? (
+      <p class="muted">
+        Two secrets are active, which is the maximum. To create another, revoke one or wait until it expires.
+      </p>
+    ) : (
+      <div class="actions">
+        <CreateSecret visit={visit} app={app} environment={environment} refused={refused} />
+        {secrets.length === 0 ? null : (
+          <RotateSecret visit={visit} app={app} environment={environment} refused={refused} />
+        )}
+      </div>
+    )}
+  </section>
+)
+
+const noSecret = {
+  development: 'No active secret. Create one to make your first call.',
+  production: 'No active secret. Create one when you are ready for real users.',
+} as const satisfies Record<Environment, string>
+
+type NewSecretPageProps = OwnApp & {
+  readonly created: NewCredentialRecord
+  /** When the previous secret expires (epoch milliseconds); null without one. */
+  readonly oldEndsAt: number | null
+}
+
+/** The only page that shows a secret. */
+const NewSecretPage = ({ visit, app, created, oldEndsAt }: NewSecretPageProps) => (
+  <OwnAppPage visit={visit} app={app} tab="credentials" title="Your new secret">
+    <p>
+      <EnvironmentBadge environment={created.environment} /> <bdi>{created.label ?? ''}</bdi>
+    </p>
+    <p>
+      Client ID <Copyable id="client-id" value={created.clientId} what="the client ID" />
+    </p>
+    <Secret label="Client secret" value={created.clientSecret} />
+    {oldEndsAt === null ? null : (
+      <p>
+        The previous secret expires <Time at={oldEndsAt} />.
+      </p>
+    )}
+    <p>
+      <a href={consoleAppPath(app.slug, 'credentials')}>I have copied it: go back to the credentials</a>
+    </p>
+    <p>
+      <a href={`${consoleAppPath(app.slug, 'first-call')}?environment=${created.environment}`}>
+        Make the first call with it
+      </a>
+    </p>
+  </OwnAppPage>
+)

@@ -1,0 +1,170 @@
+import type { PlatformError } from '../../domain/errors.ts'
+import { isDelivered } from '../../domain/webhook-delivery.ts'
+import type { AttemptRecord } from '../../operations/webhooks/deliveries.ts'
+import type { EndpointDetail } from '../../operations/webhooks/endpoints.ts'
+import { webhookGraceHours } from '../../operations/webhooks/secrets.ts'
+import { Badge } from '../components/badges.tsx'
+import { Field, Form } from '../components/form.tsx'
+import { Table } from '../components/table.tsx'
+import { Time } from '../components/values.tsx'
+import { consoleAppPath, type OwnApp } from './own-app.tsx'
+
+/** A form that was refused, to be shown again with the reason. */
+export type RefusedChange = {
+  readonly form: 'rotate' | 'since'
+  readonly value: string
+  readonly error: PlatformError
+}
+
+type EndpointProps = OwnApp & { readonly endpoint: EndpointDetail }
+type EndpointFormProps = EndpointProps & { readonly refused: RefusedChange | null }
+
+export const TestForm = ({ visit, app, endpoint }: EndpointProps) => (
+  <Form action={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'ping')} visit={visit}>
+    <p class="muted" id="about-ping">
+      The ping is sent once, now. The answer appears below.
+    </p>
+    <button type="submit" aria-describedby="about-ping">
+      Send a ping
+    </button>
+  </Form>
+)
+
+export const ResendForms = ({ visit, app, endpoint, refused }: EndpointFormProps) => (
+  <>
+    <Form action={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'resend-failed')} visit={visit}>
+      <p class="muted" id="about-failed">
+        The events that failed ten times are sent again with the same IDs. Pings are not included.
+      </p>
+      <button type="submit" class="secondary" aria-describedby="about-failed">
+        Send all failed events again
+      </button>
+    </Form>
+    <Form action={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'resend-since')} visit={visit}>
+      <Field
+        label="Send again every event since"
+        name="since"
+        hint="A day such as 2026-08-01, or a day and a time such as 2026-08-01 14:30, in UTC. At most thirty days ago."
+        error={refused?.form === 'since' ? refused.error : null}
+        input={{ value: refused?.form === 'since' ? refused.value : '', required: true, autocomplete: 'off' }}
+      />
+      <button type="submit" class="secondary">
+        Send them again
+      </button>
+    </Form>
+  </>
+)
+
+export const RotateForm = ({ visit, app, endpoint, refused }: EndpointFormProps) => (
+  <Form action={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'rotate')} visit={visit}>
+    {endpoint.oldSecretEndsAt === null ? null : (
+      <p>
+        Deliveries are signed with the old secret as well until <Time at={endpoint.oldSecretEndsAt} />.
+      </p>
+    )}
+    <Field
+      label="Hours until the old secret expires"
+      name="graceHours"
+      hint={`0 to ${webhookGraceHours.maximum}. Until then each delivery is signed with both secrets.`}
+      error={refused?.form === 'rotate' ? refused.error : null}
+      input={{
+        type: 'number',
+        value: refused?.form === 'rotate' ? refused.value : String(webhookGraceHours.default),
+        min: 0,
+        max: webhookGraceHours.maximum,
+        required: true,
+      }}
+    />
+    <button type="submit" class="secondary">
+      Rotate the secret
+    </button>
+  </Form>
+)
+
+export const EndForms = ({ visit, app, endpoint }: EndpointProps) => (
+  <>
+    {endpoint.status === 'enabled' ? (
+      <Form action={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'disable')} visit={visit}>
+        <p class="muted" id="about-disable">
+          Nothing is sent to a disabled endpoint. Its events wait for up to thirty days.
+        </p>
+        <button type="submit" class="secondary" aria-describedby="about-disable">
+          Disable
+        </button>
+      </Form>
+    ) : (
+      <Form action={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'enable')} visit={visit}>
+        <p class="muted" id="about-enable">
+          The waiting events are sent, the oldest first.
+        </p>
+        <button type="submit" aria-describedby="about-enable">
+          Enable
+        </button>
+      </Form>
+    )}
+    <Form action={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'remove')} visit={visit}>
+      <p class="muted" id="about-remove">
+        Its secrets are deleted at once, and its waiting events are never sent.
+      </p>
+      <button type="submit" class="danger" aria-describedby="about-remove">
+        Remove
+      </button>
+    </Form>
+  </>
+)
+
+type AttemptTableProps = EndpointProps & { readonly attempts: readonly AttemptRecord[] }
+
+/** The latest deliveries to an endpoint, with their outcomes. */
+export const AttemptTable = ({ visit, app, endpoint, attempts }: AttemptTableProps) =>
+  attempts.length === 0 ? (
+    <p class="muted">Nothing was sent to it in the last thirty days.</p>
+  ) : (
+    <Table label="Attempts" columns={['Time', 'Event', 'Outcome', 'Duration', 'Answer', 'Action']}>
+      {attempts.map((attempt) => (
+        <AttemptRow key={attempt.id} visit={visit} app={app} endpoint={endpoint} attempt={attempt} />
+      ))}
+    </Table>
+  )
+
+const AttemptRow = ({ visit, app, endpoint, attempt }: EndpointProps & { readonly attempt: AttemptRecord }) => (
+  <tr>
+    <td>
+      <Time at={attempt.at} />
+    </td>
+    <td>
+      {attempt.kind}
+      <br />
+      <code class="small">{attempt.eventId}</code>
+    </td>
+    <td>
+      <AttemptOutcome attempt={attempt} />
+    </td>
+    <td>{attempt.durationMs} ms</td>
+    <td>{attempt.answer === '' ? '–' : <bdi class="small">{attempt.answer}</bdi>}</td>
+    <td>
+      <Form action={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'resend')} visit={visit} class="inline">
+        <input type="hidden" name="event" value={attempt.eventId} />
+        <button type="submit" class="secondary small" aria-label={`Send again: ${attempt.eventId}`}>
+          Send again
+        </button>
+      </Form>
+    </td>
+  </tr>
+)
+
+const errorWords = {
+  no_secret: 'Not sent: there is no secret to sign with. Rotate it.',
+  address_refused: 'The host has an address that is not allowed',
+  not_resolved: 'The host has no address',
+  not_connected: 'No connection',
+  certificate_refused: 'The certificate is not valid for the host',
+  timed_out: 'No answer within 15 seconds',
+} as const satisfies Record<NonNullable<AttemptRecord['error']>, string>
+
+const AttemptOutcome = ({ attempt: { status, error } }: { readonly attempt: AttemptRecord }) =>
+  isDelivered(status) ? (
+    <Badge tone="good">Delivered ({status})</Badge>
+  ) : (
+    <Badge tone="bad">{error === null ? `Answered ${status ?? 'nothing'}` : errorWords[error]}</Badge>
+  )

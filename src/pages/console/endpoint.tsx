@@ -1,0 +1,212 @@
+import { Elysia } from 'elysia'
+import type { Door } from '../../http/door.ts'
+import { type AttemptRecord, listAttempts, pingEndpoint } from '../../operations/webhooks/deliveries.ts'
+import {
+  type EndpointDetail,
+  ownsEndpoint,
+  readEndpoint,
+  removeEndpoint,
+  setEndpointStatus,
+} from '../../operations/webhooks/endpoints.ts'
+import { type ResendChoice, resendEvents } from '../../operations/webhooks/resend-events.ts'
+import { rotateWebhookSecret } from '../../operations/webhooks/secrets.ts'
+import { EnvironmentBadge } from '../components/badges.tsx'
+import { Problem } from '../components/form.tsx'
+import { Older } from '../components/table.tsx'
+import { Time } from '../components/values.tsx'
+import { answerForm, asUser, emptyForm, formOf, receiveFromUser, text } from '../form.ts'
+import { page, seeOther } from '../page.ts'
+import { listPart, noticeFor, olderPath } from '../query.ts'
+import type { Visit } from '../visit.ts'
+import { readMoment } from '../words.ts'
+import { hoursFrom } from './credentials.tsx'
+import { AttemptTable, EndForms, type RefusedChange, ResendForms, RotateForm, TestForm } from './endpoint-parts.tsx'
+import { takeOutgoingShare } from './new-endpoint.tsx'
+import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp, sentBefore } from './own-app.tsx'
+import { EndpointSecretPage, EndpointStatus } from './webhooks.tsx'
+
+/** The name in its cursors. */
+const list = 'webhook-attempts'
+
+const notices = {
+  taken: 'The endpoint accepted the ping.',
+  resent: 'The events are being sent again, with the same IDs.',
+  'none-resent': 'There was nothing to send again.',
+  enabled: 'The endpoint is enabled, and waiting events are being sent to it.',
+  disabled: 'The endpoint is disabled. Nothing is sent to it.',
+} as const
+
+const problems = { 'not-taken': 'The endpoint did not accept the ping. The first attempt below shows why.' } as const
+
+const resendForm = formOf({ event: text })
+const resendSinceForm = formOf({ since: text })
+const rotateForm = formOf({ graceHours: text })
+
+type At = { readonly slug: string; readonly id: string }
+const pathOf = ({ slug, id }: At): string => consoleAppPath(slug, 'webhooks', id)
+
+/** One endpoint. Only the form that rotates the secret acts once; sending another form again just repeats it. */
+export const endpointRoutes = (door: Door) =>
+  new Elysia()
+    .get(
+      '/console/:slug/webhooks/:id',
+      async ({ request, params }) => await show(await requireOwnApp(door, request, params.slug), params, null),
+    )
+    .post('/console/:slug/webhooks/:id/ping', async ({ request, params }) => {
+      const { visit } = await receiveFromUser(door, request, emptyForm)
+      const { platform, trace, actor } = asOwner(visit, params)
+      takeOutgoingShare(visit)
+      const { delivered } = await pingEndpoint(platform, trace, actor, params.id)
+      return seeOther(`${pathOf(params)}?done=${delivered ? 'taken' : 'not-taken'}`)
+    })
+    .post(
+      '/console/:slug/webhooks/:id/enable',
+      async ({ request, params }) => await setStatus(door, request, params, 'enabled'),
+    )
+    .post(
+      '/console/:slug/webhooks/:id/disable',
+      async ({ request, params }) => await setStatus(door, request, params, 'disabled'),
+    )
+    .post('/console/:slug/webhooks/:id/resend', async ({ request, params }) => {
+      const { visit, fields } = await receiveFromUser(door, request, resendForm)
+      return await resend(visit, params, { kind: 'one', eventId: fields.event })
+    })
+    .post('/console/:slug/webhooks/:id/resend-failed', async ({ request, params }) => {
+      const { visit } = await receiveFromUser(door, request, emptyForm)
+      return await resend(visit, params, { kind: 'failed' })
+    })
+    .post('/console/:slug/webhooks/:id/resend-since', async ({ request, params }) => {
+      const { visit, fields } = await receiveFromUser(door, request, resendSinceForm)
+      const { since } = fields
+      return await resend(visit, params, { kind: 'since', at: readMoment(since.trim()) ?? 0 }, since)
+    })
+    .post('/console/:slug/webhooks/:id/rotate', async ({ request, params }) => await rotate(door, request, params))
+    .post('/console/:slug/webhooks/:id/remove', async ({ request, params }) => {
+      const { visit } = await receiveFromUser(door, request, emptyForm)
+      const { platform, trace, actor } = asOwner(visit, params)
+      await removeEndpoint(platform, trace, actor, params.id)
+      return seeOther(`${consoleAppPath(params.slug, 'webhooks')}?done=removed`)
+    })
+
+const asOwner = (visit: Visit, { slug, id }: At) => asUser(visit, ownsEndpoint(visit.userId, slug, id))
+
+const setStatus = async (door: Door, request: Request, at: At, status: 'enabled' | 'disabled'): Promise<Response> => {
+  const { visit } = await receiveFromUser(door, request, emptyForm)
+  const { platform, trace, actor } = asOwner(visit, at)
+  await setEndpointStatus(platform, trace, actor, { id: at.id, status })
+  return seeOther(`${pathOf(at)}?done=${status}`)
+}
+
+/** `typed` is shown again when the time is refused. */
+const resend = async (visit: Visit, at: At, choice: ResendChoice, typed = ''): Promise<Response> => {
+  const { platform, trace, actor } = asOwner(visit, at)
+  return await answerForm(resendEvents(platform, trace, actor, { id: at.id, choice }), {
+    done: ({ resent }) => seeOther(`${pathOf(at)}?done=${resent > 0 ? 'resent' : 'none-resent'}`),
+    refused: async (error) => await show(await ownAppOf(visit, at.slug), at, { form: 'since', value: typed, error }),
+  })
+}
+
+const rotate = async (door: Door, request: Request, at: At): Promise<Response> => {
+  const { visit, fields, ticket } = await receiveFromUser(door, request, rotateForm)
+  const { graceHours } = fields
+  const own = await ownAppOf(visit, at.slug)
+  const { platform, trace, actor } = asUser(visit, ownsEndpoint(visit.userId, at.slug, at.id), ticket)
+  const input = { id: at.id, graceHours: hoursFrom(graceHours) }
+  return await answerForm(rotateWebhookSecret(platform, trace, actor, input), {
+    done: (created) => page(<EndpointSecretPage {...own} created={created} />),
+    refused: async (error) => await show(own, at, { form: 'rotate', value: graceHours, error }),
+    sentBefore: () => sentBefore({ visit, message: shownOnce, href: pathOf(at), name: 'See the endpoint' }),
+  })
+}
+
+const shownOnce =
+  'This form was sent before, and nothing was done a second time. Only the first answer showed the secret. If you did not ' +
+  'copy it, rotate it again.'
+
+const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | null): Promise<Response> => {
+  const { platform } = visit.door
+  const endpoint = await readEndpoint(platform, app.id, at.id)
+  const { data, nextCursor } = await listAttempts(platform, at.id, listPart(visit, list))
+  return page(
+    <EndpointPage
+      visit={visit}
+      app={app}
+      endpoint={endpoint}
+      attempts={data}
+      older={olderPath(pathOf(at), list, nextCursor)}
+      notice={noticeFor(visit, notices)}
+      problem={noticeFor(visit, problems)}
+      refused={refused}
+    />,
+    { refusal: refused?.error ?? null },
+  )
+}
+
+type EndpointPageProps = OwnApp & {
+  readonly endpoint: EndpointDetail
+  readonly attempts: readonly AttemptRecord[]
+  readonly older: string | null
+  readonly notice: string | null
+  /** A sentence about a form that was carried out but failed. */
+  readonly problem: string | null
+  readonly refused: RefusedChange | null
+}
+
+const EndpointPage = (props: EndpointPageProps) => {
+  const { visit, app, endpoint, attempts, older, notice, problem, refused } = props
+  return (
+    <OwnAppPage visit={visit} app={app} tab="webhooks" title="Webhook endpoint" notice={notice}>
+      <Problem error={refused?.error ?? null} />
+      {problem === null ? null : (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <Facts endpoint={endpoint} />
+      <h2>Test it</h2>
+      <TestForm visit={visit} app={app} endpoint={endpoint} />
+      <h2>Attempts</h2>
+      <AttemptTable visit={visit} app={app} endpoint={endpoint} attempts={attempts} />
+      <Older href={older} name="Older attempts" />
+      <h2>Send again</h2>
+      <ResendForms visit={visit} app={app} endpoint={endpoint} refused={refused} />
+      <h2>Secret</h2>
+      <RotateForm visit={visit} app={app} endpoint={endpoint} refused={refused} />
+      <h2>{endpoint.status === 'enabled' ? 'Disable or remove it' : 'Enable or remove it'}</h2>
+      <EndForms visit={visit} app={app} endpoint={endpoint} />
+    </OwnAppPage>
+  )
+}
+
+const Facts = ({ endpoint }: { readonly endpoint: EndpointDetail }) => (
+  <dl>
+    <dt>URL</dt>
+    <dd>
+      <code>{endpoint.url}</code> <EnvironmentBadge environment={endpoint.environment} />
+    </dd>
+    <dt>Status</dt>
+    <dd>
+      <EndpointStatus reason={endpoint.reason} failingSince={endpoint.failingSince} />{' '}
+      {endpoint.failingSince === null ? null : (
+        <>
+          since <Time at={endpoint.failingSince} />
+        </>
+      )}
+    </dd>
+    <dt>Events</dt>
+    <dd>{endpoint.kinds.join(', ')}</dd>
+    <dt>Last thirty days</dt>
+    <dd>
+      {endpoint.deliveries.delivered} delivered, {endpoint.deliveries.pending} waiting, {endpoint.deliveries.failed}{' '}
+      failed
+    </dd>
+    <dt>ID</dt>
+    <dd>
+      <code>{endpoint.id}</code>
+    </dd>
+    <dt>Added</dt>
+    <dd>
+      <Time at={endpoint.createdAt} />
+    </dd>
+  </dl>
+)

@@ -1,0 +1,106 @@
+import { Type } from '@sinclair/typebox'
+import type { ComponentChildren } from 'preact'
+import type { Door } from '../../http/door.ts'
+import { ownedApp, type OwnedApp } from '../../operations/apps/app-record.ts'
+import { Layout, Tabs } from '../layout.tsx'
+import { page } from '../page.ts'
+import { requireVisit, type Visit } from '../visit.ts'
+
+/** The list of a developer's own apps. */
+export const consolePath = '/console'
+/** The form that registers an app. No app has this slug. */
+export const newAppPath = '/console/new'
+
+/** A page of an app. A version can contain `+`, so every part is escaped. */
+export const consoleAppPath = (slug: string, ...rest: readonly string[]): string =>
+  [consolePath, ...[slug, ...rest].map(encodeURIComponent)].join('/')
+
+/** The environment that a form is about. */
+export const environmentField = Type.Union([Type.Literal('development'), Type.Literal('production')])
+
+/** A signed-in developer and one of their apps. */
+export type OwnApp = { readonly visit: Visit; readonly app: OwnedApp }
+
+/** The app with this slug, if the signed-in person owns it. @throws route_not_found for any other app */
+export const ownAppOf = async (visit: Visit, slug: string): Promise<OwnApp> => ({
+  visit,
+  app: await ownedApp(visit.door.platform, visit.userId, slug),
+})
+
+/** The same for a page. @throws login_required, route_not_found */
+export const requireOwnApp = async (door: Door, request: Request, slug: string): Promise<OwnApp> =>
+  await ownAppOf(await requireVisit(door, request), slug)
+
+/** The pages of an app, in the order of its tabs. The part after the slug, and the name. */
+const tabs = [
+  ['', 'Overview'],
+  ['first-call', 'First call'],
+  ['credentials', 'Credentials'],
+  ['redirect-uris', 'Redirect URIs'],
+  ['scopes', 'Scopes'],
+  ['versions', 'Versions'],
+  ['installs', 'Installs'],
+  ['webhooks', 'Webhooks'],
+  ['trail', 'Audit log'],
+] as const
+type AppTab = (typeof tabs)[number][0]
+
+const tabPath = (slug: string, tab: AppTab): string => (tab === '' ? consoleAppPath(slug) : consoleAppPath(slug, tab))
+
+type OwnAppPageProps = OwnApp & {
+  readonly tab: AppTab
+  readonly title: string
+  readonly notice?: string | null
+  readonly children: ComponentChildren
+}
+
+/** The frame of every page of one app. */
+export const OwnAppPage = ({ visit, app, tab, title, notice = null, children }: OwnAppPageProps) => (
+  <Layout
+    title={title}
+    belongsTo={app.name}
+    visit={visit}
+    section="console"
+    notice={notice}
+    above={<AppNavigation app={app} tab={tab} />}
+  >
+    <div class="console">
+      {app.status === 'suspended' ? (
+        <p class="problem">
+          An operator has suspended this app. Its secrets and tokens do not work, and nothing can be added to it until
+          an operator activates it again. You can still view everything, revoke secrets and remove redirect URIs.
+        </p>
+      ) : null}
+      {children}
+    </div>
+  </Layout>
+)
+
+const AppNavigation = ({ app, tab }: { readonly app: OwnedApp; readonly tab: AppTab }) => (
+  <div class="app-head">
+    <p class="crumbs">
+      <a href={consolePath}>Your apps</a> <span aria-hidden="true">/</span> <bdi class="clipped">{app.name}</bdi>
+    </p>
+    <Tabs
+      label="App"
+      links={tabs.map(([key, name]) => ({ path: tabPath(app.slug, key), name }))}
+      current={tabPath(app.slug, tab)}
+    />
+  </div>
+)
+
+type SentBefore = { readonly visit: Visit; readonly message: string; readonly href: string; readonly name: string }
+
+/** The answer to a form that was sent before: nothing was done again, and the link leads to the result. */
+export const sentBefore = ({ visit, message, href, name }: SentBefore): Response =>
+  page(
+    <Layout title="Already done" visit={visit} section="console" width="narrow">
+      <p>{message}</p>
+      <p>
+        <a href={href}>{name}</a>
+      </p>
+    </Layout>,
+    { status: 409 },
+  )
+
+export const nothingDoneAgain = 'This form was sent before, and nothing was done a second time.'

@@ -1,0 +1,166 @@
+import { Elysia } from 'elysia'
+import { type Environment, environments } from '../../domain/app.ts'
+import type { PlatformError } from '../../domain/errors.ts'
+import { maximumRedirectUris } from '../../domain/registered-url.ts'
+import type { Door } from '../../http/door.ts'
+import { ownsApp } from '../../operations/acting-as.ts'
+import { ownsActiveApp } from '../../operations/apps/app-record.ts'
+import {
+  addRedirectUri,
+  listRedirectUris,
+  type RedirectUris,
+  removeRedirectUri,
+} from '../../operations/redirect-uris.ts'
+import { environmentNames } from '../components/badges.tsx'
+import { Field, Form, Problem } from '../components/form.tsx'
+import { answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
+import { page, seeOther } from '../page.ts'
+import { noticeFor } from '../query.ts'
+import {
+  consoleAppPath,
+  environmentField,
+  nothingDoneAgain,
+  type OwnApp,
+  ownAppOf,
+  OwnAppPage,
+  requireOwnApp,
+  sentBefore,
+} from './own-app.tsx'
+
+const notices = {
+  'uri-added': 'The redirect URI is registered and works from now on.',
+  'uri-removed': 'The redirect URI is removed and is refused from now on.',
+} as const
+
+const uriForm = formOf({ environment: environmentField, uri: text })
+
+/** The addresses that users return to. In a suspended app URIs can be removed, but not added. */
+export const redirectUriRoutes = (door: Door) =>
+  new Elysia()
+    .get(
+      '/console/:slug/redirect-uris',
+      async ({ request, params: { slug } }) => await show(await requireOwnApp(door, request, slug), null),
+    )
+    .post('/console/:slug/redirect-uris', async ({ request, params: { slug } }) => await add(door, request, slug))
+    .post('/console/:slug/redirect-uris/remove', async ({ request, params: { slug } }) => {
+      const { visit, fields } = await receiveFromUser(door, request, uriForm)
+      const { environment, uri } = fields
+      const { platform, trace, actor } = asUser(visit, ownsApp(visit.userId, slug))
+      await removeRedirectUri(platform, trace, actor, { slug, environment, uri })
+      return seeOther(`${consoleAppPath(slug, 'redirect-uris')}?done=uri-removed`)
+    })
+
+const add = async (door: Door, request: Request, slug: string): Promise<Response> => {
+  const { visit, fields, ticket } = await receiveFromUser(door, request, uriForm)
+  const { environment, uri } = fields
+  const { platform, trace, actor } = asUser(visit, ownsActiveApp(visit.userId, slug), ticket)
+  const path = consoleAppPath(slug, 'redirect-uris')
+  // Copied text often has a space before or after it. No redirect URI has one.
+  return await answerForm(addRedirectUri(platform, trace, actor, { slug, environment, uri: uri.trim() }), {
+    done: () => seeOther(`${path}?done=uri-added`),
+    refused: async (error) => await show(await ownAppOf(visit, slug), { environment, uri, error }),
+    sentBefore: () => sentBefore({ visit, message: nothingDoneAgain, href: path, name: 'See the redirect URIs' }),
+  })
+}
+
+/** A URI that was refused, to be shown again with the reason. */
+type RefusedUri = { readonly environment: Environment; readonly uri: string; readonly error: PlatformError }
+
+const show = async ({ visit, app }: OwnApp, refused: RefusedUri | null): Promise<Response> => {
+  const { redirectUris } = await listRedirectUris(visit.door.platform, app.slug)
+  const notice = noticeFor(visit, notices)
+  return page(
+    <RedirectUrisPage visit={visit} app={app} redirectUris={redirectUris} notice={notice} refused={refused} />,
+    { refusal: refused?.error ?? null },
+  )
+}
+
+type RedirectUrisPageProps = OwnApp &
+  RedirectUris & { readonly notice: string | null; readonly refused: RefusedUri | null }
+
+const RedirectUrisPage = ({ visit, app, redirectUris, notice, refused }: RedirectUrisPageProps) => (
+  <OwnAppPage visit={visit} app={app} tab="redirect-uris" title="Redirect URIs" notice={notice}>
+    <Problem error={refused?.error ?? null} />
+    <p>
+      After their decision users return to a registered redirect URI, and to no other address. Development and
+      production have separate URIs. The URI that an app sends must be identical, byte for byte.
+    </p>
+    {environments.map((environment) => (
+      <section aria-labelledby={`uris-${environment}`} key={environment}>
+        <h2 id={`uris-${environment}`}>{environmentNames[environment]}</h2>
+        <UriList visit={visit} app={app} environment={environment} uris={redirectUris[environment]} />
+        <AddUri
+          visit={visit}
+          app={app}
+          environment={environment}
+          refused={refused?.environment === environment ? refused : null}
+        />
+      </section>
+    ))}
+    <Rules />
+  </OwnAppPage>
+)
+
+type UriListProps = OwnApp & { readonly environment: Environment; readonly uris: readonly string[] }
+
+const UriList = ({ visit, app, environment, uris }: UriListProps) =>
+  uris.length === 0 ? (
+    <p class="muted">None yet. Users cannot return to this app, so they cannot give it access here.</p>
+  ) : (
+    <ul class="rows">
+      {uris.map((uri) => (
+        <li key={uri}>
+          <code>{uri}</code>
+          <Form action={consoleAppPath(app.slug, 'redirect-uris', 'remove')} visit={visit} class="inline">
+            <input type="hidden" name="environment" value={environment} />
+            <input type="hidden" name="uri" value={uri} />
+            <button type="submit" class="danger small" aria-label={`Remove ${uri}`}>
+              Remove
+            </button>
+          </Form>
+        </li>
+      ))}
+    </ul>
+  )
+
+type AddUriProps = OwnApp & { readonly environment: Environment; readonly refused: RefusedUri | null }
+
+const AddUri = ({ visit, app, environment, refused }: AddUriProps) => (
+  <Form action={consoleAppPath(app.slug, 'redirect-uris')} visit={visit}>
+    <input type="hidden" name="environment" value={environment} />
+    <Field
+      id={`uri-${environment}`}
+      label={`New redirect URI for ${environment}`}
+      name="uri"
+      error={refused?.error ?? null}
+      input={{
+        value: refused?.uri ?? '',
+        placeholder: 'https://app.example/callback',
+        required: true,
+        spellcheck: false,
+      }}
+    />
+    <button type="submit" class="secondary">
+      Register
+    </button>
+  </Form>
+)
+
+const Rules = () => (
+  <section aria-labelledby="uri-rules">
+    <h2 id="uri-rules">Rules for redirect URIs</h2>
+    <ul>
+      <li>HTTPS, in development too, so that the code cannot be read in transit.</li>
+      <li>No fragment (#), no wildcard (*), and no user name or password before the host.</li>
+      <li>
+        Written as browsers write it: the host in lower case, no default port, no <code>..</code> in the path.
+      </li>
+      <li>No code, state, iss or error in the query, because the answer adds them.</li>
+      <li>{`Not registered for another app, and at most ${maximumRedirectUris} in each environment.`}</li>
+    </ul>
+    <p class="muted">
+      When you remove a URI, sign-ins that are in progress with it fail, and codes that were sent to it are invalid.
+      Tokens that were issued before keep working.
+    </p>
+  </section>
+)

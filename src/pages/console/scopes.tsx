@@ -1,0 +1,115 @@
+import { Elysia } from 'elysia'
+import type { PlatformError } from '../../domain/errors.ts'
+import { scopeCatalogue, type ScopeName } from '../../domain/scope.ts'
+import type { Door } from '../../http/door.ts'
+import { ownsActiveApp } from '../../operations/apps/app-record.ts'
+import { changeAppScopes } from '../../operations/apps/change-app.ts'
+import { Badge, type Tone } from '../components/badges.tsx'
+import { Choice, ChoiceSet, Form, Problem } from '../components/form.tsx'
+import { answerForm, asUser, formOf, receiveFromUser, texts } from '../form.ts'
+import { page, seeOther } from '../page.ts'
+import { noticeFor } from '../query.ts'
+import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
+
+const notices = { scopes: 'The scopes are saved.' } as const
+
+const scopesForm = formOf({ scopes: texts })
+
+/** The scopes that an app may ask for. */
+export const appScopeRoutes = (door: Door) =>
+  new Elysia()
+    .get('/console/:slug/scopes', async ({ request, params: { slug } }) => {
+      const own = await requireOwnApp(door, request, slug)
+      return show(own, own.app.scopes, null)
+    })
+    .post('/console/:slug/scopes', async ({ request, params: { slug } }) => {
+      const { visit, fields } = await receiveFromUser(door, request, scopesForm)
+      const { platform, trace, actor } = asUser(visit, ownsActiveApp(visit.userId, slug))
+      return await answerForm(changeAppScopes(platform, trace, actor, { slug, scopes: fields.scopes.join(' ') }), {
+        done: () => seeOther(`${consoleAppPath(slug, 'scopes')}?done=scopes`),
+        refused: async (error) => show(await ownAppOf(visit, slug), fields.scopes, error),
+      })
+    })
+
+const show = ({ visit, app }: OwnApp, chosen: readonly string[], error: PlatformError | null): Response =>
+  page(<ScopesPage visit={visit} app={app} chosen={chosen} notice={noticeFor(visit, notices)} error={error} />, {
+    refusal: error,
+  })
+
+type ScopeChoiceProps = { readonly chosen: readonly string[]; readonly error: PlatformError | null }
+type ScopesPageProps = OwnApp & ScopeChoiceProps & { readonly notice: string | null }
+
+const ScopesPage = ({ visit, app, chosen, notice, error }: ScopesPageProps) => (
+  <OwnAppPage visit={visit} app={app} tab="scopes" title="Scopes" notice={notice}>
+    <Problem error={error} />
+    <Form action={consoleAppPath(app.slug, 'scopes')} visit={visit}>
+      <ScopeChoice chosen={chosen} error={error} />
+      <button type="submit">Save the scopes</button>
+    </Form>
+    {/* A test checks that these sentences are true. */}
+    <h2>What a change does</h2>
+    <dl>
+      <dt>When you add a scope</dt>
+      <dd>
+        Your app may ask for it from now on. No user has granted it yet: each user is asked again, with the new scope
+        marked.
+      </dd>
+      <dt>When you withdraw a scope</dt>
+      <dd>
+        App tokens, consent requests and new versions can no longer ask for it. What was granted before stays: an app
+        token keeps the scope until it expires, at most an hour later. A user’s access keeps it, also when it is
+        refreshed, until the user or your app revokes it, or it expires unused.
+      </dd>
+      <dt>Versions</dt>
+      <dd>Each version keeps the scopes that it was uploaded with.</dd>
+    </dl>
+  </OwnAppPage>
+)
+
+type Entry = readonly [name: string, entry: (typeof scopeCatalogue)[ScopeName]]
+const entries: readonly Entry[] = Object.entries(scopeCatalogue)
+const isOpen = ([, { availability }]: Entry): boolean => availability !== 'planned' && availability !== 'restricted'
+
+/** Every scope: those that an app can register, then those that are not available yet. */
+export const ScopeChoice = ({ chosen, error }: ScopeChoiceProps) => (
+  <ChoiceSet legend="Scopes it may ask for" name="scopes" error={error}>
+    {entries.filter(isOpen).map(([name, { availability, words, callers }]) => (
+      <Choice
+        key={name}
+        type="checkbox"
+        name="scopes"
+        value={name}
+        checked={chosen.includes(name)}
+        about={`${words}. ${callersSentence(callers)}`}
+      >
+        <code>{name}</code> <Availability of={availability} />
+      </Choice>
+    ))}
+    <p class="muted">Not available yet:</p>
+    <ul>
+      {entries
+        .filter((entry) => !isOpen(entry))
+        .map(([name, { availability, words }]) => (
+          <li key={name}>
+            <code>{name}</code> <Availability of={availability} /> <span class="muted">{words}.</span>
+          </li>
+        ))}
+    </ul>
+  </ChoiceSet>
+)
+
+const callersSentence = (callers: readonly string[]): string =>
+  callers.includes('app') ? 'For your app itself, and for users who consent.' : 'For users who consent.'
+
+const availabilityWords = {
+  available: ['good', 'Available'],
+  preview: ['plain', 'Preview'],
+  issuable: ['plain', 'No endpoint uses it yet'],
+  planned: ['plain', 'Planned'],
+  restricted: ['plain', 'Restricted'],
+} as const satisfies Record<(typeof scopeCatalogue)[ScopeName]['availability'], readonly [Tone, string]>
+
+const Availability = ({ of }: { readonly of: keyof typeof availabilityWords }) => {
+  const [tone, words] = availabilityWords[of]
+  return <Badge tone={tone}>{words}</Badge>
+}

@@ -1,0 +1,260 @@
+import { Elysia } from 'elysia'
+import type { PlatformError } from '../../domain/errors.ts'
+import { visibleJson } from '../../domain/text.ts'
+import type { VersionStatus } from '../../domain/version.ts'
+import type { Door } from '../../http/door.ts'
+import { ownsActiveApp } from '../../operations/apps/app-record.ts'
+import { listVersionSummaries } from '../../operations/versions/lists.ts'
+import { moveVersion } from '../../operations/versions/move-version.ts'
+import { findVersion, type VersionRecord } from '../../operations/versions/version-record.ts'
+import { Badge, VersionStatusBadge } from '../components/badges.tsx'
+import { Form, Problem } from '../components/form.tsx'
+import { Copyable, Time } from '../components/values.tsx'
+import { answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
+import { page, seeOther } from '../page.ts'
+import { noticeFor } from '../query.ts'
+import { artifactDownload, readSeen, seenField } from '../version.ts'
+import {
+  consoleAppPath,
+  nothingDoneAgain,
+  type OwnApp,
+  ownAppOf,
+  OwnAppPage,
+  requireOwnApp,
+  sentBefore,
+} from './own-app.tsx'
+
+const notices = {
+  submitted: 'The version is submitted. An operator reviews it next.',
+  withdrawn: 'The version is withdrawn and is a draft again.',
+} as const
+
+/** The state of the version when the developer decided. */
+const moveForm = formOf({ seen: text })
+
+/** One version: its content, its artifact, and the forms that submit or withdraw it. */
+export const appVersionRoutes = (door: Door) =>
+  new Elysia()
+    .get('/console/:slug/versions/:version', async ({ request, params: { slug, version } }) => {
+      const own = await requireOwnApp(door, request, slug)
+      return await show(own, version, null)
+    })
+    .get('/console/:slug/versions/:version/artifact', async ({ request, params: { slug, version } }) => {
+      const { visit, app } = await requireOwnApp(door, request, slug)
+      return await artifactDownload(door, visit.call, await findVersion(door.platform, app, version))
+    })
+    .post(
+      '/console/:slug/versions/:version/submit',
+      async ({ request, params }) => await move(door, request, params, 'submit'),
+    )
+    .post(
+      '/console/:slug/versions/:version/withdraw',
+      async ({ request, params }) => await move(door, request, params, 'withdraw'),
+    )
+
+type Named = { readonly slug: string; readonly version: string }
+
+const move = async (
+  door: Door,
+  request: Request,
+  { slug, version }: Named,
+  step: 'submit' | 'withdraw',
+): Promise<Response> => {
+  const { visit, fields, ticket } = await receiveFromUser(door, request, moveForm)
+  const { platform, trace, actor } = asUser(visit, ownsActiveApp(visit.userId, slug), ticket)
+  const input = { slug, version, step, rejection: null, seen: readSeen(fields.seen) }
+  const path = consoleAppPath(slug, 'versions', version)
+  return await answerForm(moveVersion(platform, trace, actor, input), {
+    done: () => seeOther(`${path}?done=${step === 'submit' ? 'submitted' : 'withdrawn'}`),
+    refused: async (error) => await show(await ownAppOf(visit, slug), version, error),
+    sentBefore: () =>
+      sentBefore({ visit, message: nothingDoneAgain, href: path, name: 'See the current state of the version' }),
+  })
+}
+
+const show = async ({ visit, app }: OwnApp, name: string, error: PlatformError | null): Promise<Response> => {
+  const { platform } = visit.door
+  const version = await findVersion(platform, app, name)
+  const [live = null] = (await listVersionSummaries(platform, app.id, 'active', { limit: 1, cursor: null })).data
+  const notice = noticeFor(visit, notices)
+  return page(
+    <VersionPage visit={visit} app={app} version={version} liveId={live?.id ?? null} notice={notice} error={error} />,
+    { refusal: error },
+  )
+}
+
+type VersionPageProps = OwnApp & {
+  readonly version: VersionRecord
+  /** The live version, which a decision is bound to; null without one. */
+  readonly liveId: string | null
+  readonly notice: string | null
+  readonly error: PlatformError | null
+}
+
+const VersionPage = ({ visit, app, version, liveId, notice, error }: VersionPageProps) => (
+  <OwnAppPage visit={visit} app={app} tab="versions" title={`Version ${version.version}`} notice={notice}>
+    <Problem error={error} />
+    <p>
+      <VersionStatusBadge status={version.status} />{' '}
+      {version.current.development ? <Badge>Development head</Badge> : null}
+    </p>
+    <p>{meanings[version.status]}</p>
+    <Rejection rejection={version.rejection} />
+    <MoveForm visit={visit} app={app} version={version} liveId={liveId} />
+    <h2>Details</h2>
+    <Facts version={version} />
+    <h2>Notes</h2>
+    {version.notes === null || version.notes === '' ? (
+      <p class="muted">None.</p>
+    ) : (
+      <p class="as-written" dir="auto">
+        {version.notes}
+      </p>
+    )}
+    <h2>Artifact</h2>
+    <Artifact artifact={version.artifact} href={consoleAppPath(app.slug, 'versions', version.version, 'artifact')} />
+    <h2>Manifest</h2>
+    <Manifest manifest={version.manifest} />
+    <p>
+      <a href={consoleAppPath(app.slug, 'versions')}>All versions</a>
+    </p>
+  </OwnAppPage>
+)
+
+/** What each status means for the developer. */
+const meanings = {
+  draft: 'Only you see it. Upload it again to replace it, or submit it for review.',
+  submitted: 'An operator is reviewing it. Its content cannot change now.',
+  approved: 'It passed the review. It goes live when an operator makes it live.',
+  active: 'This is what users get.',
+  superseded: 'It was live before. A production rollback can make it live again.',
+  rejected: 'It cannot change any more. Upload a corrected version under a new version number.',
+} as const satisfies Record<VersionStatus, string>
+
+/** Why an operator rejected the version; nothing for any other version. */
+const Rejection = ({ rejection }: Pick<VersionRecord, 'rejection'>) =>
+  rejection === null ? null : (
+    <section class="problem" aria-labelledby="rejection">
+      <h2 id="rejection">Why it was rejected</h2>
+      <p class="as-written" dir="auto">
+        {rejection.message}
+      </p>
+      {rejection.items.length === 0 ? null : (
+        <ul>
+          {rejection.items.map(({ path, message }) => (
+            <li key={`${path} ${message}`}>
+              {path === '' ? null : (
+                <code>
+                  <bdi>{path}</bdi>
+                </code>
+              )}{' '}
+              <span class="as-written" dir="auto">
+                {message}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+
+type MoveFormProps = Pick<VersionPageProps, 'app' | 'liveId' | 'version' | 'visit'>
+
+/** The next step that the developer can take; the form sends back the state that the page shows. */
+const MoveForm = ({ visit, app, version, liveId }: MoveFormProps) => {
+  if (version.status !== 'draft' && version.status !== 'submitted') return null
+  const { step, button, hint } = moves[version.status]
+  return (
+    <Form action={consoleAppPath(app.slug, 'versions', version.version, step)} visit={visit}>
+      <input type="hidden" name="seen" value={seenField({ ...version, liveId })} />
+      <button type="submit" class={step === 'submit' ? undefined : 'secondary'} aria-describedby="step-hint">
+        {button}
+      </button>
+      <small id="step-hint">{hint}</small>
+    </Form>
+  )
+}
+
+const moves = {
+  draft: {
+    step: 'submit',
+    button: 'Submit for review',
+    hint: 'Its content cannot change after that, unless you withdraw it. An operator reviews it before it can go live.',
+  },
+  submitted: {
+    step: 'withdraw',
+    button: 'Withdraw from review',
+    hint: 'It becomes a draft again, which you can replace and submit again. It loses its place in the queue.',
+  },
+} as const
+
+const Facts = ({ version }: { readonly version: VersionRecord }) => (
+  <dl>
+    <dt>Number</dt>
+    <dd>{version.number}</dd>
+    <dt>Revision</dt>
+    <dd>{version.revision}</dd>
+    <dt>Scopes</dt>
+    <dd>{version.scopes.length === 0 ? 'None' : <code>{version.scopes.join(' ')}</code>}</dd>
+    <Moment name="Created" at={version.createdAt} />
+    <Moment name="Last changed" at={version.updatedAt} />
+    <Moment name="Submitted" at={version.submittedAt} />
+    <Moment name="Reviewed" at={version.reviewedAt} />
+    <Moment name="Last went live" at={version.activatedAt} />
+    <dt>ID</dt>
+    <dd>
+      <code>{version.id}</code>
+    </dd>
+  </dl>
+)
+
+const Moment = ({ name, at }: { readonly name: string; readonly at: number | null }) =>
+  at === null ? null : (
+    <>
+      <dt>{name}</dt>
+      <dd>
+        <Time at={at} />
+      </dd>
+    </>
+  )
+
+type ArtifactProps = Pick<VersionRecord, 'artifact'> & { readonly href: string }
+
+/** The uploaded file, with its hash to compare a copy. */
+const Artifact = ({ artifact, href }: ArtifactProps) =>
+  artifact === null ? (
+    <p class="muted">No file was uploaded with this version.</p>
+  ) : (
+    <dl>
+      <dt>File</dt>
+      <dd>
+        <a href={href}>
+          <bdi>{artifact.filename}</bdi>
+        </a>
+      </dd>
+      <dt>Size</dt>
+      <dd>{`${artifact.sizeBytes.toLocaleString('en')} bytes`}</dd>
+      <dt>SHA-256</dt>
+      <dd>
+        <Copyable id="sha256" value={artifact.sha256} what="the SHA-256" />
+      </dd>
+    </dl>
+  )
+
+/** A manifest can have megabytes, which would make the page unusable. */
+const longestShown = 100_000
+
+/** The manifest with indentation; invisible characters are shown as escapes. */
+const Manifest = ({ manifest }: Pick<VersionRecord, 'manifest'>) => {
+  const shown = visibleJson(manifest)
+  return (
+    <>
+      <pre tabIndex={0} role="region" aria-label="Manifest">
+        <code>{shown.slice(0, longestShown)}</code>
+      </pre>
+      {shown.length > longestShown ? (
+        <p class="muted">{`Only the first ${longestShown.toLocaleString('en')} of ${shown.length.toLocaleString('en')} characters are shown.`}</p>
+      ) : null}
+    </>
+  )
+}

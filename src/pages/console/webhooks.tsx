@@ -1,0 +1,92 @@
+import { Elysia } from 'elysia'
+import { environments } from '../../domain/app.ts'
+import { maximumEndpoints } from '../../domain/webhook-event.ts'
+import type { Door } from '../../http/door.ts'
+import { type EndpointRecord, listEndpoints, type NewEndpointRecord } from '../../operations/webhooks/endpoints.ts'
+import { Badge, EnvironmentBadge, environmentNames } from '../components/badges.tsx'
+import { Secret } from '../components/values.tsx'
+import { page } from '../page.ts'
+import { noticeFor } from '../query.ts'
+import { consoleAppPath, type OwnApp, OwnAppPage, requireOwnApp } from './own-app.tsx'
+
+const notices = { removed: 'The endpoint is removed. Nothing more is sent to it.' } as const
+
+/** The webhook endpoints of an app. */
+export const webhooksRoutes = (door: Door) =>
+  new Elysia().get('/console/:slug/webhooks', async ({ request, params: { slug } }) => {
+    const { visit, app } = await requireOwnApp(door, request, slug)
+    const endpoints = await listEndpoints(door.platform, slug)
+    return page(<WebhooksPage visit={visit} app={app} endpoints={endpoints} notice={noticeFor(visit, notices)} />)
+  })
+
+type WebhooksPageProps = OwnApp & { readonly endpoints: readonly EndpointRecord[]; readonly notice: string | null }
+
+const WebhooksPage = ({ visit, app, endpoints, notice }: WebhooksPageProps) => (
+  <OwnAppPage visit={visit} app={app} tab="webhooks" title="Webhooks" notice={notice}>
+    <p>
+      Webhooks tell your backend about events. Each event is signed and sent over HTTPS to every endpoint that has
+      chosen its kind. If an endpoint does not accept it, the delivery is retried for three days. Development and
+      production have separate endpoints, at most {maximumEndpoints} each.
+    </p>
+    {environments.map((environment) => (
+      <section aria-labelledby={`webhooks-${environment}`} key={environment}>
+        <h2 id={`webhooks-${environment}`}>{environmentNames[environment]}</h2>
+        <EndpointList slug={app.slug} endpoints={endpoints.filter((one) => one.environment === environment)} />
+        <p>
+          <a href={`${consoleAppPath(app.slug, 'webhooks', 'new')}?environment=${environment}`}>
+            Add an endpoint for {environment}
+          </a>
+        </p>
+      </section>
+    ))}
+  </OwnAppPage>
+)
+
+type EndpointListProps = { readonly slug: string; readonly endpoints: readonly EndpointRecord[] }
+
+const EndpointList = ({ slug, endpoints }: EndpointListProps) =>
+  endpoints.length === 0 ? (
+    <p class="muted">No endpoints yet.</p>
+  ) : (
+    <ul class="rows">
+      {endpoints.map((endpoint) => (
+        <li key={endpoint.id}>
+          <a href={consoleAppPath(slug, 'webhooks', endpoint.id)}>
+            <code>{endpoint.url}</code>
+          </a>{' '}
+          <EndpointStatus reason={endpoint.reason} failingSince={endpoint.failingSince} />
+        </li>
+      ))}
+    </ul>
+  )
+
+const reasonWords = {
+  by_hand: 'Disabled',
+  gone: 'Disabled: it answered 410',
+  failing: 'Disabled: it accepted nothing for five days',
+} as const
+
+/** Whether events are sent to an endpoint, and why not. */
+export const EndpointStatus = ({ reason, failingSince }: Pick<EndpointRecord, 'reason' | 'failingSince'>) => {
+  if (reason !== null) return <Badge tone="bad">{reasonWords[reason]}</Badge>
+  return failingSince === null ? <Badge tone="good">Enabled</Badge> : <Badge tone="waiting">Enabled, failing</Badge>
+}
+
+type EndpointSecretPageProps = OwnApp & { readonly created: NewEndpointRecord }
+
+/** The only page that shows the secret that signs deliveries to an endpoint. */
+export const EndpointSecretPage = ({ visit, app, created }: EndpointSecretPageProps) => (
+  <OwnAppPage visit={visit} app={app} tab="webhooks" title="The secret of your endpoint">
+    <p>
+      <EnvironmentBadge environment={created.environment} /> <code>{created.url}</code>
+    </p>
+    <Secret label="Signing secret" value={created.secret} hint="Copy it now. It cannot be shown again." />
+    <p>
+      Your backend needs it to verify every delivery before it trusts the content. The libraries of Standard Webhooks do
+      that in one line.
+    </p>
+    <p>
+      <a href={consoleAppPath(app.slug, 'webhooks', created.id)}>I have copied it: go to the endpoint and test it</a>
+    </p>
+  </OwnAppPage>
+)

@@ -1,0 +1,112 @@
+import {
+  type AuthorizationError,
+  authorizationQueryOf,
+  type AuthorizationRequest,
+} from '../../domain/authorization-request.ts'
+import { type ErrorCode, PlatformError } from '../../domain/errors.ts'
+import { authorizationPath } from '../../http/paths.ts'
+import { Layout, RequestLine } from '../layout.tsx'
+import { page } from '../page.ts'
+import type { Call } from '../../http/call.ts'
+
+/** Signs out, and returns to the same request. */
+export const switchAccountPath = '/oauth/authorize/switch-account'
+
+/** The consent page for this request, which checks the request again. */
+export const askPath = (request: AuthorizationRequest): string =>
+  `${authorizationPath}?${authorizationQueryOf(request)}`
+
+/** The sign-in page, which leads to the consent page for this request. */
+export const signInPath = (request: AuthorizationRequest): string =>
+  `/sign-in?return_to=${encodeURIComponent(askPath(request))}`
+
+type RequestError = {
+  readonly error: AuthorizationError
+  /** The app's registered redirect URI, with the error. */
+  readonly redirectTo: string
+}
+
+/**
+ * An error that the app could be told, shown to the person instead, because nobody is signed in or this person does not know
+ * the app yet. Only a click leads to the app, and the link names its host (RFC 9700 section 4.11.2).
+ */
+export const requestErrorPage = (platformName: string, call: Call, { error, redirectTo }: RequestError): Response => {
+  call.notes.errorCode = error.error
+  const { host } = new URL(redirectTo)
+  return page(
+    <Layout title="This app’s request failed" visit={{ platformName }} width="narrow">
+      <p>An app sent you here to ask for access to your account. {reasonOf(error)}</p>
+      <p>
+        Nothing was shared. You can close this page, or go back to the app at <strong class="whole">{host}</strong>. Go
+        there only if you know this address.
+      </p>
+      <p>
+        <a href={redirectTo} class="button">
+          Continue to <bdi>{host}</bdi>
+        </a>
+      </p>
+      <h2>If you develop this app</h2>
+      <p>
+        The link answers your app with <code>error={error.error}</code>. Signed-in users are redirected there at once.
+      </p>
+      <RequestLine requestId={call.requestId} />
+    </Layout>,
+    { status: 400 },
+  )
+}
+
+const reasonOf = ({ error, description }: AuthorizationError): string => {
+  switch (error) {
+    case 'login_required':
+      return 'It asked this server to answer without showing you a page, but you are not signed in here.'
+    case 'consent_required':
+      return 'It asked this server to answer without showing you a page, but you have to decide about the access yourself.'
+    default:
+      return `Its request is not valid: ${description}`
+  }
+}
+
+/**
+ * The page for a request whose sender cannot be identified. Nobody is redirected or linked to the address that it named
+ * (RFC 6749 section 4.1.2.1). Throws every other error.
+ */
+export const unansweredPage = (platformName: string, call: Call, error: unknown): Response => {
+  if (!(error instanceof PlatformError)) throw error
+  const explanation = explanationOf(error.code)
+  if (explanation === null) throw error
+  call.notes.errorCode = error.code
+  return page(
+    <Layout title="This link does not work" visit={{ platformName }} width="narrow">
+      <p>{explanation}</p>
+      <p>Nothing was shared, and you were not redirected. You can close this page.</p>
+      <h2>If you develop this app</h2>
+      <p>{adviceOf(error.code)}</p>
+      <RequestLine requestId={call.requestId} />
+    </Layout>,
+    { status: 400 },
+  )
+}
+
+const explanationOf = (code: ErrorCode): string | null => {
+  switch (code) {
+    case 'invalid_client':
+      return 'The app that sent you here is unknown to this server.'
+    case 'invalid_redirect_uri':
+      return 'The app that sent you here wants the answer at an address that is not registered for it.'
+    default:
+      return null
+  }
+}
+
+const adviceOf = (code: ErrorCode) =>
+  code === 'invalid_client' ? (
+    <>
+      Send <code>client_id</code> exactly once, with the client ID that the developer console shows for your
+      environment.
+    </>
+  ) : (
+    <>
+      Send <code>redirect_uri</code> exactly once. It must be identical, character by character, to a URI that is
+      registered for this client ID. Development and production have separate URIs.
+    </>
+  )
