@@ -1,4 +1,4 @@
-export type Burst = {
+type Burst = {
   /** The number of this turn of the event loop; called once when a request begins. */
   turn(): number
   /** The response: at the end of the turn that its request began in, or at once. */

@@ -10,7 +10,7 @@ declare global {
 }
 
 /** IDs that the request's log line names, filled in as they become known. Never a value that a caller sent unchecked. */
-export type RequestNotes = {
+type RequestNotes = {
   appId?: string
   clientId?: string
   userId?: string

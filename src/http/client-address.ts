@@ -1,10 +1,10 @@
 import { formatIpAddress, type IpNetwork, isWithin, limitKeyOf, parseIpAddress } from '../domain/ip-address.ts'
 
 /** Where a request came from, and the key that limits count it by. */
-export type ClientAddress = { readonly address: string; readonly limitKey: string }
+type ClientAddress = { readonly address: string; readonly limitKey: string }
 
 /** `forwardedFor` is read only behind a trusted proxy. */
-export type ClientAddressReader = (peer: string | undefined, forwardedFor: () => string | null) => ClientAddress
+type ClientAddressReader = (peer: string | undefined, forwardedFor: () => string | null) => ClientAddress
 
 const unknown: ClientAddress = { address: 'unknown', limitKey: 'unknown' }
 

@@ -4,7 +4,7 @@ import type { AnyElysia } from 'elysia'
 /** What the document says about the service as a whole. */
 export type DocumentInfo = NonNullable<NonNullable<Parameters<typeof swagger>[0]>['documentation']>
 
-export type DocumentedRoute = AnyElysia['routes'][number]
+type DocumentedRoute = AnyElysia['routes'][number]
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const
 
@@ -129,7 +129,7 @@ const mapObject = (object: JsonObject, change: (value: JsonObject, key: string) 
 type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [key: string]: Json | undefined }
 
-export const isJsonObject = (value: unknown): value is JsonObject =>
+const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Keywords of JSON Schema that OpenAPI 3.0 does not have. Those with an equivalent are translated. */
@@ -168,7 +168,7 @@ const translateKeyword = (key: string, value: Json | undefined): Json | undefine
   }
 }
 
-export const openApiSchemas = (schemas: JsonObject): JsonObject =>
+const openApiSchemas = (schemas: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => [name, isJsonObject(schema) ? openApiSchema(schema) : schema]),
   )

@@ -10,7 +10,7 @@ export type RouteMatch<T> =
 type Resource<T> = { readonly pattern: string; readonly routes: Map<string, T>; allow: string }
 type Pattern<T> = { readonly segments: readonly string[]; readonly resource: Resource<T> }
 
-export type Router<T> = { find(method: string, path: string): RouteMatch<T> }
+type Router<T> = { find(method: string, path: string): RouteMatch<T> }
 
 /**
  * Finds routes before Elysia does, to tell 404 from 405 and to know the pattern. Paths are compared undecoded, so another

@@ -14,7 +14,7 @@ type ListenOptions = {
 }
 
 /** A port that was taken. */
-export type Listener = {
+type Listener = {
   /** Where it listens. */
   readonly url: string
   /** The origin that clients see. */
@@ -115,7 +115,7 @@ const stopWithin = async (server: Bun.Server<unknown>, milliseconds: number): Pr
 const notServing: Shell = async () => new Response(null, { status: 503, headers: { 'retry-after': '1' } })
 
 /** The URL of a server on this address, for clients on this machine. */
-export const listeningUrl = (host: string, port: number): string => {
+const listeningUrl = (host: string, port: number): string => {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
 }
@@ -128,7 +128,7 @@ type MetricsServerOptions = {
   readonly failed: (cause: unknown) => void
 }
 
-export type MetricsServer = { readonly url: string; stop(): Promise<void> }
+type MetricsServer = { readonly url: string; stop(): Promise<void> }
 
 /** The port in METRICS_LISTEN cannot be taken; the cause says why. */
 export class MetricsPortUnusable extends Error {

@@ -12,7 +12,7 @@ import { readCookie, sessionCookie, setCookie } from './session-cookie.ts'
 /** Sign-ins of one address that may be checked at the same time: hashing is slow, and all callers share its line. */
 const signInsAtOnce = 4
 
-export type SignInCaller = {
+type SignInCaller = {
   readonly email: string
   /** The key by which the server knows the caller, read after the limits; null if it does not. */
   readonly knownAs: () => Promise<string | null>

@@ -4,7 +4,7 @@ export type Turnstile = {
   enter(): true | Promise<boolean>
 }
 
-export type TurnstileOptions = {
+type TurnstileOptions = {
   /** Beyond this wait, every second waiter is refused; null lets all requests begin at once. */
   readonly longestWaitMs: number | null
   readonly monotonicMs: () => number

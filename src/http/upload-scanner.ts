@@ -155,7 +155,7 @@ export class UploadScanner {
 }
 
 /** Decodes a file in base64 from the inside of a JSON string, as it arrives. */
-export type Base64Intake = {
+type Base64Intake = {
   /**
    * False when this is not base64, in its one strict spelling (RFC 4648 section 4); nothing is taken from then on.
    * @throws payload_too_large

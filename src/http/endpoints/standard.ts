@@ -23,7 +23,7 @@ import { clientOf, needed, type Parameters, readParameters } from '../standard-c
 import { type GrantRequest, issueByGrant, issueForApp } from './grants.ts'
 
 /** RFC 6749 section 5.1: on every answer with tokens, and here on every other. */
-export const uncached = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' } as const
+const uncached = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' } as const
 
 /** RFC 6749 section 5.1. */
 const tokenAnswer = Type.Object({
