@@ -97,26 +97,23 @@ const schemaFaults = (file: string, migrations: readonly Migration[]): readonly 
   }
 }
 
-const keyedTables = [
-  'app_tokens',
-  'token_pairs',
-  'authorization_codes',
-  'sessions',
-  'form_tickets',
-  'install_session_codes',
-  'embedded_sessions',
-]
+const textKeyed = ['sessions', 'form_tickets', 'install_session_codes', 'embedded_sessions']
+const timeKeyed = ['app_tokens', 'grants', 'token_pairs', 'authorization_codes']
 
 /**
- * The tables that contain a malformed key, in plain sentences. SQLite accepts any text as a key, but the audit cannot tell the
- * time of such a row. Reads the key of every row.
+ * The tables that contain a malformed key, in plain sentences. SQLite accepts any text or integer as a key, but the audit
+ * cannot tell the time of such a row. Reads the key of every row.
  */
 const damagedKeys = (connection: Connection): readonly string[] =>
-  keyedTables
-    .filter((table) => connection.value(`SELECT count(*) FROM ${table} WHERE ${isMalformed}`) !== 0)
+  [...timeKeyed, ...textKeyed]
+    .filter((table) => {
+      const fault = timeKeyed.includes(table) ? isMalformedTimeKey : isMalformed
+      return connection.value(`SELECT count(*) FROM ${table} WHERE ${fault}`) !== 0
+    })
     .map((table) => `A key in ${table} is damaged: restore a backup.`)
 
 const isMalformed = `length(key) <> ${rowKeyLength} OR key GLOB '*[^0-9A-Za-z]*' OR key > '${highestRowKey}'`
+const isMalformedTimeKey = `key NOT BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}`
 
 type UsedArtifact = { readonly sha256: Uint8Array; readonly size: number; readonly example: string }
 

@@ -1,4 +1,4 @@
-import { migrate, type Migration } from './migrate.ts'
+import { migrate, type Migration, type MigrationProgress } from './migrate.ts'
 import { assertServable } from './sqlite/servable.ts'
 import { assertPlace } from './sqlite/place.ts'
 import { patiently } from './sqlite/fault.ts'
@@ -6,17 +6,25 @@ import { assertPrivate, canonicalPath, createPrivately, syncFolderOf } from './s
 import { withRoom } from './sqlite/room.ts'
 
 /** Creates the database if there is none and brings its schema up to date; gives the names of what was applied. */
-export const migrateFile = async (path: string, migrations: readonly Migration[]): Promise<readonly string[]> => {
+export const migrateFile = async (
+  path: string,
+  migrations: readonly Migration[],
+  progress?: MigrationProgress,
+): Promise<readonly string[]> => {
   const file = canonicalPath(path)
   assertPlace(file)
-  return await withRoom(file, async () => await createAndMigrate(file, migrations))
+  return await withRoom(file, async () => await createAndMigrate(file, migrations, progress))
 }
 
-const createAndMigrate = async (file: string, migrations: readonly Migration[]): Promise<readonly string[]> => {
+const createAndMigrate = async (
+  file: string,
+  migrations: readonly Migration[],
+  progress?: MigrationProgress,
+): Promise<readonly string[]> => {
   createPrivately(file)
   assertPrivate(file)
   await patiently(() => assertServable(file))
-  const applied = new Set(await migrate(file, migrations))
+  const applied = new Set(await migrate(file, migrations, progress))
   syncFolderOf(file)
   return migrations.filter(({ id }) => applied.has(id)).map(({ name }) => name)
 }

@@ -12,7 +12,15 @@ export type Migration = {
   readonly sql: string
   /** Lower-case hex SHA-256 of `sql`, as recorded when it was written. */
   readonly sha256: string
+  /** Copies rows in a way that SQL cannot, where `sql` has the line `rowsGoHere`; in the same transaction. */
+  readonly copyRows?: (connection: Connection, progress: MigrationProgress) => void
 }
+
+/** Told after every 100,000 rows of a table that are copied. */
+export type MigrationProgress = (part: { readonly table: string; readonly rows: number; readonly of: number }) => void
+
+/** The line of a migration's SQL at which its `copyRows` is called. */
+export const rowsGoHere = '-- Here the program copies the rows.\n'
 
 /** 'Appf': marks the file as ours (`PRAGMA application_id`, listed by file(1) like any other). */
 export const applicationId = 0x41707066
@@ -47,7 +55,11 @@ export const inspectSchema = (file: string, migrations: readonly Migration[]): S
  * schema or the new one; of several processes at once each migration is applied by one. Gives the IDs that this call
  * applied.
  */
-export const migrate = async (file: string, migrations: readonly Migration[]): Promise<readonly number[]> => {
+export const migrate = async (
+  file: string,
+  migrations: readonly Migration[],
+  progress: MigrationProgress = () => undefined,
+): Promise<readonly number[]> => {
   if ((await patiently(() => inspectSchema(file, migrations))) === 'current') return []
   const connection = await patiently(() => connect(file, { synchronous: 'FULL', busyTimeoutMs: 50 }))
   try {
@@ -58,7 +70,7 @@ export const migrate = async (file: string, migrations: readonly Migration[]): P
     for (const migration of migrations) {
       // Without a WAL, as in a new file, readers elsewhere would otherwise stand in the way of COMMIT.
       await patiently(() => connection.run('BEGIN EXCLUSIVE'))
-      if (inTransaction(connection, () => applyOnce(connection, file, migrations, migration)))
+      if (inTransaction(connection, () => applyOnce(connection, file, migrations, migration, progress)))
         applied.push(migration.id)
     }
     return applied
@@ -73,13 +85,17 @@ const applyOnce = (
   file: string,
   migrations: readonly Migration[],
   migration: Migration,
+  progress: MigrationProgress,
 ): boolean => {
   schemaState(connection, file, migrations)
   if (appliedTo(connection).some(({ id }) => id === migration.id)) return false
   connection.run(`PRAGMA application_id = ${applicationId}`)
   connection.run(recordOfMigrations)
   try {
-    connection.run(migration.sql)
+    const [before = '', after = ''] = migration.sql.split(rowsGoHere)
+    connection.run(before)
+    migration.copyRows?.(connection, progress)
+    if (after !== '') connection.run(after)
   } catch (error) {
     throw failed(migration, error instanceof Error ? error.message : String(error), error)
   }

@@ -1,4 +1,5 @@
 import { keyOfUuidTime } from '../src/domain/identifier.ts'
+import { timeKeyAt } from '../src/domain/time-key.ts'
 import { DatabaseUnusable, type WriteEvent } from './database.ts'
 import { clampTimes } from './restore/clamp-times.ts'
 import { type EndedByRestore, endEverythingIssued } from './restore/end-everything-issued.ts'
@@ -50,12 +51,13 @@ export const resetClock = async (options: StoppedOptions): Promise<ClockReset> =
  * app tokens were removed, per credential.
  */
 const removeFutureKeys = (connection: Connection, now: number): Readonly<Record<string, number>> => {
-  const lowest = keyOfUuidTime(now + leastAheadMs)
-  using statement = connection.prepare<{ id: string; rows: number }, [string]>(
+  const [lowest, lowestTimeKey] = [keyOfUuidTime(now + leastAheadMs), timeKeyAt(now + leastAheadMs)]
+  using statement = connection.prepare<{ id: string; rows: number }, [number]>(
     'SELECT credential_id AS id, count(*) AS rows FROM app_tokens WHERE key > ? GROUP BY credential_id',
   )
-  const issued = Object.fromEntries(statement.all(lowest).map(({ id, rows }) => [id, rows]))
-  for (const table of ['app_tokens', 'sessions', 'form_tickets', 'install_session_codes', 'embedded_sessions']) {
+  const issued = Object.fromEntries(statement.all(lowestTimeKey).map(({ id, rows }) => [id, rows]))
+  connection.run('DELETE FROM main.app_tokens WHERE key > ?', [lowestTimeKey])
+  for (const table of ['sessions', 'form_tickets', 'install_session_codes', 'embedded_sessions']) {
     connection.run(`DELETE FROM main.${table} WHERE key > ?`, [lowest])
   }
   return issued

@@ -90,6 +90,10 @@ export const startPlatformServer = async (
     migrations,
     migrate: true,
     reserveBytes: 2 * 1024 * 1024,
+    onMigrating: ({ table, rows }) => {
+      log.info('migration.progress', { kind: table, count: rows })
+      log.flush()
+    },
     onSync: metrics.synced,
     onFault: ({ reason, cause }) => {
       log.error('database.stopped', { reason, cause })
@@ -98,7 +102,7 @@ export const startPlatformServer = async (
     },
   })
   const clock = await openClock(database)
-  const random = await openRandom(database)
+  const random = await openRandom(database, clock)
   const serverKey = await openServerKey({ database, clock, random })
   const limiter = createRateLimiter({
     limits: config.rateLimits,

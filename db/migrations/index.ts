@@ -5,6 +5,8 @@ import embedded from './0003_embedded.sql' with { type: 'text' }
 import webhooks from './0004_webhooks.sql' with { type: 'text' }
 import carriedEnds from './0005_carried_ends.sql' with { type: 'text' }
 import operating from './0006_operating.sql' with { type: 'text' }
+import timeKeys from './0007_time_keys.sql' with { type: 'text' }
+import { copyWithTimeKeys } from './time-keys.ts'
 
 /** Every step of the schema, in order, embedded in the program. Append only: a released step never changes. */
 export const migrations: readonly Migration[] = [
@@ -33,5 +35,12 @@ export const migrations: readonly Migration[] = [
     name: 'operating',
     sql: operating,
     sha256: '86566791293a28efeaa3a462d79b7f3de2fdca5640521cade790552463f9b4e0',
+  },
+  {
+    id: 7,
+    name: 'time_keys',
+    sql: timeKeys,
+    sha256: '108cb67646492ed1f7ea03d4c3c238d028af4a912c2e1cc6c4ae2802ff3d196a',
+    copyRows: copyWithTimeKeys,
   },
 ]

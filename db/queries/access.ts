@@ -1,4 +1,5 @@
 import { and, asc, count, desc, eq, gt, gte, inArray, isNull, lt, max, min, type SQL } from 'drizzle-orm'
+import type { TimeKey } from '../../src/domain/time-key.ts'
 import {
   apps,
   appTokens,
@@ -72,7 +73,7 @@ export const accessQueries = (db: Connection) => {
      * How many app tokens of these apps have neither ended nor expired, in one pass over all that were issued since the
      * key: they have no index by app.
      */
-    countAppTokens: async (appIds: readonly string[], since: string, now: number) =>
+    countAppTokens: async (appIds: readonly string[], since: TimeKey, now: number) =>
       (
         await db
           .select({ count: count() })

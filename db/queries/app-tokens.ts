@@ -1,18 +1,24 @@
-import { and, asc, eq, isNull, lt, lte } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, isNull, lt, lte } from 'drizzle-orm'
+import type { TimeKey } from '../../src/domain/time-key.ts'
 import { apps, appTokens, clients, credentials } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, givenLimit, lazily } from './connection.ts'
-import { oldestKey } from './oldest-key.ts'
+import { type Connection, given, givenLimit, lazily, placeholders } from './connection.ts'
+import { issueId } from './issued-event.ts'
+import { insertUnderFreshKey, oldestKey } from './keys.ts'
 import { reader, writer } from './reader.ts'
 
-export type AppToken = typeof appTokens.$inferSelect
+/** Without the UUID that only rows of before integer keys have. */
+export type AppToken = Omit<typeof appTokens.$inferSelect, 'uuid'>
+
+const { uuid: _, ...columns } = getTableColumns(appTokens)
 
 /** App tokens: issued in one insert, checked in one read. */
 export const appTokenQueries = (db: Connection) => {
-  const insert = lazily(() => writer(db.insert(appTokens).values(everyColumn(appTokens))))
+  const insert = lazily(() => writer(db.insert(appTokens).values(placeholders(columns)).onConflictDoNothing()))
   const find = lazily(() =>
     reader(
       db
         .select({
+          key: appTokens.key,
           hash: appTokens.hash,
           scopes: appTokens.scopes,
           createdAt: appTokens.createdAt,
@@ -55,20 +61,21 @@ export const appTokenQueries = (db: Connection) => {
   return {
     /** The key of the oldest row, or null. */
     oldestKey: oldestKey(db, appTokens.key),
-    insert: (token: AppToken) => insert().run(token),
+    /** @throws KeyTaken */
+    insert: (token: AppToken) => insertUnderFreshKey(insert(), token),
     /** The token with the credential, client and app it depends on, whatever state they are in; one read. */
-    find: (key: string) => find().first({ key }),
-    /** Ends the token; false when it had already ended. */
-    revoke: async (key: string, now: number) =>
-      (
-        await db
-          .update(appTokens)
-          .set({ revokedAt: now })
-          .where(and(eq(appTokens.key, key), isNull(appTokens.revokedAt)))
-          .returning({ key: appTokens.key })
-      ).length === 1,
+    find: (key: number) => find().first({ key }),
+    /** Ends the token; gives the ID of the event of its issue, or null when it had already ended. */
+    revoke: async (key: TimeKey, now: number): Promise<string | null> => {
+      const ended = await db
+        .update(appTokens)
+        .set({ revokedAt: now })
+        .where(and(eq(appTokens.key, key), isNull(appTokens.revokedAt)))
+        .returning({ key: appTokens.key, uuid: appTokens.uuid })
+      return ended[0] === undefined ? null : issueId(ended[0])
+    },
     /** Removes up to `limit` tokens minted before the key, oldest first; gives what they were. */
-    purge: async (before: string, limit: number) => {
+    purge: async (before: TimeKey, limit: number) => {
       const rows = await expired().execute({ before, limit })
       const last = rows.at(-1)
       if (last !== undefined) await removeUpTo().execute({ key: last.key })

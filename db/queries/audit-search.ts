@@ -1,9 +1,9 @@
-import { and, asc, type Column, desc, eq, gt, lt, or, type SQL, sql } from 'drizzle-orm'
-import { recordIdOfKey, rowKey } from '../../src/domain/identifier.ts'
+import { and, asc, type Column, desc, eq, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { timeKeyOfUuid, uuidHexOfTimeKey } from '../../src/domain/time-key.ts'
 import { appTokens, auditEvents, clients, credentials, grants, tokenPairs } from '../tables/sqlite.ts'
 import type { AuditEvent } from './audit.ts'
 import { type Connection, only } from './connection.ts'
-import { issuedEvent, issuer } from './issued-event.ts'
+import { issuedEvent, issueId, issuer } from './issued-event.ts'
 
 /** What an event must be; null lets everything be. */
 export type AuditQuestion = {
@@ -64,7 +64,7 @@ export const auditSearchQueries = (db: Connection) => ({
   },
 
   appTokens: async (question: AuditQuestion, stretch: AuditStretch): Promise<AuditFinds> => {
-    const inStretch = and(gt(appTokens.key, keyOf(stretch.after)), lt(appTokens.key, keyOf(stretch.before)))
+    const inStretch = isBetween(appTokens, stretch)
     const order = orderOf(stretch)
     const rows = db
       .select()
@@ -77,6 +77,7 @@ export const auditSearchQueries = (db: Connection) => ({
       .select({
         ...issuer,
         key: rows.key,
+        uuid: rows.uuid,
         createdAt: rows.createdAt,
         scopes: rows.scopes,
         requestId: rows.requestId,
@@ -89,7 +90,11 @@ export const auditSearchQueries = (db: Connection) => ({
       .where(and(ofClient(question), equals(rows.requestId, question.requestId)))
       .orderBy(order(rows.key))
       .limit(stretch.limit)
-    const last = db.select({ key: appTokens.key }).from(appTokens).where(inStretch).orderBy(order(appTokens.key))
+    const last = db
+      .select({ key: appTokens.key, uuid: appTokens.uuid })
+      .from(appTokens)
+      .where(inStretch)
+      .orderBy(order(appTokens.key))
     return {
       events: found.map((row) => issuedEvent('app_token.issued', row, row, row.target)),
       searchedTo: idOf(only(await last.limit(1).offset(stretch.rows - 1))),
@@ -97,7 +102,7 @@ export const auditSearchQueries = (db: Connection) => ({
   },
 
   tokenPairs: async (question: AuditQuestion, stretch: AuditStretch): Promise<AuditFinds> => {
-    const inStretch = and(gt(tokenPairs.key, keyOf(stretch.after)), lt(tokenPairs.key, keyOf(stretch.before)))
+    const inStretch = isBetween(tokenPairs, stretch)
     const order = orderOf(stretch)
     const next = db.select().from(tokenPairs).where(inStretch).orderBy(order(tokenPairs.key)).limit(stretch.rows)
     const rows = next.as('next')
@@ -105,19 +110,24 @@ export const auditSearchQueries = (db: Connection) => ({
       .select({
         ...issuer,
         key: rows.key,
+        uuid: rows.uuid,
         createdAt: rows.createdAt,
         scopes: rows.scopes,
         requestId: rows.requestId,
         address: rows.address,
-        target: rows.grantId,
+        target: grants.id,
       })
       .from(rows)
-      .innerJoin(grants, eq(grants.id, rows.grantId))
+      .innerJoin(grants, eq(grants.key, rows.grantKey))
       .innerJoin(clients, eq(clients.id, grants.clientId))
       .where(and(ofClient(question), equals(rows.requestId, question.requestId)))
       .orderBy(order(rows.key))
       .limit(stretch.limit)
-    const last = db.select({ key: tokenPairs.key }).from(tokenPairs).where(inStretch).orderBy(order(tokenPairs.key))
+    const last = db
+      .select({ key: tokenPairs.key, uuid: tokenPairs.uuid })
+      .from(tokenPairs)
+      .where(inStretch)
+      .orderBy(order(tokenPairs.key))
     return {
       events: found.map((row) => issuedEvent('user_tokens.issued', row, row, row.target)),
       searchedTo: idOf(only(await last.limit(1).offset(stretch.rows - 1))),
@@ -126,8 +136,24 @@ export const auditSearchQueries = (db: Connection) => ({
 })
 
 const orderOf = ({ order }: AuditStretch) => (order === 'newest' ? desc : asc)
-const keyOf = (uuidHex: string) => rowKey(Buffer.from(uuidHex, 'hex'))
-const idOf = (row: { readonly key: string } | null) => (row === null ? null : recordIdOfKey('aud_', row.key))
+const idOf = (row: Parameters<typeof issueId>[0] | null) => (row === null ? null : issueId(row))
+
+/** The key says all but for a row that begins as a bound does: of that one the whole UUIDs are compared. */
+const isBetween = ({ key, uuid }: typeof appTokens | typeof tokenPairs, { after, before }: AuditStretch) => {
+  const [low, high] = [boundOf(after), boundOf(before)]
+  return and(
+    gte(key, low.key),
+    lte(key, high.key),
+    or(gt(key, low.key), sql`coalesce(${uuid}, ${low.ofKey}) > ${low.uuid}`),
+    or(lt(key, high.key), sql`coalesce(${uuid}, ${high.ofKey}) < ${high.uuid}`),
+  )
+}
+
+const boundOf = (hex: string) => {
+  const uuid = Uint8Array.fromHex(hex)
+  const key = timeKeyOfUuid(uuid)
+  return { uuid, key, ofKey: Uint8Array.fromHex(uuidHexOfTimeKey(key)) }
+}
 
 const ofClient = ({ appId, actorId }: AuditQuestion): SQL | undefined =>
   and(equals(clients.appId, appId), equals(clients.id, actorId))

@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, min, notInArray, type SQL, sql } from 'drizzle-orm'
-import { keyOfUuidTime, uuidTimeOfRecordId } from '../../src/domain/identifier.ts'
+import { uuidTimeOfRecordId } from '../../src/domain/identifier.ts'
+import { timeKeyAt } from '../../src/domain/time-key.ts'
 import { appTokens, auditEvents, clients, credentials, grants, tokenPairs } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
 import { writer } from './reader.ts'
@@ -63,7 +64,7 @@ export const auditQueries = (db: Connection) => {
       .from(appTokens)
       .innerJoin(credentials, eq(credentials.id, appTokens.credentialId))
       .innerJoin(clients, eq(clients.id, credentials.clientId))
-      .where(ofApp(appId, gte(appTokens.key, keyOfUuidTime(since))))
+      .where(ofApp(appId, gte(appTokens.key, timeKeyAt(since))))
       .orderBy(desc(appTokens.key))
       .limit(limit)
     return rows.map((row) => issuedEvent('app_token.issued', row, row.token, row.token.credentialId))
@@ -71,14 +72,14 @@ export const auditQueries = (db: Connection) => {
 
   const issuedTokenPairs = async ({ appId, since, limit }: AuditFilter): Promise<AuditEvent[]> => {
     const rows = await db
-      .select({ ...issuer, pair: tokenPairs })
+      .select({ ...issuer, pair: tokenPairs, grantId: grants.id })
       .from(tokenPairs)
-      .innerJoin(grants, eq(grants.id, tokenPairs.grantId))
+      .innerJoin(grants, eq(grants.key, tokenPairs.grantKey))
       .innerJoin(clients, eq(clients.id, grants.clientId))
-      .where(ofApp(appId, gte(tokenPairs.key, keyOfUuidTime(since))))
+      .where(ofApp(appId, gte(tokenPairs.key, timeKeyAt(since))))
       .orderBy(desc(tokenPairs.key))
       .limit(limit)
-    return rows.map((row) => issuedEvent('user_tokens.issued', row, row.pair, row.pair.grantId))
+    return rows.map((row) => issuedEvent('user_tokens.issued', row, row.pair, row.grantId))
   }
 
   return {

@@ -1,14 +1,17 @@
-import { getTableColumns, type Placeholder, type SQL, sql, type Table } from 'drizzle-orm'
+import { type AnyColumn, getTableColumns, type Placeholder, type SQL, sql, type Table } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 
 /** One connection, reading or writing. Every query is written once and prepared on both. */
 export type Connection = BunSQLiteDatabase
 
 /** A placeholder named as its column for each column of the table: what a prepared insert of a whole row takes. */
-export const everyColumn = <T extends Table>(table: T) =>
-  Object.fromEntries(Object.keys(getTableColumns(table)).map((name) => [name, sql.placeholder(name)])) as {
-    // Object.fromEntries forgets the keys it was given; the table knows them.
-    [Column in keyof T['_']['columns'] & string]: Placeholder<Column>
+export const everyColumn = <T extends Table>(table: T) => placeholders<T['_']['columns']>(getTableColumns(table))
+
+/** The same for some columns. */
+export const placeholders = <Columns extends object>(columns: Columns) =>
+  Object.fromEntries(Object.keys(columns).map((name) => [name, sql.placeholder(name)])) as {
+    // Object.fromEntries forgets the keys it was given; the columns know them.
+    [Column in keyof Columns & string]: Placeholder<Column>
   }
 
 /** The only row, or null. */
@@ -24,9 +27,11 @@ export const lazily = <T>(prepare: () => T): (() => T) => {
  * A value that is given when the statement runs. The plus sign changes nothing about the value and hides it from SQLite's planner:
  * where the planner has looked at a bound value, in WHERE or LIMIT, SQLite prepares the whole statement again for the next
  * one, which costs 2 µs and with joins over 10 (`bun run bench` rests on it). So a hot statement binds no value bare, not even a
- * constant. Another engine's `given` is the placeholder alone.
+ * constant. Another engine's `given` is the placeholder alone. A column tells how its values are stored, where that is not
+ * as they are.
  */
-export const given = (name: string): SQL => sql`+${sql.placeholder(name)}`
+export const given = (name: string, column?: AnyColumn): SQL =>
+  column === undefined ? sql`+${sql.placeholder(name)}` : sql`+${sql.param(sql.placeholder(name), column)}`
 
 /** The same for LIMIT. drizzle writes whatever it is given there, but has typed it too narrowly. */
 export const givenLimit = (name: string) => given(name) as unknown as Placeholder

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, getTableColumns, gt, isNotNull, isNull, lt, lte, max, or } from 'drizzle-orm'
 import { apps, clients, credentials } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, lazily } from './connection.ts'
-import { oldestKey } from './oldest-key.ts'
+import { oldestKey } from './keys.ts'
 import { reader, writer } from './reader.ts'
 
 export type Credential = typeof credentials.$inferSelect

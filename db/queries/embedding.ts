@@ -2,7 +2,7 @@ import { and, asc, eq, isNull, lt, lte, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { apps, embeddedSessions, installSessionCodes, installs, sessions, users, versions } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily } from './connection.ts'
-import { oldestKey } from './oldest-key.ts'
+import { oldestKey } from './keys.ts'
 import { reader, writer } from './reader.ts'
 
 export type InstallSessionCode = typeof installSessionCodes.$inferSelect

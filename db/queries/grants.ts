@@ -1,12 +1,14 @@
 import { and, asc, desc, eq, getTableColumns, gt, inArray, isNull, lte } from 'drizzle-orm'
+import type { TimeKey } from '../../src/domain/time-key.ts'
 import { apps, authorizationCodes, grants, redirectUris, tokenPairs, users } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
-import { oldestKey } from './oldest-key.ts'
+import { type Connection, everyColumn, given, lazily, only, placeholders } from './connection.ts'
+import { insertUnderFreshKey, oldestKey } from './keys.ts'
 import { reader, writer } from './reader.ts'
 
 export type Grant = typeof grants.$inferSelect
 export type AuthorizationCode = typeof authorizationCodes.$inferSelect
-export type TokenPair = typeof tokenPairs.$inferSelect
+/** Without the UUID that only rows of before integer keys have. */
+export type TokenPair = Omit<typeof tokenPairs.$inferSelect, 'uuid'>
 
 /** What a won exchange or refresh changes on its grant. */
 type GrantStep = Pick<Grant, 'currentKey' | 'expiresAt' | 'retryKey' | 'retrySalt' | 'retryFingerprint' | 'retryUntil'>
@@ -25,16 +27,20 @@ type PurgedFamily =
 /** The rows that every family has beside its token pairs; they go last. */
 const codeAndGrant = 2
 
+const { uuid: _, ...pairColumns } = getTableColumns(tokenPairs)
+
 /** Grants with the codes and token pairs that continue them. */
 export const grantQueries = (db: Connection) => {
-  const insert = lazily(() => writer(db.insert(grants).values(everyColumn(grants))))
-  const insertCode = lazily(() => writer(db.insert(authorizationCodes).values(everyColumn(authorizationCodes))))
-  const insertPair = lazily(() => writer(db.insert(tokenPairs).values(everyColumn(tokenPairs))))
+  const insert = lazily(() => writer(db.insert(grants).values(everyColumn(grants)).onConflictDoNothing()))
+  const insertCode = lazily(() =>
+    writer(db.insert(authorizationCodes).values(everyColumn(authorizationCodes)).onConflictDoNothing()),
+  )
+  const insertPair = lazily(() => writer(db.insert(tokenPairs).values(placeholders(pairColumns)).onConflictDoNothing()))
   const byId = lazily(() =>
     db
       .select()
       .from(grants)
-      .where(eq(grants.id, given('id')))
+      .where(eq(grants.id, given('id', grants.id)))
       .prepare(),
   )
   const findCode = lazily(() =>
@@ -47,7 +53,7 @@ export const grantQueries = (db: Connection) => {
           redirectClientId: redirectUris.clientId,
         })
         .from(authorizationCodes)
-        .innerJoin(grants, eq(grants.id, authorizationCodes.grantId))
+        .innerJoin(grants, eq(grants.key, authorizationCodes.grantKey))
         .innerJoin(users, eq(users.id, grants.userId))
         .leftJoin(redirectUris, eq(redirectUris.uri, authorizationCodes.redirectUri))
         .where(eq(authorizationCodes.key, given('key'))),
@@ -56,9 +62,9 @@ export const grantQueries = (db: Connection) => {
   const findPair = lazily(() =>
     reader(
       db
-        .select({ pair: getTableColumns(tokenPairs), grant: getTableColumns(grants), userStatus: users.status })
+        .select({ pair: pairColumns, grant: getTableColumns(grants), userStatus: users.status })
         .from(tokenPairs)
-        .innerJoin(grants, eq(grants.id, tokenPairs.grantId))
+        .innerJoin(grants, eq(grants.key, tokenPairs.grantKey))
         .innerJoin(users, eq(users.id, grants.userId))
         .where(eq(tokenPairs.key, given('key'))),
     ),
@@ -67,11 +73,12 @@ export const grantQueries = (db: Connection) => {
     reader(
       db
         .select({
+          key: tokenPairs.key,
           hash: tokenPairs.accessHash,
           scopes: tokenPairs.scopes,
           createdAt: tokenPairs.createdAt,
           expiresAt: tokenPairs.accessExpiresAt,
-          grantId: tokenPairs.grantId,
+          grantId: grants.id,
           grantCurrentKey: grants.currentKey,
           grantRevokedAt: grants.revokedAt,
           clientId: grants.clientId,
@@ -84,7 +91,7 @@ export const grantQueries = (db: Connection) => {
           userPictureUrl: users.pictureUrl,
         })
         .from(tokenPairs)
-        .innerJoin(grants, eq(grants.id, tokenPairs.grantId))
+        .innerJoin(grants, eq(grants.key, tokenPairs.grantKey))
         .innerJoin(apps, eq(apps.id, grants.appId))
         .innerJoin(users, eq(users.id, grants.userId))
         .where(eq(tokenPairs.key, given('key'))),
@@ -102,7 +109,9 @@ export const grantQueries = (db: Connection) => {
           retryFingerprint: given('retryFingerprint'),
           retryUntil: given('retryUntil'),
         })
-        .where(and(eq(grants.id, given('id')), eq(grants.currentKey, given('presentedKey')), isNull(grants.revokedAt))),
+        .where(
+          and(eq(grants.key, given('key')), eq(grants.currentKey, given('presentedKey')), isNull(grants.revokedAt)),
+        ),
     ),
   )
   const pairBefore = lazily(() =>
@@ -135,33 +144,35 @@ export const grantQueries = (db: Connection) => {
   const remove = lazily(() =>
     db
       .delete(grants)
-      .where(eq(grants.id, given('id')))
+      .where(eq(grants.key, given('key')))
       .prepare(),
   )
   const noRetry = { retryKey: null, retrySalt: null, retryFingerprint: null, retryUntil: null } as const
 
   return {
-    insert: (grant: Grant) => insert().run(grant),
-    insertCode: (code: AuthorizationCode) => insertCode().run(code),
-    insertPair: (pair: TokenPair) => insertPair().run(pair),
+    /** This and the next two: @throws KeyTaken */
+    insert: (grant: Grant) => insertUnderFreshKey(insert(), grant),
+    insertCode: (code: AuthorizationCode) => insertUnderFreshKey(insertCode(), code),
+    insertPair: (pair: TokenPair) => insertUnderFreshKey(insertPair(), pair),
     byId: async (id: string) => only(await byId().execute({ id })),
     /**
      * A code, spent or not, with its grant, what the grant depends on, and the client that its redirect URI is registered
      * for now (null for none); one read.
      */
-    findCode: (key: string) => findCode().first({ key }),
+    findCode: (key: number) => findCode().first({ key }),
     /** A token pair, spent or not, with its grant and what the grant depends on; one read. */
-    findPair: (key: string) => findPair().first({ key }),
+    findPair: (key: number) => findPair().first({ key }),
     /** The keys of the oldest code and of the oldest pair, or null. */
     oldestCodeKey: oldestKey(db, authorizationCodes.key),
     oldestPairKey: oldestKey(db, tokenPairs.key),
     /** What a user access token depends on, whatever state that is in; one read. */
-    findAccess: (key: string) => findAccess().first({ key }),
+    findAccess: (key: number) => findAccess().first({ key }),
     /**
      * Spends the presented code or refresh token: moves the grant on only if that very key is still the current one
      * and the grant is not revoked. True for exactly one of any number of racing calls.
      */
-    advance: (id: string, presentedKey: string, step: GrantStep) => advance().hasChanged({ id, presentedKey, ...step }),
+    advance: (key: TimeKey, presentedKey: TimeKey, step: GrantStep) =>
+      advance().hasChanged({ key, presentedKey, ...step }),
     /** Ends the grant and with it every code and token of it; false when it had already ended. */
     revoke: async (id: string, now: number) =>
       (
@@ -232,7 +243,7 @@ export const grantQueries = (db: Connection) => {
       if (grant === null || grant.expiresAt > expiredBefore) return { kind: 'kept' }
       const { clientId } = grant
       const mostPairs = limit - codeAndGrant
-      const keys: string[] = []
+      const keys: TimeKey[] = []
       let next = grant.currentKey
       while (keys.length < mostPairs) {
         const row = only(await pairBefore().execute({ key: next }))
@@ -246,11 +257,11 @@ export const grantQueries = (db: Connection) => {
         await db
           .update(grants)
           .set({ currentKey: next, revokedAt: grant.revokedAt ?? expiredBefore, ...noRetry })
-          .where(eq(grants.id, id))
+          .where(eq(grants.key, grant.key))
         return { kind: 'shortened', rows: pairs, pairs, clientId }
       }
       await removeCode().execute({ key: next })
-      await remove().execute({ id })
+      await remove().execute({ key: grant.key })
       return { kind: 'removed', rows: pairs + codeAndGrant, pairs, clientId }
     },
   }

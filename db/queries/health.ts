@@ -52,10 +52,10 @@ export const healthQueries = (db: Connection) => {
     },
 
     liveGrants: async (now: number, rows: number): Promise<LiveCount> => {
-      const newest = db.select().from(grants).orderBy(desc(grants.id)).limit(rows).as('newest')
+      const newest = db.select().from(grants).orderBy(desc(grants.key)).limit(rows).as('newest')
       const isLive = and(gt(newest.expiresAt, now), isNull(newest.revokedAt))
       const alive = await db.select({ count: count() }).from(newest).where(isLive)
-      const older = await db.select({ id: grants.id }).from(grants).orderBy(desc(grants.id)).limit(1).offset(rows)
+      const older = await db.select({ key: grants.key }).from(grants).orderBy(desc(grants.key)).limit(1).offset(rows)
       return { count: alive[0]?.count ?? 0, exact: older.length === 0 }
     },
   }

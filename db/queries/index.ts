@@ -12,6 +12,7 @@ import { formTicketQueries, idempotencyQueries } from './once.ts'
 import { grantQueries } from './grants.ts'
 import { healthQueries } from './health.ts'
 import { installQueries } from './installs.ts'
+import { keyQueries } from './keys.ts'
 import { resourceQueries } from './resources.ts'
 import { rollbackQueries, versionQueries } from './versions.ts'
 import { serverKeyQueries, watermarkQueries } from './server.ts'
@@ -56,6 +57,7 @@ export const createQueries = (db: Connection) => ({
   health: healthQueries(db),
   idempotency: idempotencyQueries(db),
   installs: installQueries(db),
+  keys: keyQueries(db),
   redirectUris: redirectUriQueries(db),
   resources: resourceQueries(db),
   rollbacks: rollbackQueries(db),

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, lte, ne, sql } from 'drizzle-orm'
 import { devices, sessions, users } from '../tables/sqlite.ts'
 import { type Connection, everyColumn, given, givenLimit, lazily } from './connection.ts'
-import { oldestKey } from './oldest-key.ts'
+import { oldestKey } from './keys.ts'
 import { reader, writer } from './reader.ts'
 
 export type Session = typeof sessions.$inferSelect

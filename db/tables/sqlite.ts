@@ -4,16 +4,28 @@
  */
 import { customType, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { appStatuses, environments } from '../../src/domain/app.ts'
-import { noAppId } from '../../src/domain/identifier.ts'
+import { noAppId, recordId, type RecordPrefix, uuidOfRecordId } from '../../src/domain/identifier.ts'
 import { installApprovals, installStates } from '../../src/domain/install.ts'
 import { resourceKinds, resourceStatuses } from '../../src/domain/resource.ts'
 import type { SecretHash } from '../../src/domain/secret.ts'
+import type { TimeKey } from '../../src/domain/time-key.ts'
 import { userStatuses } from '../../src/domain/user.ts'
 import { versionStatuses } from '../../src/domain/version.ts'
 import { attemptErrors, deliveryStates, disabledReasons, endpointStatuses } from '../../src/domain/webhook-delivery.ts'
 
 /** A blob as SQLite gives it. drizzle's own makes a Buffer of each, which is a copy nobody asked for. */
 const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'blob' })
+
+/** A time-ordered key; see `src/domain/time-key.ts`. */
+const timeKey = (name: string = '') => integer(name).$type<TimeKey>()
+
+/** A record ID, kept as the 16 bytes of its UUID. What is no such ID is kept by no row, and sorts as its text would. */
+const recordUuid = (prefix: RecordPrefix) =>
+  customType<{ data: string; driverData: Uint8Array }>({
+    dataType: () => 'blob',
+    fromDriver: (uuid) => recordId(prefix, uuid),
+    toDriver: (id) => uuidOfRecordId(prefix, id) ?? (id < prefix ? new Uint8Array(0) : new Uint8Array(17).fill(0xff)),
+  })
 
 /** Of an event that belongs to no app and must not be written in less time than one that does: read as null. */
 const appIdOrNone = customType<{ data: string | null; driverData: string }>({
@@ -113,9 +125,12 @@ export const redirectUris = sqliteTable('redirect_uris', {
   createdAt: integer('created_at').notNull(),
 })
 
-/** App tokens, by the key inside the token; each row is also the audit record of its issue. */
+/**
+ * App tokens, by the key inside the token; each row is also the audit record of its issue. `uuid` is what the key was made
+ * from when it was text, as the ID of that record is; null for later ones, here and in `token_pairs`.
+ */
 export const appTokens = sqliteTable('app_tokens', {
-  key: text().primaryKey(),
+  key: timeKey().primaryKey(),
   hash: bytes().$type<SecretHash>().notNull(),
   credentialId: text('credential_id').notNull(),
   scopes: text().notNull(),
@@ -124,20 +139,22 @@ export const appTokens = sqliteTable('app_tokens', {
   revokedAt: integer('revoked_at'),
   requestId: text('request_id').notNull(),
   address: text().notNull(),
+  uuid: bytes(),
 })
 
 /** Authorizations of a client by a user. `currentKey` names the one code or refresh token that may continue it. */
 export const grants = sqliteTable('grants', {
-  id: text().primaryKey(),
+  key: timeKey().primaryKey(),
+  id: recordUuid('grt_')().notNull(),
   userId: text('user_id').notNull(),
   appId: text('app_id').notNull(),
   clientId: text('client_id').notNull(),
   scopes: text().notNull(),
-  currentKey: text('current_key').notNull(),
+  currentKey: timeKey('current_key').notNull(),
   createdAt: integer('created_at').notNull(),
   expiresAt: integer('expires_at').notNull(),
   revokedAt: integer('revoked_at'),
-  retryKey: text('retry_key'),
+  retryKey: timeKey('retry_key'),
   retrySalt: bytes('retry_salt'),
   retryFingerprint: bytes('retry_fingerprint'),
   retryUntil: integer('retry_until'),
@@ -145,9 +162,9 @@ export const grants = sqliteTable('grants', {
 
 /** Codes, spent or not; they stay as long as their grant, so that a second use is recognised. */
 export const authorizationCodes = sqliteTable('authorization_codes', {
-  key: text().primaryKey(),
+  key: timeKey().primaryKey(),
   hash: bytes().$type<SecretHash>().notNull(),
-  grantId: text('grant_id').notNull(),
+  grantKey: timeKey('grant_key').notNull(),
   redirectUri: text('redirect_uri').notNull(),
   codeChallenge: text('code_challenge').notNull(),
   expiresAt: integer('expires_at').notNull(),
@@ -155,9 +172,9 @@ export const authorizationCodes = sqliteTable('authorization_codes', {
 
 /** An access and a refresh token under one key. `previousKey` is the code or pair that was spent for it. */
 export const tokenPairs = sqliteTable('token_pairs', {
-  key: text().primaryKey(),
-  grantId: text('grant_id').notNull(),
-  previousKey: text('previous_key').notNull(),
+  key: timeKey().primaryKey(),
+  grantKey: timeKey('grant_key').notNull(),
+  previousKey: timeKey('previous_key').notNull(),
   accessHash: bytes('access_hash').$type<SecretHash>().notNull(),
   refreshHash: bytes('refresh_hash').$type<SecretHash>().notNull(),
   scopes: text().notNull(),
@@ -166,6 +183,13 @@ export const tokenPairs = sqliteTable('token_pairs', {
   refreshExpiresAt: integer('refresh_expires_at').notNull(),
   requestId: text('request_id').notNull(),
   address: text().notNull(),
+  uuid: bytes(),
+})
+
+/** Keys of secrets issued before keys were integers, where their UUID does not tell: another row's began the same. */
+export const movedKeys = sqliteTable('moved_keys', {
+  uuid: bytes().primaryKey(),
+  key: timeKey().notNull(),
 })
 
 /** Websites and stores of users. `publishedAt` is null until it has been published. */

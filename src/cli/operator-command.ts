@@ -50,10 +50,11 @@ export const asOperator = async <T>(
   const config = readConfig({ database: flags.database })
   const database = await openSqlite({ file: config.databasePath, role: 'operator', createQueries, migrations, migrate })
   try {
+    const clock = await openClock(database)
     const platform: Platform = {
       database,
-      clock: await openClock(database),
-      random: await openRandom(database),
+      clock,
+      random: await openRandom(database, clock),
       passwords: createPasswords({ cost: 12, parallel: 1 }),
       lifetimes: config.lifetimes,
       publicUrl: config.publicUrl ?? `http://localhost:${config.port}`,

@@ -1,4 +1,5 @@
 import { sameHash } from './secret.ts'
+import type { TimeKey } from './time-key.ts'
 
 /**
  * A grant is one authorization by one user for one client. Its `currentKey` names the only code or refresh token that
@@ -7,9 +8,9 @@ import { sameHash } from './secret.ts'
  */
 type GrantState = {
   readonly clientId: string
-  readonly currentKey: string
+  readonly currentKey: TimeKey
   readonly revokedAt: number | null
-  readonly retryKey: string | null
+  readonly retryKey: TimeKey | null
   readonly retryFingerprint: Uint8Array | null
   readonly retrySalt: Uint8Array | null
   readonly retryUntil: number | null
@@ -17,7 +18,7 @@ type GrantState = {
 
 /** The code or refresh token that was presented by an authenticated client, found in the store by key and hash. */
 type Presented = {
-  readonly key: string
+  readonly key: TimeKey
   readonly clientId: string
   readonly expired: boolean
   readonly userActive: boolean

@@ -9,7 +9,7 @@ declare const rowKeyBrand: unique symbol
 export const rowKeyLength = 22
 
 /** Prefixes of record IDs (contract section 2). */
-type RecordPrefix =
+export type RecordPrefix =
   | 'app_'
   | 'crd_'
   | 'usr_'
@@ -43,6 +43,12 @@ export const rowKey = (uuid: Uint8Array): RowKey => asRowKey(encodeBase62(uuid, 
 
 /** The prefix and 32 hex digits of a UUIDv7. */
 export const recordId = (prefix: RecordPrefix, uuid: Uint8Array): string => prefix + uuid.toHex()
+
+/** The UUID of a record ID, as 16 bytes; null when the text is not one with this prefix. */
+export const uuidOfRecordId = (prefix: RecordPrefix, id: string): Uint8Array | null =>
+  id.startsWith(prefix) && /^[0-9a-f]{32}$/.test(id.slice(prefix.length))
+    ? Uint8Array.fromHex(id.slice(prefix.length))
+    : null
 
 /** The ID of no app, in the place of one. */
 export const noAppId = recordId('app_', new Uint8Array(16))

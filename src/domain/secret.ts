@@ -2,6 +2,7 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import { base62OfNumber, encodeBase62, isBase62 } from './base62.ts'
 import { crc32 } from './crc32.ts'
 import { isRowKey, type RowKey, rowKeyLength } from './identifier.ts'
+import { digitsOfTimeKey, type TimeKey, timeKeyInDigits } from './time-key.ts'
 
 /**
  * Every kind of secret and the prefix that tells it (contract section 2). The last one is reserved: nothing mints or takes
@@ -21,11 +22,19 @@ export const secretPrefixes = {
 } as const
 export type SecretKind = keyof typeof secretPrefixes
 
+/** The kinds whose 22 digits of key are a number (`time-key.ts`); those of the others are a UUID. */
+const timeKeyedKinds = ['appToken', 'userAccessToken', 'refreshToken', 'authorizationCode'] as const
+export type TimeKeyedKind = (typeof timeKeyedKinds)[number]
+export type UuidKeyedKind = Exclude<SecretKind, TimeKeyedKind>
+export const isTimeKeyed = (kind: SecretKind): kind is TimeKeyedKind => timeKeyedKinds.some((each) => each === kind)
+
 /** SHA-256 of a whole secret: all that is ever stored of one. The brand keeps plain text out of the store. */
 export type SecretHash = Uint8Array & { readonly [secretHashBrand]: true }
 declare const secretHashBrand: unique symbol
 
 export type ParsedSecret = { readonly key: RowKey; readonly hash: SecretHash }
+/** `uuid` is what the secret carries if it was issued before keys were numbers, else null. */
+export type ParsedToken = { readonly key: TimeKey; readonly uuid: Uint8Array | null; readonly hash: SecretHash }
 
 /** Random digits of a secret: more than 256 bits. */
 export const secretDigits = 43
@@ -36,24 +45,36 @@ const bodyLength = rowKeyLength + secretDigits + checksumDigits
  * A secret for the row of the key: prefix, key, 43 random digits, and a CRC-32 over all that stands before.
  * @throws RangeError when the digits are not 43: a shorter secret must not exist
  */
-export const mintSecret = (secret: {
-  readonly kind: SecretKind
-  readonly key: RowKey
-  readonly digits: string
-}): string => {
+export const mintSecret = (
+  secret: { readonly digits: string } & (
+    { readonly kind: TimeKeyedKind; readonly key: TimeKey } | { readonly kind: UuidKeyedKind; readonly key: RowKey }
+  ),
+): string => {
   if (secret.digits.length !== secretDigits) throw new RangeError('a secret is made of 43 random digits')
-  const text = secretPrefixes[secret.kind] + secret.key + secret.digits
+  const key = typeof secret.key === 'number' ? digitsOfTimeKey(secret.key) : secret.key
+  const text = secretPrefixes[secret.kind] + key + secret.digits
   return text + checksumOf(text, text.length)
 }
 
 /** The row's key and the hash to meet there; null, unhashed, for a wrong prefix, length, alphabet, checksum or key. */
-export const parseSecret = (kind: SecretKind, text: string): ParsedSecret | null => {
+export const parseSecret = (kind: UuidKeyedKind, text: string): ParsedSecret | null => {
+  const key = keyDigitsOf(kind, text)
+  return key !== null && isRowKey(key) ? { key, hash: hashSecret(text) } : null
+}
+
+/** The same for the kinds whose key is a number. */
+export const parseToken = (kind: TimeKeyedKind, text: string): ParsedToken | null => {
+  const digits = keyDigitsOf(kind, text)
+  const found = digits === null ? null : timeKeyInDigits(digits)
+  return found === null ? null : { key: found.key, uuid: found.uuid, hash: hashSecret(text) }
+}
+
+const keyDigitsOf = (kind: SecretKind, text: string): string | null => {
   const prefix = secretPrefixes[kind]
   if (text.length !== prefix.length + bodyLength || !text.startsWith(prefix)) return null
   if (!isBase62(text, prefix.length)) return null
   if (!text.endsWith(checksumOf(text, text.length - checksumDigits))) return null
-  const key = text.slice(prefix.length, prefix.length + rowKeyLength)
-  return isRowKey(key) ? { key, hash: hashSecret(text) } : null
+  return text.slice(prefix.length, prefix.length + rowKeyLength)
 }
 
 /** The kind that a text claims by its prefix; null when it claims none. */

@@ -22,6 +22,9 @@ const asTimeKey = (number: number): TimeKey => {
   return number
 }
 
+/** A row with the key exists already: the whole decision is to be taken again under the next key. */
+export class KeyTaken extends Error {}
+
 /** The lowest key that can be made at this moment (epoch milliseconds). A time before 2025 counts as its start. */
 export const timeKeyAt = (epochMs: number): TimeKey =>
   asTimeKey(Math.min(Math.max(0, Math.floor(epochMs) - firstMs), lastMs) * keysPerMs)
@@ -43,6 +46,9 @@ export const nextTimeKey = (last: TimeKey, nowMs: number, node: number): TimeKey
   const key = isOwn && !isUsedUp ? last + 1 : (Math.floor(last / keysPerMs) + 1) * keysPerMs + node * countersPerNode
   return asTimeKey(key)
 }
+
+/** The next number, whatever node it is of: for rows that are given keys after the fact. */
+export const timeKeyAfter = (key: TimeKey): TimeKey => asTimeKey(key + 1)
 
 /** A number of 53 bits takes 9 of the 22 digits that a secret has for its key; the others are 0. */
 const significantDigits = 9

@@ -1,6 +1,7 @@
 import type { AppStatus } from './app.ts'
 import { isUnended } from './credential.ts'
 import { isValidAt } from './lifetimes.ts'
+import type { TimeKey } from './time-key.ts'
 import type { UserStatus } from './user.ts'
 
 /** What an app token depends on: its own row, the secret that it was issued to, and the app (spec section 5, point 6). */
@@ -28,14 +29,14 @@ export const isAppTokenLive = (token: AppTokenState, nowMs: number): boolean =>
 type UserAccessTokenState = {
   readonly createdAt: number
   readonly expiresAt: number
-  readonly grantCurrentKey: string
+  readonly grantCurrentKey: TimeKey
   readonly grantRevokedAt: number | null
   readonly appStatus: AppStatus
   readonly userStatus: UserStatus
 }
 
 /** Whether the token of this key works at this moment (epoch milliseconds). */
-export const isUserAccessTokenLive = (key: string, token: UserAccessTokenState, nowMs: number): boolean =>
+export const isUserAccessTokenLive = (key: TimeKey, token: UserAccessTokenState, nowMs: number): boolean =>
   isValidAt(token, nowMs) &&
   token.grantCurrentKey === key &&
   token.grantRevokedAt === null &&
@@ -46,13 +47,13 @@ export const isUserAccessTokenLive = (key: string, token: UserAccessTokenState, 
 type RefreshTokenState = {
   readonly createdAt: number
   readonly expiresAt: number
-  readonly grant: { readonly currentKey: string; readonly revokedAt: number | null }
+  readonly grant: { readonly currentKey: TimeKey; readonly revokedAt: number | null }
   readonly appStatus: AppStatus
   readonly userStatus: UserStatus
 }
 
 /** Whether the token of this key can be used at this moment (epoch milliseconds): it is live and not spent. */
-export const isRefreshTokenLive = (key: string, token: RefreshTokenState, nowMs: number): boolean =>
+export const isRefreshTokenLive = (key: TimeKey, token: RefreshTokenState, nowMs: number): boolean =>
   isValidAt(token, nowMs) &&
   token.grant.currentKey === key &&
   token.grant.revokedAt === null &&

@@ -13,7 +13,7 @@ import type { ErrorCode } from '../domain/errors.ts'
 import { environmentOfClientId, uuidTimeOfKey } from '../domain/identifier.ts'
 import { maximumLifetimes } from '../domain/lifetimes.ts'
 import { parseStoredScope, type ScopeName } from '../domain/scope.ts'
-import { parseSecret, type SecretKind } from '../domain/secret.ts'
+import { parseSecret, parseToken, type SecretKind } from '../domain/secret.ts'
 import {
   embeddedScopes,
   isEmbeddedSessionLive,
@@ -21,6 +21,7 @@ import {
   isUseUnrecorded,
   recordedUntil,
 } from '../domain/session.ts'
+import { type TimeKey, timeOfKey } from '../domain/time-key.ts'
 import { isAppTokenLive, isUserAccessTokenLive } from '../domain/token.ts'
 import { type AuditFacts, auditEvent, auditStamp } from './audit/event.ts'
 import {
@@ -36,7 +37,7 @@ import type { Platform, Trace } from './platform.ts'
 /** The app behind a live app token. */
 export type AppCaller = {
   readonly kind: 'app'
-  readonly tokenKey: string
+  readonly tokenKey: TimeKey
   readonly credentialId: string
   readonly clientId: string
   readonly environment: Environment
@@ -52,14 +53,14 @@ export const authenticateAppToken = (
   text: string,
   now = platform.clock.now(),
 ): Awaitable<AppCaller | null> => {
-  const secret = parseSecret('appToken', text)
+  const secret = parseToken('appToken', text)
   if (secret === null) return null
   return andThen(findAppToken(platform.database.queries, secret), (row) =>
     row === null || !isAppTokenLive(row, now)
       ? null
       : {
           kind: 'app',
-          tokenKey: secret.key,
+          tokenKey: row.key,
           credentialId: row.credentialId,
           clientId: row.clientId,
           environment: row.environment,
@@ -92,10 +93,10 @@ export const authenticateUserToken = (
   text: string,
   now = platform.clock.now(),
 ): Awaitable<UserCaller | null> => {
-  const secret = parseSecret('userAccessToken', text)
+  const secret = parseToken('userAccessToken', text)
   if (secret === null) return null
   return andThen(findAccessToken(platform.database.queries, secret), (row) =>
-    row === null || !isUserAccessTokenLive(secret.key, row, now)
+    row === null || !isUserAccessTokenLive(row.key, row, now)
       ? null
       : {
           kind: 'user',
@@ -250,10 +251,13 @@ const longestLifetimes: Partial<Record<SecretKind, number>> = {
   embeddedSession: maximumLifetimes.embeddedSession,
 }
 
+const issuedAt = (key: PresentedSecret['key']): number =>
+  typeof key === 'number' ? timeOfKey(key) : uuidTimeOfKey(key)
+
 /** Whether its key, which contains the time of issue, is older than the longest lifetime of its kind. */
 const isTooOld = ({ kind, key }: PresentedSecret, now: number): boolean => {
   const seconds = longestLifetimes[kind]
-  return seconds !== undefined && uuidTimeOfKey(key) + seconds * 1000 < now
+  return seconds !== undefined && issuedAt(key) + seconds * 1000 < now
 }
 
 /**

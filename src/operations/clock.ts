@@ -1,4 +1,5 @@
 import type { Database } from '../../db/database.ts'
+import { timeKeyAt } from '../domain/time-key.ts'
 import { type Clock, createClock, systemTime } from '../runtime/clock.ts'
 import { createRandom, type Random } from '../runtime/random.ts'
 import type { Platform } from './platform.ts'
@@ -9,9 +10,17 @@ export const openClock = async (database: Database): Promise<Clock> => {
   return createClock(systemTime, kept.length === 0 ? null : Math.max(...kept))
 }
 
-/** Randomness. New IDs continue after those of the audit, which run ahead of the time after a clock reset. */
-export const openRandom = async (database: Database): Promise<Random> =>
-  createRandom({ aheadMs: await database.queries.audit.aheadMs() })
+/** Keys that are further ahead were made while the clock was wrong. New keys do not continue after those. */
+const leastFutureMs = 1_000
+
+/**
+ * Randomness. New IDs continue after those of the audit, which run ahead of the time after a clock reset. New keys
+ * continue after those in the database, so that no process makes a key that an earlier one made.
+ */
+export const openRandom = async ({ queries: q }: Database, clock: Clock): Promise<Random> => {
+  const lastKey = await q.keys.highestBelow(timeKeyAt(clock.now() + leastFutureMs))
+  return createRandom({ aheadMs: await q.audit.aheadMs(), ...(lastKey !== null && { lastKey }) })
+}
 
 /**
  * Stores the latest trusted time in the database, so that nothing expired becomes valid again when the machine's clock

@@ -1,6 +1,7 @@
 import type { Database, Queries, TransactionOptions } from '../../db/database.ts'
 import type { Awaitable } from '../domain/awaitable.ts'
 import { type PlatformError, refuse } from '../domain/errors.ts'
+import { KeyTaken } from '../domain/time-key.ts'
 import { type Actor, type AuditFacts, type AuditStamp, auditEvent } from './audit/event.ts'
 import type { Platform, TokenKind, Trace } from './platform.ts'
 
@@ -33,6 +34,17 @@ export const decide = async <T>(
  */
 export const decideToEnd = async <T>(database: Database, work: (q: Queries) => Awaitable<Decision<T>>): Promise<T> =>
   await decide(database, work, toEnd)
+
+/**
+ * Handles the failure of a transaction that inserts rows under a fresh key. If a row has that key already, nothing was
+ * written, and `again` repeats the operation, which takes the next key.
+ */
+export const ifKeyTaken =
+  <T>(again: () => Promise<T>) =>
+  async (error: unknown): Promise<T> => {
+    if (error instanceof KeyTaken) return await again()
+    throw error
+  }
 
 /** The options of a transaction that ends access. */
 export const toEnd = { endsAccess: ({ kind }: { readonly kind: string }) => kind === 'done' } as const

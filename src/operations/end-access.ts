@@ -1,5 +1,6 @@
 import type { AccessOf, App, OpenGrant, Queries, User } from '../../db/database.ts'
 import { environmentOfClientId } from '../domain/identifier.ts'
+import { timeKeyAt } from '../domain/time-key.ts'
 import { type AppRecord, appRecord, findAnyApp } from './apps/app-record.ts'
 import { type Actor, auditEvent, type AuditStamp, auditStamp, followingStamp } from './audit/event.ts'
 import { decideToEnd, done, type Operation } from './decision.ts'
@@ -116,7 +117,7 @@ const endTheRest = async (q: Queries, of: AccessOf, now: number): Promise<Partia
   const embedded = await q.access.endEmbedded(of, now)
   const counts = { embeddedSessions: embedded.sessions, installSessionCodes: embedded.codes }
   if (of.kind === 'user') return counts
-  const appTokens = await q.access.countAppTokens([of.appId], '', now)
+  const appTokens = await q.access.countAppTokens([of.appId], timeKeyAt(0), now)
   await q.access.endAppTokens(of.appId, now)
   return { ...counts, appTokens }
 }

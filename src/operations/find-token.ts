@@ -5,12 +5,16 @@
 import type { Queries } from '../../db/database.ts'
 import { andThen, type Awaitable } from '../domain/awaitable.ts'
 import {
+  isTimeKeyed,
   type ParsedSecret,
+  type ParsedToken,
   parseSecret,
+  parseToken,
   sameHash,
   type SecretHash,
-  type SecretKind,
   secretKindOf,
+  type TimeKeyedKind,
+  type UuidKeyedKind,
 } from '../domain/secret.ts'
 
 /** How the rows of one kind of secret are read. */
@@ -50,30 +54,30 @@ const wrongSecret = async <Key, Row>(
 }
 
 /** The row that a query finds. */
-type RowOf<Find extends (key: string) => unknown> = NonNullable<Awaited<ReturnType<Find>>>
+type RowOf<Find extends (key: never) => unknown> = NonNullable<Awaited<ReturnType<Find>>>
 
-const appTokens: RowsOfSecrets<string, RowOf<Queries['appTokens']['find']>> = {
+const appTokens: RowsOfSecrets<number, RowOf<Queries['appTokens']['find']>> = {
   find: (q, key) => q.appTokens.find(key),
   oldestKey: (q) => q.appTokens.oldestKey(),
-  noKey: '',
+  noKey: -1,
   hashOf: (row) => row.hash,
 }
-const accessTokens: RowsOfSecrets<string, RowOf<Queries['grants']['findAccess']>> = {
+const accessTokens: RowsOfSecrets<number, RowOf<Queries['grants']['findAccess']>> = {
   find: (q, key) => q.grants.findAccess(key),
   oldestKey: (q) => q.grants.oldestPairKey(),
-  noKey: '',
+  noKey: -1,
   hashOf: (row) => row.hash,
 }
-const refreshTokens: RowsOfSecrets<string, RowOf<Queries['grants']['findPair']>> = {
+const refreshTokens: RowsOfSecrets<number, RowOf<Queries['grants']['findPair']>> = {
   find: (q, key) => q.grants.findPair(key),
   oldestKey: (q) => q.grants.oldestPairKey(),
-  noKey: '',
+  noKey: -1,
   hashOf: ({ pair }) => pair.refreshHash,
 }
-const authorizationCodes: RowsOfSecrets<string, RowOf<Queries['grants']['findCode']>> = {
+const authorizationCodes: RowsOfSecrets<number, RowOf<Queries['grants']['findCode']>> = {
   find: (q, key) => q.grants.findCode(key),
   oldestKey: (q) => q.grants.oldestCodeKey(),
-  noKey: '',
+  noKey: -1,
   hashOf: ({ code }) => code.hash,
 }
 const installSessionCodes: RowsOfSecrets<string, RowOf<Queries['embedding']['findCode']>> = {
@@ -95,17 +99,32 @@ const sessions: RowsOfSecrets<string, RowOf<Queries['sessions']['find']>> = {
   hashOf: ({ session }) => session.hash,
 }
 
+/**
+ * The same for a token, which may carry a UUID in the place of its key. The key that begins as the UUID does is almost
+ * always that of its row; where another row has it, the store knows the key.
+ */
+const findByToken = <Row>(q: Queries, rows: RowsOfSecrets<number, Row>, token: ParsedToken): Awaitable<Row | null> => {
+  const { uuid, hash } = token
+  const found = findBySecret(q, rows, token)
+  if (uuid === null) return found
+  return andThen(found, async (row) => {
+    if (row !== null) return row
+    const key = await q.keys.moved(uuid)
+    return await findBySecret(q, rows, { key: key ?? rows.noKey, hash })
+  })
+}
+
 /** An app token in whatever state, with its credential, client and app. */
-export const findAppToken = (q: Queries, secret: ParsedSecret) => findBySecret(q, appTokens, secret)
+export const findAppToken = (q: Queries, token: ParsedToken) => findByToken(q, appTokens, token)
 
 /** A user access token in whatever state, with its grant, app and user. */
-export const findAccessToken = (q: Queries, secret: ParsedSecret) => findBySecret(q, accessTokens, secret)
+export const findAccessToken = (q: Queries, token: ParsedToken) => findByToken(q, accessTokens, token)
 
 /** A refresh token, spent or not, with its grant and the state of its user. */
-export const findRefreshToken = (q: Queries, secret: ParsedSecret) => findBySecret(q, refreshTokens, secret)
+export const findRefreshToken = (q: Queries, token: ParsedToken) => findByToken(q, refreshTokens, token)
 
 /** An authorization code, spent or not, with its grant and the state of its user. */
-export const findAuthorizationCode = (q: Queries, secret: ParsedSecret) => findBySecret(q, authorizationCodes, secret)
+export const findAuthorizationCode = (q: Queries, token: ParsedToken) => findByToken(q, authorizationCodes, token)
 
 /** An install-session code, spent or not, with the install, app, user and user session it depends on. */
 export const findInstallSessionCode = (q: Queries, secret: ParsedSecret) => findBySecret(q, installSessionCodes, secret)
@@ -117,11 +136,17 @@ export const findEmbeddedSession = (q: Queries, secret: ParsedSecret) => findByS
 export const findSession = (q: Queries, secret: ParsedSecret) => findBySecret(q, sessions, secret)
 
 /** A well-formed secret of the kind that its prefix names. */
-export type PresentedSecret = ParsedSecret & { readonly kind: SecretKind }
+export type PresentedSecret =
+  (ParsedSecret & { readonly kind: UuidKeyedKind }) | (ParsedToken & { readonly kind: TimeKeyedKind })
 
 /** Parses and hashes a secret of any kind; null when it is malformed. */
 export const parseAnySecret = (text: string): PresentedSecret | null => {
   const kind = secretKindOf(text)
-  const secret = kind === null ? null : parseSecret(kind, text)
-  return kind === null || secret === null ? null : { kind, ...secret }
+  if (kind === null) return null
+  if (isTimeKeyed(kind)) {
+    const token = parseToken(kind, text)
+    return token && { kind, ...token }
+  }
+  const secret = parseSecret(kind, text)
+  return secret && { kind, ...secret }
 }

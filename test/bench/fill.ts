@@ -1,7 +1,8 @@
 import type { AppToken, AuthorizationCode, Grant, Queries, Resource, TokenPair, User } from '../../db/database.ts'
-import { recordId, recordIdOfKey, type RowKey, rowKey } from '../../src/domain/identifier.ts'
+import { recordId, recordIdOfKey } from '../../src/domain/identifier.ts'
 import { challengeOf } from '../../src/domain/pkce.ts'
-import { hashSecret, mintSecret, secretDigits, parseSecret, type SecretKind } from '../../src/domain/secret.ts'
+import { hashSecret, mintSecret, secretDigits, parseSecret, type TimeKeyedKind } from '../../src/domain/secret.ts'
+import { type TimeKey, uuidHexOfTimeKey } from '../../src/domain/time-key.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { addApp, addUser, appScopes, type AppInWorld, userScopes, verifier } from '../support/world.ts'
@@ -150,12 +151,12 @@ const addMembers = async (platform: Platform, app: AppInWorld, count: number): P
 const origin = { requestId: trace.requestId, address: '127.0.0.1' } as const
 const hourMs = 3_600_000
 
-const mint = (platform: Platform, kind: SecretKind, key: RowKey): string =>
+const mint = (platform: Platform, kind: TimeKeyedKind, key: TimeKey): string =>
   mintSecret({ kind, key, digits: platform.random.digits(secretDigits) })
 
 const newAppToken = (platform: Platform, app: AppInWorld) => {
   const now = platform.clock.now()
-  const key = rowKey(platform.random.uuid(now))
+  const key = platform.random.timeKey(now)
   const token = mint(platform, 'appToken', key)
   const row: AppToken = {
     key,
@@ -175,11 +176,12 @@ const credentialIdOf = ({ development }: AppInWorld): string =>
 
 const newCode = (platform: Platform, userId: string, app: AppInWorld) => {
   const now = platform.clock.now()
-  const key = rowKey(platform.random.uuid(now))
+  const key = platform.random.timeKey(now)
   const code = mint(platform, 'authorizationCode', key)
   const expiresAt = now + 300_000
   const grant: Grant = {
-    id: recordIdOfKey('grt_', key),
+    key,
+    id: `grt_${uuidHexOfTimeKey(key, platform.random.bytes(8))}`,
     userId,
     appId: app.id,
     clientId: app.development.clientId,
@@ -197,7 +199,7 @@ const newCode = (platform: Platform, userId: string, app: AppInWorld) => {
   const row: AuthorizationCode = {
     key,
     hash: hashSecret(code),
-    grantId: grant.id,
+    grantKey: key,
     redirectUri,
     codeChallenge: challengeOf(verifier),
     expiresAt,
@@ -209,12 +211,12 @@ const newCode = (platform: Platform, userId: string, app: AppInWorld) => {
 const newFamily = (platform: Platform, userId: string, app: AppInWorld) => {
   const code = newCode(platform, userId, app)
   const now = platform.clock.now()
-  const key = rowKey(platform.random.uuid(now))
+  const key = platform.random.timeKey(now)
   const accessToken = mint(platform, 'userAccessToken', key)
   const refreshToken = mint(platform, 'refreshToken', key)
   const pair: TokenPair = {
     key,
-    grantId: code.grant.id,
+    grantKey: code.grant.key,
     previousKey: code.row.key,
     accessHash: hashSecret(accessToken),
     refreshHash: hashSecret(refreshToken),

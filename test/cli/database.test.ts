@@ -15,7 +15,7 @@ test('migrate makes a private database in a private folder, and says what it app
   const desk = deskAt(join(temporaryFolder(), 'data', 'app-platform.db'))
   expect(await desk.json(['migrate'])).toEqual({
     database: desk.file,
-    applied: ['initial', 'pages', 'embedded', 'webhooks', 'carried_ends', 'operating'],
+    applied: ['initial', 'pages', 'embedded', 'webhooks', 'carried_ends', 'operating', 'time_keys'],
   })
   expect(await desk.json(['migrate'])).toEqual({ database: desk.file, applied: [] })
   expect(modeOf(desk.folder)).toBe('700')

@@ -23,21 +23,22 @@ beforeAll(async () => {
 })
 afterAll(async () => await platform.database.close())
 
-const tables = ['app_tokens', 'sessions', 'authorization_codes', 'token_pairs']
+const timeKeyed = ['app_tokens', 'grants', 'authorization_codes', 'token_pairs']
 
 /** What `check` says while the newest row of the table has this key. */
-const checkedWith = (table: string, key: string): readonly string[] => {
+const checkedWith = (table: string, key: string | number): readonly string[] => {
   using database = new Database(file, { readwrite: true, create: false })
   database.run('PRAGMA foreign_keys = OFF')
-  const newest = database.query<{ key: string }, []>(`SELECT max(key) AS key FROM ${table}`).get()?.key ?? ''
-  const rename = (from: string, to: string) => database.run(`UPDATE ${table} SET key = ? WHERE key = ?`, [to, from])
+  const newest = database.query<{ key: string | number }, []>(`SELECT max(key) AS key FROM ${table}`).get()?.key ?? ''
+  const rename = (from: string | number, to: string | number) =>
+    database.run(`UPDATE ${table} SET key = ? WHERE key = ?`, [to, from])
   rename(newest, key)
   const told = checkFile(file, migrations)
   rename(key, newest)
   return told
 }
 
-test.each(tables)('check tells of a key in %s that no row can have, and of no other', (table) => {
+test.each(['sessions'])('check tells of a key in %s that no row can have, and of no other', (table) => {
   for (const wrong of [
     '',
     'z'.repeat(22),
@@ -49,4 +50,11 @@ test.each(tables)('check tells of a key in %s that no row can have, and of no ot
     expect([wrong, ...checkedWith(table, wrong)]).toEqual([wrong, `A key in ${table} is damaged: restore a backup.`])
   }
   expect(checkedWith(table, '0'.repeat(22))).toEqual([])
+})
+
+test.each(timeKeyed)('check tells of a number in %s that is no key, and of no other', (table) => {
+  for (const wrong of [-1, Number.MAX_SAFE_INTEGER + 1]) {
+    expect([wrong, ...checkedWith(table, wrong)]).toEqual([wrong, `A key in ${table} is damaged: restore a backup.`])
+  }
+  for (const right of [0, Number.MAX_SAFE_INTEGER]) expect(checkedWith(table, right)).toEqual([])
 })

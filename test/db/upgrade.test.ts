@@ -8,6 +8,7 @@ import { migrateFile } from '../../db/migrate-file.ts'
 import { migrations } from '../../db/migrations/index.ts'
 import { createQueries } from '../../db/queries/index.ts'
 import { openSqlite } from '../../db/sqlite.ts'
+import type { TimeKeyedKind } from '../../src/domain/secret.ts'
 import { restoreAt } from '../cli/support/restore-at.ts'
 import { deskAt } from '../cli/support/run.ts'
 import { call } from '../support/call.ts'
@@ -25,7 +26,13 @@ import {
   signIn,
   type World,
 } from '../support/world.ts'
-import { addedMigrations, asPreviousRelease, previousMigrations } from './support/previous-release.ts'
+import {
+  addedMigrations,
+  addTwin,
+  asIssuedBefore,
+  asPreviousRelease,
+  previousMigrations,
+} from './support/previous-release.ts'
 
 setDefaultTimeout(patience)
 
@@ -43,14 +50,28 @@ const holdingsOf = async (world: World) => {
 
 let world: World
 let holdings: Awaited<ReturnType<typeof holdingsOf>>
+/** An app token whose UUID begins as that of the other one. */
+let twin = ''
 /** A database of the previous release, in which all that is alive. */
 let previous = ''
 
 beforeAll(async () => {
   world = await createWorld()
-  holdings = await holdingsOf(world)
+  const today = await holdingsOf(world)
   await endWorld(world)
   previous = await asPreviousRelease(world.server.database)
+  const before = (kind: TimeKeyedKind, secret: string) => asIssuedBefore(previous, kind, secret)
+  holdings = {
+    session: today.session,
+    appToken: before('appToken', today.appToken),
+    code: before('authorizationCode', today.code),
+    tokens: {
+      grantId: today.tokens.grantId,
+      accessToken: before('userAccessToken', today.tokens.accessToken),
+      refreshToken: before('refreshToken', today.tokens.refreshToken),
+    },
+  }
+  twin = addTwin(previous, holdings.appToken)
 })
 
 const copies: RunningServer[] = []
@@ -86,6 +107,7 @@ const expectAllAlive = async (url: string): Promise<void> => {
   const { session, tokens, code } = holdings
   expect((await call(url, 'GET', '~/api/session', { token: session })).status).toBe(200)
   expect((await call(url, 'GET', '/me', { token: holdings.appToken })).status).toBe(200)
+  expect((await call(url, 'GET', '/me', { token: twin })).status).toBe(200)
   expect((await call(url, 'GET', '/oauth/me', { token: tokens.accessToken })).body.grantId).toBe(tokens.grantId)
   expect((await call(url, 'GET', '/resources', { token: tokens.accessToken, query: { kind: 'site' } })).status).toBe(
     200,
@@ -212,4 +234,4 @@ test('an upgrade that is killed before any of its statements leaves the old sche
   const server = await startServer({ database: upgraded })
   copies.push(server)
   await expectAllAlive(server.url)
-})
+}, 600_000)

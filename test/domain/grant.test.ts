@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { timeKeyAt } from '../../src/domain/time-key.ts'
 import { decideContinuation, retryWindowMs } from '../../src/domain/grant.ts'
 
 const now = Date.UTC(2026, 7, 1)
@@ -6,17 +7,18 @@ const salt = new Uint8Array(32).fill(7)
 const request = new Uint8Array(32).fill(1)
 const otherRequest = new Uint8Array(32).fill(2)
 
+const [first, second] = [timeKeyAt(now), timeKeyAt(now + 1)]
 /** Moved on from `first` to `second` by a request that may be repeated. */
 const grant = {
   clientId: 'apc_dev_a',
-  currentKey: 'second',
+  currentKey: second,
   revokedAt: null,
-  retryKey: 'first',
+  retryKey: first,
   retrySalt: salt,
   retryFingerprint: request,
   retryUntil: now + retryWindowMs,
 }
-const presented = { key: 'first', clientId: 'apc_dev_a', expired: false, userActive: true, fingerprint: request }
+const presented = { key: first, clientId: 'apc_dev_a', expired: false, userActive: true, fingerprint: request }
 const kindOf = (
   changedGrant: Partial<Parameters<typeof decideContinuation>[0]>,
   changed: Partial<typeof presented> | { fingerprint: null },
@@ -24,7 +26,7 @@ const kindOf = (
 ) => decideContinuation({ ...grant, ...changedGrant }, { ...presented, ...changed }, moment).kind
 
 test('the current secret of a grant continues it, for its own client and an active user, while it has not expired', () => {
-  const current = { key: 'second' }
+  const current = { key: second }
   expect(kindOf({}, current)).toBe('continue')
   expect(kindOf({}, { ...current, clientId: 'apc_live_a' })).toBe('refused')
   expect(kindOf({}, { ...current, expired: true })).toBe('refused')
@@ -41,7 +43,7 @@ test('the same request again gets the same answer until the window closes', () =
 test('a spent secret is reuse with another request, without a key, or when it is not the one before', () => {
   expect(kindOf({}, { fingerprint: otherRequest })).toBe('reused')
   expect(kindOf({}, { fingerprint: null })).toBe('reused')
-  expect(kindOf({}, { key: 'long ago' })).toBe('reused')
+  expect(kindOf({}, { key: timeKeyAt(now - 1) })).toBe('reused')
 })
 
 test('a spent secret is reuse when the last request could not be repeated, or its salt is erased', () => {

@@ -4,11 +4,14 @@ import * as fc from 'fast-check'
 import { base62OfNumber, encodeBase62 } from '../../src/domain/base62.ts'
 import { crc32 } from '../../src/domain/crc32.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
+import { digitsOfTimeKey, timeKeyOfUuid } from '../../src/domain/time-key.ts'
 import {
   deriveSecretDigits,
   hashSecret,
+  isTimeKeyed,
   mintSecret,
   parseSecret,
+  parseToken,
   sameHash,
   type SecretKind,
   secretKindOf,
@@ -32,16 +35,23 @@ const kindOf = fc.constantFrom(...kinds)
 const uuid = fc.uint8Array({ minLength: 16, maxLength: 16 })
 const drawn = fc.string({ unit: fc.constantFrom(...digits), minLength: 43, maxLength: 43 })
 
-const key = rowKey(Uint8Array.from({ length: 16 }, (_, index) => index * 11))
-const mint = (kind: SecretKind) => mintSecret({ kind, key, digits: digits.slice(9, 9 + 43).join('') })
+const id = Uint8Array.from({ length: 16 }, (_, index) => index * 11)
+const mintOf = (kind: SecretKind, of: Uint8Array, chance: string) =>
+  isTimeKeyed(kind)
+    ? mintSecret({ kind, key: timeKeyOfUuid(of), digits: chance })
+    : mintSecret({ kind, key: rowKey(of), digits: chance })
+const mint = (kind: SecretKind) => mintOf(kind, id, digits.slice(9, 9 + 43).join(''))
+const parse = (kind: SecretKind, text: string) => (isTimeKeyed(kind) ? parseToken(kind, text) : parseSecret(kind, text))
+const keyDigitsOf = (kind: SecretKind, of: Uint8Array) =>
+  isTimeKeyed(kind) ? digitsOfTimeKey(timeKeyOfUuid(of)) : rowKey(of)
 const withChecksum = (text: string) => text + base62OfNumber(crc32(text), 6)
 
 describe('a secret', () => {
   test('has the prefix of its kind, a key of 22, 43 random and 6 check digits', () => {
     fc.assert(
-      fc.property(kindOf, uuid, drawn, (kind, id, chance) => {
-        const text = mintSecret({ kind, key: rowKey(id), digits: chance })
-        expect(text).toStartWith(secretPrefixes[kind] + rowKey(id))
+      fc.property(kindOf, uuid, drawn, (kind, of, chance) => {
+        const text = mintOf(kind, of, chance)
+        expect(text).toStartWith(secretPrefixes[kind] + keyDigitsOf(kind, of))
         expect(text.slice(secretPrefixes[kind].length)).toMatch(/^[0-9A-Za-z]{71}$/)
         expect(text).toBe(withChecksum(text.slice(0, -6)))
         expect(text.length).toBeLessThanOrEqual(255)
@@ -51,10 +61,10 @@ describe('a secret', () => {
 
   test('gives back its key and the SHA-256 of its whole text', () => {
     fc.assert(
-      fc.property(kindOf, uuid, drawn, (kind, id, chance) => {
-        const text = mintSecret({ kind, key: rowKey(id), digits: chance })
-        const parsed = parseSecret(kind, text)
-        expect(parsed?.key).toBe(rowKey(id))
+      fc.property(kindOf, uuid, drawn, (kind, of, chance) => {
+        const text = mintOf(kind, of, chance)
+        const parsed = parse(kind, text)
+        expect(parsed?.key).toBe(isTimeKeyed(kind) ? timeKeyOfUuid(of) : rowKey(of))
         expect(Buffer.from(parsed?.hash ?? []).toString('hex')).toBe(createHash('sha256').update(text).digest('hex'))
       }),
     )
@@ -62,16 +72,16 @@ describe('a secret', () => {
 
   test('keeps every digit of its key and its chance', () => {
     fc.assert(
-      fc.property(uuid, drawn, (id, chance) => {
-        const text = mintSecret({ kind: 'appToken', key: rowKey(id), digits: chance })
-        expect(text.slice('apat_'.length, -6)).toBe(rowKey(id) + chance)
+      fc.property(kindOf, uuid, drawn, (kind, of, chance) => {
+        const text = mintOf(kind, of, chance)
+        expect(text.slice(secretPrefixes[kind].length, -6)).toBe(keyDigitsOf(kind, of) + chance)
       }),
     )
   })
 
   test('is never made from less chance than 43 digits', () => {
     for (const length of [0, 22, 42, 44]) {
-      expect(() => mintSecret({ kind: 'appToken', key, digits: '0'.repeat(length) })).toThrow(RangeError)
+      expect(() => mintOf('appToken', id, '0'.repeat(length))).toThrow(RangeError)
     }
   })
 
@@ -81,7 +91,7 @@ describe('a secret', () => {
       for (let position = 0; position < text.length; position += 1) {
         for (const digit of [...digits, '_', '-', '\0', '\u00e9', '\ud800']) {
           if (digit === text[position]) continue
-          expect(parseSecret(kind, text.slice(0, position) + digit + text.slice(position + 1))).toBeNull()
+          expect(parse(kind, text.slice(0, position) + digit + text.slice(position + 1))).toBeNull()
         }
       }
     }
@@ -92,7 +102,7 @@ describe('a secret', () => {
     for (let position = 0; position + 1 < text.length; position += 1) {
       const [one = '', two = ''] = text.slice(position, position + 2)
       if (one === two) continue
-      expect(parseSecret('refreshToken', text.slice(0, position) + two + one + text.slice(position + 2))).toBeNull()
+      expect(parse('refreshToken', text.slice(0, position) + two + one + text.slice(position + 2))).toBeNull()
     }
   })
 
@@ -100,32 +110,32 @@ describe('a secret', () => {
     const text = mint('session')
     const added = [` ${text}`, `${text} `, `${text}\n`, `${text}0`, `${text}${text}`]
     const cut = [text.slice(1), text.slice(0, -1), '', 'apus_']
-    for (const wrong of [...added, ...cut]) expect(parseSecret('session', wrong)).toBeNull()
+    for (const wrong of [...added, ...cut]) expect(parse('session', wrong)).toBeNull()
   })
 
   test('of one kind is no secret of another', () => {
     for (const minted of kinds) {
-      for (const asked of kinds) expect(parseSecret(asked, mint(minted)) !== null).toBe(minted === asked)
+      for (const asked of kinds) expect(parse(asked, mint(minted)) !== null).toBe(minted === asked)
     }
   })
 
   test('whose key is more than 128 bits is refused although its checksum is right', () => {
     const body = '0'.repeat(43)
-    expect(parseSecret('appToken', withChecksum(`apat_7n42DGM5Tflk9n8mt7Fhc7${body}`))).not.toBeNull()
-    expect(parseSecret('appToken', withChecksum(`apat_7n42DGM5Tflk9n8mt7Fhc8${body}`))).toBeNull()
-    expect(parseSecret('appToken', withChecksum(`apat_${'z'.repeat(22)}${body}`))).toBeNull()
+    expect(parse('appToken', withChecksum(`apat_7n42DGM5Tflk9n8mt7Fhc7${body}`))).not.toBeNull()
+    expect(parse('appToken', withChecksum(`apat_7n42DGM5Tflk9n8mt7Fhc8${body}`))).toBeNull()
+    expect(parse('appToken', withChecksum(`apat_${'z'.repeat(22)}${body}`))).toBeNull()
   })
 
   test('of another length is refused although its checksum is right', () => {
     for (const length of [0, 22, 64, 66, 65 + 43]) {
-      expect(parseSecret('appToken', withChecksum(`apat_${'0'.repeat(length)}`))).toBeNull()
+      expect(parse('appToken', withChecksum(`apat_${'0'.repeat(length)}`))).toBeNull()
     }
-    expect(parseSecret('appToken', withChecksum(`apat_${'0'.repeat(65)}`))).not.toBeNull()
+    expect(parse('appToken', withChecksum(`apat_${'0'.repeat(65)}`))).not.toBeNull()
   })
 
   test('with a checksum that was made for it is still only base62', () => {
-    expect(parseSecret('appToken', withChecksum(`apat_${'0'.repeat(64)}-`))).toBeNull()
-    expect(parseSecret('appToken', withChecksum(`apat_${'0'.repeat(64)}\u0100`))).toBeNull()
+    expect(parse('appToken', withChecksum(`apat_${'0'.repeat(64)}-`))).toBeNull()
+    expect(parse('appToken', withChecksum(`apat_${'0'.repeat(64)}\u0100`))).toBeNull()
   })
 
   test('can be looked for in any text without an error', () => {
@@ -136,7 +146,7 @@ describe('a secret', () => {
     )
     fc.assert(
       fc.property(kindOf, wild, (kind, text) => {
-        expect(parseSecret(kind, text)).toBeNull()
+        expect(parse(kind, text)).toBeNull()
         secretKindOf(text)
       }),
       { numRuns: 2000 },
@@ -213,6 +223,6 @@ describe('derived digits', () => {
 
   test('are as many as a secret needs', () => {
     const derived = deriveSecretDigits('apur_x', salt, 'refresh')
-    expect(parseSecret('refreshToken', mintSecret({ kind: 'refreshToken', key, digits: derived }))?.key).toBe(key)
+    expect(parse('refreshToken', mintOf('refreshToken', id, derived))?.key).toBe(timeKeyOfUuid(id))
   })
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { timeKeyInDigits } from '../../src/domain/time-key.ts'
 import type { AuditEvent } from '../../db/database.ts'
 import { setAppStatus } from '../../src/operations/apps/change-app.ts'
 import {
@@ -83,7 +84,7 @@ const done = { outcome: 'done', reason: null } as const
 const refusedWith = (reason: string) => ({ outcome: 'refused', reason }) as const
 
 /** Of the row that a secret belongs to. */
-const keyOf = (secret: string): string => secret.slice(5, 27)
+const keyOf = (token: string): number => timeKeyInDigits(token.slice(5, 27))?.key ?? -1
 const credentialOf = async (token: string): Promise<string> =>
   (await world.platform.database.queries.appTokens.find(keyOf(token)))?.credentialId ?? ''
 const freshCode = async (): Promise<{ code: string; grantId: string }> => {
@@ -104,7 +105,7 @@ describe('every state change over HTTP leaves exactly the row that tells it', ()
   test('a sign-in and a sign-out', async () => {
     const { email, password } = world.user
     const signedIn = await send('POST', '~/api/session', { email, password })
-    const target = keyOf(signedIn.body.sessionToken)
+    const target = signedIn.body.sessionToken.slice(5, 27)
     expect(await told(signedIn)).toEqual([
       { ...byUser(world.user), ...nowhere, action: 'session.created', target, ...done },
     ])

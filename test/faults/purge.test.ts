@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { timeKeyInDigits } from '../../src/domain/time-key.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../src/domain/secret.ts'
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
@@ -442,7 +443,9 @@ describe('beside a running server', () => {
     async () => {
       const { server, app, platform, user } = world
       const token = await appToken(server.url, app.development)
-      const credentialId = (await platform.database.queries.appTokens.find(token.slice(5, 27)))?.credentialId ?? ''
+      const credentialId =
+        (await platform.database.queries.appTokens.find(timeKeyInDigits(token.slice(5, 27))?.key ?? -1))
+          ?.credentialId ?? ''
       fillWithAppTokens(server.database, { count: manyRows, credentialId, createdAt: Date.now() - 2 * hour })
       const purging = { now: true }
       const took: number[] = []

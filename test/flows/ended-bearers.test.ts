@@ -1,9 +1,8 @@
 import { afterEach, expect, test } from 'bun:test'
 import { Database } from 'bun:sqlite'
-import { keyOfUuidTime } from '../../src/domain/identifier.ts'
+import { freshDigits, secretUnder } from '../support/forged.ts'
 import { maximumLifetimes } from '../../src/domain/lifetimes.ts'
-import { mintSecret, secretDigits, type SecretKind } from '../../src/domain/secret.ts'
-import { createRandom } from '../../src/runtime/random.ts'
+import { type SecretKind } from '../../src/domain/secret.ts'
 import { call } from '../support/call.ts'
 import { forged } from '../support/forged.ts'
 import { appToken, createWorld, endWorld, grantTokens, signIn, type World } from '../support/world.ts'
@@ -20,10 +19,9 @@ afterEach(async () => {
   for (const world of worlds.splice(0)) await endWorld(world)
 })
 
-const random = createRandom()
 /** A secret that nobody was issued, with a right checksum, as of so many seconds ago. */
 const madeUp = (kind: SecretKind, secondsAgo: number): string =>
-  mintSecret({ kind, key: keyOfUuidTime(Date.now() - secondsAgo * 1000), digits: random.digits(secretDigits) })
+  secretUnder(kind, freshDigits(kind, Date.now() - secondsAgo * 1000))
 const whoIs = async ({ server }: World, token: string) => await call(server.url, 'GET', '/me', { token })
 
 /** Rows of refused bearers in the file, and how many refusals they tell of. */

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
-import { asRowKey, keyOfUuidTime, rowKeyLength, uuidTimeOfKey } from '../../src/domain/identifier.ts'
-import { mintSecret, secretDigits, secretKindOf, secretPrefixes } from '../../src/domain/secret.ts'
-import { createRandom } from '../../src/runtime/random.ts'
+import { freshDigits, keyDigitsOf, secretUnder } from '../support/forged.ts'
+import { secretKindOf } from '../../src/domain/secret.ts'
 import { call } from '../support/call.ts'
 import {
   addEmbeddedVersion,
@@ -31,16 +30,11 @@ import { basic, expectError, inBody, introspected, refreshForm, sendForm } from 
 const world = await worldOfFile()
 const { url } = world.server
 
-const random = createRandom()
-
 /** The secret of the same row with other random bits, and one of no row, both with the checksums that go with them. */
 const forgeriesOf = (secret: string): readonly string[] => {
   const kind = secretKindOf(secret)
   if (kind === null) throw new Error('this is no secret')
-  const { length } = secretPrefixes[kind]
-  const row = asRowKey(secret.slice(length, length + rowKeyLength))
-  const noRow = keyOfUuidTime(uuidTimeOfKey(row))
-  return [row, noRow].map((key) => mintSecret({ kind, key, digits: random.digits(secretDigits) }))
+  return [keyDigitsOf(kind, secret), freshDigits(kind)].map((digits) => secretUnder(kind, digits))
 }
 
 /** It revokes nothing, itself or by its client, and nobody is told anything of it. */

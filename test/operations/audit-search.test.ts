@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { AuditEvent } from '../../db/database.ts'
-import { rowKey } from '../../src/domain/identifier.ts'
 import { hashSecret } from '../../src/domain/secret.ts'
 import { type AuditSearch, searchEvents } from '../../src/operations/audit/search-events.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
@@ -164,7 +163,8 @@ test('a token is told of the request that it was issued in, and of no other', as
   }
   for (const { requestId } of requests) {
     const { events } = await search({ requestId }, 50)
-    expect(events.map(({ action }) => action)).toEqual(['app_token.issued', 'grant.created', 'user_tokens.issued'])
+    const actions = events.map(({ action }) => action).toSorted()
+    expect(actions).toEqual(['app_token.issued', 'grant.created', 'user_tokens.issued'])
     expect(new Set(events.map((event) => event.requestId))).toEqual(new Set([requestId]))
   }
 })
@@ -191,7 +191,7 @@ test('where one kind of row is searched less far than another, nothing is lost a
     await uneven.database.transaction(async (q) => {
       for (let index = 0; index < count; index += 1) {
         const row = { scopes: 'site:read', createdAt: at, expiresAt: at + 1, revokedAt: null, ...trace }
-        const key = rowKey(uneven.random.uuid(at))
+        const key = uneven.random.timeKey(at)
         await q.appTokens.insert({ ...row, key, hash: hashSecret('nothing'), credentialId: credential?.id ?? '' })
       }
     })

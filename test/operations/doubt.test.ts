@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { timeKeyAt } from '../../src/domain/time-key.ts'
 import type { Grant } from '../../db/database.ts'
 import { isUnended } from '../../src/domain/credential.ts'
-import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { challengeOf } from '../../src/domain/pkce.ts'
 import { listCredentials } from '../../src/operations/credentials/list-credentials.ts'
 import { revokeCredential, rotateCredential } from '../../src/operations/credentials/change-credentials.ts'
@@ -132,7 +132,7 @@ test('an answer is repeated only if its salt, its tokens and its row are unchang
     )
   const damages: readonly ((grant: Grant) => Pick<Grant, 'currentKey' | 'retrySalt'>)[] = [
     ({ currentKey }) => ({ currentKey, retrySalt: new Uint8Array(32) }),
-    ({ retrySalt }) => ({ currentKey: keyOfUuidTime(0), retrySalt }),
+    ({ retrySalt }) => ({ currentKey: timeKeyAt(0), retrySalt }),
   ]
   for (const damaged of damages) {
     const code = await codeAt(platform)
@@ -141,7 +141,7 @@ test('an answer is repeated only if its salt, its tokens and its row are unchang
     const grant = await queries.grants.byId(grantId)
     if (grant === null) throw new Error('the grant is gone')
     await platform.database.transaction(
-      async (q) => await q.grants.advance(grantId, grant.currentKey, { ...grant, ...damaged(grant) }),
+      async (q) => await q.grants.advance(grant.key, grant.currentKey, { ...grant, ...damaged(grant) }),
     )
     expect(await codeOf(exchange(code))).toBe('invalid_grant')
   }

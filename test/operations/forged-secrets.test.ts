@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { asRowKey } from '../../src/domain/identifier.ts'
-import { mintSecret, secretDigits, type SecretKind, secretPrefixes } from '../../src/domain/secret.ts'
+import { keyDigitsOf, secretUnder } from '../support/forged.ts'
+import { type SecretKind, secretPrefixes } from '../../src/domain/secret.ts'
 import { exchangeInstallSessionCode } from '../../src/operations/embedding/exchange-install-session-code.ts'
 import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
 import { authorize } from '../../src/operations/oauth/authorize.ts'
@@ -36,11 +36,7 @@ beforeAll(async () => {
 afterAll(async () => await platform.database.close())
 
 /** A secret of the same kind and row, with other random bits and a right checksum. */
-const forged = (kind: SecretKind, text: string): string => {
-  const start = secretPrefixes[kind].length
-  const key = asRowKey(text.slice(start, start + 22))
-  return mintSecret({ kind, key, digits: platform.random.digits(secretDigits) })
-}
+const forged = (kind: SecretKind, text: string): string => secretUnder(kind, keyDigitsOf(kind, text))
 const consent = async () =>
   (await authorize(platform, trace, await sessionOf(platform, user), authorizeBody(app), true)).code
 

@@ -212,7 +212,11 @@ describe('revoking', () => {
     if (template === null) throw new Error('there is no grant')
     await platform.database.transaction(async (q) => {
       for (let count = 0; count < 1_200; count += 1) {
-        await q.grants.insert({ ...template, id: `grt_${count.toString(16).padStart(32, '0')}` })
+        await q.grants.insert({
+          ...template,
+          key: platform.random.timeKey(platform.clock.now()),
+          id: `grt_${count.toString(16).padStart(32, '0')}`,
+        })
       }
     })
     expect(await revokeOne()).toBe(1_201)

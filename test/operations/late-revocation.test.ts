@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { timeKeyAt } from '../../src/domain/time-key.ts'
 import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { challengeOf } from '../../src/domain/pkce.ts'
 import { authorize, denyAuthorization } from '../../src/operations/oauth/authorize.ts'
@@ -71,10 +72,10 @@ test('a token that was just revoked can neither create nor roll back a version',
 test('a caller whose row was just purged can do nothing', async () => {
   const session = await sessionOf(platform, user)
   const caller = await developmentCaller(platform, app)
-  const soon = keyOfUuidTime(platform.clock.now() + 60_000)
+  const soon = platform.clock.now() + 60_000
   await platform.database.transaction(async (q) => {
-    await q.sessions.purge(soon, 250)
-    await q.appTokens.purge(soon, 250)
+    await q.sessions.purge(keyOfUuidTime(soon), 250)
+    await q.appTokens.purge(timeKeyAt(soon), 250)
   })
   expect(await refusalOf(authorize(platform, trace, session, request(), true))).toBe('login_required')
   const upload = { version: '1.0.0', notes: null, manifest: {}, scopes: [], artifact: null }

@@ -159,7 +159,7 @@ test('a family that goes on between the look and the purge stays, and leaves no 
   const { database } = platform
   const transaction: typeof database.transaction = async (work) => {
     const step = { ...family, expiresAt: family.expiresAt + hour }
-    await database.transaction(async (q) => await q.grants.advance(family.id, family.currentKey, step))
+    await database.transaction(async (q) => await q.grants.advance(family.key, family.currentKey, step))
     return await database.transaction(work)
   }
   const then = { ...platform.clock, purgeBefore: () => family.expiresAt }

@@ -1,5 +1,4 @@
 import { Database } from 'bun:sqlite'
-import { rowKey } from '../../src/domain/identifier.ts'
 import { createRandom } from '../../src/runtime/random.ts'
 
 /** Fills the file with app tokens that were issued at that moment, faster than the platform would issue them. */
@@ -19,7 +18,7 @@ export const fillWithAppTokens = (
     const { createdAt, credentialId } = rows
     database.transaction(() => {
       for (let index = 0; index < rows.count; index += 1) {
-        insert.run(rowKey(random.uuid(createdAt)), random.bytes(32), credentialId, createdAt, createdAt + 3_600_000)
+        insert.run(random.timeKey(createdAt), random.bytes(32), credentialId, createdAt, createdAt + 3_600_000)
       }
     })()
     insert.finalize()

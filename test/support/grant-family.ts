@@ -1,5 +1,4 @@
 import type { Grant } from '../../db/database.ts'
-import { rowKey } from '../../src/domain/identifier.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../src/domain/secret.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { trace } from './operator.ts'
@@ -15,8 +14,9 @@ export const addGrant = async (
   facts: Partial<Grant> = {},
 ): Promise<Grant> => {
   const now = platform.clock.now()
-  const key = () => rowKey(platform.random.uuid(now))
-  const grant = {
+  const key = () => platform.random.timeKey(now)
+  const grant: Grant = {
+    key: key(),
     id: `grt_${String((grants += 1)).padStart(32, '0')}`,
     userId: user.id,
     appId: app.id,
@@ -43,19 +43,19 @@ export const addFamily = async (
   user: Pick<Login, 'id'>,
   pairs: number,
 ): Promise<Grant> => {
-  const key = () => rowKey(platform.random.uuid(platform.clock.now()))
+  const key = () => platform.random.timeKey(platform.clock.now())
   const hash = () =>
-    hashSecret(mintSecret({ kind: 'session', key: key(), digits: platform.random.digits(secretDigits) }))
+    hashSecret(mintSecret({ kind: 'appToken', key: key(), digits: platform.random.digits(secretDigits) }))
   const keys = Array.from({ length: pairs + 1 }, key)
-  const grant = await addGrant(platform, app, user, { currentKey: keys.at(-1) ?? '' })
-  const { id: grantId, createdAt, expiresAt } = grant
-  const ofPair = { grantId, scopes: 'site:read', createdAt, accessExpiresAt: expiresAt, refreshExpiresAt: expiresAt }
+  const grant = await addGrant(platform, app, user, { currentKey: keys.at(-1) ?? key() })
+  const { key: grantKey, createdAt, expiresAt } = grant
+  const ofPair = { grantKey, scopes: 'site:read', createdAt, accessExpiresAt: expiresAt, refreshExpiresAt: expiresAt }
   await platform.database.transaction(async (q) => {
-    const [first = '', ...later] = keys
-    const code = { key: first, hash: hash(), grantId, expiresAt, redirectUri: app.redirectUri }
+    const [first = key(), ...later] = keys
+    const code = { key: first, hash: hash(), grantKey, expiresAt, redirectUri: app.redirectUri }
     await q.grants.insertCode({ ...code, codeChallenge: 'c'.repeat(43) })
     for (const [index, each] of later.entries()) {
-      const pair = { ...ofPair, ...trace, key: each, previousKey: keys[index] ?? '' }
+      const pair = { ...ofPair, ...trace, key: each, previousKey: keys[index] ?? first }
       await q.grants.insertPair({ ...pair, accessHash: hash(), refreshHash: hash() })
     }
   })

@@ -109,8 +109,11 @@ const stretchOf = (
   const until = search.until === null ? lastUuid : uuidOfTime(search.until + aheadMs)
   if (search.requestId === null) return { after: since, before: earlier(until, cursor ?? lastUuid), order: 'newest' }
   const request = uuidIn('req_', search.requestId, 'requestId')
-  const end = uuidOfTime(Number.parseInt(request.slice(0, 12), 16) + longestRequestMs + aheadMs)
-  return { after: later(later(since, request), cursor ?? firstUuid), before: earlier(until, end), order: 'oldest' }
+  const startedAt = Number.parseInt(request.slice(0, 12), 16)
+  const end = uuidOfTime(startedAt + longestRequestMs + aheadMs)
+  // From the start of its millisecond, because IDs of issued tokens have a counter of their own.
+  const after = later(later(since, uuidOfTime(startedAt)), cursor ?? firstUuid)
+  return { after, before: earlier(until, end), order: 'oldest' }
 }
 
 const firstUuid = '0'.repeat(32)

@@ -1,6 +1,7 @@
 import type { LiveCount } from '../../../db/database.ts'
 import { uuidTimeOfKey } from '../../domain/identifier.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
+import { timeOfKey } from '../../domain/time-key.ts'
 import type { Figures } from '../../runtime/metrics.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { clockOffsetMs } from '../clock.ts'
@@ -88,10 +89,11 @@ export const recordBackup: Operation<number, void> = async (platform, trace, act
 export const purgeLagSeconds = async (platform: Observed): Promise<number> => {
   const q = platform.database.queries
   const now = platform.clock.purgeBefore()
-  const overdue = (key: string | null, lifetimeSeconds: number) =>
-    key === null ? 0 : Math.max(0, Math.floor((now - uuidTimeOfKey(key)) / 1000) - lifetimeSeconds)
+  const overdue = (issuedAt: number, lifetimeSeconds: number) =>
+    Math.max(0, Math.floor((now - issuedAt) / 1000) - lifetimeSeconds)
+  const [token, session] = [await q.appTokens.oldestKey(), await q.sessions.oldestKey()]
   return Math.max(
-    overdue(await q.appTokens.oldestKey(), maximumLifetimes.appToken),
-    overdue(await q.sessions.oldestKey(), maximumLifetimes.session),
+    overdue(token === null ? now : timeOfKey(token), maximumLifetimes.appToken),
+    overdue(session === null ? now : uuidTimeOfKey(session), maximumLifetimes.session),
   )
 }

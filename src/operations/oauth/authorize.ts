@@ -1,15 +1,15 @@
 import type { App, Client, Queries } from '../../../db/database.ts'
 import { accessDenied, type AuthorizationError, type AuthorizationRequest } from '../../domain/authorization-request.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
-import { recordIdOfKey, rowKey } from '../../domain/identifier.ts'
 import { isCodeChallenge } from '../../domain/pkce.ts'
 import { redirectTarget } from '../../domain/registered-url.ts'
 import { formatScope, isSubset, parseScope, parseStoredScope, type ScopeName, scopesFor } from '../../domain/scope.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
+import { uuidHexOfTimeKey } from '../../domain/time-key.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import type { SessionCaller } from '../authenticate.ts'
-import { decide, done, refused } from '../decision.ts'
+import { decide, done, ifKeyTaken, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { announce } from '../webhooks/events.ts'
 
@@ -42,13 +42,13 @@ export const authorize = async (
   const userId = session.user.id
   const expiresInSeconds = Math.min(platform.lifetimes.code, platform.lifetimes.grant)
   const expiresAt = now + expiresInSeconds * 1000
-  const key = rowKey(platform.random.uuid(now))
-  const grantId = recordIdOfKey('grt_', key)
+  const key = platform.random.timeKey(now)
+  const grantId = `grt_${uuidHexOfTimeKey(key, platform.random.bytes(8))}`
   const code = mintSecret({ kind: 'authorizationCode', key, digits: platform.random.digits(secretDigits) })
   const hash = hashSecret(code)
   const stamp = auditStamp(platform, trace, now)
 
-  return await decide(platform.database, async (q) => {
+  const issued = decide(platform.database, async (q) => {
     const ended = await refusalIfEnded(platform, q, stamp, session, now)
     if (ended !== null) return refused(ended)
     const checked = await checkAuthorizationRequest(q, request)
@@ -58,6 +58,7 @@ export const authorize = async (
     const { id: appId } = checked.app
     const { environment } = checked.client
     await q.grants.insert({
+      key,
       id: grantId,
       userId,
       appId,
@@ -75,7 +76,7 @@ export const authorize = async (
     await q.grants.insertCode({
       key,
       hash,
-      grantId,
+      grantKey: key,
       redirectUri: request.redirectUri,
       codeChallenge: request.codeChallenge,
       expiresAt,
@@ -92,6 +93,7 @@ export const authorize = async (
     const { redirectUri, state } = request
     return done({ code, state, redirectUri, redirectTo, scope, expiresInSeconds, grantId, appId })
   })
+  return await issued.catch(ifKeyTaken(() => authorize(platform, trace, session, request, consented)))
 }
 
 /**

@@ -10,12 +10,12 @@ import type { AuthorizationCode, Grant, Queries } from '../../../db/database.ts'
 import { andThen, type Awaitable } from '../../domain/awaitable.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { decideContinuation, grantEndsAt } from '../../domain/grant.ts'
-import { asRowKey } from '../../domain/identifier.ts'
 import { isValidAt } from '../../domain/lifetimes.ts'
 import { verifierMatches } from '../../domain/pkce.ts'
 import { redirectUriMatches } from '../../domain/registered-url.ts'
 import { formatScope, isSubset, type ParsedScope, parseScope, parseStoredScope } from '../../domain/scope.ts'
-import { type ParsedSecret, parseSecret, sameHash } from '../../domain/secret.ts'
+import { type ParsedToken, parseToken, sameHash } from '../../domain/secret.ts'
+import type { TimeKey } from '../../domain/time-key.ts'
 import type { UserStatus } from '../../domain/user.ts'
 import { auditEvent, type AuditStamp, lazyAuditStamp } from '../audit/event.ts'
 import {
@@ -27,7 +27,15 @@ import {
   refuseClient,
   refuseKnownClient,
 } from '../authenticate-client.ts'
-import { counted, type CountedRefusal, type Decision, done, type ReusedSecret, settle } from '../decision.ts'
+import {
+  counted,
+  type CountedRefusal,
+  type Decision,
+  done,
+  ifKeyTaken,
+  type ReusedSecret,
+  settle,
+} from '../decision.ts'
 import { findAuthorizationCode, findRefreshToken } from '../find-token.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { announce } from '../webhooks/events.ts'
@@ -101,25 +109,25 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
   const now = platform.clock.now()
   const { action, kind } = presented
   const presentedClient = presentClient(presented.client)
-  const secret = parseSecret(kind === 'refresh_token' ? 'refreshToken' : 'authorizationCode', presented.secret)
+  const secret = parseToken(kind === 'refresh_token' ? 'refreshToken' : 'authorizationCode', presented.secret)
   const next = prepareNext(platform, presented.secret, presented.retryIdentity, now)
   const stamp = lazyAuditStamp(platform, trace, now)
 
-  const outcome = await platform.database.transaction(
+  const decided = platform.database.transaction(
     async (q): Promise<Decision<IssuedTokens> | CountedRefusal | ReusedSecret> => {
       const client = await authenticateClient(q, presentedClient, now)
       if (client === null) return await refuseClient(q, presentedClient, action)
       if (client.appStatus !== 'active') return refuseKnownClient(client, action, refuse('app_inactive'))
 
       const found = secret === null ? null : await find(q, presented, secret)
-      if (secret === null || found === null) {
+      if (found === null) {
         return counted(refuse('invalid_grant'), { ...trailOf(client, null), action })
       }
       const { grant } = found
       const attempt = { q, client, grant, presented, stamp, now }
       const endsAt = grantEndsAt(grant, platform.lifetimes.grant)
       const claim = {
-        key: secret.key,
+        key: found.key,
         clientId: client.clientId,
         expired: !isValidAt(found, now) || endsAt - now < shortestLifetimeMs,
         userActive: found.userStatus === 'active',
@@ -134,15 +142,16 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
       const fault = faultOf(presented, found)
       if (fault !== null) return await refuseGrant(attempt, fault)
 
-      const row = pairRow(next, grant, scopesOf(presented, grant), endsAt, secret.key, trace, now)
+      const row = pairRow(next, grant, scopesOf(presented, grant), endsAt, found.key, trace, now)
       // Spends the secret. False if another call has spent it since it was read.
-      if (!(await q.grants.advance(grant.id, secret.key, grantStep(next, row, now)))) return await endFamily(attempt)
+      if (!(await q.grants.advance(grant.key, found.key, grantStep(next, row, now)))) return await endFamily(attempt)
       await q.grants.insertPair(row)
       await recordUse(q, client, now)
       return done(issuedTokens(next.pair, row, grant, now))
     },
   )
-  return await settle(platform, stamp, outcome)
+  const again = async () => done(await continueGrant(platform, trace, presented))
+  return await settle(platform, stamp, await decided.catch(ifKeyTaken(again)))
 }
 
 /** Tokens with less left to live, because their grant ends, are not issued: answers give lifetimes in whole seconds. */
@@ -150,6 +159,8 @@ const shortestLifetimeMs = 1_000
 
 /** The presented secret in whatever state, with its grant. */
 type Found = {
+  /** The key of its row. */
+  readonly key: TimeKey
   readonly grant: Grant
   readonly userStatus: UserStatus
   /** When the secret was issued and when it expires. */
@@ -161,12 +172,13 @@ type Found = {
   readonly redirectClientId: string | null
 }
 
-const find = (q: Queries, { kind }: Presented, secret: ParsedSecret): Awaitable<Found | null> =>
+const find = (q: Queries, { kind }: Presented, secret: ParsedToken): Awaitable<Found | null> =>
   kind === 'refresh_token'
     ? andThen(findRefreshToken(q, secret), (found) => {
         if (found === null) return null
         const { grant, userStatus, pair } = found
         return {
+          key: pair.key,
           grant,
           userStatus,
           createdAt: pair.createdAt,
@@ -178,7 +190,8 @@ const find = (q: Queries, { kind }: Presented, secret: ParsedSecret): Awaitable<
     : andThen(findAuthorizationCode(q, secret), (found) => {
         if (found === null) return null
         const { grant, userStatus, code, redirectClientId } = found
-        return { grant, userStatus, createdAt: grant.createdAt, expiresAt: code.expiresAt, code, redirectClientId }
+        const { createdAt } = grant
+        return { key: code.key, grant, userStatus, createdAt, expiresAt: code.expiresAt, code, redirectClientId }
       })
 
 /** An authenticated client with a genuine secret, in the transaction that decides what becomes of it. */
@@ -214,7 +227,7 @@ const repeatAnswer = async (
 ): Promise<Decision<IssuedTokens> | CountedRefusal> => {
   const { q, client, grant, presented, stamp, now } = attempt
   const row = (await q.grants.findPair(grant.currentKey))?.pair
-  const pair = derivePair(asRowKey(grant.currentKey), presented.secret, salt)
+  const pair = derivePair(grant.currentKey, presented.secret, salt)
   if (row === undefined || !sameHash(pair.accessHash, row.accessHash) || !sameHash(pair.refreshHash, row.refreshHash)) {
     return await refuseGrant(attempt, refuse('invalid_grant'))
   }

@@ -73,7 +73,7 @@ const findLive = (
       })
     case 'userAccessToken':
       return andThen(findAccessToken(q, secret), (row) => {
-        if (row === null || !isUserAccessTokenLive(secret.key, row, now)) return null
+        if (row === null || !isUserAccessTokenLive(row.key, row, now)) return null
         const { clientId, userId, scopes, createdAt, expiresAt } = row
         return { kind: 'access_token', subject: userId, clientId, scope: scopes, issuedAt: createdAt, expiresAt }
       })
@@ -84,7 +84,7 @@ const findLive = (
         const { createdAt } = pair
         const expiresAt = Math.min(pair.refreshExpiresAt, grantEndsAt(grant, grantSeconds))
         const state = { createdAt, expiresAt, grant, appStatus: client.appStatus, userStatus }
-        if (!isRefreshTokenLive(secret.key, state, now)) return null
+        if (!isRefreshTokenLive(pair.key, state, now)) return null
         // The scope is the grant's, which a refresh can ask for again, even if this pair's access token has less.
         const { clientId, userId, scopes } = grant
         return { kind: 'refresh_token', subject: userId, clientId, scope: scopes, issuedAt: createdAt, expiresAt }

@@ -1,7 +1,6 @@
 import type { Environment } from '../../domain/app.ts'
 import { andThen, type Awaitable } from '../../domain/awaitable.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
-import { rowKey } from '../../domain/identifier.ts'
 import {
   formatScope,
   isSubset,
@@ -22,7 +21,7 @@ import {
   refuseClient,
   refuseKnownClient,
 } from '../authenticate-client.ts'
-import { type CountedRefusal, type Decision, done, settle } from '../decision.ts'
+import { type CountedRefusal, type Decision, done, ifKeyTaken, settle } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 type AppTokenRequest = ClientCredentials & {
@@ -50,12 +49,12 @@ export const issueAppToken = async (
   const now = platform.clock.now()
   const presented = presentClient(request)
   const asked = request.scope === null ? null : parseScope(request.scope)
-  const key = rowKey(platform.random.uuid(now))
+  const key = platform.random.timeKey(now)
   const accessToken = mintSecret({ kind: 'appToken', key, digits: platform.random.digits(secretDigits) })
   const hash = hashSecret(accessToken)
   const expiresInSeconds = platform.lifetimes.appToken
 
-  const decision = await platform.database.transaction((q) =>
+  const decided = platform.database.transaction((q) =>
     andThen(authenticateClient(q, presented, now), (client): Awaitable<Decision<IssuedAppToken> | CountedRefusal> => {
       if (client === null) return refuseClient(q, presented, action)
       const scopes = tokenScopes(client, asked)
@@ -79,6 +78,7 @@ export const issueAppToken = async (
       )
     }),
   )
+  const decision = await decided.catch(ifKeyTaken(async () => done(await issueAppToken(platform, trace, request))))
   return await settle(platform, lazyAuditStamp(platform, trace, now), decision)
 }
 

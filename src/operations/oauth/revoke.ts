@@ -1,6 +1,6 @@
 import type { Grant, Queries } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
-import { environmentOfClientId, recordIdOfKey } from '../../domain/identifier.ts'
+import { environmentOfClientId } from '../../domain/identifier.ts'
 import { type Actor, type AuditFacts, type AuditStamp, auditEvent, auditStamp, lazyAuditStamp } from '../audit/event.ts'
 import {
   authenticateClient,
@@ -53,7 +53,8 @@ export const revokeByClient = async (
       return refused(refuse('token_not_owned'))
     }
     if (found.kind === 'grant') return await endGrant(q, stamp(), found.grant, actor, now)
-    if (await found.end(now)) await q.audit.insert(auditEvent(stamp(), { ...facts, ...found.event }))
+    const event = await found.end(now)
+    if (event !== null) await q.audit.insert(auditEvent(stamp(), { ...facts, ...event }))
     return done(null)
   }, toEnd)
   await settle(platform, stamp, decision)
@@ -73,7 +74,8 @@ export const revokeByToken = async (
       const grant = await q.grants.byId(caller.grantId)
       return grant === null ? done(null) : await endGrant(q, stamp, grant, actor, now)
     }
-    if (await q.appTokens.revoke(caller.tokenKey, now)) {
+    const issuedIn = await q.appTokens.revoke(caller.tokenKey, now)
+    if (issuedIn !== null) {
       await q.audit.insert(
         auditEvent(stamp, {
           actor,
@@ -81,16 +83,13 @@ export const revokeByToken = async (
           appId: caller.app.id,
           environment: caller.environment,
           target: caller.credentialId,
-          detail: issueOf(caller.tokenKey),
+          detail: { issuedIn },
         }),
       )
     }
     return done(null)
   })
 }
-
-/** Identifies the token by the event of its issue, which has the token's own UUID. */
-const issueOf = (key: string) => ({ issuedIn: recordIdOfKey('aud_', key) })
 
 /**
  * A user revokes a grant.
@@ -119,21 +118,23 @@ type OwnedToken =
   | {
       readonly kind: 'single'
       readonly clientId: string
-      /** False if it had already ended. */
-      readonly end: (now: number) => Promise<boolean>
-      readonly event: Pick<AuditFacts, 'action' | 'target' | 'detail'>
+      /** Returns the event to record; null if it had already ended. */
+      readonly end: (now: number) => Promise<Pick<AuditFacts, 'action' | 'target' | 'detail'> | null>
     }
 
 /** The owner of a token in whatever state. Its prefix says what kind it is, so a type hint is not needed. */
 const ownerOf = async (q: Queries, secret: PresentedSecret): Promise<OwnedToken | null> => {
-  const { kind, key } = secret
-  switch (kind) {
+  switch (secret.kind) {
     case 'appToken': {
       const row = await findAppToken(q, secret)
       if (row === null) return null
-      const event = { action: 'app_token.revoked', target: row.credentialId, detail: issueOf(key) }
-      const end = async (now: number) => await q.appTokens.revoke(key, now)
-      return { kind: 'single', clientId: row.clientId, event, end }
+      const end = async (now: number) => {
+        // The event of its issue tells which of the credential's tokens it was.
+        const issuedIn = await q.appTokens.revoke(row.key, now)
+        const event = { action: 'app_token.revoked', target: row.credentialId, detail: { issuedIn } }
+        return issuedIn === null ? null : event
+      }
+      return { kind: 'single', clientId: row.clientId, end }
     }
     case 'userAccessToken': {
       const row = await findAccessToken(q, secret)
@@ -154,16 +155,16 @@ const ownerOf = async (q: Queries, secret: PresentedSecret): Promise<OwnedToken 
       const session = (await findEmbeddedSession(q, secret))?.session
       if (session === undefined) return null
       const event = { action: 'embedded_session.revoked', target: session.installId }
-      const end = async (now: number) => await q.embedding.endSession(key, now)
-      return { kind: 'single', clientId: session.clientId, event, end }
+      const end = async (now: number) => ((await q.embedding.endSession(secret.key, now)) ? event : null)
+      return { kind: 'single', clientId: session.clientId, end }
     }
     case 'installSessionCode': {
       const code = (await findInstallSessionCode(q, secret))?.code
       if (code === undefined) return null
       const event = { action: 'install_session_code.revoked', target: code.installId }
       const end = async (now: number) =>
-        await q.embedding.spendCode(key, { spentAt: now, gaveKey: null, spentFrom: null })
-      return { kind: 'single', clientId: code.clientId, event, end }
+        (await q.embedding.spendCode(secret.key, { spentAt: now, gaveKey: null, spentFrom: null })) ? event : null
+      return { kind: 'single', clientId: code.clientId, end }
     }
     default:
       return null

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto'
 import type { Grant, TokenPair } from '../../../db/database.ts'
 import { retryWindowMs } from '../../domain/grant.ts'
-import { rowKey, type RowKey } from '../../domain/identifier.ts'
 import { deriveSecretDigits, hashSecret, mintSecret, secretDigits, type SecretHash } from '../../domain/secret.ts'
+import type { TimeKey } from '../../domain/time-key.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 /** An access token and its refresh token, minted together. They share one row and its key. */
 type MintedPair = {
-  readonly key: RowKey
+  readonly key: TimeKey
   readonly accessToken: string
   readonly accessHash: SecretHash
   readonly refreshToken: string
   readonly refreshHash: SecretHash
 }
 
-const pairFrom = (key: RowKey, accessDigits: string, refreshDigits: string): MintedPair => {
+const pairFrom = (key: TimeKey, accessDigits: string, refreshDigits: string): MintedPair => {
   const accessToken = mintSecret({ kind: 'userAccessToken', key, digits: accessDigits })
   const refreshToken = mintSecret({ kind: 'refreshToken', key, digits: refreshDigits })
   return {
@@ -28,14 +28,10 @@ const pairFrom = (key: RowKey, accessDigits: string, refreshDigits: string): Min
 
 /** A random pair. */
 const mintPair = (platform: Platform, now: number): MintedPair =>
-  pairFrom(
-    rowKey(platform.random.uuid(now)),
-    platform.random.digits(secretDigits),
-    platform.random.digits(secretDigits),
-  )
+  pairFrom(platform.random.timeKey(now), platform.random.digits(secretDigits), platform.random.digits(secretDigits))
 
 /** The pair that a retry with the same presented secret gets again while the salt is kept (contract section 3). */
-export const derivePair = (key: RowKey, presentedSecret: string, salt: Uint8Array): MintedPair =>
+export const derivePair = (key: TimeKey, presentedSecret: string, salt: Uint8Array): MintedPair =>
   pairFrom(
     key,
     deriveSecretDigits(presentedSecret, salt, 'access'),
@@ -62,7 +58,7 @@ export const prepareNext = (
   if (retryIdentity === null) return { accessExpiresAt, refreshExpiresAt, pair: mintPair(platform, now), retry: null }
   const salt = platform.random.bytes(32)
   const fingerprint = createHash('sha256').update(retryIdentity).digest()
-  const pair = derivePair(rowKey(platform.random.uuid(now)), secret, salt)
+  const pair = derivePair(platform.random.timeKey(now), secret, salt)
   return { accessExpiresAt, refreshExpiresAt, pair, retry: { salt, fingerprint } }
 }
 
@@ -72,12 +68,12 @@ export const pairRow = (
   grant: Grant,
   scopes: string,
   endsAt: number,
-  previousKey: string,
+  previousKey: TimeKey,
   { requestId, address }: Trace,
   now: number,
 ): TokenPair => ({
   key: pair.key,
-  grantId: grant.id,
+  grantKey: grant.key,
   previousKey,
   accessHash: pair.accessHash,
   refreshHash: pair.refreshHash,

@@ -3,6 +3,7 @@ import { deviceLifetimeSeconds } from '../../domain/device.ts'
 import { keyOfUuidTime, recordIdOfTime } from '../../domain/identifier.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import type { AuditRetention } from '../../domain/limits.ts'
+import { type TimeKey, timeKeyAt } from '../../domain/time-key.ts'
 import { webhookHistoryMs } from '../../domain/webhook-delivery.ts'
 import { auditEvent, type AuditStamp, auditStamp } from '../audit/event.ts'
 import type { Platform, Trace } from '../platform.ts'
@@ -124,7 +125,8 @@ const removeBatch = async (
   const oldestSession = keyOfUuidTime(before - maximumLifetimes.session * 1000)
   switch (kind) {
     case 'app_tokens':
-      return await purgeAppTokens(q, stamp, keyOfUuidTime(before - maximumLifetimes.appToken * 1000))
+      await q.keys.purgeMoved(purgeBatchRows) // of all kinds of tokens; none but after an upgrade
+      return await purgeAppTokens(q, stamp, timeKeyAt(before - maximumLifetimes.appToken * 1000))
     case 'sessions':
       return await q.sessions.purge(oldestSession, purgeBatchRows)
     case 'devices':
@@ -179,7 +181,7 @@ const purgeAudit = async (
 }
 
 /** The row of an app token is its audit record, so an audit row sums up the removed tokens per credential. */
-const purgeAppTokens = async (q: Queries, stamp: AuditStamp, beforeKey: string): Promise<number> => {
+const purgeAppTokens = async (q: Queries, stamp: AuditStamp, beforeKey: TimeKey): Promise<number> => {
   const rows = await q.appTokens.purge(beforeKey, purgeBatchRows)
   const first = rows.at(0)
   const last = rows.at(-1)

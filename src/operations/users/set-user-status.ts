@@ -1,6 +1,7 @@
 import type { App, Queries, User } from '../../../db/database.ts'
 import { keyOfUuidTime } from '../../domain/identifier.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
+import { timeKeyAt } from '../../domain/time-key.ts'
 import { countOf, type EndedAccess } from '../end-access.ts'
 import { suspendApp } from '../apps/change-app.ts'
 import { findHeir, transferTo } from '../apps/transfer-app.ts'
@@ -101,7 +102,7 @@ const countStopped = async (
 ): Promise<DisabledUser['stopped']> => {
   const open = user.status === 'active' ? await q.access.openGrants({ kind: 'user', userId: user.id }, '', 10_000) : []
   const { grants, userTokens } = countOf(open, now)
-  const since = keyOfUuidTime(now - maximumLifetimes.appToken * 1000)
+  const since = timeKeyAt(now - maximumLifetimes.appToken * 1000)
   const active = suspended.filter(({ status }) => status === 'active').map(({ id }) => id)
   const appTokens = active.length === 0 ? 0 : await q.access.countAppTokens(active, since, now)
   return { grants, userTokens, appTokens }

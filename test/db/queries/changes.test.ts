@@ -51,7 +51,7 @@ type Step = readonly [name: string, change: (q: Queries) => Promise<unknown>, ch
 const app = (columns: string) => () => [`apps ${one.app.id}: ${columns} updated_at`]
 const user = (columns: string) => () => [`users ${one.user.id}: ${columns} updated_at`]
 const secret = (columns: string) => () => [`credentials ${one.credential}: ${columns}`]
-const grant = (index: 0 | 1, columns: string) => () => [`grants ${one.grants[index].id}: ${columns}`]
+const grant = (index: 0 | 1, columns: string) => () => [`grants ${one.grants[index].key}: ${columns}`]
 const retry = 'retry_key retry_salt retry_fingerprint retry_until'
 
 /** The devices of a user as a change that ends them has to name them; taken before any change. */
@@ -104,7 +104,11 @@ const steps: readonly Step[] = [
   ],
   [
     'an app token, once',
-    async (q) => expect(await twice(async () => await q.appTokens.revoke(one.token, next()))).toEqual([true, false]),
+    async (q) =>
+      expect(await twice(async () => await q.appTokens.revoke(one.token, next()))).toEqual([
+        expect.stringMatching(/^aud_[0-9a-f]{32}$/),
+        null,
+      ]),
     () => [`app_tokens ${one.token}: revoked_at`],
   ],
   [
@@ -263,7 +267,7 @@ test('retries are closed when their minute is over, so many at a time', async ()
   const close = async (before: number, limit: number) =>
     await platform.database.transaction(async (q) => await q.grants.closeRetries(before, limit))
   while ((await close(first - 1, 250)) > 0); // those of the two sides
-  const rows = grants.map(({ id }) => `grants ${id}: ${retry}`).toSorted()
+  const rows = grants.map(({ key }) => `grants ${key}: ${retry}`).toSorted()
   expect(await changedBy(async (q) => await q.grants.closeRetries(first - 1, 250))).toEqual([])
   expect(await changedBy(async (q) => await q.grants.closeRetries(last, 250))).toEqual(rows)
   expect(await close(last, 250)).toBe(0)

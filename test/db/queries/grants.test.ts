@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import type { TimeKey } from '../../../src/domain/time-key.ts'
 import type { Grant } from '../../../db/database.ts'
-import { rowKey } from '../../../src/domain/identifier.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { countRows } from '../../support/expired-rows.ts'
 import { addFamily as writeFamily, addGrant as writeGrant } from '../../support/grant-family.ts'
@@ -20,14 +20,14 @@ beforeAll(async () => {
 })
 afterAll(async () => await platform.database.close())
 
-const key = () => rowKey(platform.random.uuid(platform.clock.now()))
+const key = () => platform.random.timeKey(platform.clock.now())
 const addFor = async (owner: Login) => await writeGrant(platform, app, owner)
 const addGrant = async () => await addFor(user)
 const addFamily = async (pairs: number) => await writeFamily(platform, app, user, pairs)
 const now = () => platform.clock.now()
 const read = async ({ id }: Grant) => await platform.database.queries.grants.byId(id)
-const advance = async ({ id }: Grant, presentedKey: string, step: Grant) =>
-  await platform.database.transaction(async (q) => await q.grants.advance(id, presentedKey, step))
+const advance = async ({ key: of }: Grant, presentedKey: TimeKey, step: Grant) =>
+  await platform.database.transaction(async (q) => await q.grants.advance(of, presentedKey, step))
 const revoke = async ({ id }: Grant, at: number) =>
   await platform.database.transaction(async (q) => await q.grants.revoke(id, at))
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { timeKeyAt } from '../../../src/domain/time-key.ts'
 import type { Queries } from '../../../db/database.ts'
-import { keyOfUuidTime } from '../../../src/domain/identifier.ts'
 import { hashSecret } from '../../../src/domain/secret.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
 import { developmentCaller, sessionOf } from '../../operations/support/owner.ts'
@@ -97,14 +97,14 @@ const refusal = {
 
 test('the trail since a moment has what happened at that very moment, issued tokens too', async () => {
   const at = Date.UTC(2027, 0)
-  const key = keyOfUuidTime(at)
+  const key = timeKeyAt(at)
   const [credential] = await q.credentials.listByClient(app.development.clientId)
   const grant = await addFamily(platform, app, user, 0)
   const shared = { ...trace, key, createdAt: at, scopes: 'site:read' }
   await write(async (writing) => {
     const token = { ...shared, credentialId: credential?.id ?? '', hash: hashSecret('token') }
     await writing.appTokens.insert({ ...token, expiresAt: at + 1, revokedAt: null })
-    const pair = { ...shared, grantId: grant.id, previousKey: grant.currentKey, accessExpiresAt: at + 1 }
+    const pair = { ...shared, grantKey: grant.key, previousKey: grant.currentKey, accessExpiresAt: at + 1 }
     const hashes = { accessHash: hashSecret('access'), refreshHash: hashSecret('refresh') }
     await writing.grants.insertPair({ ...pair, ...hashes, refreshExpiresAt: at + 1 })
     await writing.audit.insert({ ...refusal, id: 'aud_1', at })
@@ -117,7 +117,7 @@ test('the trail since a moment has what happened at that very moment, issued tok
 test('what happened within a millisecond is told in the order of its IDs, issued tokens among it', async () => {
   const at = Date.UTC(2028, 0)
   const [credential] = await q.credentials.listByClient(app.development.clientId)
-  const token = { ...trace, key: keyOfUuidTime(at), credentialId: credential?.id ?? '', hash: hashSecret('token') }
+  const token = { ...trace, key: timeKeyAt(at), credentialId: credential?.id ?? '', hash: hashSecret('token') }
   await write(async (writing) => {
     await writing.appTokens.insert({ ...token, scopes: '', createdAt: at, expiresAt: at + 1, revokedAt: null })
     for (const id of ['aud_00', 'aud_ff']) await writing.audit.insert({ ...refusal, id, at })

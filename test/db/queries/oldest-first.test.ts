@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { type TimeKey, timeKeyAt } from '../../../src/domain/time-key.ts'
 import { keyOfUuidTime, rowKey } from '../../../src/domain/identifier.ts'
 import { hashSecret } from '../../../src/domain/secret.ts'
 import type { Platform } from '../../../src/operations/platform.ts'
@@ -26,12 +27,12 @@ const day = 24 * 3_600_000
 const beyond = 'z'.repeat(22)
 const from = Date.UTC(2026, 0)
 /** Tokens of so many days, one a day. */
-const addTokens = async (days: number): Promise<readonly string[]> => {
-  const keys = Array.from({ length: days }, (_, index) => rowKey(random.uuid(from + index * day)))
+const addTokens = async (days: number): Promise<readonly TimeKey[]> => {
+  const keys = Array.from({ length: days }, (_, index) => random.timeKey(from + index * day))
   await platform.database.transaction(async (q) => {
     for (const [index, key] of keys.entries()) {
       const times = { createdAt: from + index * day, expiresAt: from + index * day + 1, revokedAt: null }
-      await q.appTokens.insert({ key, credentialId, scopes: '', hash: hashSecret(key), ...times, ...trace })
+      await q.appTokens.insert({ key, credentialId, scopes: '', hash: hashSecret(String(key)), ...times, ...trace })
     }
   })
   return keys
@@ -40,7 +41,7 @@ const addTokens = async (days: number): Promise<readonly string[]> => {
 test('a purge takes the oldest tokens before a moment, so many at a time', async () => {
   const keys = await addTokens(5)
   const purge = async (limit: number) =>
-    (await platform.database.transaction(async (q) => await q.appTokens.purge(keys[3] ?? '', limit))).map(
+    (await platform.database.transaction(async (q) => await q.appTokens.purge(keys[3] ?? timeKeyAt(0), limit))).map(
       ({ key }) => key,
     )
   expect(await purge(2)).toEqual(keys.slice(0, 2))

@@ -137,7 +137,7 @@ describe.each([0, 1] as const)('of two, number %p', (index) => {
     expect((await q.grants.byId(grant.id))?.id).toBe(grant.id)
     expect((await q.grants.findPair(pair))?.grant.id).toBe(grant.id)
     expect((await q.grants.findAccess(pair))?.grantId).toBe(grant.id)
-    const first = (await q.grants.findPair(pair))?.pair.previousKey ?? ''
+    const first = (await q.grants.findPair(pair))?.pair.previousKey ?? -1
     expect((await q.grants.findCode(first))?.grant.id).toBe(grant.id)
     expect((await q.installs.find(install))?.install.userId).toBe(user.id)
     expect((await q.embedding.findCode(code))?.code.installId).toBe(install)

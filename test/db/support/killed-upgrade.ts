@@ -1,4 +1,6 @@
+import type { SQLQueryBindings } from 'bun:sqlite'
 import { migrateFile } from '../../../db/migrate-file.ts'
+import { rowsGoHere } from '../../../db/migrate.ts'
 import { migrations } from '../../../db/migrations/index.ts'
 import { Connection } from '../../../db/sqlite/connection.ts'
 
@@ -6,9 +8,13 @@ import { Connection } from '../../../db/sqlite/connection.ts'
 // Ends by itself when there are fewer.
 
 const [, , file = '', before = ''] = process.argv
-const steps = new Set(migrations.map(({ sql }) => sql))
-const run = Connection.prototype.run
+const steps = new Set(migrations.flatMap(({ sql }) => sql.split(rowsGoHere)))
+const { run, prepare } = Connection.prototype
 let statements = 0
+const count = (): void => {
+  statements += 1
+  if (statements === Number(before)) process.kill(process.pid, 'SIGKILL')
+}
 
 /** A migration is one call with many statements; a kill may come between any two of them. */
 const statementsOf = (sql: string): readonly string[] =>
@@ -20,11 +26,20 @@ const statementsOf = (sql: string): readonly string[] =>
 Connection.prototype.run = function (this: Connection, sql, ...bindings) {
   let changes = { changes: 0, lastInsertRowid: 0 as number | bigint }
   for (const statement of steps.has(sql) ? statementsOf(sql) : [sql]) {
-    statements += 1
-    if (statements === Number(before)) process.kill(process.pid, 'SIGKILL')
+    count()
     changes = run.call(this, statement, ...bindings)
   }
   return changes
+}
+/** Where a migration copies rows, it prepares a statement for each table that it reads and each that it fills. */
+const names: ReadonlySet<string> = new Set(['SELECT', 'INSERT'])
+Connection.prototype.prepare = function <Row, Bindings extends SQLQueryBindings | SQLQueryBindings[]>(
+  this: Connection,
+  sql: string,
+  bindings?: Bindings,
+) {
+  if (this.inTransaction && names.has(sql.trimStart().slice(0, 6))) count()
+  return Reflect.apply(prepare<Row, Bindings>, this, [sql, bindings])
 }
 await migrateFile(file, migrations)
 console.log(statements)

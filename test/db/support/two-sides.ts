@@ -1,4 +1,5 @@
 import { Database } from 'bun:sqlite'
+import type { TimeKey } from '../../../src/domain/time-key.ts'
 import type { Grant } from '../../../db/database.ts'
 import { createCredential } from '../../../src/operations/credentials/change-credentials.ts'
 import { exchangeInstallSessionCode } from '../../../src/operations/embedding/exchange-install-session-code.ts'
@@ -18,7 +19,7 @@ export type Side = {
   readonly app: AppInWorld
   readonly credential: string
   readonly sessions: readonly [string, string]
-  readonly token: string
+  readonly token: TimeKey
   readonly grants: readonly [Grant, Grant]
   readonly draft: string
   readonly install: string

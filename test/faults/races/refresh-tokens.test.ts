@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { timeKeyAt } from '../../../src/domain/time-key.ts'
 import type { Answer } from '../../support/call.ts'
 import { tally, together } from '../../support/crash.ts'
 import { isLong } from '../../support/proof.ts'
@@ -12,8 +13,9 @@ test('the store itself moves a grant on only from the key that is current, and n
   const tokens = await freshTokens()
   const { database } = arena.world.platform
   const grant = await grantOf(tokens.grantId)
+  const { key = timeKeyAt(0), currentKey = timeKeyAt(0) } = grant ?? {}
   const step = {
-    currentKey: 'n'.repeat(22),
+    currentKey: timeKeyAt(Date.now()),
     expiresAt: 0,
     retryKey: null,
     retrySalt: null,
@@ -21,11 +23,11 @@ test('the store itself moves a grant on only from the key that is current, and n
     retryUntil: null,
   }
   const moves = await database.transaction(async (q) => [
-    await q.grants.advance(tokens.grantId, 'x'.repeat(22), step),
-    await q.grants.advance(tokens.grantId, grant?.currentKey ?? '', step),
-    await q.grants.advance(tokens.grantId, grant?.currentKey ?? '', step),
+    await q.grants.advance(key, timeKeyAt(1), step),
+    await q.grants.advance(key, currentKey, step),
+    await q.grants.advance(key, currentKey, step),
     await q.grants.revoke(tokens.grantId, 1),
-    await q.grants.advance(tokens.grantId, step.currentKey, step),
+    await q.grants.advance(key, step.currentKey, step),
     await q.grants.revoke(tokens.grantId, 2),
   ])
 

@@ -65,7 +65,7 @@ export const openArena = () => {
     pairsOf: async (grantId: string): Promise<number> => {
       const { grants } = world.platform.database.queries
       let pairs = 0
-      for (let key = (await arena.grantOf(grantId))?.currentKey ?? ''; ; pairs += 1) {
+      for (let key = (await arena.grantOf(grantId))?.currentKey ?? -1; ; pairs += 1) {
         const found = await grants.findPair(key)
         if (found === null) return pairs
         key = found.pair.previousKey

@@ -1,4 +1,4 @@
-import { parseSecret, type SecretKind } from '../../../domain/secret.ts'
+import { isTimeKeyed, parseSecret, parseToken, type SecretKind } from '../../../domain/secret.ts'
 
 /** Names of files that hold secrets. Samples of such files, to be filled in by others, are allowed. */
 const secretNames = [
@@ -59,4 +59,5 @@ export const createSecretScan = (): SecretScan => {
   }
 }
 
-const isReal = (text: string): boolean => kinds.some((kind) => parseSecret(kind, text) !== null)
+const isReal = (text: string): boolean =>
+  kinds.some((kind) => (isTimeKeyed(kind) ? parseToken(kind, text) : parseSecret(kind, text)) !== null)
