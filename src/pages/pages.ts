@@ -14,7 +14,7 @@ import { assetRoutes } from './assets.ts'
 import { ownAppsRoutes } from './console/apps.tsx'
 import { credentialRoutes } from './console/credentials.tsx'
 import { endedSecretRoutes } from './console/ended-secrets.tsx'
-import { endpointRoutes } from './console/endpoint.tsx'
+import { webhookEndpointRoutes } from './console/endpoint.tsx'
 import { firstCallRoutes } from './console/first-call.tsx'
 import { appInstallRoutes } from './console/installs.tsx'
 import { newAppRoutes } from './console/new-app.tsx'
@@ -84,7 +84,7 @@ const developerConsole = (door: Door) =>
     .use(appInstallRoutes(door))
     .use(webhooksRoutes(door))
     .use(newEndpointRoutes(door))
-    .use(endpointRoutes(door))
+    .use(webhookEndpointRoutes(door))
     .use(appTrailRoutes(door))
 
 /** What operators see and decide. To everybody else these pages do not exist. */

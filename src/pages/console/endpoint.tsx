@@ -46,7 +46,7 @@ type At = { readonly slug: string; readonly id: string }
 const pathOf = ({ slug, id }: At): string => consoleAppPath(slug, 'webhooks', id)
 
 /** One endpoint. Only the form that rotates the secret acts once; sending another form again just repeats it. */
-export const endpointRoutes = (door: Door) =>
+export const webhookEndpointRoutes = (door: Door) =>
   new Elysia()
     .get(
       '/console/:slug/webhooks/:id',

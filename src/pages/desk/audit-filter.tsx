@@ -69,7 +69,7 @@ const oneOf = <T extends string>(values: readonly T[], text: string, param: stri
 type AuditFilterProps = { readonly fields: AuditFields; readonly error: PlatformError | null }
 
 /** The form of the filters. The result has an address of its own, which can be kept and shared. */
-export const AuditFilter = ({ fields, error }: AuditFilterProps) => (
+export const AuditFilterForm = ({ fields, error }: AuditFilterProps) => (
   <search aria-label="Events">
     <form method="get" action={deskPaths.audit} class="event-filter">
       <Field label="App" name="app" error={error} input={{ value: fields.app, placeholder: 'Slug', maxLength: 63 }} />

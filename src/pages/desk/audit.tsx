@@ -11,7 +11,7 @@ import { outcomeOf } from '../form.ts'
 import { page } from '../page.ts'
 import { listPart, olderPath } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { type AuditFields, auditFields, auditFieldsOf, AuditFilter, readSearch } from './audit-filter.tsx'
+import { type AuditFields, auditFields, auditFieldsOf, AuditFilterForm, readSearch } from './audit-filter.tsx'
 import { auditPath, deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 
 /** The name in its cursors. */
@@ -50,7 +50,7 @@ type AuditPageProps = {
 const AuditPage = ({ visit, fields, error, events, moreHref }: AuditPageProps) => (
   <DeskPage title="Audit log" visit={visit} tab={deskPaths.audit}>
     <Problem error={error} />
-    <AuditFilter fields={fields} error={error} />
+    <AuditFilterForm fields={fields} error={error} />
     <p class="muted">
       {fields.request === ''
         ? 'Newest first. The log includes issued tokens.'

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Database } from '../../db/database.ts'
+import type { Platform } from '../../src/operations/platform.ts'
+import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { pages } from '../../src/pages/pages.ts'
+import { ticketBook } from '../../src/pages/visit.ts'
+import { callWith, doorOf } from '../http/support/door.ts'
+import { openAsOperator, trace } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addUser } from '../support/world.ts'
+import { pageTable } from './support/page-table.ts'
+
+let platform: Platform
+beforeAll(async () => {
+  platform = await openAsOperator(join(temporaryFolder(), 'session-reads.db'))
+})
+afterAll(async () => await platform.database.close())
+
+/** The platform, and how often it has looked up a session by its key. */
+const countingReads = () => {
+  let reads = 0
+  const sessions = () => {
+    const real = platform.database.queries.sessions
+    return new Proxy(real, {
+      get: (target, name, receiver) => {
+        if (name === 'find') reads += 1
+        return Reflect.get(target, name, receiver)
+      },
+    })
+  }
+  const queries = () =>
+    new Proxy(platform.database.queries, {
+      get: (target, name, receiver) => (name === 'sessions' ? sessions() : Reflect.get(target, name, receiver)),
+    })
+  const database: Database = new Proxy(platform.database, {
+    get: (target, name, receiver) => (name === 'queries' ? queries() : Reflect.get(target, name, receiver)),
+  })
+  return { counted: { ...platform, database }, reads: () => reads }
+}
+
+test('every page and every form reads the session once', async () => {
+  const user = await addUser(platform)
+  const table = pageTable(platform)
+  expect(table.length).toBeGreaterThan(60)
+  const signedIn = await signIn(platform, trace, user)
+  for (const { method, pattern } of table) {
+    // Some forms end the session, so each has its own.
+    const { sessionToken } = method === 'GET' ? signedIn : await signIn(platform, trace, user)
+    const { counted, reads } = countingReads()
+    const door = doorOf(counted)
+    const path = pattern.replaceAll(':', '')
+    const bound = /^\/(apps|installs)\//.test(path) && !/\/(end|code)$/.test(path) ? [''] : []
+    const form = new URLSearchParams({ ticket: ticketBook(door, sessionToken).issue(path, bound) })
+    const headers = { cookie: `session=${sessionToken}`, 'sec-fetch-site': 'same-origin' }
+    const body = method === 'POST' ? { body: form.toString() } : {}
+    const request = new Request(`http://localhost${path}`, { method, headers, ...body })
+    callWith(request)
+    await pages(door).handle(request)
+    expect([method, pattern, reads()]).toEqual([method, pattern, expectedReads(method, pattern)])
+  }
+})
+
+/** These two forms check their fields first, and these requests have none. */
+const expectedReads = (method: string, pattern: string): number =>
+  method === 'POST' && ['/sign-in', '/oauth/authorize'].includes(pattern) ? 0 : 1
