@@ -13,7 +13,7 @@ import {
   tokenPairs,
   users,
 } from '../tables/sqlite.ts'
-import type { Connection } from './connection.ts'
+import type { DrizzleConnection } from './connection.ts'
 
 /** Whose access is meant: all that an app has, or all that was issued for a user. */
 export type AccessOf =
@@ -30,7 +30,7 @@ export type OpenGrant = {
 }
 
 /** Everything that was issued for one app or one user, to count it and to end it. */
-export const accessQueries = (db: Connection) => {
+export const accessQueries = (db: DrizzleConnection) => {
   const clientsOf = (appIds: readonly string[]) =>
     db
       .select({ id: clients.id })
@@ -125,7 +125,7 @@ const isLive = (userId: string, now: number) =>
   and(eq(grants.userId, userId), isNull(grants.revokedAt), gt(grants.expiresAt, now))
 
 /** What a user has allowed apps to do: the user's live grants. */
-export const connectedAppQueries = (db: Connection) => {
+export const connectedAppQueries = (db: DrizzleConnection) => {
   return {
     /** The user's live grants, counted by client and scopes: a few rows, however many devices there are. */
     countByScopes: async (userId: string, now: number) =>

@@ -1,8 +1,8 @@
 import { and, asc, eq, getTableColumns, isNull, lt, lte } from 'drizzle-orm'
 import type { TimeKey } from '../../src/domain/time-key.ts'
 import { apps, appTokens, clients, credentials } from '../tables/sqlite.ts'
-import { type Connection, given, givenLimit, lazily, placeholders } from './connection.ts'
-import { issueId } from './issued-event.ts'
+import { type DrizzleConnection, given, givenLimit, lazily, placeholders } from './connection.ts'
+import { issueId } from './audit.ts'
 import { insertUnderFreshKey, oldestKey } from './keys.ts'
 import { reader, writer } from './reader.ts'
 
@@ -12,7 +12,7 @@ export type AppToken = Omit<typeof appTokens.$inferSelect, 'uuid'>
 const { uuid: _, ...columns } = getTableColumns(appTokens)
 
 /** App tokens: issued in one insert, checked in one read. */
-export const appTokenQueries = (db: Connection) => {
+export const appTokenQueries = (db: DrizzleConnection) => {
   const insert = lazily(() => writer(db.insert(appTokens).values(placeholders(columns)).onConflictDoNothing()))
   const find = lazily(() =>
     reader(

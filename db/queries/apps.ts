@@ -17,7 +17,7 @@ import {
   webhookEvents,
   webhookSecrets,
 } from '../tables/sqlite.ts'
-import { type Connection, given, lazily, only } from './connection.ts'
+import { type DrizzleConnection, given, lazily, only } from './connection.ts'
 import { contains, type SearchWindow } from './users.ts'
 import { finder, inserter, reader } from './reader.ts'
 
@@ -31,7 +31,7 @@ const live = alias(versions, 'live_version')
 const head = alias(versions, 'head_version')
 
 /** Apps and their clients, one client per environment. */
-export const appQueries = (db: Connection) => {
+export const appQueries = (db: DrizzleConnection) => {
   const byId = finder(db, apps, 'id')
   const bySlug = finder(db, apps, 'slug')
   const ownedBySlug = lazily(() =>
@@ -140,7 +140,7 @@ export const appQueries = (db: Connection) => {
 const versionsAtOnce = 10
 
 /** Removes what belongs to a deleted app, in small parts. */
-export const deletedAppQueries = (db: Connection) => {
+export const deletedAppQueries = (db: DrizzleConnection) => {
   const clientsOf = (appId: string) => db.select({ id: clients.id }).from(clients).where(eq(clients.appId, appId))
   const endpointsOf = (appId: string) =>
     db.select({ id: webhookEndpoints.id }).from(webhookEndpoints).where(eq(webhookEndpoints.appId, appId))
@@ -235,7 +235,7 @@ export const deletedAppQueries = (db: Connection) => {
 }
 
 /** Registered redirect URIs. Each belongs to one client. */
-export const redirectUriQueries = (db: Connection) => {
+export const redirectUriQueries = (db: DrizzleConnection) => {
   const find = finder(db, redirectUris, 'uri')
 
   return {

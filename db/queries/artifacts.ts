@@ -1,12 +1,12 @@
 import { and, count, eq, inArray, lt, ne, notExists, sql } from 'drizzle-orm'
 import { artifactChunks, artifacts, versions } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, lazily, only } from './connection.ts'
+import { type DrizzleConnection, everyColumn, given, lazily, only } from './connection.ts'
 import { reader, writer } from './reader.ts'
 
 const total = sql<number>`coalesce(sum(${artifacts.sizeBytes}), 0)`.mapWith(Number)
 
 /** Uploaded files, stored once per SHA-256, in pieces. */
-export const artifactQueries = (db: Connection) => {
+export const artifactQueries = (db: DrizzleConnection) => {
   const insertChunk = lazily(() =>
     writer(
       db

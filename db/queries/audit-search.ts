@@ -1,9 +1,8 @@
 import { and, asc, type Column, desc, eq, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import { timeKeyOfUuid, uuidHexOfTimeKey } from '../../src/domain/time-key.ts'
 import { appTokens, auditEvents, clients, credentials, grants, tokenPairs } from '../tables/sqlite.ts'
-import type { AuditEvent } from './audit.ts'
-import { type Connection, only } from './connection.ts'
-import { issuedEvent, issueId, issuer } from './issued-event.ts'
+import { type AuditEvent, issuedEvent, issueId, issuer } from './audit.ts'
+import { type DrizzleConnection, only } from './connection.ts'
 
 /** What an event must be; null lets everything be. */
 export type AuditQuestion = {
@@ -35,7 +34,7 @@ export type AuditFinds = { readonly events: readonly AuditEvent[]; readonly sear
  * The audit, searched a bounded number of rows at a time: events, and the rows of issued tokens, which are events of
  * their own kind. Each function looks at one of the three, in the order of their IDs.
  */
-export const auditSearchQueries = (db: Connection) => ({
+export const auditSearchQueries = (db: DrizzleConnection) => ({
   events: async (question: AuditQuestion, stretch: AuditStretch): Promise<AuditFinds> => {
     const inStretch = and(
       gt(auditEvents.id, `aud_${stretch.after}`),

@@ -1,15 +1,16 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, min, notInArray, type SQL, sql } from 'drizzle-orm'
-import { uuidTimeOfRecordId } from '../../src/domain/identifier.ts'
-import { timeKeyAt } from '../../src/domain/time-key.ts'
+import { recordId, uuidTimeOfRecordId } from '../../src/domain/identifier.ts'
+import { type TimeKey, timeKeyAt, uuidHexOfTimeKey } from '../../src/domain/time-key.ts'
 import { appTokens, auditEvents, clients, credentials, grants, tokenPairs } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
+import type { AppToken } from './app-tokens.ts'
+import type { Client } from './apps.ts'
+import { type DrizzleConnection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
 import { writer } from './reader.ts'
-import { issuedEvent, issuer } from './issued-event.ts'
 
 export type AuditEvent = typeof auditEvents.$inferSelect
 /** The ID bounds what is read, in the order of the key; the moment says what may go. */
 type PurgeStretch = { readonly beforeId: string; readonly before: number; readonly limit: number }
-export type AuditFilter = { readonly appId: string | null; readonly since: number; readonly limit: number }
+export type AuditListing = { readonly appId: string | null; readonly since: number; readonly limit: number }
 
 /**
  * Events that tell a restore what has happened since its backup was made, because nothing else of it is left
@@ -29,7 +30,7 @@ export type ProofAction = (typeof proofActions)[keyof typeof proofActions]
  * What happened, who did it, from where. An issued token's own row is its record, so a hot path writes one row, not
  * two; `list` tells it in the same form as every other event. When such rows are purged, an event sums them up.
  */
-export const auditQueries = (db: Connection) => {
+export const auditQueries = (db: DrizzleConnection) => {
   const insert = lazily(() => writer(db.insert(auditEvents).values(everyColumn(auditEvents))))
   /** Never the first event of all: by that a restore knows a predecessor of the same origin (`restore/predecessor.ts`). */
   const isPurgeable = and(
@@ -50,7 +51,7 @@ export const auditQueries = (db: Connection) => {
 
   const newest = async () => only(await db.select().from(auditEvents).orderBy(desc(auditEvents.id)).limit(1))
 
-  const events = async ({ appId, since, limit }: AuditFilter): Promise<AuditEvent[]> =>
+  const events = async ({ appId, since, limit }: AuditListing): Promise<AuditEvent[]> =>
     await db
       .select()
       .from(auditEvents)
@@ -58,7 +59,7 @@ export const auditQueries = (db: Connection) => {
       .orderBy(desc(auditEvents.id))
       .limit(limit)
 
-  const issuedAppTokens = async ({ appId, since, limit }: AuditFilter): Promise<AuditEvent[]> => {
+  const issuedAppTokens = async ({ appId, since, limit }: AuditListing): Promise<AuditEvent[]> => {
     const rows = await db
       .select({ ...issuer, token: appTokens })
       .from(appTokens)
@@ -70,7 +71,7 @@ export const auditQueries = (db: Connection) => {
     return rows.map((row) => issuedEvent('app_token.issued', row, row.token, row.token.credentialId))
   }
 
-  const issuedTokenPairs = async ({ appId, since, limit }: AuditFilter): Promise<AuditEvent[]> => {
+  const issuedTokenPairs = async ({ appId, since, limit }: AuditListing): Promise<AuditEvent[]> => {
     const rows = await db
       .select({ ...issuer, pair: tokenPairs, grantId: grants.id })
       .from(tokenPairs)
@@ -106,7 +107,7 @@ export const auditQueries = (db: Connection) => {
     /** Likewise refusals without a known caller. */
     purgeAnonymous: async (stretch: PurgeStretch) => await purgeAnonymous().execute(stretch),
     /** The latest events of the filter, oldest first, issued tokens among them. */
-    list: async (filter: AuditFilter): Promise<AuditEvent[]> =>
+    list: async (filter: AuditListing): Promise<AuditEvent[]> =>
       (await Promise.all([events(filter), issuedAppTokens(filter), issuedTokenPairs(filter)]))
         .flat()
         .toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
@@ -133,3 +134,33 @@ const leastAheadMs = 1_000
 
 const ofApp = (appId: string | null, condition: SQL) =>
   and(condition, appId === null ? undefined : eq(clients.appId, appId))
+
+/** The columns that say who was issued a token. */
+export const issuer = { clientId: clients.id, environment: clients.environment, appId: clients.appId }
+type Issuer = Pick<Client, 'environment' | 'appId'> & { readonly clientId: string }
+type Issued = Pick<AppToken, 'createdAt' | 'scopes' | 'requestId' | 'address'> & IssueKey
+type IssueKey = { readonly key: TimeKey; readonly uuid: Uint8Array | null }
+
+/** The only actions that an issued token can tell of. */
+export type IssueAction = 'app_token.issued' | 'user_tokens.issued'
+
+/** The ID of the event that the row of an issued token is: made of its key, or of the UUID that was its key before. */
+export const issueId = ({ key, uuid }: IssueKey): string =>
+  uuid === null ? `aud_${uuidHexOfTimeKey(key)}` : recordId('aud_', uuid)
+
+/** What the row of an issued token says, in the form of an event. */
+export const issuedEvent = (action: IssueAction, by: Issuer, issued: Issued, target: string): AuditEvent => ({
+  id: issueId(issued),
+  at: issued.createdAt,
+  actorKind: 'app',
+  actorId: by.clientId,
+  appId: by.appId,
+  environment: by.environment,
+  action,
+  target,
+  outcome: 'done',
+  reason: null,
+  detail: JSON.stringify({ scope: issued.scopes }),
+  requestId: issued.requestId,
+  address: issued.address,
+})

@@ -2,7 +2,7 @@ import { type AnyColumn, getTableColumns, type Placeholder, type SQL, sql, type 
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 
 /** One connection, reading or writing. Every query is written once and prepared on both. */
-export type Connection = BunSQLiteDatabase
+export type DrizzleConnection = BunSQLiteDatabase
 
 /** A placeholder named as its column for each column of the table: what a prepared insert of a whole row takes. */
 export const everyColumn = <T extends Table>(table: T) => placeholders<T['_']['columns']>(getTableColumns(table))

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, getTableColumns, gt, isNotNull, isNull, lt, lte, max, or } from 'drizzle-orm'
 import { apps, clients, credentials } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, lazily } from './connection.ts'
+import { type DrizzleConnection, everyColumn, given, lazily } from './connection.ts'
 import { oldestKey } from './keys.ts'
 import { reader, writer } from './reader.ts'
 
@@ -12,7 +12,7 @@ const isUnended = (now: number) =>
 const hasEnded = (now: number) => or(isNotNull(credentials.revokedAt), lte(credentials.expiresAt, now))
 
 /** Client secrets, which are never deleted. */
-export const credentialQueries = (db: Connection) => {
+export const credentialQueries = (db: DrizzleConnection) => {
   const insert = lazily(() => writer(db.insert(credentials).values(everyColumn(credentials))))
   const find = lazily(() =>
     reader(

@@ -1,7 +1,7 @@
 import { and, asc, eq, isNull, lt, lte, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { apps, embeddedSessions, installSessionCodes, installs, sessions, users, versions } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, givenLimit, lazily } from './connection.ts'
+import { type DrizzleConnection, everyColumn, given, givenLimit, lazily } from './connection.ts'
 import { oldestKey } from './keys.ts'
 import { reader, writer } from './reader.ts'
 
@@ -37,7 +37,7 @@ const foundation = {
 }
 
 /** One-time codes and sessions of apps in a frame of the builder. */
-export const embeddingQueries = (db: Connection) => {
+export const embeddingQueries = (db: DrizzleConnection) => {
   const insertCode = lazily(() => writer(db.insert(installSessionCodes).values(everyColumn(installSessionCodes))))
   const insertSession = lazily(() => writer(db.insert(embeddedSessions).values(everyColumn(embeddedSessions))))
   const findCode = lazily(() =>

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, getTableColumns, gt, inArray, isNull, lte } from 'drizzle-orm'
 import type { TimeKey } from '../../src/domain/time-key.ts'
 import { apps, authorizationCodes, grants, redirectUris, tokenPairs, users } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, lazily, only, placeholders } from './connection.ts'
+import { type DrizzleConnection, everyColumn, given, lazily, only, placeholders } from './connection.ts'
 import { insertUnderFreshKey, oldestKey } from './keys.ts'
 import { reader, writer } from './reader.ts'
 
@@ -30,7 +30,7 @@ const codeAndGrant = 2
 const { uuid: _, ...pairColumns } = getTableColumns(tokenPairs)
 
 /** Grants with the codes and token pairs that continue them. */
-export const grantQueries = (db: Connection) => {
+export const grantQueries = (db: DrizzleConnection) => {
   const insert = lazily(() => writer(db.insert(grants).values(everyColumn(grants)).onConflictDoNothing()))
   const insertCode = lazily(() =>
     writer(db.insert(authorizationCodes).values(everyColumn(authorizationCodes)).onConflictDoNothing()),

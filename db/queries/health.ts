@@ -1,12 +1,12 @@
 import { and, count, desc, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
 import { appTokens, grants, sessions, users } from '../tables/sqlite.ts'
-import { type Connection, lazily, only } from './connection.ts'
+import { type DrizzleConnection, lazily, only } from './connection.ts'
 
 /** How many of the newest rows are alive; exact when there are no older ones that it did not look at. */
 export type LiveCount = { readonly count: number; readonly exact: boolean }
 
 /** Figures for whoever watches the store. Each looks at the newest rows only, at most so many, however many there are. */
-export const healthQueries = (db: Connection) => {
+export const healthQueries = (db: DrizzleConnection) => {
   const version = lazily(() =>
     db
       .select({ version: sql<string>`sqlite_version()` })

@@ -4,7 +4,7 @@ import { appQueries, deletedAppQueries, redirectUriQueries } from './apps.ts'
 import { artifactQueries } from './artifacts.ts'
 import { auditQueries } from './audit.ts'
 import { auditSearchQueries } from './audit-search.ts'
-import type { Connection } from './connection.ts'
+import type { DrizzleConnection } from './connection.ts'
 import { credentialQueries } from './credentials.ts'
 import { deviceQueries, userQueries } from './users.ts'
 import { embeddingQueries } from './embedding.ts'
@@ -23,7 +23,7 @@ import { webhookEndpointQueries } from './webhook-endpoints.ts'
 export type { AccessOf, OpenGrant } from './access.ts'
 export type { AppToken } from './app-tokens.ts'
 export type { App, Client } from './apps.ts'
-export type { AuditEvent, AuditFilter } from './audit.ts'
+export type { AuditEvent, AuditListing } from './audit.ts'
 export type { AuditFinds, AuditQuestion, AuditStretch } from './audit-search.ts'
 export type { Credential } from './credentials.ts'
 export type { Device, SearchWindow, User } from './users.ts'
@@ -40,7 +40,7 @@ export type { WebhookAttempt, WebhookDelivery, WebhookEvent } from './webhook-ev
 export type { WebhookEndpoint, WebhookSecret } from './webhook-endpoints.ts'
 
 /** Every question and every write of the platform, over one connection. */
-export const createQueries = (db: Connection) => ({
+export const createQueries = (db: DrizzleConnection) => ({
   access: accessQueries(db),
   appTokens: appTokenQueries(db),
   apps: appQueries(db),

@@ -1,7 +1,7 @@
 import { and, asc, count, desc, eq, gt, isNull, lt, ne, or, sql } from 'drizzle-orm'
 import { apps, installs, resources, users, versions } from '../tables/sqlite.ts'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { type Connection, given, givenLimit, lazily, only } from './connection.ts'
+import { type DrizzleConnection, given, givenLimit, lazily, only } from './connection.ts'
 import { inserter, reader } from './reader.ts'
 
 export type Install = typeof installs.$inferSelect
@@ -18,7 +18,7 @@ const live = alias(versions, 'live_versions')
 const heads = alias(versions, 'head_versions')
 
 /** Installs of apps on websites and stores. */
-export const installQueries = (db: Connection) => {
+export const installQueries = (db: DrizzleConnection) => {
   const hasLive = lazily(() =>
     reader(
       db

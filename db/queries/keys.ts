@@ -2,11 +2,11 @@ import { type AnyColumn, asc, desc, eq, inArray, lt, min, not, or, sql } from 'd
 import { andThen, type Awaitable } from '../../src/domain/awaitable.ts'
 import { KeyTaken, type TimeKey } from '../../src/domain/time-key.ts'
 import { appTokens, authorizationCodes, movedKeys, tokenPairs } from '../tables/sqlite.ts'
-import { type Connection, given, lazily, only } from './connection.ts'
+import { type DrizzleConnection, given, lazily, only } from './connection.ts'
 import type { Writer } from './reader.ts'
 
 /** The lowest key of a table, which is that of its oldest row; null when the table is empty. */
-export const oldestKey = <Key>(db: Connection, key: AnyColumn<{ data: Key }>): (() => Promise<Key | null>) => {
+export const oldestKey = <Key>(db: DrizzleConnection, key: AnyColumn<{ data: Key }>): (() => Promise<Key | null>) => {
   const lowest = lazily(() =>
     db
       .select({ key: min(key) })
@@ -23,7 +23,7 @@ export const insertUnderFreshKey = (insert: Writer, row: Readonly<Record<string,
   })
 
 /** Time-ordered keys of all tables together. Codes and pairs are of one series, because a grant names either. */
-export const keyQueries = (db: Connection) => {
+export const keyQueries = (db: DrizzleConnection) => {
   const moved = lazily(() =>
     db
       .select({ key: movedKeys.key })

@@ -1,13 +1,13 @@
 import { and, asc, eq, inArray, lt, sql } from 'drizzle-orm'
 import { formTickets, idempotencyKeys } from '../tables/sqlite.ts'
-import { type Connection, given, lazily } from './connection.ts'
+import { type DrizzleConnection, given, lazily } from './connection.ts'
 import { inserter, reader, writer } from './reader.ts'
 
 export type KeptOutcome = typeof idempotencyKeys.$inferSelect
 export type IdempotencyScope = Pick<KeptOutcome, 'principal' | 'method' | 'path' | 'key'>
 
 /** Outcomes of repeatable requests, by caller, method, path and key. */
-export const idempotencyQueries = (db: Connection) => {
+export const idempotencyQueries = (db: DrizzleConnection) => {
   const scope = and(
     eq(idempotencyKeys.principal, given('principal')),
     eq(idempotencyKeys.method, given('method')),
@@ -40,7 +40,7 @@ export const idempotencyQueries = (db: Connection) => {
 }
 
 /** Forms of pages that have been submitted. */
-export const formTicketQueries = (db: Connection) => {
+export const formTicketQueries = (db: DrizzleConnection) => {
   const spend = lazily(() =>
     db
       .insert(formTickets)

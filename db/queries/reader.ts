@@ -7,7 +7,7 @@
 import type { Awaitable } from '../../src/domain/awaitable.ts'
 import { and, Column, getTableColumns, is, NoopLogger, Param, Placeholder, sql, Table } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { type Connection, everyColumn, given, lazily } from './connection.ts'
+import { type DrizzleConnection, everyColumn, given, lazily } from './connection.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -70,14 +70,14 @@ export const writer = (write: Write): Writer => {
 }
 
 /** A function that inserts a whole row into a table. */
-export const inserter = <T extends SQLiteTable>(db: Connection, table: T) => {
+export const inserter = <T extends SQLiteTable>(db: DrizzleConnection, table: T) => {
   const insert = lazily(() => writer(db.insert<SQLiteTable>(table).values(everyColumn(table))))
   return (row: T['$inferSelect']): Awaitable<void> => insert().run(row)
 }
 
 /** A function that finds the row of a table that has the given values in the named columns, which must be unique, or null. */
 export const finder = <T extends SQLiteTable, Name extends keyof T['$inferSelect'] & string>(
-  db: Connection,
+  db: DrizzleConnection,
   table: T,
   ...names: readonly Name[]
 ) => {

@@ -1,12 +1,12 @@
 import { and, asc, eq, gt } from 'drizzle-orm'
 import { resources } from '../tables/sqlite.ts'
-import { type Connection, given, givenLimit, lazily } from './connection.ts'
+import { type DrizzleConnection, given, givenLimit, lazily } from './connection.ts'
 import { finder, inserter, reader, writer } from './reader.ts'
 
 export type Resource = typeof resources.$inferSelect
 
 /** Websites and stores. Owner and kind are part of every query. */
-export const resourceQueries = (db: Connection) => {
+export const resourceQueries = (db: DrizzleConnection) => {
   const find = finder(db, resources, 'ownerId', 'kind', 'slug')
   const update = lazily(() =>
     writer(

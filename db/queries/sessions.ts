@@ -1,13 +1,13 @@
 import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, lte, ne, sql } from 'drizzle-orm'
 import { devices, sessions, users } from '../tables/sqlite.ts'
-import { type Connection, everyColumn, given, givenLimit, lazily } from './connection.ts'
+import { type DrizzleConnection, everyColumn, given, givenLimit, lazily } from './connection.ts'
 import { oldestKey } from './keys.ts'
 import { reader, writer } from './reader.ts'
 
 export type Session = typeof sessions.$inferSelect
 
 /** Sessions of signed-in users. */
-export const sessionQueries = (db: Connection) => {
+export const sessionQueries = (db: DrizzleConnection) => {
   const insert = lazily(() => writer(db.insert(sessions).values(everyColumn(sessions))))
   const find = lazily(() =>
     reader(

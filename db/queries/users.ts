@@ -15,7 +15,7 @@ import {
   type SQL,
 } from 'drizzle-orm'
 import { devices, users } from '../tables/sqlite.ts'
-import { type Connection, lazily, only } from './connection.ts'
+import { type DrizzleConnection, lazily, only } from './connection.ts'
 import { finder, inserter } from './reader.ts'
 
 export type User = typeof users.$inferSelect
@@ -31,7 +31,7 @@ export const contains = (column: AnyColumn | SQL.Aliased, part: string): SQL =>
   sql`lower(${column}) LIKE lower(${`%${part.replaceAll(/[\\%_]/g, '\\$&')}%`}) ESCAPE '\\'`
 
 /** People. Their address is stored normalised and is unique. */
-export const userQueries = (db: Connection) => {
+export const userQueries = (db: DrizzleConnection) => {
   const byId = finder(db, users, 'id')
   const byEmail = finder(db, users, 'email')
   const total = lazily(() => db.select({ total: count() }).from(users).prepare())
@@ -104,7 +104,7 @@ export const userQueries = (db: Connection) => {
 export type Device = typeof devices.$inferSelect
 
 /** Browsers in which a user has signed in before. */
-export const deviceQueries = (db: Connection) => ({
+export const deviceQueries = (db: DrizzleConnection) => ({
   /** The browser with the address of its user. */
   find: async (id: string) =>
     only(

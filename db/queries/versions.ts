@@ -19,7 +19,7 @@ import {
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { VersionStatus } from '../../src/domain/version.ts'
 import { apps, rollbacks, users, versions } from '../tables/sqlite.ts'
-import { type Connection, given, lazily, only } from './connection.ts'
+import { type DrizzleConnection, given, lazily, only } from './connection.ts'
 import { finder, inserter, reader } from './reader.ts'
 
 export type Version = typeof versions.$inferSelect
@@ -62,7 +62,7 @@ const isListed = (appId: string, status: VersionStatus | null, beforeNumber: num
   )
 
 /** Versions of apps. The app is part of every query but an operator's, so that no app sees another's versions. */
-export const versionQueries = (db: Connection) => {
+export const versionQueries = (db: DrizzleConnection) => {
   const byId = finder(db, versions, 'appId', 'id')
   const byName = finder(db, versions, 'appId', 'version')
   const active = lazily(() =>
@@ -203,7 +203,7 @@ const from = alias(versions, 'from_version')
 const to = alias(versions, 'to_version')
 
 /** The ledger of rollbacks: rows are added and never changed. */
-export const rollbackQueries = (db: Connection) => ({
+export const rollbackQueries = (db: DrizzleConnection) => ({
   insert: async (rollback: Rollback) => void (await db.insert(rollbacks).values(rollback)),
   /** Rollbacks of an app before the ID, newest first, with the names of the two versions. */
   pageOfApp: async (appId: string, beforeId: string, limit: number) =>

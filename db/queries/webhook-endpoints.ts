@@ -2,14 +2,14 @@ import { and, asc, count, eq, getTableColumns, gt, inArray, isNull, lte, or, sql
 import type { Environment } from '../../src/domain/app.ts'
 import type { DisabledReason } from '../../src/domain/webhook-delivery.ts'
 import { apps, webhookDeliveries, webhookEndpoints, webhookSecrets } from '../tables/sqlite.ts'
-import { type Connection, given, givenLimit, lazily, only } from './connection.ts'
+import { type DrizzleConnection, given, givenLimit, lazily, only } from './connection.ts'
 import { inserter, reader } from './reader.ts'
 
 export type WebhookEndpoint = typeof webhookEndpoints.$inferSelect
 export type WebhookSecret = typeof webhookSecrets.$inferSelect
 
 /** Endpoints of apps, and the secrets that sign deliveries to them. */
-export const webhookEndpointQueries = (db: Connection) => {
+export const webhookEndpointQueries = (db: DrizzleConnection) => {
   const due = lazily(() =>
     reader(
       db

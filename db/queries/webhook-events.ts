@@ -1,7 +1,7 @@
 import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, min, ne } from 'drizzle-orm'
 import { type ToldEvent, webhookBody } from '../../src/domain/webhook-event.ts'
 import { webhookAttempts, webhookDeliveries, webhookEvents } from '../tables/sqlite.ts'
-import { type Connection, given, givenLimit, lazily, only } from './connection.ts'
+import { type DrizzleConnection, given, givenLimit, lazily, only } from './connection.ts'
 import { inserter, reader } from './reader.ts'
 
 export type WebhookEvent = typeof webhookEvents.$inferSelect
@@ -11,7 +11,7 @@ export type WebhookDelivery = typeof webhookDeliveries.$inferSelect
 const isNoPing = ne(webhookEvents.kind, 'ping')
 
 /** The outbox: events, and their deliveries to each endpoint. */
-export const webhookEventQueries = (db: Connection) => {
+export const webhookEventQueries = (db: DrizzleConnection) => {
   const insertEvent = inserter(db, webhookEvents)
   const insertDelivery = inserter(db, webhookDeliveries)
   const last = lazily(() =>
@@ -149,7 +149,7 @@ export const webhookEventQueries = (db: Connection) => {
 export type WebhookAttempt = typeof webhookAttempts.$inferSelect
 
 /** Each call of an endpoint and its outcome. */
-export const webhookAttemptQueries = (db: Connection) => {
+export const webhookAttemptQueries = (db: DrizzleConnection) => {
   return {
     insert: inserter(db, webhookAttempts),
     /** The attempts at an endpoint before the ID, newest first. */

@@ -4,7 +4,7 @@ import { identifyApp, issueToken } from './endpoints/app-tokens.ts'
 import { isAlive, isReady, readMetrics } from './endpoints/health.ts'
 import { identifyUser, issueUserTokens, recordConsent, revoke } from './endpoints/oauth.ts'
 import { listBuilderResources } from './endpoints/resources.ts'
-import { endSession, readSession, signIn, startEmbeddedSession } from './endpoints/sessions.ts'
+import { signOutEndpoint, readSession, signInEndpoint, startEmbeddedSession } from './endpoints/sessions.ts'
 import {
   standardIntrospection,
   standardResourceMetadata,
@@ -29,7 +29,7 @@ const contract: readonly Endpoint[] = [
 ]
 
 /** Beside the contract: no version header (contract section 6). */
-const beside: readonly Endpoint[] = [signIn, readSession, endSession, startEmbeddedSession]
+const beside: readonly Endpoint[] = [signInEndpoint, readSession, signOutEndpoint, startEmbeddedSession]
 
 /** The RFC wire format of the OAuth endpoints. */
 const standard: readonly Endpoint[] = [

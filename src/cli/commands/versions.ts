@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import type { Version } from '../../client/index.ts'
 import { environments } from '../../domain/app.ts'
 import { bytesInWords } from '../../domain/text.ts'
-import { type CreateFlags, uploadVersion } from '../developer/create-version.ts'
+import { type CreateFlags, uploadDraft } from '../developer/create-version.ts'
 import {
   credentialsHelp,
   developerCommand,
@@ -71,7 +71,7 @@ export const addVersionsCommands = (program: Command): void => {
     .addHelpText('after', createHelp)
     .action(
       async (source: string, flags: CreateFlags) =>
-        await interruptible(async (signal) => await uploadVersion(source, flags, signal)),
+        await interruptible(async (signal) => await uploadDraft(source, flags, signal)),
     )
   developerCommand(group, 'rollback', 'Go back to another version, in development or for users.')
     .option('--to <version>', 'the version to go back to')

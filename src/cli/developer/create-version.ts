@@ -18,7 +18,7 @@ export type CreateFlags = DeveloperFlags & {
 }
 
 /** Checks all that can be checked locally before it sends anything. */
-export const uploadVersion = async (source: string, flags: CreateFlags, signal: AbortSignal): Promise<void> => {
+export const uploadDraft = async (source: string, flags: CreateFlags, signal: AbortSignal): Promise<void> => {
   const { version, notes } = flags
   if (!isSemanticVersion(version)) throw new UsageError('--version must be a semantic version such as 1.4.0.')
   if (notes !== undefined && notes.length > 10_000) throw new UsageError('--notes has at most 10000 characters.')

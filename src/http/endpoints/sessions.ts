@@ -20,7 +20,7 @@ import { wireTime } from '../wire.ts'
 
 const path = '/api/session'
 
-export const signIn = endpoint({
+export const signInEndpoint = endpoint({
   method: 'POST',
   path,
   body: jsonBody(signInRequest),
@@ -67,7 +67,7 @@ export const readSession = endpoint({
   }),
 })
 
-export const endSession = endpoint({
+export const signOutEndpoint = endpoint({
   method: 'DELETE',
   path,
   caller: signedInUser,
