@@ -5,7 +5,7 @@ import embed from './assets/embed.js' with { type: 'text' }
 import stylesheet from './assets/site.css' with { type: 'text' }
 import script from './assets/site.js' with { type: 'text' }
 
-/** A file that pages refer to by a name that changes with its content, so that browsers may keep it for ever. */
+/** A file whose name changes with its content, so that browsers can cache it forever. */
 type Asset = { readonly path: string; readonly content: Uint8Array<ArrayBuffer>; readonly type: string }
 
 const asset = (stem: string, ending: string, type: string, text: string): Asset => ({
@@ -14,15 +14,15 @@ const asset = (stem: string, ending: string, type: string, text: string): Asset 
   type,
 })
 
-/** The whole look: the design system, then what is ours. */
+/** The design system, followed by our own rules. */
 export const siteStylesheet = asset('site', 'css', 'text/css; charset=utf-8', `${pico}\n${stylesheet}`)
-/** A little comfort; every page works without it. */
+/** Small conveniences. Every page works without this script. */
 export const siteScript = asset('site', 'js', 'text/javascript; charset=utf-8', script)
 
 /** Renews the session of an app in a frame, on the page that has one. */
 export const embedScript = asset('embed', 'js', 'text/javascript; charset=utf-8', embed)
 
-/** Every browser since 2000 takes gzip; whoever does not say so gets it unpacked. */
+/** Files are stored as gzip and unpacked for clients that do not accept it. */
 const answer = ({ content, type }: Asset, request: Request): Response => {
   const packed = request.headers.get('accept-encoding')?.includes('gzip') === true
   return new Response(packed ? content : Bun.gunzipSync(content), {

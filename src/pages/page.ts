@@ -4,16 +4,16 @@ import type { PlatformError } from '../domain/errors.ts'
 
 type PageOptions = {
   readonly status?: number
-  /** What was refused, where the page shows a form again: its status, and when to come back. */
+  /** Why a form was refused, on the page that shows it again: sets the status and Retry-After. */
   readonly refusal?: PlatformError | null
-  /** Another origin that a form of this page may lead to: browsers hold redirects after a form to `form-action` as well. */
+  /** Another origin that a form of this page may lead to. Browsers apply `form-action` to redirects after a form as well. */
   readonly formTarget?: string
-  /** The one origin that a frame of this page may show; the page's own script may then call this server. */
+  /** The only origin that a frame of this page may show. The page's own script may then call this server. */
   readonly framed?: string
   readonly cookies?: readonly string[]
 }
 
-/** Nothing but this server: no inline script or style, nothing from elsewhere, and no frame around it (RFC 9700 section 4.16). */
+/** Allows only files of this server: no inline script or style, and no frame around the page (RFC 9700 section 4.16). */
 const contentSecurityPolicy = ({ formTarget, framed }: PageOptions): string =>
   [
     "default-src 'none'",
@@ -26,7 +26,7 @@ const contentSecurityPolicy = ({ formTarget, framed }: PageOptions): string =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-/** A page as an answer. Pages are about one person: they are never stored, neither here nor by the way. */
+/** A page as an answer. Pages are about one person, so no cache may store them. */
 export const page = (content: VNode, options: PageOptions = {}): Response =>
   new Response(`<!doctype html>${renderToString(content)}`, {
     status: options.status ?? options.refusal?.status ?? 200,
@@ -36,7 +36,7 @@ export const page = (content: VNode, options: PageOptions = {}): Response =>
       'cache-control': 'no-store',
       'content-security-policy': contentSecurityPolicy(options),
       'x-frame-options': 'DENY', // for browsers that do not know frame-ancestors
-      // Not no-referrer: a form would be sent with `Origin: null`, which proves nothing.
+      // Not no-referrer: browsers would then send forms with `Origin: null`, which proves nothing.
       'referrer-policy': 'same-origin',
       'cross-origin-opener-policy': 'same-origin',
     }),
@@ -45,7 +45,7 @@ export const page = (content: VNode, options: PageOptions = {}): Response =>
 const retryAfter = (seconds: number | undefined): Readonly<Record<string, string>> =>
   seconds === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(seconds))) }
 
-/** After a form: go and look at the result, so that reloading sends nothing again (303, RFC 9110 section 15.4.4). */
+/** Redirects to the result of a form, so that a reload does not send the form again (303, RFC 9110 section 15.4.4). */
 export const seeOther = (location: string, cookies: readonly string[] = []): Response =>
   new Response(null, {
     status: 303,
@@ -59,9 +59,9 @@ const headersOf = (cookies: readonly string[], names: Readonly<Record<string, st
 }
 
 /**
- * Where a form may lead to that ends at an app. Chromium and WebKit hold every redirect after a form to `form-action`: the one to
- * the redirect URI, and all by which the app then leads people on, to hosts that only it knows. Naming the first alone would
- * strand them here with the code spent, and keep nothing out: whoever could write on this page is the app, whose own origin
- * must be allowed.
+ * The origins that a form may lead to when its redirects end at an app. Chromium and WebKit apply `form-action` to every redirect
+ * after a form: the one to the redirect URI, and those that the app adds, to hosts that only the app knows. If only the
+ * redirect URI were allowed, people would be stranded here with the code spent. It would not improve security, because
+ * the only party that could write on this page is the app, whose own origin must be allowed anyway.
  */
 export const appOrigins = 'https:'

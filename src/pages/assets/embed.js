@@ -1,5 +1,5 @@
-// Renews the session of an app in a frame: the app asks with a message, and gets a fresh one-time code. Messages are heard
-// from the one frame and its one origin alone, and answered to that origin alone. Without this script the link reloads.
+// Renews the session of an app in a frame: the app asks with a message and gets a new one-time code. Only messages from this
+// frame and its origin are accepted, and the answer goes to that origin only. Without this script the link reloads the app.
 
 const frame = document.querySelector('iframe[data-origin]')
 const form = document.querySelector('form[data-renew]')

@@ -1,12 +1,12 @@
-// Comfort only: every page works without this.
+// Small conveniences. Every page works without this script.
 
-// Times in the reader's own zone; the page itself says UTC.
+// Shows times in the reader's time zone. The page itself has UTC.
 for (const time of document.querySelectorAll('time[datetime]')) {
   time.title = time.textContent
   time.textContent = new Date(time.dateTime).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 }
 
-// Copy buttons appear only where they can work.
+// Shows the copy buttons if the browser can copy.
 for (const button of document.querySelectorAll('[data-copy]')) {
   if (navigator.clipboard === undefined) continue
   button.hidden = false
@@ -17,14 +17,14 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   })
 }
 
-// A second press sends nothing; the server would refuse it as well.
+// A second press sends nothing. The server would refuse it anyway.
 for (const form of document.querySelectorAll('form[data-once]')) {
   form.addEventListener('submit', (event) => {
     if (form.dataset.sent !== undefined) event.preventDefault()
     form.dataset.sent = ''
   })
 }
-// A page that comes back from the browser's memory may be sent again.
+// A page that is restored from the browser's cache can be sent again.
 window.addEventListener('pageshow', () => {
   for (const form of document.querySelectorAll('form[data-sent]')) delete form.dataset.sent
 })
