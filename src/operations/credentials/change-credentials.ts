@@ -81,7 +81,7 @@ const newCredentialRow = (
 })
 
 /** The refusal of a third live secret. Asked in the transaction that adds one, so that parallel calls cannot both pass. */
-export const refusalIfFull = async (q: Queries, clientId: string, now: number): Promise<PlatformError | null> =>
+const refusalIfFull = async (q: Queries, clientId: string, now: number): Promise<PlatformError | null> =>
   (await q.credentials.liveOfClient(clientId, now)).length >= maximumLiveSecrets
     ? refuse('too_many_secrets', { details: { maximum: maximumLiveSecrets } })
     : null
