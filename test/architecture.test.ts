@@ -295,3 +295,40 @@ test('every file that src/README.md names is there, and a path through the progr
     expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([])
   }
 })
+
+/**
+ * Files whose exported names may occur elsewhere: the client library is a package of its own, the schemas of the contract
+ * have the names of its fields, and a few pages still share names with the program.
+ */
+const sharesNames = (file: string): boolean =>
+  ['client', 'pages'].includes(layerOf(file)) || file.startsWith('src/http/contract/')
+
+test('an exported name means one thing in the whole program', async () => {
+  const places = new Map<string, Set<string>>()
+  for (const file of sources.filter((name) => !sharesNames(name))) {
+    const exported = /^export (?:async )?(?:const|type|interface|class|function\*?) ([\w$]+)/gm
+    for (const [, name = ''] of (await text(file)).matchAll(exported)) {
+      places.set(name, new Set(places.get(name)).add(file))
+    }
+  }
+  expect([...places].filter(([, among]) => among.size > 1)).toEqual([])
+})
+
+test('no file has more than 300 lines but the tables of the store', async () => {
+  const long: string[] = []
+  for (const file of sources.filter((name) => name !== 'db/tables/sqlite.ts')) {
+    const lines = (await text(file)).split('\n').length - 1
+    if (lines > 300) long.push(`${file} has ${lines}`)
+  }
+  expect(long).toEqual([])
+})
+
+test('the program has at most 420 files: small ones of one noun belong together', () => {
+  expect(sources.length).toBeLessThanOrEqual(420)
+})
+
+test('nothing is kept in a WeakMap: what belongs to a request travels in its Call', async () => {
+  const faults: string[] = []
+  for (const file of sources) if (/\bWeakMap\b/.test(withoutComments(await text(file)))) faults.push(file)
+  expect(faults).toEqual([])
+})
