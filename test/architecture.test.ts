@@ -297,11 +297,10 @@ test('every file that src/README.md names is there, and a path through the progr
 })
 
 /**
- * Files whose exported names may occur elsewhere: the client library is a package of its own, the schemas of the contract
- * have the names of its fields, and a few pages still share names with the program.
+ * Files whose exported names may occur elsewhere: the client library is a package of its own, and the schemas of the
+ * contract have the names of its fields.
  */
-const sharesNames = (file: string): boolean =>
-  ['client', 'pages'].includes(layerOf(file)) || file.startsWith('src/http/contract/')
+const sharesNames = (file: string): boolean => layerOf(file) === 'client' || file.startsWith('src/http/contract/')
 
 test('an exported name means one thing in the whole program', async () => {
   const places = new Map<string, Set<string>>()
