@@ -39,10 +39,7 @@ export const backupFile = ({ file, to, replace, migrations }: BackupOptions): vo
  */
 export const backUp = (source: Connection, to: string, options: { readonly replace: boolean }): void => {
   const target = canonicalPath(to)
-  const database = canonicalPath(source.filename)
-  if ([database, ...Object.values(companionsOf(database))].includes(target)) {
-    throw new DatabaseUnusable('exists', `${target} belongs to the database itself: choose another name.`)
-  }
+  assertNotOwnFile(canonicalPath(source.filename), target)
   if (!options.replace && existsSync(target)) throw alreadyThere(target)
   removeLeftovers(dirname(target))
   const unfinished = unfinishedName(target)
@@ -57,6 +54,12 @@ export const backUp = (source: Connection, to: string, options: { readonly repla
   } finally {
     rmSync(unfinished, { force: true })
   }
+}
+
+/** @throws DatabaseUnusable ('exists') for the database and the files that belong to it, also those that are not there now */
+export const assertNotOwnFile = (database: string, target: string): void => {
+  if (![database, ...Object.values(companionsOf(database))].includes(target)) return
+  throw new DatabaseUnusable('exists', `${target} belongs to the database itself: choose another name.`)
 }
 
 /** The name of a copy that is being made. It has the process ID, so that the next backup can tell that its process was killed. */

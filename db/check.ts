@@ -5,7 +5,7 @@ import { highestRowKey, rowKeyLength } from '../src/domain/identifier.ts'
 import { DatabaseUnusable } from './database.ts'
 import { inspectSchema, type Migration, orphansOf } from './migrate.ts'
 import { readAcknowledged } from './sqlite/acknowledged.ts'
-import { Connection } from './sqlite/connection.ts'
+import { Connection, connectForLooking } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
 import { canonicalPath, companionsOf, exposures } from './sqlite/files.ts'
 import { furtherNames, lostSentence } from './sqlite/place.ts'
@@ -29,7 +29,7 @@ export const checkFile = (
   try {
     connection.run('PRAGMA busy_timeout = 1000')
     const faults = findFaults(connection, file, migrations, kind)
-    return faults.length > 0 ? faults : [...damagedKeys(connection), ...damagedArtifacts(connection)]
+    return faults.length > 0 ? faults : rowFaults(connection)
   } catch (error) {
     if (error instanceof DatabaseUnusable) return [error.message]
     if (faultKind(error) !== 'state_unknown') throw error
@@ -52,12 +52,36 @@ export const findFaults = (
   return [
     ...ofFiles.map((sentence) => `${sentence}.`),
     ...folderFaults(dirname(file)),
-    ...readable(() => pageFaults(connection)),
+    ...contentFaults(connection),
     ...(kind === 'backup' ? [] : readable(() => missingFaults(connection, file))),
-    ...readable(() => orphansOf(connection).map((sentence) => `${sentence}.`)),
     ...schemaFaults(file, migrations),
   ]
 }
+
+/**
+ * The check of a command that is about to put a file in use: of everything that `check FILE` looks at, but for who may read the
+ * file. An older schema is accepted, because the command migrates it.
+ * @throws DatabaseUnusable as `inspectSchema` does, and 'damaged' with the first faults
+ */
+export const assertSound = (file: string, migrations: readonly Migration[]): void => {
+  const state = inspectSchema(file, migrations)
+  using connection = connectForLooking(file)
+  connection.run('PRAGMA busy_timeout = 1000')
+  const faults = [...contentFaults(connection), ...(state === 'current' ? readable(() => rowFaults(connection)) : [])]
+  if (faults.length === 0) return
+  const further = faults.length > 3 ? ` ${faults.length - 3} more: app-platform check tells all.` : ''
+  throw new DatabaseUnusable('damaged', `${file} is damaged. ${faults.slice(0, 3).join(' ')}${further}`)
+}
+
+const contentFaults = (connection: Connection): readonly string[] => [
+  ...readable(() => pageFaults(connection)),
+  ...readable(() => orphansOf(connection).map((sentence) => `${sentence}.`)),
+]
+
+const rowFaults = (connection: Connection): readonly string[] => [
+  ...damagedKeys(connection),
+  ...damagedArtifacts(connection),
+]
 
 /** Some damage keeps SQLite from finishing its own check. */
 const readable = (look: () => readonly string[]): readonly string[] => {

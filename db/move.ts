@@ -1,9 +1,12 @@
-import { existsSync, linkSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
-import { backUp, unfinishedName } from './backup.ts'
+import { assertNotOwnFile, backUp, unfinishedName } from './backup.ts'
+import { assertSound } from './check.ts'
 import { DatabaseUnusable } from './database.ts'
 import { inspectSchema, migrate } from './migrate.ts'
 import { createQueries } from './queries/index.ts'
+import { dropStatistics } from './restore.ts'
 import { writeAcknowledged } from './sqlite/acknowledged.ts'
 import { connect, Connection, connectForLooking } from './sqlite/connection.ts'
 import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './sqlite/files.ts'
@@ -20,7 +23,10 @@ import { commitCounted, momentOf, type StoppedOptions, trustedTime } from './sto
 export const moveSqlite = async ({ file, to, migrations, now, event }: StoppedOptions & { readonly to: string }) => {
   assertExists(file)
   const database = canonicalPath(file)
+  const folder = dirname(resolve(to))
+  if (!existsSync(folder)) throw new DatabaseUnusable('missing', `There is no folder ${folder}: make it first.`)
   const target = canonicalPath(to)
+  assertNotOwnFile(database, target)
   if (existsSync(target)) throw new DatabaseUnusable('exists', `${target} exists already and was left as it is.`)
   assertPlace(database)
   const lock = lockAgainstServers(database)
@@ -32,6 +38,7 @@ export const moveSqlite = async ({ file, to, migrations, now, event }: StoppedOp
       )
     }
     const earlier = movedBefore(database)
+    assertSound(database, migrations)
     const connection = connectAlone(database, { allowMoved: true })
     try {
       // Checks first that a copy fits there and is sound.
@@ -105,8 +112,10 @@ export const restoreMoved = async ({
   now,
   event,
 }: StoppedOptions & { readonly sealed: string }) => {
-  if (!existsSync(sealed)) throw new DatabaseUnusable('missing', `There is no file at ${sealed}.`)
-  if (inspectSchema(sealed, migrations) === 'empty') throw notSealed(sealed)
+  const found = statSync(sealed, { throwIfNoEntry: false })
+  if (found === undefined) throw new DatabaseUnusable('missing', `There is no file at ${sealed}.`)
+  if (found.size === 0 || inspectSchema(sealed, migrations) === 'empty') throw notSealed(sealed)
+  assertSound(sealed, migrations)
   const database = canonicalPath(file)
   const lock = lockAgainstServers(database)
   const copy = `${database}.${crypto.randomUUID()}.restoring`
@@ -150,13 +159,12 @@ const copySealed = (sealed: string, copy: string): void => {
   const connection = new Connection(sealed, { readonly: true })
   try {
     if (markedAt(connection, 'sealed') === null) throw notSealed(sealed)
-    const verdict = connection.value('PRAGMA integrity_check(1)')
-    if (verdict !== 'ok') throw new DatabaseUnusable('damaged', `${sealed} is damaged: ${String(verdict)}.`)
     createPrivately(copy)
     connection.run('VACUUM INTO ?', [copy])
   } finally {
     connection.close()
   }
+  dropStatistics(copy)
 }
 
 const notSealed = (file: string) =>

@@ -1,5 +1,5 @@
+import { assertSound } from './check.ts'
 import type { AuditEvent, WriteEvent } from './database.ts'
-import { DatabaseUnusable } from './database.ts'
 import { type EndedByRestore, endEverythingIssued } from './restore/end-everything-issued.ts'
 import { type Connection, connectForLooking } from './sqlite/connection.ts'
 import { assertNotMoved, assertOwnWal } from './sqlite/servable.ts'
@@ -19,8 +19,7 @@ export type Recovered = {
  * @throws DatabaseUnusable if there is none, it is damaged, moved or linked, or while a server or command uses it
  */
 export const recoverSqlite = async (options: StoppedOptions): Promise<Recovered> =>
-  await changeStopped(options, assertServedHere, async ({ database, connection, queries }) => {
-    assertWhole(connection, database)
+  await changeStopped(options, assertRecoverable(options), async ({ database, connection, queries }) => {
     const at = Math.max(options.now, await trustedTime(queries, database))
     const ended = endEverythingIssued(connection, at)
     const credentials = suspendCredentials(connection, at)
@@ -35,18 +34,14 @@ export const recoverSqlite = async (options: StoppedOptions): Promise<Recovered>
     return { at, ended, suspended }
   })
 
-const assertServedHere = (database: string): void => {
-  using connection = connectForLooking(database)
-  assertOwnWal(database, connection)
-  assertNotMoved(connection, database)
-}
-
-const assertWhole = (connection: Connection, database: string): void => {
-  const verdict = connection.value('PRAGMA integrity_check(1)')
-  if (verdict === 'ok') return
-  const sentence = `${database} is damaged (${String(verdict)}): restore a backup with app-platform restore FILE.`
-  throw new DatabaseUnusable('damaged', sentence)
-}
+const assertRecoverable =
+  ({ migrations }: StoppedOptions) =>
+  (database: string): void => {
+    using connection = connectForLooking(database)
+    assertOwnWal(database, connection)
+    assertNotMoved(connection, database)
+    assertSound(database, migrations)
+  }
 
 type Suspended = {
   readonly target: string

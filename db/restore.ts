@@ -1,6 +1,7 @@
 import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
+import { assertSound } from './check.ts'
 import { DatabaseUnusable } from './database.ts'
 import { inspectSchema, migrate } from './migrate.ts'
 import { createQueries } from './queries/index.ts'
@@ -8,8 +9,7 @@ import type { CarriedOver } from './restore/end.ts'
 import { type EndedByRestore, endEverythingIssued } from './restore/end-everything-issued.ts'
 import { holdPredecessor, keepPredecessor, type Predecessor, readPredecessor } from './restore/predecessor.ts'
 import { readAcknowledged, writeAcknowledged } from './sqlite/acknowledged.ts'
-import { connect, Connection } from './sqlite/connection.ts'
-import { faultKind } from './sqlite/fault.ts'
+import { connect, Connection, connectForLooking } from './sqlite/connection.ts'
 import { assertNotMoved } from './sqlite/servable.ts'
 import { commitCounted, momentOf, type StoppedOptions } from './stopped.ts'
 import { assertReplaceable } from './sqlite/place.ts'
@@ -97,19 +97,11 @@ const assertRestorable = ({ backup, file, migrations }: RestoreOptions): void =>
   if (present?.dev === found.dev && present.ino === found.ino) {
     throw new DatabaseUnusable('exists', `${backup} is the database itself.`)
   }
-  if (inspectSchema(backup, migrations) === 'empty')
+  if (found.size === 0 || inspectSchema(backup, migrations) === 'empty')
     throw new DatabaseUnusable('foreign', `${backup} is empty: it is no backup.`)
-  const connection = new Connection(backup, { readonly: true })
-  try {
-    assertNotMoved(connection, backup)
-    const verdict = connection.value('PRAGMA integrity_check(1)')
-    if (verdict !== 'ok') throw new DatabaseUnusable('damaged', `${backup} is damaged: ${String(verdict)}.`)
-  } catch (error) {
-    if (faultKind(error) !== 'state_unknown') throw error
-    throw new DatabaseUnusable('damaged', `${backup} is damaged and cannot be read to its end.`, { cause: error })
-  } finally {
-    connection.close()
-  }
+  assertSound(backup, migrations)
+  using connection = connectForLooking(backup)
+  assertNotMoved(connection, backup)
 }
 
 const unfinished = '.restoring'
@@ -136,6 +128,13 @@ const copyWhole = (backup: string, copy: string): void => {
   } finally {
     connection.close()
   }
+  dropStatistics(copy)
+}
+
+/** Statistics of ANALYZE steer every query, and what a backup says of itself is not to be trusted. */
+export const dropStatistics = (copy: string): void => {
+  using connection = connect(copy, { synchronous: 'FULL', busyTimeoutMs: 1_000 })
+  for (const table of ['sqlite_stat1', 'sqlite_stat4']) connection.run(`DROP TABLE IF EXISTS ${table}`)
 }
 
 /** Turns the copy into the new database, in one transaction. */

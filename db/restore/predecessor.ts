@@ -6,7 +6,7 @@ import { proofActions } from '../queries/audit.ts'
 import { faultKind } from '../sqlite/fault.ts'
 import { keptName } from '../sqlite/place.ts'
 import { companionsOf, syncFolderOf } from '../sqlite/files.ts'
-import { foreignWalSentence } from '../sqlite/servable.ts'
+import { foreignWalSentence, markedAt } from '../sqlite/servable.ts'
 import { clampTimes } from './clamp-times.ts'
 import { carryOver, type Knowledge } from './carry-over.ts'
 
@@ -22,7 +22,7 @@ export const holdPredecessor = (connection: Connection, database: string): Prede
   if (!existsSync(database)) return 'missing'
   if (statSync(database).size === 0) return 'unreadable' // to open it would delete the WAL, which is kept
   try {
-    if (isUnderForeignWal(database)) return 'unreadable'
+    if (!isReadable(database)) return 'unreadable'
     connection.run('ATTACH ? AS present', [database])
     connection.value('PRAGMA present.locking_mode = EXCLUSIVE')
     const isOurs = connection.value('PRAGMA present.application_id') === applicationId
@@ -36,10 +36,18 @@ export const holdPredecessor = (connection: Connection, database: string): Prede
   return 'unreadable'
 }
 
-/** What is read of such a file is a mixture of two. */
-const isUnderForeignWal = (database: string): boolean => {
+/** What is read of a file under the WAL of another one is a mixture of two. @throws DatabaseUnusable ('moved') */
+const isReadable = (database: string): boolean => {
   using connection = connectForLooking(database)
-  return foreignWalSentence(database, connection) !== null
+  if (foreignWalSentence(database, connection) !== null) return false
+  const isOurs = connection.value('PRAGMA application_id') === applicationId
+  if (isOurs && markedAt(connection, 'moved') !== null) {
+    const sentence =
+      `${database} was moved to another machine, and a restore would bring it back into service here: ` +
+      `if the other one is out of service for good, move ${database} away and run the command again.`
+    throw new DatabaseUnusable('moved', sentence)
+  }
+  return true
 }
 
 const inUse = (database: string, cause?: unknown) =>

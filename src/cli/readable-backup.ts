@@ -1,4 +1,4 @@
-import { closeSync, openSync, rmSync } from 'node:fs'
+import { closeSync, openSync, rmSync, type Stats, statSync } from 'node:fs'
 import { stagedName } from '../../db/restore.ts'
 import { actingUser, copyAsRoot, ownership } from '../runtime/identity.ts'
 import { CommandFailed } from './output.ts'
@@ -12,6 +12,7 @@ export const withReadableBackup = async <T>(
   database: string,
   work: (readable: string) => Promise<T>,
 ): Promise<T> => {
+  assertRegular(backup)
   if (mayRead(backup)) return await work(backup)
   const staged = stagedName(database)
   try {
@@ -24,6 +25,21 @@ export const withReadableBackup = async <T>(
     return await work(staged)
   } finally {
     for (const suffix of ['', '-wal', '-shm']) rmSync(staged + suffix, { force: true })
+  }
+}
+
+/** To open a pipe would wait for its writer. */
+const assertRegular = (path: string): void => {
+  if (lookAt(path)?.isFile() !== false) return
+  throw new CommandFailed([`${path} is a folder, a pipe or a device, not the file of a backup.`])
+}
+
+/** Null when it is not there, or the folder may not be read by this user. */
+const lookAt = (path: string): Stats | null => {
+  try {
+    return statSync(path)
+  } catch {
+    return null
   }
 }
 

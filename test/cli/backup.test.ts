@@ -1,11 +1,11 @@
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { programCommand } from '../support/program.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { addUser, openDesk } from './support/run.ts'
+import { addApp, addUser, openDesk } from './support/run.ts'
 
 setDefaultTimeout(60_000)
 
@@ -90,4 +90,29 @@ test('the age of the last backup is a figure of the server beside which it was m
     detail: { sizeBytes },
   })
   expect(await server.stop()).toBe(0)
+})
+
+test('backup DIR --keep removes nothing and fails when the database has lost changes, or the copy is damaged', async () => {
+  const desk = await openDesk()
+  await addUser(desk)
+  await addApp(desk)
+  const folder = join(temporaryFolder(), 'backups')
+  const { file: good } = await desk.json(['backup', folder, '--keep', '1', '--check'])
+  const sound = readFileSync(desk.file)
+  await addUser(desk, 'second@example.com')
+  writeFileSync(desk.file, sound) // what was acknowledged since is lost
+  const lost = await desk.run(['backup', folder, '--keep', '1', '--check', '--json'])
+  expect(lost).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(lost.stderr).toContain('has lost changes that were acknowledged')
+  expect(lost.stderr).toContain('No older backup was removed')
+
+  await desk.json(['recover', '--accept-loss'])
+  const orphaned = new Database(desk.file)
+  orphaned.run('PRAGMA foreign_keys = OFF')
+  orphaned.run('DELETE FROM users')
+  orphaned.close()
+  const damaged = await desk.run(['backup', folder, '--keep', '1', '--check'])
+  expect(damaged).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(damaged.stderr).toContain('refer to missing rows of users')
+  expect(readdirSync(folder).toSorted()).toEqual([basename(good), 'app-platform-failed.db'].toSorted())
 })

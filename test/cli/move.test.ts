@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call } from '../support/call.ts'
 import { startServer } from '../support/running-server.ts'
@@ -86,9 +86,28 @@ test('a move that cannot write its copy leaves the database in use', async () =>
   const taken = join(temporaryFolder(), 'taken.db')
   writeFileSync(taken, 'precious')
   expect(await refusal(here, ['move', '--to', taken])).toContain('exists already')
-  expect((await here.run(['move', '--to', '/proc/nowhere/copy.db'])).exitCode).toBe(1)
+  for (const part of ['-wal', '-shm', '.lock', '.acknowledged', '.reserve']) {
+    expect(await refusal(here, ['move', '--to', here.file + part])).toContain('belongs to the database itself')
+  }
+  const nowhere = join(taken, '..', 'nowhere')
+  expect(await refusal(here, ['move', '--to', join(nowhere, 'copy.db')])).toContain(`There is no folder ${nowhere}`)
+  expect(existsSync(nowhere)).toBe(false)
   expect((await here.run(['user', 'list'])).exitCode).toBe(0)
   expect((await here.run(['move'])).exitCode).toBe(2)
+})
+
+test('a backup is not restored in the place of a moved database, unless that is moved away', async () => {
+  const here = await openDesk()
+  const backup = join(temporaryFolder(), 'backup.db')
+  await here.json(['backup', backup])
+  await here.json(['move', '--to', join(temporaryFolder(), 'copy.db')])
+  const found = readdirSync(here.folder).toSorted()
+  expect(await refusal(here, ['restore', backup])).toContain(`move ${here.file} away`)
+  expect(readdirSync(here.folder).toSorted()).toEqual(found)
+  expect(await refusal(here, ['user', 'list'])).toContain('was moved to another machine')
+  renameSync(here.file, join(here.folder, 'moved.db'))
+  expect((await here.json(['restore', backup])).predecessor).toBe('missing')
+  expect((await here.run(['user', 'list'])).exitCode).toBe(0)
 })
 
 test('restore --move accepts a sealed copy alone, and only where no database is', async () => {

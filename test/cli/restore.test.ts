@@ -26,6 +26,7 @@ import {
   signIn,
   type World,
 } from '../support/world.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { restoreAt } from './support/restore-at.ts'
 import { deskAt, isoTime } from './support/run.ts'
 
@@ -282,3 +283,71 @@ test.each(Object.entries(additions))(
     expect(emailsIn(file)).toEqual(newEmails)
   },
 )
+
+test('a backup that check refuses for what is in it is not restored, and nothing is touched', async () => {
+  const { folder, file } = await oldAndNew()
+  const desk = deskAt(file)
+  await desk.json(
+    'app create --owner first@example.com --name Newsletter --slug newsletter --scopes site:read'.split(' '),
+  )
+  const backup = join(temporaryFolder(), 'copy.db')
+  await desk.json(['backup', backup])
+  const before = readdirSync(folder).toSorted()
+  const orphaned = new Database(backup)
+  orphaned.run('PRAGMA foreign_keys = OFF')
+  orphaned.run('DELETE FROM users')
+  orphaned.close()
+  for (const words of [
+    ['check', backup],
+    ['restore', backup],
+  ]) {
+    const { exitCode, stdout, stderr } = await desk.run(words)
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+    expect(stderr).toContain('1 row(s) of apps refer to missing rows of users')
+  }
+  expect(readdirSync(folder).toSorted()).toEqual(before)
+  expect(emailsIn(file)).toEqual(newEmails)
+  // Recover and move look at the database in the same way.
+  const broken = new Database(file)
+  broken.run('PRAGMA foreign_keys = OFF')
+  broken.run("DELETE FROM users WHERE email = 'first@example.com'")
+  broken.close()
+  for (const words of [
+    ['recover', '--accept-loss'],
+    ['move', '--to', join(folder, 'moved.db')],
+  ]) {
+    const { exitCode, stderr } = await desk.run(words)
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('refer to missing rows of users'),
+    })
+  }
+  expect((await desk.run(['user', 'list'])).exitCode).toBe(0) // neither suspended nor moved
+})
+
+test('a restore takes over no statistics, which would steer every query', async () => {
+  const { file, backup } = await oldAndNew()
+  const analyzed = new Database(backup)
+  analyzed.run('ANALYZE')
+  analyzed.run("UPDATE sqlite_stat1 SET stat = '1000000000 1000000000'")
+  analyzed.close()
+  await deskAt(file).json(['restore', backup])
+  const restored = new Database(file)
+  expect(restored.query("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'sqlite_stat%'").values()).toEqual([[0]])
+  restored.close()
+})
+
+test('restore and check refuse at once what is not a regular file', async () => {
+  const { folder, file } = await oldAndNew()
+  const pipe = join(temporaryFolder(), 'pipe')
+  expect(Bun.spawnSync(['mkfifo', pipe]).exitCode).toBe(0)
+  for (const words of [['restore'], ['restore', '--move'], ['check']]) {
+    for (const path of [pipe, folder]) {
+      const { exitCode, stderr } = await deskAt(file).run([...words, path])
+      expect({ exitCode, stderr }).toEqual({
+        exitCode: 1,
+        stderr: `error: ${path} is a folder, a pipe or a device, not the file of a backup.\n`,
+      })
+    }
+  }
+})

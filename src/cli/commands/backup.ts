@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { createReadStream, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { createReadStream, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, extname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { backupFile, unfinishedName } from '../../../db/backup.ts'
@@ -20,7 +20,8 @@ const targets = `
 The target is a file, a folder or a dash:
   FILE   one private file; an existing one is left as it is, or replaced with --force
   DIR    a file in that folder, named after the database and the moment (UTC). With --keep N all but the newest N of the
-         files that were named so are removed afterwards; nothing else in the folder is touched
+         files that were named so are removed afterwards; nothing else in the folder is touched. If the copy fails its
+         check, or the database cannot be opened for use, nothing is removed and the command fails
   -      standard output, for a pipe or a file: app-platform backup - | age -r KEY > backup.age
 Copying the database file by hand is no backup. print backup-timer prints a timer that does all of this every day.`
 
@@ -44,10 +45,15 @@ const backup = async (to: string, flags: BackupFlags): Promise<void> => {
   if (isFolder) mkdirSync(to, { recursive: true, mode: 0o700 })
   const target = isFolder ? join(to, `${stemOf(file)}-${new Date().toISOString().replaceAll(':', '-')}.db`) : to
   write(file, target, flags)
-  if (flags.check === true) assertSound(target)
-  const pruned = flags.keep === undefined ? [] : prune(to, stemOf(file), { keep: flags.keep, newest: basename(target) })
   const { size: sizeBytes, mtimeMs } = statSync(target)
-  const recorded = await record(flags, sizeBytes)
+  const problems = flags.check === true ? checkFile(target, migrations, 'backup') : []
+  const unrecorded = problems.length > 0 ? null : await record(flags, sizeBytes)
+  const reasons = unrecorded === null ? problems : [unrecorded]
+  if (reasons.length > 0 && (flags.keep !== undefined || flags.check === true)) {
+    throw new CommandFailed([...reasons, flags.keep === undefined ? doubtful(target) : setAside(target, stemOf(file))])
+  }
+  const pruned = flags.keep === undefined ? [] : prune(to, stemOf(file), { keep: flags.keep, newest: basename(target) })
+  const recorded = unrecorded === null
   const createdAt = new Date(mtimeMs).toISOString()
   const text = [
     `Backed up to ${target} (${sizeBytes.toLocaleString('en')} bytes).`,
@@ -55,6 +61,15 @@ const backup = async (to: string, flags: BackupFlags): Promise<void> => {
     ...(recorded ? [] : ['The database could not keep when: see app-platform check.']),
   ].join('\n')
   answer(flags, { file: target, sizeBytes, createdAt, recorded, pruned }, text)
+}
+
+const doubtful = (copy: string): string => `The copy was kept as ${copy}.`
+
+/** Takes the name by which a later backup would count the copy, so that it never takes the place of a good one. */
+const setAside = (copy: string, stem: string): string => {
+  const kept = join(copy, '..', `${stem}-failed.db`)
+  renameSync(copy, kept)
+  return `No older backup was removed. ${doubtful(kept)}`
 }
 
 const write = (file: string, to: string, { force }: BackupFlags): void => {
@@ -68,11 +83,6 @@ const write = (file: string, to: string, { force }: BackupFlags): void => {
         `This command acts as ${actingUser()}: choose another folder, or app-platform backup - > ${to}.`,
     ])
   }
-}
-
-const assertSound = (copy: string): void => {
-  const problems = checkFile(copy, migrations, 'backup')
-  if (problems.length > 0) throw new CommandFailed(problems)
 }
 
 /** `app-platform` for `/var/lib/app-platform/app-platform.db`. */
@@ -91,13 +101,13 @@ const prune = (folder: string, stem: string, { keep, newest }: { keep: number; n
   return removed
 }
 
-/** A database that cannot be opened for use can still be backed up. */
-const record = async (flags: CommonFlags, sizeBytes: number): Promise<boolean> => {
+/** Null, or why the database could not record the backup. One that cannot be opened for use can still be backed up. */
+const record = async (flags: CommonFlags, sizeBytes: number): Promise<string | null> => {
   try {
     await asOperator(flags, async ({ platform, trace, actor }) => await recordBackup(platform, trace, actor, sizeBytes))
-    return true
+    return null
   } catch (error) {
-    if (error instanceof DatabaseUnusable || error instanceof PlatformError) return false
+    if (error instanceof DatabaseUnusable || error instanceof PlatformError) return error.message
     throw error
   }
 }
