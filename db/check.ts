@@ -8,7 +8,7 @@ import { readAcknowledged } from './sqlite/acknowledged.ts'
 import { Connection, connectForLooking } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
 import { canonicalPath, companionsOf, exposures } from './sqlite/files.ts'
-import { furtherNames, lostSentence } from './sqlite/place.ts'
+import { furtherNames, lostSentence, misplacedCompanions } from './sqlite/place.ts'
 import { foreignWalSentence, missingSentence, movedSentence } from './sqlite/servable.ts'
 
 /** A backup has none of the files that belong to a database. */
@@ -25,6 +25,8 @@ export const checkFile = (
   const lost = lostSentence(file)
   if (lost !== null) return [lost] // before anything is opened
   if (statSync(file).size === 0) return [`${file} is empty.`]
+  const misplaced = misplacedCompanions(file)
+  if (misplaced.length > 0) return misplaced
   const connection = new Connection(file, { readonly: true })
   try {
     connection.run('PRAGMA busy_timeout = 1000')

@@ -1,8 +1,8 @@
-import { migrate, type Migration, type MigrationProgress } from './migrate.ts'
+import { assertPrivate, migrate, type Migration, type MigrationProgress } from './migrate.ts'
 import { assertServable } from './sqlite/servable.ts'
 import { assertPlace } from './sqlite/place.ts'
 import { patiently } from './sqlite/fault.ts'
-import { assertPrivate, canonicalPath, createPrivately, syncFolderOf } from './sqlite/files.ts'
+import { canonicalPath, createPrivately, syncFolderOf } from './sqlite/files.ts'
 import { withRoom } from './sqlite/room.ts'
 
 /** Creates the database if there is none and brings its schema up to date; gives the names of what was applied. */
@@ -13,6 +13,7 @@ export const migrateFile = async (
 ): Promise<readonly string[]> => {
   const file = canonicalPath(path)
   assertPlace(file)
+  await assertPrivate(file, migrations)
   return await withRoom(file, async () => await createAndMigrate(file, migrations, progress))
 }
 
@@ -22,7 +23,6 @@ const createAndMigrate = async (
   progress?: MigrationProgress,
 ): Promise<readonly string[]> => {
   createPrivately(file)
-  assertPrivate(file)
   await patiently(() => assertServable(file))
   const applied = new Set(await migrate(file, migrations, progress))
   syncFolderOf(file)

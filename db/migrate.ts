@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { DatabaseUnusable } from './database.ts'
 import { connect, connectForLooking, type Connection } from './sqlite/connection.ts'
 import { faultKind, lacksRoom, patiently } from './sqlite/fault.ts'
+import { companionsOf, exposures } from './sqlite/files.ts'
 import { activeObject, differenceFrom, recordOfMigrations, type SchemaObject } from './sqlite/schema.ts'
 import { assertOwnWal } from './sqlite/servable.ts'
 
@@ -48,6 +50,18 @@ export const inspectSchema = (file: string, migrations: readonly Migration[]): S
     if (lacksRoom(error) || faultKind(error) !== 'state_unknown') throw error
     throw new DatabaseUnusable('damaged', `${file} cannot be read as an SQLite database.`, { cause: error })
   }
+}
+
+/**
+ * @throws DatabaseUnusable if others may read or write the file or its companions; first as `inspectSchema` does, because a
+ *   file that is not a database of this program is none to protect
+ */
+export const assertPrivate = async (file: string, migrations: readonly Migration[]): Promise<void> => {
+  const { wal, shm } = companionsOf(file)
+  const found = exposures([file, wal, shm])
+  if (found.length === 0) return
+  if (existsSync(file)) await patiently(() => inspectSchema(file, migrations))
+  throw new DatabaseUnusable('not_private', `${found.join('; ')}.`)
 }
 
 /**

@@ -11,7 +11,7 @@ import {
   type StoreStatistics,
   type TransactionOptions,
 } from './database.ts'
-import { inspectSchema, migrate, type Migration, type MigrationProgress } from './migrate.ts'
+import { assertPrivate, inspectSchema, migrate, type Migration, type MigrationProgress } from './migrate.ts'
 import { abandon, faultKind, patiently, sqliteCode } from './sqlite/fault.ts'
 import { Acknowledged, readKeptTime } from './sqlite/acknowledged.ts'
 import { assertServable } from './sqlite/servable.ts'
@@ -20,7 +20,7 @@ import { findFaults } from './check.ts'
 import { Checkpointer } from './sqlite/checkpointer.ts'
 import { CommitQueue } from './sqlite/commit-queue.ts'
 import { connect, readCount, ReadingConnection, useWal, WritingConnection } from './sqlite/connection.ts'
-import { assertPrivate, canonicalPath, companionsOf, createPrivately, FileGuard, syncFolderOf } from './sqlite/files.ts'
+import { canonicalPath, companionsOf, createPrivately, FileGuard, syncFolderOf } from './sqlite/files.ts'
 import { assertPlace, lostSentence } from './sqlite/place.ts'
 import { Room, withRoom } from './sqlite/room.ts'
 import { type ServerLock, takeServerLock } from './sqlite/lock.ts'
@@ -71,6 +71,7 @@ export const openSqlite = async <Q>(options: SqliteOptions<Q>): Promise<Store<Q>
   }
   const file = canonicalPath(options.file)
   assertPlace(file)
+  await assertPrivate(file, options.migrations)
   return await withRoom(file, async () => await open(options, file))
 }
 
@@ -78,7 +79,6 @@ const open = async <Q>(options: SqliteOptions<Q>, file: string): Promise<Store<Q
   const lock = options.role === 'server' ? takeServerLock(file) : null
   try {
     createPrivately(file)
-    assertPrivate(file)
     await patiently(() => assertServable(file))
     if (options.migrate) await migrate(file, options.migrations, options.onMigrating)
     else if (inspectSchema(file, options.migrations) !== 'current') {

@@ -110,6 +110,7 @@ export const startPlatformServer = async (
     secret: random.bytes(32).toHex(),
   })
   for (const reason of config.warnings) log.warn('config.warning', { reason })
+  log.flush() // before the sentence of a start that is refused
 
   const refusal = refusalFor(config.platformName)
   const parts = {

@@ -25,6 +25,9 @@ test('waits longer than five seconds', async () => await Bun.sleep(5_200))
 `,
 )
 
+const withoutRights = join(temporaryFolder(), 'chromium')
+writeFileSync(withoutRights, '#!/bin/sh\n', { mode: 0o644 })
+
 /** Where there is no zsh, no bash and no Chromium. */
 const runWithout = async (env: Readonly<Record<string, string>>, words: readonly string[]) => {
   const child = Bun.spawn([process.execPath, ...words, file], {
@@ -41,10 +44,14 @@ const line =
   '5 tests were skipped. This machine has no Chromium, bash, zsh. Install with: apt-get install -y ' +
   '--no-install-recommends chromium-headless-shell fonts-liberation fonts-noto-color-emoji bash zsh'
 
-test.each([[['test']], [['test/run.ts']]])(
-  'bun %p skips the tests of programs that are not installed, and says in one line how to install them',
-  async (words) => {
-    const { exitCode, stdout, text } = await runWithout({}, words)
+test.each([
+  [['test'], '/nowhere/chromium'],
+  [['test'], withoutRights],
+  [['test/run.ts'], '/nowhere/chromium'],
+])(
+  'bun %p skips the tests of programs that are not installed, or at %p not executable, and says in one line how to install them',
+  async (words, chromium) => {
+    const { exitCode, stdout, text } = await runWithout({ CHROMIUM: chromium }, words)
     expect(text).toContain('waits longer than five seconds')
     expect({ exitCode, lines: stdout.split('\n').filter((one) => one.includes('skipped')) }).toEqual({
       exitCode: 0,

@@ -71,12 +71,6 @@ export const exposures = (files: readonly string[]): readonly string[] =>
       : [`${file} is open to other users of this machine: run chmod 600 ${file}`]
   })
 
-export const assertPrivate = (file: string): void => {
-  const { wal, shm } = companionsOf(file)
-  const found = exposures([file, wal, shm])
-  if (found.length > 0) throw new DatabaseUnusable('not_private', `${found.join('; ')}.`)
-}
-
 /** Makes the names in the folder of a file durable: a file without a name is lost. */
 export const syncFolderOf = (file: string): void => {
   const folder = openSync(dirname(file), 'r')

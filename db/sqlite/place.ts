@@ -56,13 +56,17 @@ export const lostSentence = (file: string): string | null => {
 
 const readAndWrite = 0o600
 
+const notAFile = (path: string): string =>
+  `${path} is a folder, a link, a pipe or a device, not a file of the database: move it away.`
+
+/** Sentences about companions of a database that are no files. */
+export const misplacedCompanions = (file: string): readonly string[] =>
+  Object.values(companionsOf(file))
+    .filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    .map(notAFile)
+
 const assertOurs = (path: string, found: Stats): void => {
-  if (!found.isFile()) {
-    throw new DatabaseUnusable(
-      'foreign',
-      `${path} is a folder, a link, a pipe or a device, not a file of the database: move it away.`,
-    )
-  }
+  if (!found.isFile()) throw new DatabaseUnusable('foreign', notAFile(path))
   const user = process.geteuid?.() ?? 0
   if (user === 0) return // root may use every file
   if (found.uid !== user) {

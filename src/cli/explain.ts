@@ -28,9 +28,15 @@ const sentenceOf = (error: unknown): string => {
   if (error instanceof MetricsPortUnusable) return `${error.message} ${sentenceOf(error.cause)}`
   const cause = innermost(error)
   const code = systemCodeOf(cause)
-  if (code !== null) return systemFaults[code] + whoseIn(cause)
+  if (code !== null) return withPath(systemFaults[code], cause) + whoseIn(cause)
   const { name, code: otherCode, message } = describeCause(cause)
   return `The command failed: ${[name, otherCode, message].filter((part) => part !== undefined).join(': ')}.`
+}
+
+/** The sentence, and the file or folder that it is about. */
+const withPath = (sentence: string, cause: unknown): string => {
+  const path = cause instanceof Error && 'path' in cause && typeof cause.path === 'string' ? cause.path : ''
+  return path === '' || whoseIn(cause) !== '' ? sentence : `${sentence.slice(0, -1)}: ${path}.`
 }
 
 /** The file that cannot be used, its owner, and the current user. */
@@ -60,6 +66,8 @@ const systemFaults = {
   SQLITE_CORRUPT: 'The database is damaged: restore a backup with app-platform restore FILE.',
   SQLITE_NOTADB: 'The file is not an SQLite database: restore a backup with app-platform restore FILE.',
   EROFS: 'The file system is read-only.',
+  EEXIST: 'A file of this name exists already.',
+  EPIPE: 'The reader of the output went away before all of it was written.',
   EADDRINUSE: 'The port is in use: another program listens there.',
   EADDRNOTAVAIL: 'This machine has no such address to listen on.',
 } as const

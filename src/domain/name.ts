@@ -25,14 +25,19 @@ export const nameFault = (name: string): string | null => {
 /** Drawn as nothing or as a space, except the plain space. With such a character a name could look like another one. */
 const unseenCharacter = /[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]--[ ]]/v
 
+const invisible = 'The name has invisible characters: only plain spaces are allowed.'
+
+/** The fault of the name of a person, who must not look like another one; null when it has none. */
+export const personNameFault = (name: string): string | null =>
+  nameFault(name) ?? (unseenCharacter.test(name) ? invisible : null)
+
 /**
  * The fault of an app's name, as a sentence; null when it has none. An app must not look like another app or like the
  * platform: a name that begins or ends with the platform's name is refused.
  */
 export const appNameFault = (name: string, platformName: string): string | null => {
-  const fault = nameFault(name)
+  const fault = personNameFault(name)
   if (fault !== null) return fault
-  if (unseenCharacter.test(name)) return 'The name has invisible characters: only plain spaces are allowed.'
   const [words, own] = [wordsOf(name), wordsOf(platformName)]
   const isPlatform = [words.slice(0, own.length), words.slice(-own.length)].some((some) => isSame(some, own))
   return isPlatform ? 'An app must not carry the name of the platform: choose another name.' : null

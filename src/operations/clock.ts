@@ -56,8 +56,12 @@ export const keepingClock = (clock: Clock, store: Pick<Database, 'keepTime'>): C
 /** How far the trusted time may be ahead of the machine's clock before the server reports not ready. */
 const toleratedMs = 30_000
 
-/** The trusted time minus the machine's time. Above zero after the machine's clock was ahead and was set back. */
-export const clockOffsetMs = (clock: Pick<Clock, 'highWater' | 'wall'>): number => clock.highWater() - clock.wall()
+/**
+ * How far the trusted time is ahead of the machine's clock: above zero after that was ahead and was set back. After a restart
+ * the trusted time is behind it, by as long as nobody stored it, which is no fault.
+ */
+export const clockOffsetMs = (clock: Pick<Clock, 'highWater' | 'wall'>): number =>
+  Math.max(0, clock.highWater() - clock.wall())
 
 /**
  * A sentence for the operator when the trusted time is far ahead of the machine's clock; null otherwise. New tokens are

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
-import { appNameFault, isSlug, mixedScripts, nameFault } from '../../src/domain/name.ts'
+import { appNameFault, isSlug, mixedScripts, nameFault, personNameFault } from '../../src/domain/name.ts'
 
 test.each(['', ' ', '\u00a0\u2003', '\u200b', '\u3164\u200d', '\u2800', '\u{e0020}', '\ufeff\u00ad'])(
   'a name of which nothing can be seen is empty: %p',
@@ -23,6 +23,11 @@ test.each(['Newsletter', 'Café'.normalize('NFD'), '👩‍👩‍👧‍👦', 
 )
 
 test('a name has at most 200 characters', () => expect(nameFault('x'.repeat(201))).not.toBeNull())
+
+test.each(['Gr\u200bace', 'Gr\u200dace', 'Gr\u2060ace', 'Gr\u00adace', 'Grace\u202e'])(
+  'a person has no name with characters that nobody sees: %p',
+  (name) => expect(personNameFault(name)).not.toBeNull(),
+)
 
 const faultOf = (name: string, platformName = 'App Platform') => appNameFault(name, platformName)
 

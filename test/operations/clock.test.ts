@@ -66,4 +66,5 @@ test('a machine clock that is over 30 seconds behind the trusted time is a fault
   expect(clockOffsetMs(clock)).toBe(30_000)
   expect(setBack(1_000)).toContain("The machine's clock is 31 s behind")
   expect(setBack(-hour)).toBeNull()
+  expect(clockOffsetMs(clock)).toBe(0) // the trusted time follows only after an hour, which is no offset of the data
 })

@@ -38,6 +38,17 @@ const userOf = async ({ id }: Login) => await platform.database.queries.users.by
 const actions = async () =>
   (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1000 })).map(({ action }) => action)
 
+test('the last operator who can sign in cannot be disabled, and nothing of theirs ends', async () => {
+  await disable(platform, other)
+  await signIn(platform, trace, one)
+  await expect(disable(platform, one)).rejects.toMatchObject({
+    message: 'This is the last operator who can sign in: make somebody else an operator first.',
+  })
+  expect((await userOf(one))?.status).toBe('active')
+  await sessionOf(one)
+  expect((await disable(platform, other)).user.status).toBe('disabled') // who already was
+})
+
 test('operators are made and unmade, each once, with an event', async () => {
   const before = (await actions()).length
   const third = await addUser(platform, 'Third')

@@ -1,19 +1,28 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, test } from 'bun:test'
-import { appendFileSync, existsSync } from 'node:fs'
+import { accessSync, appendFileSync, constants, statSync } from 'node:fs'
 
 /** What some tests drive beside the program itself: where it is, or null, and the Debian packages that bring it. */
 type Program = { readonly find: () => string | null; readonly packages: string }
 
 const which = (name: string): string | null => Bun.which(name, { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` })
 
+const isExecutable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
 /** The one without windows does the same work in a third of the time. */
 const chromiums = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
 const findChromium = (): string | null =>
-  [process.env['CHROMIUM'] ?? chromiums].flat().find((path) => existsSync(path)) ?? null
+  [process.env['CHROMIUM'] ?? chromiums].flat().find((path) => isExecutable(path)) ?? null
 
 const debianPython = '/usr/bin/python3' // another one does not see Debian's packages
 const findPython = (...code: readonly string[]): string | null => {
-  const isThere = existsSync(debianPython) && Bun.spawnSync([debianPython, '-c', code.join('\n')]).exitCode === 0
+  const isThere = isExecutable(debianPython) && Bun.spawnSync([debianPython, '-c', code.join('\n')]).exitCode === 0
   return isThere ? debianPython : null
 }
 

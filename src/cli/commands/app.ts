@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { mixedScripts } from '../../domain/name.ts'
 import { endAppAccess } from '../../operations/end-access.ts'
 import { setAppStatus } from '../../operations/apps/change-app.ts'
 import { createApp } from '../../operations/apps/create-app.ts'
@@ -55,7 +56,12 @@ const create = async (flags: CreateFlags): Promise<void> => {
     async ({ platform, trace, actor }) =>
       await createApp(platform, trace, actor, { ownerEmail: owner, name, slug, scopes }),
   )
-  answerRecord(flags, app)
+  const scripts = mixedScripts(app.name)
+  if (scripts === null) return answerRecord(flags, app)
+  const found = scripts.map(({ script, letters }) => `${script} (${letters.join(' ')})`).join(', ')
+  answerWithAdvice(flags, app, [
+    `The name mixes scripts: ${found}. Letters of different scripts can look the same: compare it with names it may imitate.`,
+  ])
 }
 
 const setStatus = async (slug: string, status: 'active' | 'suspended', flags: CommonFlags): Promise<void> => {

@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
+import { lookup } from 'node:dns/promises'
 import { readConfig } from '../../config.ts'
 import type { PlatformServer } from '../../server.ts'
+import { CommandFailed } from '../output.ts'
 
 type ServeFlags = {
   readonly port?: string
@@ -44,6 +46,19 @@ const addressText = ({ url, publicUrl }: PlatformServer): string => {
   return `App Platform is at ${publicUrl}${isSame ? '' : ` and listens on ${url}`}`
 }
 
+const isOfListening = (error: unknown): boolean =>
+  error instanceof Error && 'syscall' in error && error.syscall === 'listen'
+
+/** Asked after a failure, because the code that Bun gives for an unknown name may be that of an earlier failure. */
+const isKnown = async (host: string): Promise<boolean> => {
+  try {
+    await lookup(host)
+    return true
+  } catch {
+    return false
+  }
+}
+
 export const addServeCommand = (program: Command): void => {
   program
     .command('serve')
@@ -57,7 +72,12 @@ export const addServeCommand = (program: Command): void => {
       const signal = signalToEnd()
       const config = readConfig(flags)
       const { startPlatformServer } = await import('../../server.ts') // imported here, because no other command needs it
-      const server = await startPlatformServer(config)
+      const server = await startPlatformServer(config).catch(async (error: unknown) => {
+        if (isOfListening(error) && !(await isKnown(config.host))) {
+          throw new CommandFailed([`HOST is ${config.host}, a name for which this machine finds no address.`])
+        }
+        throw error
+      })
       const { url, metricsUrl } = server
       const json = JSON.stringify(metricsUrl === null ? { url } : { url, metricsUrl })
       process.stdout.write(flags.json === true ? `${json}\n` : `${addressText(server)}\n${metricsText(server)}`)

@@ -2,7 +2,7 @@ import type { App, Queries, User } from '../../../db/database.ts'
 import type { Quotas } from '../../domain/limits.ts'
 import { type Actor, auditEvent, type AuditStamp, auditStamp } from '../audit/event.ts'
 import { badInput, decide, type Decision, done, type Operation, refused } from '../decision.ts'
-import { findUser } from '../users/find-user.ts'
+import { findUser, noUserAt } from '../users/find-user.ts'
 import { type AppRecord, appRecord, findApp } from './app-record.ts'
 import { refusalIfQuotaFull } from './create-app.ts'
 
@@ -32,8 +32,9 @@ export const findHeir = async (
   { email, ownerId, apps }: { readonly email: string; readonly ownerId: string; readonly apps: number },
 ): Promise<Decision<User>> => {
   const heir = await findUser(q, email)
-  if (heir === null || heir.status !== 'active' || heir.id === ownerId) {
-    return refused(badInput('to', 'The new owner must be another user, and active.'))
+  if (heir === null) return refused(noUserAt(email))
+  if (heir.status !== 'active' || heir.id === ownerId) {
+    return refused(badInput('to', `${heir.email} cannot own this: the new owner must be another user, and active.`))
   }
   const overQuota = await refusalIfQuotaFull(q, quotas, heir.id, apps)
   return overQuota === null ? done(heir) : refused(overQuota)

@@ -2,12 +2,12 @@
 
 import type { Queries, User } from '../../../db/database.ts'
 import type { PlatformError } from '../../domain/errors.ts'
-import { nameFault } from '../../domain/name.ts'
+import { personNameFault } from '../../domain/name.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import type { Rule } from '../acting-as.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput, decide, decideToEnd, done, type Operation, refused } from '../decision.ts'
-import { findUser } from './find-user.ts'
+import { findUser, noUserAt } from './find-user.ts'
 
 /**
  * Gives a user another name. The audit row does not contain it: the audit has no names of people.
@@ -19,13 +19,13 @@ export const renameUser: Operation<{ readonly email: string; readonly name: stri
   actor,
   input,
 ) => {
-  const fault = nameFault(input.name)
+  const fault = personNameFault(input.name)
   if (fault !== null) throw badInput('name', fault)
   const now = platform.clock.now()
   const stamp = auditStamp(platform, trace, now)
   return await decide(platform.database, async (q) => {
     const user = await findUser(q, input.email)
-    if (user === null) return refused(badInput('email', 'There is no such user.'))
+    if (user === null) return refused(noUserAt(input.email))
     if (user.name === input.name) return done(user)
     await q.users.rename(user.id, input.name, now)
     await q.audit.insert(auditEvent(stamp, { actor, action: 'user.renamed', target: user.id }))
@@ -49,7 +49,7 @@ export const setUserEmail: Operation<{ readonly email: string; readonly to: stri
   const stamp = auditStamp(platform, trace, now)
   return await decide(platform.database, async (q) => {
     const user = await findUser(q, input.email)
-    if (user === null) return refused(badInput('email', 'There is no such user.'))
+    if (user === null) return refused(noUserAt(input.email))
     if (user.email === email) return done(user)
     if ((await q.users.byEmail(email)) !== null)
       return refused(badInput('to', 'The new email address has a user already.'))
@@ -96,7 +96,7 @@ export const leavesAnOperator =
     operatorId === userId ? badInput('user', ownRights) : await refusalIfLastOperator(q, userId)
 
 /** The refusal when no other active operator exists; null when one does. */
-const refusalIfLastOperator = async (q: Queries, userId: string): Promise<PlatformError | null> => {
+export const refusalIfLastOperator = async (q: Queries, userId: string): Promise<PlatformError | null> => {
   const remaining = (await q.users.activeOperators(2)).filter(({ id }) => id !== userId)
   return remaining.length > 0 ? null : badInput('user', lastOperator)
 }

@@ -1,7 +1,7 @@
 import type { User } from '../../../db/database.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import { recordId } from '../../domain/identifier.ts'
-import { nameFault } from '../../domain/name.ts'
+import { personNameFault } from '../../domain/name.ts'
 import { newPasswordFault } from '../../domain/password.ts'
 import { auditEvent, auditStamp } from '../audit/event.ts'
 import { badInput, decide, done, type Operation, refused } from '../decision.ts'
@@ -20,7 +20,7 @@ type NewUser = {
 export const createUser: Operation<NewUser, User> = async (platform, trace, actor, input) => {
   const email = normalizeEmail(input.email)
   if (email === null) throw badInput('email', 'The email address is malformed.')
-  const fault = nameFault(input.name)
+  const fault = personNameFault(input.name)
   if (fault !== null) throw badInput('name', fault)
   const weakness = newPasswordFault(input.password)
   if (weakness !== null) throw badInput('password', weakness)

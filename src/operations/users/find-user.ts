@@ -1,5 +1,5 @@
 import type { App, Queries, User } from '../../../db/database.ts'
-import { refuse } from '../../domain/errors.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import { badInput } from '../decision.ts'
 import { type Page, type PageRequest, searchPage } from '../page.ts'
@@ -11,10 +11,13 @@ export const findUser = async (q: Queries, address: string): Promise<User | null
   return email === null ? null : await q.users.byEmail(email)
 }
 
+export const noUserAt = (address: string): PlatformError =>
+  badInput('email', `There is no user with the address ${address.slice(0, 254)}.`)
+
 /** The same, outside a transaction. @throws invalid_request when there is no such user */
 export const userAt = async (platform: Platform, address: string): Promise<User> => {
   const user = await findUser(platform.database.queries, address)
-  if (user === null) throw badInput('email', 'There is no such user.')
+  if (user === null) throw noUserAt(address)
   return user
 }
 

@@ -11,7 +11,7 @@ import type { SessionCaller } from '../authenticate.ts'
 import { badInput, decide, done, type Operation, refused } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type MintedSession, mintSession } from '../sessions/sign-in.ts'
-import { findUser } from './find-user.ts'
+import { findUser, noUserAt } from './find-user.ts'
 
 type PasswordChange = {
   readonly current: string
@@ -129,7 +129,7 @@ export const confirmPassword: Operation<string, User> = async (platform, trace, 
   const stamp = auditStamp(platform, trace, now)
   return await decide(platform.database, async (q) => {
     const user = await findUser(q, email)
-    if (user === null) return refused(badInput('email', 'There is no such user.'))
+    if (user === null) return refused(noUserAt(email))
     if (!(await q.users.confirmPassword(user.id))) return done(user)
     await q.audit.insert(auditEvent(stamp, { actor, action: 'user.password_confirmed', target: user.id }))
     return done({ ...user, passwordSuspendedAt: null })

@@ -6,8 +6,9 @@ import { countOf, type EndedAccess } from '../end-access.ts'
 import { suspendApp } from '../apps/change-app.ts'
 import { findHeir, transferTo } from '../apps/transfer-app.ts'
 import { type Actor, auditEvent, type AuditStamp, auditStamp, followingStamp } from '../audit/event.ts'
-import { badInput, decide, decideToEnd, type Decision, done, type Operation, refused } from '../decision.ts'
-import { findUser } from './find-user.ts'
+import { decide, decideToEnd, type Decision, done, type Operation, refused } from '../decision.ts'
+import { refusalIfLastOperator } from './change-user.ts'
+import { findUser, noUserAt } from './find-user.ts'
 
 /** What happens to the apps of a user who is disabled. */
 export type AppsChoice =
@@ -36,7 +37,7 @@ type OwnedApps = {
  * Disables or enables a user. Disabling ends the user's sessions. Grants stop working at once but are not revoked, so they
  * work again once the user is enabled. The same transaction suspends the user's apps, unless the choice is to keep or
  * transfer them. Enabling a user activates no app.
- * @throws invalid_request for an unknown address, or a new owner who cannot own the apps; quota_exceeded
+ * @throws invalid_request for an unknown address, the last operator, or a new owner who cannot own the apps; quota_exceeded
  */
 export const setUserStatus: Operation<Input, DisabledUser> = async (platform, trace, actor, input) => {
   const now = platform.clock.now()
@@ -46,7 +47,10 @@ export const setUserStatus: Operation<Input, DisabledUser> = async (platform, tr
   const choice = input.apps ?? { kind: 'suspend' }
   return await decideToEnd(platform.database, async (q) => {
     const user = await findUser(q, input.email)
-    if (user === null) return refused(badInput('email', 'There is no such user.'))
+    if (user === null) return refused(noUserAt(input.email))
+    const canSignIn = user.isOperator && user.status === 'active'
+    const last = canSignIn ? await refusalIfLastOperator(q, user.id) : null
+    if (last !== null) return refused(last)
     const apps = await q.apps.listOwnedBy(user.id)
     const heir =
       choice.kind === 'transfer'
@@ -71,7 +75,7 @@ const enable = async (
   input: { readonly email: string },
 ): Promise<Decision<DisabledUser>> => {
   const user = await findUser(q, input.email)
-  if (user === null) return refused(badInput('email', 'There is no such user.'))
+  if (user === null) return refused(noUserAt(input.email))
   const apps = await q.apps.listOwnedBy(user.id)
   const slugs = (status: App['status']) => apps.filter((app) => app.status === status).map(({ slug }) => slug)
   if (user.status !== 'active') {

@@ -1,0 +1,65 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addApp, addUser, type Desk, openDesk, run } from './support/run.ts'
+
+setDefaultTimeout(240_000)
+
+const sentencesOf = async (desk: Desk, words: readonly string[]): Promise<string> => {
+  const { exitCode, stdout, stderr } = await desk.run(words)
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+  return stderr
+}
+
+test('a file of another kind that others may read is not called a database with the wrong rights', async () => {
+  const file = join(temporaryFolder(), 'passwd')
+  writeFileSync(file, 'root:x:0:0:root:/root:/bin/bash\n', { mode: 0o644 })
+  const { exitCode, stderr } = await run(['serve', '--port', '0', '--database', file])
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 1,
+    stderr: `error: ${file} cannot be read as an SQLite database.\n`,
+  })
+  expect(existsSync(`${file}.lock`)).toBe(false)
+})
+
+test('a host that this machine does not know is not called a used port, and warnings come before the refusal', async () => {
+  const desk = await openDesk()
+  const { exitCode, stderr } = await desk.run(['serve', '--port', '0'], { env: { HOST: 'nonexist.invalid' } })
+  expect(exitCode).toBe(1)
+  const lines = stderr.trimEnd().split('\n')
+  expect(lines.at(-1)).toBe('error: HOST is nonexist.invalid, a name for which this machine finds no address.')
+  expect(lines.findIndex((line) => line.includes('config.warning'))).toBe(0)
+})
+
+test('check says what is wrong with a lock that is a folder, and with an empty file', async () => {
+  const desk = await openDesk()
+  const empty = join(temporaryFolder(), 'empty.db')
+  writeFileSync(empty, '', { mode: 0o600 })
+  expect(await sentencesOf(desk, ['check', empty])).toBe(`error: ${empty} is empty.\n`)
+  mkdirSync(`${desk.file}.lock`, { recursive: true })
+  expect(await sentencesOf(desk, ['check'])).toBe(
+    `error: ${desk.file}.lock is a folder, a link, a pipe or a device, not a file of the database: move it away.\n`,
+  )
+})
+
+test('a refusal for an unknown person names the address', async () => {
+  const desk = await openDesk()
+  await addUser(desk)
+  await addApp(desk)
+  for (const words of [
+    ['app', 'transfer', 'newsletter', '--to', 'nobody@example.com'],
+    ['user', 'disable', 'ada@example.com', '--apps', 'transfer:nobody@example.com'],
+    ['user', 'set-email', 'nobody@example.com', '--to', 'new@example.com'],
+  ]) {
+    expect(await sentencesOf(desk, words)).toBe('error: There is no user with the address nobody@example.com.\n')
+  }
+})
+
+test('app create tells that a name mixes scripts', async () => {
+  const desk = await openDesk()
+  await addUser(desk)
+  const create = ['app', 'create', '--owner', 'ada@example.com', '--slug', 'paypal', '--scopes', 'site:read', '--name']
+  const { advice } = await desk.json([...create, 'P\u0430ypal'])
+  expect(advice).toEqual([expect.stringContaining('The name mixes scripts: Latin (P y p a l), Cyrillic (\u0430)')])
+})
