@@ -55,7 +55,9 @@ describe('user', () => {
     expect(user.password).toMatch(/^[0-9A-Za-z]{22}$/)
     expect(user.operator).toBe(true)
     expect((await desk.run(['audit', 'list', '--json'])).stdout).not.toContain(user.password)
-    expect(Object.keys(await desk.json(['user', 'disable', 'gen@example.com']))).not.toContain('password')
+    const renamed = await desk.json(['user', 'rename', 'gen@example.com', '--name', 'Gen'])
+    expect(Object.keys(renamed)).not.toContain('password')
+    expect((await desk.run(['user', 'disable', 'gen@example.com'])).stderr).toContain('This is the last operator')
   })
 
   test('a password that cannot be used, a bad address, a bad name and a taken address are refused, and nothing is created', async () => {

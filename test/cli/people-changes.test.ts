@@ -51,7 +51,7 @@ test('user disable keeps or transfers the apps when it is told to', async () => 
   expect(answer.apps.transferred).toEqual(['two'])
   expect(answer.advice.join('\n')).toContain('credential rotate')
   expect(await refusedWith(['user', 'disable', to.email, '--apps', 'transfer:nobody@example.com'], 1)).toContain(
-    'active',
+    'nobody@example.com',
   )
   for (const choice of ['drop', 'transfer', 'transfer:']) {
     expect(await refusedWith(['user', 'disable', to.email, '--apps', choice], 2)).toContain('transfer:EMAIL')
@@ -135,7 +135,9 @@ test('app transfer gives an app to another active user, within their quota', asy
   await addApp(desk, 'moving')
   const heir = await fresh('heir')
   expect((await desk.json(['app', 'transfer', 'moving', '--to', heir.email])).ownerId).toBe(heir.id)
-  expect(await refusedWith(['app', 'transfer', 'moving', '--to', 'nobody@example.com'], 1)).toContain('active')
+  expect(await refusedWith(['app', 'transfer', 'moving', '--to', 'nobody@example.com'], 1)).toContain(
+    'There is no user with the address nobody@example.com.',
+  )
   await refusedWith(['app', 'transfer', 'moving'], 2)
   const narrow = { env: { QUOTA_APPS: '1' } }
   await desk.run(['app', 'create', '--owner', heir.email, '--name', 'N', '--slug', 'four', '--scopes', 'site:read'])

@@ -3,8 +3,10 @@ import { linkSync, rmSync } from 'node:fs'
 import { backupFile } from '../../../db/backup.ts'
 import { checkFile } from '../../../db/check.ts'
 import { migrateFile } from '../../../db/migrate-file.ts'
+import { migrations } from '../../../db/migrations/index.ts'
 import { restoreSqlite } from '../../../db/restore.ts'
 import { keptName } from '../../../db/sqlite/place.ts'
+import { openAsOperator } from '../../support/operator.ts'
 import { openTiny, temporaryFolder, tinyMigrations } from './support/tiny-store.ts'
 
 const linked = { kind: 'linked', message: expect.stringContaining('another name') }
@@ -32,15 +34,15 @@ test('a database with a second name is not opened by either, for a server or a c
 test('a database with a second name is not replaced by a backup', async () => {
   using folder = temporaryFolder()
   const [other, backup] = [`${folder.file}.other`, `${folder.file}.backup`]
-  const store = await openTiny(folder.file)
-  await store.backup(backup)
-  await store.close()
+  const { database } = await openAsOperator(folder.file)
+  await database.backup(backup)
+  await database.close()
   linkSync(folder.file, other)
 
   const restored = restoreSqlite({
     file: folder.file,
     backup,
-    migrations: tinyMigrations,
+    migrations,
     now: 0,
     event: () => {
       throw new Error('nothing happened')
