@@ -8,13 +8,15 @@ import { answer, wireRecord } from '../output.ts'
 import { withReadableBackup } from '../readable-backup.ts'
 
 const consequences = `
-The backup is checked first and is only read. A server must not be running on the database. What was there is kept
-beside it under a dated name. Every token, code, grant and session that was issued before ends: people sign in and
-consent again, apps ask for new tokens. Secrets that were revoked, apps that were suspended, deleted or
-transferred, users that were disabled or are operators no longer, passwords and addresses that were changed, installs
-that ended, scopes that were withdrawn, versions that were withdrawn, rejected or rolled back in production, redirect
-URIs and webhook endpoints that were taken away since the backup stay so, also over several restores in whatever order, if the database that was there can still be read; if not,
-the answer says so: rotate the client secrets then.`
+The backup is checked first, as check FILE does, and is only read. A server must not be running on the database. What was
+there is kept beside it under a dated name. A database that has moved to another machine is not replaced.
+
+Every token, code, grant and session that was issued before ends: people sign in and consent again, apps ask for new
+tokens. What has ended since the backup stays ended, also over several restores in any order: revoked secrets; suspended,
+deleted or transferred apps; disabled users, and operators who no longer are; replaced passwords and addresses; installs;
+withdrawn scopes; versions that were withdrawn, rejected or rolled back in production; removed redirect URIs and webhook
+endpoints. That needs the database that was there to be readable; if it is not, the answer says so: rotate the client
+secrets then.`
 
 type RestoreFlags = CommonFlags & { readonly move?: boolean }
 
