@@ -32,7 +32,7 @@ export const findHeir = async (
   { email, ownerId, apps }: { readonly email: string; readonly ownerId: string; readonly apps: number },
 ): Promise<Decision<User>> => {
   const heir = await findUser(q, email)
-  if (heir === null) return refused(noUserAt(email))
+  if (heir === null) return refused(noUserAt(email, 'to'))
   if (heir.status !== 'active' || heir.id === ownerId) {
     return refused(badInput('to', `${heir.email} cannot own this: the new owner must be another user, and active.`))
   }

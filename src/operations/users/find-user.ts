@@ -11,8 +11,9 @@ export const findUser = async (q: Queries, address: string): Promise<User | null
   return email === null ? null : await q.users.byEmail(email)
 }
 
-export const noUserAt = (address: string): PlatformError =>
-  badInput('email', `There is no user with the address ${address.slice(0, 254)}.`)
+/** `field` is the input that has the address. */
+export const noUserAt = (address: string, field: 'email' | 'to' = 'email'): PlatformError =>
+  badInput(field, `There is no user with the address ${address.slice(0, 254)}.`)
 
 /** The same, outside a transaction. @throws invalid_request when there is no such user */
 export const userAt = async (platform: Platform, address: string): Promise<User> => {
