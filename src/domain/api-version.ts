@@ -1,3 +1,5 @@
+import { type PlatformError, refuse } from './errors.ts'
+
 /** One version of the contract and its state (contract section 1). Times are epoch milliseconds. */
 export type ApiVersion = {
   readonly name: string
@@ -18,24 +20,20 @@ export const servedApiVersion: ApiVersion = {
 /** Every version that this program knows, including retired ones. */
 export const apiVersions: readonly ApiVersion[] = [servedApiVersion]
 
-type AskedApiVersion =
-  | { readonly kind: 'served'; readonly version: ApiVersion }
-  | { readonly kind: 'missing' }
-  | { readonly kind: 'unsupported'; readonly supported: readonly string[] }
-  | { readonly kind: 'retired'; readonly sunsetAt: number | null }
-
-/** The version that the header asks for. Never falls back to another version. */
-export const readApiVersion = (
-  header: string | null,
-  versions: readonly ApiVersion[] = apiVersions,
-): AskedApiVersion => {
-  if (header === null) return { kind: 'missing' }
-  const version = versions.find(({ name }) => name === header)
-  if (version === undefined) {
+/**
+ * Why the version that the header names is not served; null when it is. Never falls back to another version. Repeated headers
+ * arrive joined by a comma, which is an unknown version.
+ */
+export const apiVersionRefusal = (header: string | null, versions = apiVersions): PlatformError | null => {
+  if (header === null) return refuse('api_version_missing')
+  const asked = versions.find(({ name }) => name === header)
+  if (asked === undefined) {
     const supported = versions.filter(({ status }) => status !== 'retired').map(({ name }) => name)
-    return { kind: 'unsupported', supported }
+    return refuse('api_version_unsupported', { details: { supported } })
   }
-  return version.status === 'retired' ? { kind: 'retired', sunsetAt: version.sunsetAt } : { kind: 'served', version }
+  if (asked.status !== 'retired') return null
+  const sunsetAt = asked.sunsetAt === null ? null : new Date(asked.sunsetAt).toISOString()
+  return refuse('api_version_retired', { details: { sunsetAt } })
 }
 
 /** Headers of a deprecated version from the first day of the overlap (RFC 9745, RFC 8594). */

@@ -1,4 +1,3 @@
-import { type ApiVersion, apiVersions, readApiVersion } from '../domain/api-version.ts'
 import { type PlatformError, refuse } from '../domain/errors.ts'
 import type { AuthorizationHeader, Call } from './call.ts'
 
@@ -50,29 +49,6 @@ const checkMediaType = (type: string | null, rule: BodyRule): PlatformError | nu
   const [name = '', ...parameters] = type.split(';').map((part) => part.trim().toLowerCase())
   const isUtf8 = parameters.every((parameter) => parameter === 'charset=utf-8' || parameter === 'charset="utf-8"')
   return rule.mediaTypes.includes(name) && isUtf8 ? null : refuse('unsupported_media_type')
-}
-
-/** The contract's version, exactly. Repeated headers arrive joined by a comma, which is an unknown version. */
-export const checkApiVersion = (
-  request: Request,
-  versions: readonly ApiVersion[] = apiVersions,
-): PlatformError | null => {
-  const header = request.headers.get('x-service-api-version')
-  const asked = readApiVersion(header, versions)
-  switch (asked.kind) {
-    case 'served':
-      return null
-    case 'missing':
-      return refuse('api_version_missing')
-    case 'unsupported':
-      return refuse('api_version_unsupported', { details: { supported: asked.supported } })
-    case 'retired': {
-      const sunsetAt = asked.sunsetAt === null ? null : new Date(asked.sunsetAt).toISOString()
-      return refuse('api_version_retired', { details: { sunsetAt } })
-    }
-    default:
-      return asked satisfies never
-  }
 }
 
 /** Headers with a single value that are read on calls that change something. */

@@ -24,11 +24,12 @@ export type AuthorizationHeader =
   | { readonly kind: 'bearer'; readonly token: string }
   | { readonly kind: 'other'; readonly header: string }
 
-/** What the shell knows when a request arrives. */
-export type Arrival = {
+/**
+ * Everything known about one request. The shell makes it before anything else runs, handlers add to it, and the shell
+ * reads it when the request is answered. It serves as the `Trace` of audit rows, so do not keep it beyond the request.
+ */
+export type Call = Trace & {
   readonly request: Request
-  readonly requestId: string
-  readonly address: string
   /** The key that limits count the address by: for IPv6 its /64. */
   readonly addressKey: string
   /** The path of the URL, undecoded. */
@@ -39,59 +40,24 @@ export type Arrival = {
   readonly bodyLimitBytes: number
   /** Monotonic milliseconds. */
   readonly startedAt: number
-  /** The trusted time of arrival, in epoch milliseconds. */
-  readonly now: number
-  /** The state of the address limit, which every request counts against. */
-  readonly rateLimit: RateLimitState | null
-}
-
-/**
- * Everything known about one request. The shell makes it before anything else runs, handlers add to it, and the shell
- * reads it when the request is answered. It serves as the `Trace` of audit rows, so do not keep it beyond the request.
- */
-export class Call implements Trace {
-  readonly request: Request
-  readonly requestId: string
-  readonly address: string
-  readonly addressKey: string
-  readonly path: string
-  readonly route: string
-  readonly bodyLimitBytes: number
-  readonly startedAt: number
   /** The trusted time at which work on the request began. What runs after a body has arrived reads the clock again. */
   now: number
   /** The caller's own X-Request-Id. It is only logged. */
   readonly clientRequestId: string | null
   readonly authorization: AuthorizationHeader
-  readonly notes: RequestNotes = {}
-  /** The state that the answer's RateLimit headers show: that of the last limit asked. */
+  readonly notes: RequestNotes
+  /** The state that the answer's RateLimit headers show: that of the last limit asked, which is first the address limit. */
   rateLimit: RateLimitState | null
   /** The status of the answer, unless it is a refusal. */
-  status = 200
+  status: number
   /** Further headers of the answer; a list is sent as several lines. */
-  headers: Record<string, string | readonly string[]> | null = null
+  headers: Record<string, string | readonly string[]> | null
   /** The other origin whose page may read the answer (CORS). */
-  openTo: string | null = null
+  openTo: string | null
   /** The file of an upload. */
-  file: UploadedFile | null = null
+  file: UploadedFile | null
   /** Frees what the request holds. Called once when it has been answered, also after a failure. */
-  release: (() => void) | null = null
-
-  constructor(arrival: Arrival) {
-    this.request = arrival.request
-    this.requestId = arrival.requestId
-    this.address = arrival.address
-    this.addressKey = arrival.addressKey
-    this.path = arrival.path
-    this.route = arrival.route
-    this.bodyLimitBytes = arrival.bodyLimitBytes
-    this.startedAt = arrival.startedAt
-    this.now = arrival.now
-    this.rateLimit = arrival.rateLimit
-    this.clientRequestId = clientRequestIdOf(arrival.request)
-    this.authorization = authorizationOf(arrival.request)
-    arrival.request.call = this
-  }
+  release: (() => void) | null
 }
 
 /** Throws for a request that did not come through the shell: nothing may be answered without its checks. */
@@ -100,7 +66,7 @@ export const callOf = ({ call }: Request): Call => {
   return call
 }
 
-const clientRequestIdOf = ({ headers }: Request): string | null => {
+export const clientRequestIdOf = ({ headers }: Request): string | null => {
   const id = headers.get('x-request-id')
   return id !== null && /^[\x21-\x7e]{1,128}$/.test(id) ? id : null
 }
@@ -108,7 +74,7 @@ const clientRequestIdOf = ({ headers }: Request): string | null => {
 const noAuthorization: AuthorizationHeader = { kind: 'none' }
 
 /** The scheme is compared without regard to case (RFC 9110 section 11.1). */
-const authorizationOf = ({ headers }: Request): AuthorizationHeader => {
+export const authorizationOf = ({ headers }: Request): AuthorizationHeader => {
   const header = headers.get('authorization')
   if (header === null) return noAuthorization
   return /^bearer /i.test(header)

@@ -43,16 +43,20 @@ type Reader<T> = {
 
 const unread: Reader<null> = { schema: null, read: () => null, receive: () => null }
 
+/** What `read` gives, if it follows the schema. */
+const readerOf = <T extends TSchema>(schema: T, read: Reader<Static<T>>['read']): Reader<Static<T>> => {
+  const check = checkOf(schema)
+  return {
+    schema: asRouteSchema(schema, check),
+    read,
+    receive: (door, call) => andThen(read(door, call), check),
+  }
+}
+
 /** The parameters of this schema. Others are ignored; one that comes twice is refused (RFC 6749 section 3.1). */
 export const queryOf = <T extends TObject>(schema: T): Reader<Static<T>> => {
   const names = Object.keys(schema.properties)
-  const check = checkOf(schema)
-  const read = (call: Call) => readQuery(call.request.url, names)
-  return {
-    schema: asRouteSchema(schema, check),
-    read: (_, call) => read(call),
-    receive: (_, call) => check(read(call)),
-  }
+  return readerOf(schema, (_, call) => readQuery(call.request.url, names))
 }
 
 const readQuery = (url: string, names: readonly string[]): unknown => {
@@ -73,26 +77,16 @@ type BodyReader<T> = Reader<T> & { readonly rule: BodyRule }
 
 const noBody: BodyReader<null> = { ...unread, rule: jsonBodies }
 
-export const jsonBody = <T extends TSchema>(schema: T): BodyReader<Static<T>> => {
-  const check = checkOf(schema)
-  return {
-    rule: jsonBodies,
-    schema: asRouteSchema(schema, check),
-    read: (_, call) => readJson(call),
-    receive: (_, call) => readJson(call).then(check),
-  }
-}
+export const jsonBody = <T extends TSchema>(schema: T): BodyReader<Static<T>> => ({
+  rule: jsonBodies,
+  ...readerOf(schema, (_, call) => readJson(call)),
+})
 
 /** JSON with a file in it. The file is taken out as it arrives, into `call.file`. */
-export const uploadBody = <T extends TSchema>(schema: T): BodyReader<Static<T>> => {
-  const check = checkOf(schema)
-  return {
-    rule: uploadBodies,
-    schema: asRouteSchema(schema, check),
-    read: readUpload,
-    receive: (door, call) => readUpload(door, call).then(check),
-  }
-}
+export const uploadBody = <T extends TSchema>(schema: T): BodyReader<Static<T>> => ({
+  rule: uploadBodies,
+  ...readerOf(schema, readUpload),
+})
 
 /** A form of the standard wire format. */
 export const formBody = <T>(read: (call: Call) => Awaitable<T>): BodyReader<T> => ({

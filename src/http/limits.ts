@@ -47,18 +47,14 @@ export const leave = (counts: Map<string, number>, key: string): void => {
 /** A key of bounded length, whatever was sent as the client ID. */
 const clientKey = (call: Call, clientId: string): string => `${clientId.slice(0, 64)} ${call.addressKey}`
 
+type WithLimits = <T>(door: Door, call: Call, clientId: string, kind: TokenKind, work: () => Promise<T>) => Promise<T>
+
 /**
  * Runs a call that a client authenticates in its body, within the share of this client at this address, unless too many of its
  * secrets were refused. The address is part of both keys, so that nobody can lock an app out by its public client ID.
  * @throws rate_limited, and what the work throws
  */
-export const withClientLimits = async <T>(
-  door: Door,
-  call: Call,
-  clientId: string,
-  kind: TokenKind,
-  work: () => Promise<T>,
-): Promise<T> => {
+export const withClientLimits: WithLimits = async (door, call, clientId, kind, work) => {
   const key = clientKey(call, clientId)
   takeShare(door, call, 'token', key)
   await refuseGuessing(door, call, clientId, key)
@@ -76,27 +72,16 @@ export const withClientLimits = async <T>(
  * refusals only delay the next ones.
  * @throws rate_limited, and what the work throws
  */
-export const withGrantLimits = async <T>(
-  door: Door,
-  call: Call,
-  clientId: string,
-  kind: TokenKind,
-  work: () => Promise<T>,
-): Promise<T> => {
+export const withGrantLimits: WithLimits = async (door, call, clientId, kind, work) => {
   const key = clientKey(call, clientId)
   showShare(call, door.limiter.peek('token', key))
   try {
     await refuseGuessing(door, call, clientId, key)
-    let issued: T
-    try {
-      issued = await work()
-    } catch (error) {
-      await countRefused(door, call, clientId, kind, error)
-      throw error
-    }
+    const issued = await work()
     showShare(call, door.limiter.charge('token', key))
     return issued
   } catch (error) {
+    await countRefused(door, call, clientId, kind, error)
     if (isRefusal(error, 'invalid_grant')) await delayRefusal(door, key)
     else if (!isRefusal(error, 'rate_limited')) door.limiter.charge('token', key)
     throw error

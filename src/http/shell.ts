@@ -1,4 +1,4 @@
-import { type ApiVersion, overlapHeaders, servedApiVersion } from '../domain/api-version.ts'
+import { type ApiVersion, apiVersionRefusal, overlapHeaders, servedApiVersion } from '../domain/api-version.ts'
 import type { Awaitable } from '../domain/awaitable.ts'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import type { IpNetwork } from '../domain/ip-address.ts'
@@ -7,17 +7,10 @@ import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Random } from '../runtime/random.ts'
 import type { RouteTally } from '../runtime/histogram.ts'
-import {
-  type BodyRule,
-  checkApiVersion,
-  checkBody,
-  checkSingleHeaders,
-  createHostCheck,
-  jsonBodies,
-} from './admission.ts'
+import { type BodyRule, checkBody, checkSingleHeaders, createHostCheck, jsonBodies } from './admission.ts'
 import type { RouteRule } from './app.ts'
 import { createBurst } from './burst.ts'
-import { Call } from './call.ts'
+import { authorizationOf, type Call, clientRequestIdOf } from './call.ts'
 import { createClientAddressReader } from './client-address.ts'
 import { setCrossOriginHeaders } from './cross-origin.ts'
 import { errorResponse, type RefusalPage } from './envelope.ts'
@@ -84,7 +77,7 @@ export const createShell = (options: ShellOptions): Shell => {
     const startedAt = performance.now()
     const now = clock.now()
     const { address, limitKey } = readAddress(peer, () => request.headers.get('x-forwarded-for'))
-    return new Call({
+    const call: Call = {
       request,
       requestId: `req_${random.uuidHex(now)}`,
       address,
@@ -94,9 +87,19 @@ export const createShell = (options: ShellOptions): Shell => {
       bodyLimitBytes: limitBytes,
       startedAt,
       now,
+      clientRequestId: clientRequestIdOf(request),
+      authorization: authorizationOf(request),
+      notes: {},
       // Taken first, so that refusals of every kind count; enforced after the checks that come before it in the contract.
       rateLimit: limiter.take('address', limitKey),
-    })
+      status: 200,
+      headers: null,
+      openTo: null,
+      file: null,
+      release: null,
+    }
+    request.call = call
+    return call
   }
 
   /** The checks that need no knowledge of the route, in the contract's order. */
@@ -108,7 +111,9 @@ export const createShell = (options: ShellOptions): Shell => {
       checkHost(request) ??
       checkBody(request, match.route.body) ??
       // A browser's preflight request comes without the headers of the call.
-      (isContractPath(path) && request.method !== 'OPTIONS' ? checkApiVersion(request) : null) ??
+      (isContractPath(path) && request.method !== 'OPTIONS'
+        ? apiVersionRefusal(request.headers.get('x-service-api-version'))
+        : null) ??
       checkSingleHeaders(call) ??
       (rateLimit === null || rateLimit.allowed
         ? null

@@ -83,7 +83,8 @@ const parse = (text: string): unknown => {
   }
 }
 
-const enum Code {
+/** The ASCII codes that structure JSON. */
+export const enum Code {
   quote = 34,
   minus = 45,
   zero = 48,

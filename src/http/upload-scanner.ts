@@ -1,3 +1,4 @@
+import { Code } from './strict-body.ts'
 import { artifactIntake, type ReceivedArtifact } from '../operations/artifacts/store-artifact.ts'
 
 /** The file of an upload; null if it was not base64. */
@@ -10,15 +11,6 @@ export type ScannedUpload = {
   readonly file: UploadedFile | null
 }
 
-const enum Code {
-  quote = 34,
-  colon = 58,
-  openBracket = 91,
-  backslash = 92,
-  closeBracket = 93,
-  openBrace = 123,
-  closeBrace = 125,
-}
 const isSpace = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9
 
 /** Where the file is: in the object `artifact` of the outermost object. */

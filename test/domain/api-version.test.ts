@@ -2,10 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 import {
   type ApiVersion,
+  apiVersionRefusal,
   apiVersions,
   currentApiVersion,
   overlapHeaders,
-  readApiVersion,
 } from '../../src/domain/api-version.ts'
 
 const deprecatedAt = Date.UTC(2027, 7, 1)
@@ -15,42 +15,49 @@ const deprecated: ApiVersion = { name: '2026-08', status: 'deprecated', deprecat
 const retired: ApiVersion = { name: '2025-08', status: 'retired', deprecatedAt: 0, sunsetAt: 1 }
 const versions = [stable, deprecated, retired]
 
+const refusalOf = (header: string | null, known = apiVersions) => {
+  const refusal = apiVersionRefusal(header, known)
+  return refusal === null ? null : [refusal.code, refusal.facts.details]
+}
+
 describe('the version header', () => {
   test('names the one stable version', () => {
     expect(currentApiVersion).toBe('2026-08')
-    const served = readApiVersion('2026-08')
-    expect(served.kind === 'served' && served.version.name).toBe('2026-08')
+    expect(refusalOf('2026-08')).toBeNull()
     expect(apiVersions.filter(({ status }) => status === 'stable').map(({ name }) => name)).toEqual([currentApiVersion])
   })
 
   test('may not be missing', () => {
-    expect(readApiVersion(null)).toEqual({ kind: 'missing' })
+    expect(refusalOf(null)).toEqual(['api_version_missing', undefined])
   })
 
-  test('that is unknown, malformed or repeated is answered with the supported versions', () => {
+  test('is refused with the supported versions when it is unknown, malformed or repeated', () => {
     const wrong = ['', '2026-8', '2026-08 ', 'v2026-08', '2026-08-01', '2026-08, 2026-08', '2027-01', 'latest', '*']
     for (const header of wrong) {
-      expect(readApiVersion(header)).toEqual({ kind: 'unsupported', supported: ['2026-08'] })
+      expect(refusalOf(header)).toEqual(['api_version_unsupported', { supported: ['2026-08'] }])
     }
   })
 
   test('never falls back to another version', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (header) => expect(readApiVersion(header).kind).toBe('unsupported')),
+      fc.property(fc.string({ unit: 'binary' }), (header) =>
+        expect(apiVersionRefusal(header)?.code).toBe('api_version_unsupported'),
+      ),
     )
   })
 
-  test('reaches every version of an overlap', () => {
-    expect(readApiVersion('2027-08', versions)).toEqual({ kind: 'served', version: stable })
-    expect(readApiVersion('2026-08', versions)).toEqual({ kind: 'served', version: deprecated })
+  test('may name every version of an overlap', () => {
+    expect(refusalOf('2027-08', versions)).toBeNull()
+    expect(refusalOf('2026-08', versions)).toBeNull()
   })
 
-  test('of a retired version is answered with its end', () => {
-    expect(readApiVersion('2025-08', versions)).toEqual({ kind: 'retired', sunsetAt: 1 })
+  test('is refused for a retired version, with the day on which it ended, if that is known', () => {
+    expect(refusalOf('2025-08', versions)).toEqual(['api_version_retired', { sunsetAt: '1970-01-01T00:00:00.001Z' }])
+    expect(refusalOf('2025-08', [{ ...retired, sunsetAt: null }])).toEqual(['api_version_retired', { sunsetAt: null }])
   })
 
-  test('that is unsupported is not pointed to a retired version', () => {
-    expect(readApiVersion('x', versions)).toEqual({ kind: 'unsupported', supported: ['2027-08', '2026-08'] })
+  test('is never answered with a retired version as a supported one', () => {
+    expect(refusalOf('x', versions)).toEqual(['api_version_unsupported', { supported: ['2027-08', '2026-08'] }])
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type ApiVersion, readApiVersion } from '../../src/domain/api-version.ts'
+import { type ApiVersion, apiVersionRefusal } from '../../src/domain/api-version.ts'
 import { contractRoutes } from './support/contract-routes.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { contractPath, send, sendLines } from './support/send.ts'
@@ -105,6 +105,12 @@ test('a retired version is distinguished from an unknown one, with the day it wa
     { name: '2026-08', status: 'retired', deprecatedAt: Date.UTC(2026, 7, 1), sunsetAt },
     { name: '2027-08', status: 'stable', deprecatedAt: null, sunsetAt: null },
   ]
-  expect(readApiVersion('2026-08', versions)).toEqual({ kind: 'retired', sunsetAt })
-  expect(readApiVersion('2025-01', versions)).toEqual({ kind: 'unsupported', supported: ['2027-08'] })
+  expect(apiVersionRefusal('2026-08', versions)).toMatchObject({
+    code: 'api_version_retired',
+    facts: { details: { sunsetAt: '2027-08-01T00:00:00.000Z' } },
+  })
+  expect(apiVersionRefusal('2025-01', versions)).toMatchObject({
+    code: 'api_version_unsupported',
+    facts: { details: { supported: ['2027-08'] } },
+  })
 })

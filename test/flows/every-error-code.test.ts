@@ -2,9 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Database } from 'bun:sqlite'
 import { unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ApiVersion } from '../../src/domain/api-version.ts'
+import { type ApiVersion, apiVersionRefusal } from '../../src/domain/api-version.ts'
 import { type ErrorCode, isErrorCode, PlatformError, statusOf } from '../../src/domain/errors.ts'
-import { checkApiVersion } from '../../src/http/admission.ts'
 import { setAppStatus } from '../../src/operations/apps/change-app.ts'
 import { createCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { moveVersion } from '../../src/operations/versions/move-version.ts'
@@ -149,8 +148,7 @@ const causes: Readonly<Record<ErrorCode, () => Promise<Answer | ErrorCode>>> = {
     const versions: readonly ApiVersion[] = [
       { name: '2026-08', status: 'retired', deprecatedAt: 0, sunsetAt: Date.UTC(2028, 0) },
     ]
-    const request = new Request('http://localhost/', { headers: { 'X-Service-Api-Version': '2026-08' } })
-    const refusal = checkApiVersion(request, versions)
+    const refusal = apiVersionRefusal('2026-08', versions)
     expect(refusal?.facts.details).toEqual({ sunsetAt: '2028-01-01T00:00:00.000Z' })
     return refusal?.code ?? 'internal_error'
   },

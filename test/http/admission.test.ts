@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { checkApiVersion, checkBody, checkSingleHeaders, createHostCheck } from '../../src/http/admission.ts'
+import { checkBody, checkSingleHeaders, createHostCheck } from '../../src/http/admission.ts'
 import { callWith } from './support/door.ts'
 
 const checkHost = createHostCheck()
@@ -52,14 +52,4 @@ test('two Authorization headers are always refused', () => {
       expect(checkSingleHeaders(call)).toMatchObject({ code: 'invalid_request' })
     }
   }
-})
-
-test('a retired version says when it ended, if that is known', () => {
-  const asked = request('GET', { 'X-Service-Api-Version': '2025-08' })
-  const retired = { name: '2025-08', status: 'retired', deprecatedAt: null } as const
-  expect(checkApiVersion(asked, [{ ...retired, sunsetAt: 1 }])).toMatchObject({
-    code: 'api_version_retired',
-    facts: { details: { sunsetAt: '1970-01-01T00:00:00.001Z' } },
-  })
-  expect(checkApiVersion(asked, [{ ...retired, sunsetAt: null }])?.facts.details).toEqual({ sunsetAt: null })
 })

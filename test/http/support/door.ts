@@ -1,5 +1,5 @@
 import { defaultRateLimits, type RateLimits } from '../../../src/domain/limits.ts'
-import { type Arrival, Call } from '../../../src/http/call.ts'
+import { authorizationOf, type Call, clientRequestIdOf } from '../../../src/http/call.ts'
 import type { Door } from '../../../src/http/door.ts'
 import { pathOf } from '../../../src/http/paths.ts'
 import { createRateLimiter } from '../../../src/http/rate-limit.ts'
@@ -25,20 +25,31 @@ export const doorOf = (platform: Platform, limits: Partial<RateLimits> = {}): Do
 })
 
 /** The call that the shell would make of this request. */
-export const callWith = (request: Request, arrival: Partial<Arrival> = {}): Call =>
-  new Call({
+export const callWith = (request: Request, known: Partial<Call> = {}): Call => {
+  const call: Call = {
     request,
     requestId: 'req_0',
     address: 'local',
-    addressKey: arrival.address ?? 'local',
+    addressKey: known.address ?? 'local',
     path: pathOf(request.url),
     route: '/',
     bodyLimitBytes: 1_000,
     startedAt: performance.now(),
     now: Date.now(),
+    clientRequestId: clientRequestIdOf(request),
+    authorization: authorizationOf(request),
+    notes: {},
     rateLimit: null,
-    ...arrival,
-  })
+    status: 200,
+    headers: null,
+    openTo: null,
+    file: null,
+    release: null,
+    ...known,
+  }
+  request.call = call
+  return call
+}
 
 /** A call without a body or headers, from this address. */
 export const callFrom = (address: string): Call => callWith(new Request('http://localhost/'), { address })
