@@ -1,16 +1,56 @@
-import { and, asc, desc, eq, gt, gte, inArray, lt, min, notInArray, type SQL, sql } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  type Column,
+  desc,
+  eq,
+  gt,
+  gte,
+  inArray,
+  lt,
+  lte,
+  min,
+  notInArray,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
 import { recordId, uuidTimeOfRecordId } from '../../src/domain/identifier.ts'
-import { type TimeKey, timeKeyAt, uuidHexOfTimeKey } from '../../src/domain/time-key.ts'
+import { timeKeyAt, timeKeyOfUuid, uuidHexOfTimeKey } from '../../src/domain/time-key.ts'
 import { appTokens, auditEvents, clients, credentials, grants, tokenPairs } from '../tables/sqlite.ts'
-import type { AppToken } from './app-tokens.ts'
-import type { Client } from './apps.ts'
-import { type DrizzleConnection, everyColumn, given, givenLimit, lazily, only } from './connection.ts'
-import { writer } from './reader.ts'
+import { type DrizzleConnection, given, givenLimit, lazily, only } from './connection.ts'
+import { inserter } from './reader.ts'
 
 export type AuditEvent = typeof auditEvents.$inferSelect
-/** The ID bounds what is read, in the order of the key; the moment says what may go. */
+/** The ID bounds what is read, in the order of the key. The time says what may be removed. */
 type PurgeStretch = { readonly beforeId: string; readonly before: number; readonly limit: number }
 export type AuditListing = { readonly appId: string | null; readonly since: number; readonly limit: number }
+
+/** What an event must match. Null matches everything. */
+export type AuditQuestion = {
+  readonly appId: string | null
+  readonly actorKind: AuditEvent['actorKind'] | null
+  readonly actorId: string | null
+  /** A whole action, or the part before its dot. */
+  readonly action: string | null
+  readonly outcome: AuditEvent['outcome'] | null
+  readonly requestId: string | null
+}
+
+/**
+ * Where a search looks and how far: between two UUIDs (32 hex digits each, both excluded), from the newest or the oldest on.
+ * It reads at most `rows` rows and returns at most `limit` events.
+ */
+export type AuditStretch = {
+  readonly after: string
+  readonly before: string
+  readonly order: 'newest' | 'oldest'
+  readonly rows: number
+  readonly limit: number
+}
+
+/** What was found, and the ID of the last event that was read; null if there are no more. */
+export type AuditFinds = { readonly events: readonly AuditEvent[]; readonly searchedTo: string | null }
 
 /**
  * Events that tell a restore what has happened since its backup was made, because nothing else of it is left
@@ -27,12 +67,11 @@ export const proofActions = {
 export type ProofAction = (typeof proofActions)[keyof typeof proofActions]
 
 /**
- * What happened, who did it, from where. An issued token's own row is its record, so a hot path writes one row, not
- * two; `list` tells it in the same form as every other event. When such rows are purged, an event sums them up.
+ * What happened, who did it, from where. The row of an issued token is its own record, so a hot path writes one row, not two;
+ * `list` and the searches return it in the form of an event. When such rows are purged, an event sums them up.
  */
 export const auditQueries = (db: DrizzleConnection) => {
-  const insert = lazily(() => writer(db.insert(auditEvents).values(everyColumn(auditEvents))))
-  /** Never the first event of all: by that a restore knows a predecessor of the same origin (`restore/predecessor.ts`). */
+  /** Never the first event of all: a restore recognises a predecessor of the same origin by it (`restore/predecessor.ts`). */
   const isPurgeable = and(
     lt(auditEvents.id, given('beforeId')),
     lt(auditEvents.at, given('before')),
@@ -51,105 +90,179 @@ export const auditQueries = (db: DrizzleConnection) => {
 
   const newest = async () => only(await db.select().from(auditEvents).orderBy(desc(auditEvents.id)).limit(1))
 
-  const events = async ({ appId, since, limit }: AuditListing): Promise<AuditEvent[]> =>
-    await db
-      .select()
-      .from(auditEvents)
-      .where(and(gte(auditEvents.at, since), appId === null ? undefined : eq(auditEvents.appId, appId)))
-      .orderBy(desc(auditEvents.id))
-      .limit(limit)
+  const events = async (condition: SQL | undefined, order: SQL, limit: number): Promise<AuditEvent[]> =>
+    await db.select().from(auditEvents).where(condition).orderBy(order).limit(limit)
 
-  const issuedAppTokens = async ({ appId, since, limit }: AuditListing): Promise<AuditEvent[]> => {
+  const issuedAppTokens: FindIssued = async (condition, order, limit) => {
     const rows = await db
       .select({ ...issuer, token: appTokens })
       .from(appTokens)
       .innerJoin(credentials, eq(credentials.id, appTokens.credentialId))
       .innerJoin(clients, eq(clients.id, credentials.clientId))
-      .where(ofApp(appId, gte(appTokens.key, timeKeyAt(since))))
-      .orderBy(desc(appTokens.key))
+      .where(condition)
+      .orderBy(order)
       .limit(limit)
     return rows.map((row) => issuedEvent('app_token.issued', row, row.token, row.token.credentialId))
   }
 
-  const issuedTokenPairs = async ({ appId, since, limit }: AuditListing): Promise<AuditEvent[]> => {
+  const issuedTokenPairs: FindIssued = async (condition, order, limit) => {
     const rows = await db
       .select({ ...issuer, pair: tokenPairs, grantId: grants.id })
       .from(tokenPairs)
       .innerJoin(grants, eq(grants.key, tokenPairs.grantKey))
       .innerJoin(clients, eq(clients.id, grants.clientId))
-      .where(ofApp(appId, gte(tokenPairs.key, timeKeyAt(since))))
-      .orderBy(desc(tokenPairs.key))
+      .where(condition)
+      .orderBy(order)
       .limit(limit)
     return rows.map((row) => issuedEvent('user_tokens.issued', row, row.pair, row.grantId))
   }
 
+  const searchIssued = async (
+    table: typeof appTokens | typeof tokenPairs,
+    find: FindIssued,
+    { appId, actorId, requestId }: AuditQuestion,
+    stretch: AuditStretch,
+  ): Promise<AuditFinds> => {
+    const { key, uuid } = table
+    const bounds = issuedBounds(table, stretch)
+    const order = orderOf(stretch)(key)
+    const reads = db
+      .select({ key, uuid })
+      .from(table)
+      .where(and(...bounds))
+      .orderBy(order)
+    const last = only(await reads.limit(1).offset(stretch.rows - 1))
+    const asked = [equals(clients.appId, appId), equals(clients.id, actorId), equals(table.requestId, requestId)]
+    return {
+      events: await find(and(upTo(key, last?.key ?? null, bounds, stretch), ...asked), order, stretch.limit),
+      searchedTo: last === null ? null : issueId(last),
+    }
+  }
+
   return {
-    insert: (event: AuditEvent) => insert().run(event),
+    insert: inserter(db, auditEvents),
     /**
-     * How far the IDs of events run ahead of their times, in milliseconds. `clock reset` takes back the times and leaves the
-     * IDs; those of later events run ahead as much, so that they sort after the earlier ones. The newest event tells it.
+     * How far the IDs of events run ahead of their times, in milliseconds. `clock reset` sets the times back and leaves the
+     * IDs. Those of later events run ahead by as much, so that they sort after the earlier ones. The newest event tells it.
      */
     aheadMs: async (): Promise<number> => {
       const event = await newest()
       const ahead = event === null ? 0 : uuidTimeOfRecordId(event.id) - event.at
       return ahead < leastAheadMs ? 0 : ahead
     },
-    /** The time in the highest ID; null where nothing has happened. */
+    /** The time in the highest ID; null if there are no events. */
     newestIdTime: async (): Promise<number | null> => {
       const event = await newest()
       return event === null ? null : uuidTimeOfRecordId(event.id)
     },
     /**
-     * Removes up to `limit` events of before that moment with an ID of before `beforeId`, oldest first, that no restore
-     * needs; gives when each happened.
+     * Removes up to `limit` events from before that time with an ID before `beforeId`, oldest first, that no restore needs.
+     * Returns when each of them happened.
      */
     purge: async (stretch: PurgeStretch) => await purge().execute(stretch),
-    /** Likewise refusals without a known caller. */
+    /** The same for refusals without a known caller. */
     purgeAnonymous: async (stretch: PurgeStretch) => await purgeAnonymous().execute(stretch),
-    /** The latest events of the filter, oldest first, issued tokens among them. */
-    list: async (filter: AuditListing): Promise<AuditEvent[]> =>
-      (await Promise.all([events(filter), issuedAppTokens(filter), issuedTokenPairs(filter)]))
+    /** The latest events since a time, of one app or of all (null), oldest first, issued tokens among them. */
+    list: async ({ appId, since, limit }: AuditListing): Promise<AuditEvent[]> => {
+      const ofApp = equals(clients.appId, appId)
+      const found = await Promise.all([
+        events(and(gte(auditEvents.at, since), equals(auditEvents.appId, appId)), desc(auditEvents.id), limit),
+        issuedAppTokens(and(gte(appTokens.key, timeKeyAt(since)), ofApp), desc(appTokens.key), limit),
+        issuedTokenPairs(and(gte(tokenPairs.key, timeKeyAt(since)), ofApp), desc(tokenPairs.key), limit),
+      ])
+      return found
         .flat()
         .toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
-        .slice(-filter.limit),
+        .slice(-limit)
+    },
     /** Events of one app before the ID, newest first, of one action or of all (null). Issued tokens are not among them. */
     pageOfApp: async (appId: string, action: string | null, beforeId: string, limit: number): Promise<AuditEvent[]> =>
-      await db
-        .select()
+      await events(
+        and(eq(auditEvents.appId, appId), lt(auditEvents.id, beforeId), equals(auditEvents.action, action)),
+        desc(auditEvents.id),
+        limit,
+      ),
+    /** This and the next two search a bounded number of rows, in the order of their IDs; this one does not search issued tokens. */
+    searchEvents: async (question: AuditQuestion, stretch: AuditStretch): Promise<AuditFinds> => {
+      const { id } = auditEvents
+      const bounds = [gt(id, `aud_${stretch.after}`), lt(id, `aud_${stretch.before}`)] as const
+      const ofApp = equals(auditEvents.appId, question.appId) // an index has the events of an app in order
+      const order = orderOf(stretch)(id)
+      const reads = db
+        .select({ id })
         .from(auditEvents)
-        .where(
-          and(
-            eq(auditEvents.appId, appId),
-            lt(auditEvents.id, beforeId),
-            action === null ? undefined : eq(auditEvents.action, action),
-          ),
-        )
-        .orderBy(desc(auditEvents.id))
-        .limit(limit),
+        .where(and(...bounds, ofApp))
+        .orderBy(order)
+      const searchedTo = only(await reads.limit(1).offset(stretch.rows - 1))?.id ?? null
+      const condition = and(
+        upTo(id, searchedTo, bounds, stretch),
+        ofApp,
+        equals(auditEvents.actorKind, question.actorKind),
+        equals(auditEvents.actorId, question.actorId),
+        question.action === null ? undefined : isAction(question.action),
+        equals(auditEvents.outcome, question.outcome),
+        equals(auditEvents.requestId, question.requestId),
+      )
+      return { events: await events(condition, order, stretch.limit), searchedTo }
+    },
+    searchAppTokens: async (question: AuditQuestion, stretch: AuditStretch) =>
+      await searchIssued(appTokens, issuedAppTokens, question, stretch),
+    searchTokenPairs: async (question: AuditQuestion, stretch: AuditStretch) =>
+      await searchIssued(tokenPairs, issuedTokenPairs, question, stretch),
   }
 }
 
-/** IDs of one millisecond borrow from the next ones when there are very many: that is no lead. */
+/** IDs of one millisecond borrow from the next ones when there are very many. That does not count as ahead. */
 const leastAheadMs = 1_000
 
-const ofApp = (appId: string | null, condition: SQL) =>
-  and(condition, appId === null ? undefined : eq(clients.appId, appId))
+const equals = (column: Column, value: string | null): SQL | undefined =>
+  value === null ? undefined : eq(column, value)
+
+/** `version` is every action of a version, `version.approved` that one. */
+const isAction = (action: string): SQL | undefined =>
+  or(eq(auditEvents.action, action), sql`substr(${auditEvents.action}, 1, ${action.length + 1}) = ${`${action}.`}`)
+
+const orderOf = ({ order }: AuditStretch) => (order === 'newest' ? desc : asc)
+
+type Bounds = readonly [SQL | undefined, SQL | undefined]
+
+/**
+ * The stretch up to the last row that is read; null for all of it. That row replaces the bound at its end, because of two
+ * conditions at one end SQLite may search by the wider one.
+ */
+const upTo = (column: Column, last: unknown, [low, high]: Bounds, { order }: AuditStretch): SQL | undefined => {
+  if (last === null) return and(low, high)
+  return order === 'newest' ? and(gte(column, last), high) : and(low, lte(column, last))
+}
+
+/** The key decides, except for a row whose UUID begins like a bound. For that row the whole UUIDs are compared. */
+const issuedBounds = ({ key, uuid }: typeof appTokens | typeof tokenPairs, { after, before }: AuditStretch): Bounds => {
+  const [low, high] = [boundOf(after), boundOf(before)]
+  return [
+    and(gte(key, low.key), or(gt(key, low.key), sql`coalesce(${uuid}, ${low.ofKey}) > ${low.uuid}`)),
+    and(lte(key, high.key), or(lt(key, high.key), sql`coalesce(${uuid}, ${high.ofKey}) < ${high.uuid}`)),
+  ]
+}
+
+const boundOf = (hex: string) => {
+  const uuid = Uint8Array.fromHex(hex)
+  const key = timeKeyOfUuid(uuid)
+  return { uuid, key, ofKey: Uint8Array.fromHex(uuidHexOfTimeKey(key)) }
+}
+
+type FindIssued = (condition: SQL | undefined, order: SQL, limit: number) => Promise<AuditEvent[]>
 
 /** The columns that say who was issued a token. */
-export const issuer = { clientId: clients.id, environment: clients.environment, appId: clients.appId }
-type Issuer = Pick<Client, 'environment' | 'appId'> & { readonly clientId: string }
-type Issued = Pick<AppToken, 'createdAt' | 'scopes' | 'requestId' | 'address'> & IssueKey
-type IssueKey = { readonly key: TimeKey; readonly uuid: Uint8Array | null }
+const issuer = { clientId: clients.id, environment: clients.environment, appId: clients.appId }
+type Issuer = Pick<typeof clients.$inferSelect, 'environment' | 'appId'> & { readonly clientId: string }
+type Issued = Pick<typeof appTokens.$inferSelect, 'key' | 'uuid' | 'createdAt' | 'scopes' | 'requestId' | 'address'>
 
-/** The only actions that an issued token can tell of. */
-export type IssueAction = 'app_token.issued' | 'user_tokens.issued'
-
-/** The ID of the event that the row of an issued token is: made of its key, or of the UUID that was its key before. */
-export const issueId = ({ key, uuid }: IssueKey): string =>
+/** The ID of the event that the row of an issued token stands for: made from its key, or from the UUID that an old row keeps. */
+export const issueId = ({ key, uuid }: Pick<Issued, 'key' | 'uuid'>): string =>
   uuid === null ? `aud_${uuidHexOfTimeKey(key)}` : recordId('aud_', uuid)
 
 /** What the row of an issued token says, in the form of an event. */
-export const issuedEvent = (action: IssueAction, by: Issuer, issued: Issued, target: string): AuditEvent => ({
+const issuedEvent = (action: string, by: Issuer, issued: Issued, target: string): AuditEvent => ({
   id: issueId(issued),
   at: issued.createdAt,
   actorKind: 'app',

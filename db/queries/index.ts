@@ -3,7 +3,6 @@ import { appTokenQueries } from './app-tokens.ts'
 import { appQueries, deletedAppQueries, redirectUriQueries } from './apps.ts'
 import { artifactQueries } from './artifacts.ts'
 import { auditQueries } from './audit.ts'
-import { auditSearchQueries } from './audit-search.ts'
 import type { DrizzleConnection } from './connection.ts'
 import { credentialQueries } from './credentials.ts'
 import { deviceQueries, userQueries } from './users.ts'
@@ -23,8 +22,7 @@ import { webhookEndpointQueries } from './webhook-endpoints.ts'
 export type { AccessOf, OpenGrant } from './access.ts'
 export type { AppToken } from './app-tokens.ts'
 export type { App, Client } from './apps.ts'
-export type { AuditEvent, AuditListing } from './audit.ts'
-export type { AuditFinds, AuditQuestion, AuditStretch } from './audit-search.ts'
+export type { AuditEvent, AuditFinds, AuditListing, AuditQuestion, AuditStretch } from './audit.ts'
 export type { Credential } from './credentials.ts'
 export type { Device, SearchWindow, User } from './users.ts'
 export type { EmbeddedSession, InstallSessionCode } from './embedding.ts'
@@ -46,7 +44,6 @@ export const createQueries = (db: DrizzleConnection) => ({
   apps: appQueries(db),
   artifacts: artifactQueries(db),
   audit: auditQueries(db),
-  auditSearch: auditSearchQueries(db),
   connectedApps: connectedAppQueries(db),
   credentials: credentialQueries(db),
   deletedApps: deletedAppQueries(db),

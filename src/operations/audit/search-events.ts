@@ -88,9 +88,9 @@ const lookEverywhere = async (
     (actorId === null || environmentOfClientId(actorId) !== null) &&
     outcome !== 'refused'
   return await Promise.all([
-    q.auditSearch.events(question, stretch),
-    ...(mayBeIssue && names(action, 'app_token.issued') ? [q.auditSearch.appTokens(question, stretch)] : []),
-    ...(mayBeIssue && names(action, 'user_tokens.issued') ? [q.auditSearch.tokenPairs(question, stretch)] : []),
+    q.audit.searchEvents(question, stretch),
+    ...(mayBeIssue && names(action, 'app_token.issued') ? [q.audit.searchAppTokens(question, stretch)] : []),
+    ...(mayBeIssue && names(action, 'user_tokens.issued') ? [q.audit.searchTokenPairs(question, stretch)] : []),
   ])
 }
 

@@ -78,7 +78,7 @@ test.each(['newest', 'oldest'] as const)(
   'a search of any kind comes to each row once, %s first, two at a time',
   async (order) => {
     const question = { appId: null, actorKind: null, actorId: null, action: null, outcome: null, requestId: null }
-    for (const look of [q.auditSearch.events, q.auditSearch.appTokens, q.auditSearch.tokenPairs]) {
+    for (const look of [q.audit.searchEvents, q.audit.searchAppTokens, q.audit.searchTokenPairs]) {
       const found: string[] = []
       let [after, before, looks] = ['0'.repeat(32), 'f'.repeat(32), 0]
       for (let searchedTo: string | null = ''; searchedTo !== null; looks += 1) {
