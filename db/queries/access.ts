@@ -74,12 +74,7 @@ export const accessQueries = (db: DrizzleConnection) => {
      * key: they have no index by app.
      */
     countAppTokens: async (appIds: readonly string[], since: TimeKey, now: number) =>
-      (
-        await db
-          .select({ count: count() })
-          .from(appTokens)
-          .where(and(gte(appTokens.key, since), openTokensOf(appIds), gt(appTokens.expiresAt, now)))
-      )[0]?.count ?? 0,
+      await db.$count(appTokens, and(gte(appTokens.key, since), openTokensOf(appIds), gt(appTokens.expiresAt, now))),
     /** Ends every app token of an app, in one pass over all. */
     endAppTokens: async (appId: string, now: number) =>
       void (await db
@@ -88,19 +83,15 @@ export const accessQueries = (db: DrizzleConnection) => {
         .where(openTokensOf([appId]))),
     /** How many embedded sessions have neither ended nor expired. `since` is a key before which none can be alive. */
     countEmbedded: async (of: AccessOf, since: string, now: number) =>
-      (
-        await db
-          .select({ count: count() })
-          .from(embeddedSessions)
-          .where(
-            and(
-              gte(embeddedSessions.key, since),
-              inArray(embeddedSessions.installId, installsOf(of)),
-              isNull(embeddedSessions.endedAt),
-              gt(embeddedSessions.expiresAt, now),
-            ),
-          )
-      )[0]?.count ?? 0,
+      await db.$count(
+        embeddedSessions,
+        and(
+          gte(embeddedSessions.key, since),
+          inArray(embeddedSessions.installId, installsOf(of)),
+          isNull(embeddedSessions.endedAt),
+          gt(embeddedSessions.expiresAt, now),
+        ),
+      ),
     /** Ends embedded sessions and spends the codes for them. Returns how many of each had neither ended nor expired. */
     endEmbedded: async (of: AccessOf, now: number) => {
       const ended = await db
@@ -125,46 +116,44 @@ const isLive = (userId: string, now: number) =>
   and(eq(grants.userId, userId), isNull(grants.revokedAt), gt(grants.expiresAt, now))
 
 /** What a user has allowed apps to do: the user's live grants. */
-export const connectedAppQueries = (db: DrizzleConnection) => {
-  return {
-    /** The user's live grants, counted by client and scopes: a few rows, however many devices there are. */
-    countByScopes: async (userId: string, now: number) =>
-      await db
-        .select({
-          clientId: grants.clientId,
-          scopes: grants.scopes,
-          appName: apps.name,
-          appStatus: apps.status,
-          publisher: users.name,
-          grants: count(),
-          oldestAt: min(grants.createdAt),
-          /** When the newest token pair was issued; null if none was. */
-          newestPairAt: max(tokenPairs.createdAt),
-        })
-        .from(grants)
-        .innerJoin(apps, eq(apps.id, grants.appId))
-        .innerJoin(users, eq(users.id, apps.ownerId))
-        .leftJoin(tokenPairs, eq(tokenPairs.key, grants.currentKey)) // a grant that has only a code has no pair
-        .where(isLive(userId, now))
-        .groupBy(grants.clientId, grants.scopes, apps.name, apps.status, users.name),
-    /** The user's live grants of one client before the ID, newest first. */
-    grantsOf: async (
-      userId: string,
-      clientId: string,
-      page: { readonly now: number; readonly before: string; readonly limit: number },
-    ) =>
-      await db
-        .select({
-          id: grants.id,
-          scopes: grants.scopes,
-          createdAt: grants.createdAt,
-          expiresAt: grants.expiresAt,
-          newestPairAt: tokenPairs.createdAt,
-        })
-        .from(grants)
-        .leftJoin(tokenPairs, eq(tokenPairs.key, grants.currentKey))
-        .where(and(isLive(userId, page.now), eq(grants.clientId, clientId), lt(grants.id, page.before)))
-        .orderBy(desc(grants.id))
-        .limit(page.limit),
-  }
-}
+export const connectedAppQueries = (db: DrizzleConnection) => ({
+  /** The user's live grants, counted by client and scopes: a few rows, however many devices there are. */
+  countByScopes: async (userId: string, now: number) =>
+    await db
+      .select({
+        clientId: grants.clientId,
+        scopes: grants.scopes,
+        appName: apps.name,
+        appStatus: apps.status,
+        publisher: users.name,
+        grants: count(),
+        oldestAt: min(grants.createdAt),
+        /** When the newest token pair was issued; null if none was. */
+        newestPairAt: max(tokenPairs.createdAt),
+      })
+      .from(grants)
+      .innerJoin(apps, eq(apps.id, grants.appId))
+      .innerJoin(users, eq(users.id, apps.ownerId))
+      .leftJoin(tokenPairs, eq(tokenPairs.key, grants.currentKey)) // a grant that has only a code has no pair
+      .where(isLive(userId, now))
+      .groupBy(grants.clientId, grants.scopes, apps.name, apps.status, users.name),
+  /** The user's live grants of one client before the ID, newest first. */
+  grantsOf: async (
+    userId: string,
+    clientId: string,
+    page: { readonly now: number; readonly before: string; readonly limit: number },
+  ) =>
+    await db
+      .select({
+        id: grants.id,
+        scopes: grants.scopes,
+        createdAt: grants.createdAt,
+        expiresAt: grants.expiresAt,
+        newestPairAt: tokenPairs.createdAt,
+      })
+      .from(grants)
+      .leftJoin(tokenPairs, eq(tokenPairs.key, grants.currentKey))
+      .where(and(isLive(userId, page.now), eq(grants.clientId, clientId), lt(grants.id, page.before)))
+      .orderBy(desc(grants.id))
+      .limit(page.limit),
+})

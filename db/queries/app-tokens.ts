@@ -1,10 +1,10 @@
 import { and, asc, eq, getTableColumns, isNull, lt, lte } from 'drizzle-orm'
 import type { TimeKey } from '../../src/domain/time-key.ts'
 import { apps, appTokens, clients, credentials } from '../tables/sqlite.ts'
-import { type DrizzleConnection, given, givenLimit, lazily, placeholders } from './connection.ts'
+import { type DrizzleConnection, given, givenLimit } from './connection.ts'
 import { issueId } from './audit.ts'
-import { insertUnderFreshKey, oldestKey } from './keys.ts'
-import { reader, writer } from './reader.ts'
+import { freshInserter, oldestKey } from './keys.ts'
+import { lazyReader, lazyWriter } from './reader.ts'
 
 /** Without the UUID that only rows of before integer keys have. */
 export type AppToken = Omit<typeof appTokens.$inferSelect, 'uuid'>
@@ -13,59 +13,50 @@ const { uuid: _, ...columns } = getTableColumns(appTokens)
 
 /** App tokens: issued in one insert, checked in one read. */
 export const appTokenQueries = (db: DrizzleConnection) => {
-  const insert = lazily(() => writer(db.insert(appTokens).values(placeholders(columns)).onConflictDoNothing()))
-  const find = lazily(() =>
-    reader(
-      db
-        .select({
-          key: appTokens.key,
-          hash: appTokens.hash,
-          scopes: appTokens.scopes,
-          createdAt: appTokens.createdAt,
-          expiresAt: appTokens.expiresAt,
-          revokedAt: appTokens.revokedAt,
-          credentialId: appTokens.credentialId,
-          credentialExpiresAt: credentials.expiresAt,
-          credentialRevokedAt: credentials.revokedAt,
-          clientId: credentials.clientId,
-          environment: clients.environment,
-          appId: clients.appId,
-          appName: apps.name,
-          appSlug: apps.slug,
-          appStatus: apps.status,
-          appCreatedAt: apps.createdAt,
-        })
-        .from(appTokens)
-        .innerJoin(credentials, eq(credentials.id, appTokens.credentialId))
-        .innerJoin(clients, eq(clients.id, credentials.clientId))
-        .innerJoin(apps, eq(apps.id, clients.appId))
-        .where(eq(appTokens.key, given('key'))),
-    ),
+  const find = lazyReader(() =>
+    db
+      .select({
+        key: appTokens.key,
+        hash: appTokens.hash,
+        scopes: appTokens.scopes,
+        createdAt: appTokens.createdAt,
+        expiresAt: appTokens.expiresAt,
+        revokedAt: appTokens.revokedAt,
+        credentialId: appTokens.credentialId,
+        credentialExpiresAt: credentials.expiresAt,
+        credentialRevokedAt: credentials.revokedAt,
+        clientId: credentials.clientId,
+        environment: clients.environment,
+        appId: clients.appId,
+        appName: apps.name,
+        appSlug: apps.slug,
+        appStatus: apps.status,
+        appCreatedAt: apps.createdAt,
+      })
+      .from(appTokens)
+      .innerJoin(credentials, eq(credentials.id, appTokens.credentialId))
+      .innerJoin(clients, eq(clients.id, credentials.clientId))
+      .innerJoin(apps, eq(apps.id, clients.appId))
+      .where(eq(appTokens.key, given('key'))),
   )
-  const expired = lazily(() =>
+  const expired = lazyReader(() =>
     db
       .select({ key: appTokens.key, credentialId: appTokens.credentialId, createdAt: appTokens.createdAt })
       .from(appTokens)
       .where(lt(appTokens.key, given('before')))
       .orderBy(asc(appTokens.key))
-      .limit(givenLimit('limit'))
-      .prepare(),
+      .limit(givenLimit('limit')),
   )
-  const removeUpTo = lazily(() =>
-    db
-      .delete(appTokens)
-      .where(lte(appTokens.key, given('key')))
-      .prepare(),
-  )
+  const removeUpTo = lazyWriter(() => db.delete(appTokens).where(lte(appTokens.key, given('key'))))
 
   return {
     /** The key of the oldest row, or null. */
     oldestKey: oldestKey(db, appTokens.key),
     /** @throws KeyTaken */
-    insert: (token: AppToken) => insertUnderFreshKey(insert(), token),
+    insert: freshInserter<AppToken>(db, appTokens, columns),
     /** The token with the credential, client and app it depends on, whatever state they are in; one read. */
     find: (key: number) => find().first({ key }),
-    /** Ends the token; gives the ID of the event of its issue, or null when it had already ended. */
+    /** Ends the token. Returns the ID of the event of its issue, or null if it had already ended. */
     revoke: async (key: TimeKey, now: number): Promise<string | null> => {
       const ended = await db
         .update(appTokens)
@@ -74,11 +65,11 @@ export const appTokenQueries = (db: DrizzleConnection) => {
         .returning({ key: appTokens.key, uuid: appTokens.uuid })
       return ended[0] === undefined ? null : issueId(ended[0])
     },
-    /** Removes up to `limit` tokens minted before the key, oldest first; gives what they were. */
+    /** Removes up to `limit` tokens minted before the key, oldest first, and returns what they were. */
     purge: async (before: TimeKey, limit: number) => {
-      const rows = await expired().execute({ before, limit })
+      const rows = await expired().all({ before, limit })
       const last = rows.at(-1)
-      if (last !== undefined) await removeUpTo().execute({ key: last.key })
+      if (last !== undefined) await removeUpTo().run({ key: last.key })
       return rows
     },
   }

@@ -1,5 +1,5 @@
-import { and, asc, count, eq, gt, inArray, isNull, lte, max, or, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/sqlite-core'
+import { and, asc, eq, gt, inArray, isNull, lte, max, or, type SQL, sql } from 'drizzle-orm'
+import { alias, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import {
   apps,
   carriedEnds,
@@ -17,9 +17,10 @@ import {
   webhookEvents,
   webhookSecrets,
 } from '../tables/sqlite.ts'
+import { removeSome } from './changes.ts'
 import { type DrizzleConnection, given, lazily, only } from './connection.ts'
 import { contains, type SearchWindow } from './users.ts'
-import { finder, inserter, reader } from './reader.ts'
+import { finder, inserter, lazyReader } from './reader.ts'
 
 export type App = typeof apps.$inferSelect
 export type Client = typeof clients.$inferSelect
@@ -34,22 +35,18 @@ const head = alias(versions, 'head_version')
 export const appQueries = (db: DrizzleConnection) => {
   const byId = finder(db, apps, 'id')
   const bySlug = finder(db, apps, 'slug')
-  const ownedBySlug = lazily(() =>
-    reader(
-      db
-        .select()
-        .from(apps)
-        .where(and(eq(apps.slug, given('slug')), eq(apps.ownerId, given('ownerId')), isNull(apps.deletedAt))),
-    ),
+  const ownedBySlug = lazyReader(() =>
+    db
+      .select()
+      .from(apps)
+      .where(and(eq(apps.slug, given('slug')), eq(apps.ownerId, given('ownerId')), isNull(apps.deletedAt))),
   )
-  const byClient = lazily(() =>
-    reader(
-      db
-        .select({ app: apps, client: clients })
-        .from(clients)
-        .innerJoin(apps, eq(apps.id, clients.appId))
-        .where(eq(clients.id, given('clientId'))),
-    ),
+  const byClient = lazyReader(() =>
+    db
+      .select({ app: apps, client: clients })
+      .from(clients)
+      .innerJoin(apps, eq(apps.id, clients.appId))
+      .where(eq(clients.id, given('clientId'))),
   )
   const ofClient = lazily(() =>
     db
@@ -114,8 +111,7 @@ export const appQueries = (db: DrizzleConnection) => {
         .where(and(eq(apps.status, sql`'active'`), gt(apps.slug, afterSlug)))
         .orderBy(asc(apps.slug))
         .limit(limit),
-    countOwnedBy: async (ownerId: string) =>
-      (await db.select({ count: count() }).from(apps).where(isOwnedBy(ownerId)))[0]?.count ?? 0,
+    countOwnedBy: async (ownerId: string) => await db.$count(apps, isOwnedBy(ownerId)),
     rename: async (id: string, name: string, now: number) =>
       void (await db.update(apps).set({ name, updatedAt: now }).where(eq(apps.id, id))),
     setScopes: async (id: string, scopes: string, now: number) =>
@@ -157,55 +153,31 @@ export const deletedAppQueries = (db: DrizzleConnection) => {
       .delete(webhookEvents)
       .where(and(inArray(webhookEvents.position, positions), eq(webhookEvents.appId, appId)))
     await db.delete(webhookDeliveries).where(inArray(webhookDeliveries.position, positions))
-    return due
+    return positions.length
   }
 
-  const { id: attempt } = webhookAttempts
-  const { id: secret } = webhookSecrets
+  const removeVersions = async (appId: string) => {
+    await db.update(apps).set({ developmentVersionId: null }).where(eq(apps.id, appId))
+    return await removeSome(db, versions.id, eq(versions.appId, appId), versionsAtOnce)
+  }
+
+  type Step = (appId: string, limit: number) => Promise<number>
+  const remove =
+    (key: SQLiteColumn, isOf: (appId: string) => SQL): Step =>
+    async (appId, limit) =>
+      await removeSome(db, key, isOf(appId), limit)
+
   /** Each step removes up to `limit` rows of one table. Rows are removed before those that they refer to. */
-  const steps = [
-    async (appId: string, limit: number) => {
-      const due = db.select({ id: attempt }).from(webhookAttempts)
-      const some = due.where(inArray(webhookAttempts.endpointId, endpointsOf(appId))).limit(limit)
-      return await db.delete(webhookAttempts).where(inArray(attempt, some)).returning({ id: attempt })
-    },
+  const steps: readonly Step[] = [
+    remove(webhookAttempts.id, (appId) => inArray(webhookAttempts.endpointId, endpointsOf(appId))),
     removeEvents,
-    async (appId: string, limit: number) => {
-      const due = db.select({ id: secret }).from(webhookSecrets)
-      const some = due.where(inArray(webhookSecrets.endpointId, endpointsOf(appId))).limit(limit)
-      return await db.delete(webhookSecrets).where(inArray(secret, some)).returning({ id: secret })
-    },
-    async (appId: string, limit: number) =>
-      await db
-        .delete(webhookEndpoints)
-        .where(inArray(webhookEndpoints.id, endpointsOf(appId).limit(limit)))
-        .returning({ id: webhookEndpoints.id }),
-    async (appId: string, limit: number) => {
-      const some = db.select({ id: installs.id }).from(installs).where(eq(installs.appId, appId)).limit(limit)
-      return await db.delete(installs).where(inArray(installs.id, some)).returning({ id: installs.id })
-    },
-    async (appId: string, limit: number) => {
-      const some = db.select({ id: rollbacks.id }).from(rollbacks).where(eq(rollbacks.appId, appId)).limit(limit)
-      return await db.delete(rollbacks).where(inArray(rollbacks.id, some)).returning({ id: rollbacks.id })
-    },
-    async (appId: string) => {
-      await db.update(apps).set({ developmentVersionId: null }).where(eq(apps.id, appId))
-      const own = db.select({ id: versions.id }).from(versions).where(eq(versions.appId, appId))
-      return await db
-        .delete(versions)
-        .where(inArray(versions.id, own.limit(versionsAtOnce)))
-        .returning({ id: versions.id })
-    },
-    async (appId: string, limit: number) => {
-      const own = inArray(redirectUris.clientId, clientsOf(appId))
-      const some = db.select({ uri: redirectUris.uri }).from(redirectUris).where(own).limit(limit)
-      return await db.delete(redirectUris).where(inArray(redirectUris.uri, some)).returning({ uri: redirectUris.uri })
-    },
-    async (appId: string, limit: number) => {
-      const own = inArray(credentials.clientId, clientsOf(appId))
-      const some = db.select({ id: credentials.id }).from(credentials).where(own).limit(limit)
-      return await db.delete(credentials).where(inArray(credentials.id, some)).returning({ id: credentials.id })
-    },
+    remove(webhookSecrets.id, (appId) => inArray(webhookSecrets.endpointId, endpointsOf(appId))),
+    remove(webhookEndpoints.id, (appId) => eq(webhookEndpoints.appId, appId)),
+    remove(installs.id, (appId) => eq(installs.appId, appId)),
+    remove(rollbacks.id, (appId) => eq(rollbacks.appId, appId)),
+    removeVersions,
+    remove(redirectUris.uri, (appId) => inArray(redirectUris.clientId, clientsOf(appId))),
+    remove(credentials.id, (appId) => inArray(credentials.clientId, clientsOf(appId))),
   ]
 
   return {
@@ -219,8 +191,8 @@ export const deletedAppQueries = (db: DrizzleConnection) => {
     /** Removes up to `limit` rows of the first table that has any, except grants, and returns how many. */
     removeSome: async (appId: string, limit: number): Promise<number> => {
       for (const step of steps) {
-        const { length } = await step(appId, limit)
-        if (length > 0) return length
+        const removed = await step(appId, limit)
+        if (removed > 0) return removed
       }
       return 0
     },
@@ -242,9 +214,7 @@ export const redirectUriQueries = (db: DrizzleConnection) => {
     insert: inserter(db, redirectUris),
     /** Compared byte for byte. */
     find: (uri: string) => find({ uri }),
-    countOfClient: async (clientId: string) =>
-      (await db.select({ count: count() }).from(redirectUris).where(eq(redirectUris.clientId, clientId)))[0]?.count ??
-      0,
+    countOfClient: async (clientId: string) => await db.$count(redirectUris, eq(redirectUris.clientId, clientId)),
     remove: async (uri: string, clientId: string) =>
       (
         await db

@@ -1,31 +1,27 @@
 import { and, count, eq, inArray, lt, ne, notExists, sql } from 'drizzle-orm'
 import { artifactChunks, artifacts, versions } from '../tables/sqlite.ts'
-import { type DrizzleConnection, everyColumn, given, lazily, only } from './connection.ts'
-import { reader, writer } from './reader.ts'
+import { type DrizzleConnection, everyColumn, given, only } from './connection.ts'
+import { lazyReader, lazyWriter } from './reader.ts'
 
 const total = sql<number>`coalesce(sum(${artifacts.sizeBytes}), 0)`.mapWith(Number)
 
 /** Uploaded files, stored once per SHA-256, in pieces. */
 export const artifactQueries = (db: DrizzleConnection) => {
-  const insertChunk = lazily(() =>
-    writer(
-      db
-        .insert(artifactChunks)
-        .values(everyColumn(artifactChunks))
-        .onConflictDoUpdate({
-          target: [artifactChunks.sha256, artifactChunks.position],
-          set: { data: sql`excluded.data` },
-          setWhere: ne(artifactChunks.data, sql`excluded.data`),
-        }),
-    ),
+  const insertChunk = lazyWriter(() =>
+    db
+      .insert(artifactChunks)
+      .values(everyColumn(artifactChunks))
+      .onConflictDoUpdate({
+        target: [artifactChunks.sha256, artifactChunks.position],
+        set: { data: sql`excluded.data` },
+        setWhere: ne(artifactChunks.data, sql`excluded.data`),
+      }),
   )
-  const chunk = lazily(() =>
-    reader(
-      db
-        .select({ data: artifactChunks.data })
-        .from(artifactChunks)
-        .where(and(eq(artifactChunks.sha256, given('sha256')), eq(artifactChunks.position, given('position')))),
-    ),
+  const chunk = lazyReader(() =>
+    db
+      .select({ data: artifactChunks.data })
+      .from(artifactChunks)
+      .where(and(eq(artifactChunks.sha256, given('sha256')), eq(artifactChunks.position, given('position')))),
   )
 
   return {

@@ -1,8 +1,9 @@
 import { and, asc, desc, eq, getTableColumns, gt, isNotNull, isNull, lt, lte, max, or } from 'drizzle-orm'
 import { apps, clients, credentials } from '../tables/sqlite.ts'
-import { type DrizzleConnection, everyColumn, given, lazily } from './connection.ts'
+import { changeOne } from './changes.ts'
+import { type DrizzleConnection, given } from './connection.ts'
 import { oldestKey } from './keys.ts'
-import { reader, writer } from './reader.ts'
+import { inserter, lazyReader, lazyWriter } from './reader.ts'
 
 export type Credential = typeof credentials.$inferSelect
 
@@ -13,32 +14,27 @@ const hasEnded = (now: number) => or(isNotNull(credentials.revokedAt), lte(crede
 
 /** Client secrets, which are never deleted. */
 export const credentialQueries = (db: DrizzleConnection) => {
-  const insert = lazily(() => writer(db.insert(credentials).values(everyColumn(credentials))))
-  const find = lazily(() =>
-    reader(
-      db
-        .select({
-          credential: getTableColumns(credentials),
-          environment: clients.environment,
-          app: { id: apps.id, status: apps.status, scopes: apps.scopes },
-        })
-        .from(credentials)
-        .innerJoin(clients, eq(clients.id, credentials.clientId))
-        .innerJoin(apps, eq(apps.id, clients.appId))
-        .where(eq(credentials.id, given('id'))),
-    ),
+  const find = lazyReader(() =>
+    db
+      .select({
+        credential: getTableColumns(credentials),
+        environment: clients.environment,
+        app: { id: apps.id, status: apps.status, scopes: apps.scopes },
+      })
+      .from(credentials)
+      .innerJoin(clients, eq(clients.id, credentials.clientId))
+      .innerJoin(apps, eq(apps.id, clients.appId))
+      .where(eq(credentials.id, given('id'))),
   )
-  const touch = lazily(() =>
-    writer(
-      db
-        .update(credentials)
-        .set({ lastUsedAt: given('now') })
-        .where(eq(credentials.id, given('id'))),
-    ),
+  const touch = lazyWriter(() =>
+    db
+      .update(credentials)
+      .set({ lastUsedAt: given('now') })
+      .where(eq(credentials.id, given('id'))),
   )
 
   return {
-    insert: (credential: Credential) => insert().run(credential),
+    insert: inserter(db, credentials),
     /** The credential with what decides whether it may be used, whatever state that is in; one read. */
     find: (id: string) => find().first({ id }),
     /** The ID of the oldest credential, or null. */
@@ -75,21 +71,15 @@ export const credentialQueries = (db: DrizzleConnection) => {
       void (await db.update(credentials).set({ expiresAt }).where(eq(credentials.id, id))),
     /** Ends the suspension of a secret; false when it was not suspended. */
     confirm: async (id: string) =>
-      (
-        await db
-          .update(credentials)
-          .set({ suspendedAt: null })
-          .where(and(eq(credentials.id, id), isNotNull(credentials.suspendedAt)))
-          .returning({ id: credentials.id })
-      ).length === 1,
+      await changeOne(
+        db,
+        credentials,
+        { suspendedAt: null },
+        eq(credentials.id, id),
+        isNotNull(credentials.suspendedAt),
+      ),
     /** Ends the secret at once, also one whose grace is over by a clock that may be wrong; false when it was revoked. */
     revoke: async (id: string, now: number) =>
-      (
-        await db
-          .update(credentials)
-          .set({ revokedAt: now })
-          .where(and(eq(credentials.id, id), isNull(credentials.revokedAt)))
-          .returning({ id: credentials.id })
-      ).length === 1,
+      await changeOne(db, credentials, { revokedAt: now }, eq(credentials.id, id), isNull(credentials.revokedAt)),
   }
 }

@@ -1,9 +1,10 @@
-import { and, asc, eq, isNull, lt, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, lt, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { apps, embeddedSessions, installSessionCodes, installs, sessions, users, versions } from '../tables/sqlite.ts'
-import { type DrizzleConnection, everyColumn, given, givenLimit, lazily } from './connection.ts'
+import { changeOne, removeSome } from './changes.ts'
+import { type DrizzleConnection, given, givenLimit } from './connection.ts'
 import { oldestKey } from './keys.ts'
-import { reader, writer } from './reader.ts'
+import { inserter, lazyReader } from './reader.ts'
 
 export type InstallSessionCode = typeof installSessionCodes.$inferSelect
 /** When a code was spent, the key of the session that it gave, and the address that asked; the last two are null when it gave none. */
@@ -38,65 +39,47 @@ const foundation = {
 
 /** One-time codes and sessions of apps in a frame of the builder. */
 export const embeddingQueries = (db: DrizzleConnection) => {
-  const insertCode = lazily(() => writer(db.insert(installSessionCodes).values(everyColumn(installSessionCodes))))
-  const insertSession = lazily(() => writer(db.insert(embeddedSessions).values(everyColumn(embeddedSessions))))
-  const findCode = lazily(() =>
-    reader(
-      db
-        .select({ code: installSessionCodes, ...foundation })
-        .from(installSessionCodes)
-        .innerJoin(installs, eq(installs.id, installSessionCodes.installId))
-        .innerJoin(apps, eq(apps.id, installs.appId))
-        .innerJoin(users, eq(users.id, installs.userId))
-        .innerJoin(
-          sessions,
-          and(eq(sessions.key, installSessionCodes.sessionKey), eq(sessions.userId, installs.userId)),
-        )
-        .leftJoin(live, isLiveOfApp)
-        .leftJoin(heads, eq(heads.id, apps.developmentVersionId))
-        .where(eq(installSessionCodes.key, given('key'))),
-    ),
+  const findCode = lazyReader(() =>
+    db
+      .select({ code: installSessionCodes, ...foundation })
+      .from(installSessionCodes)
+      .innerJoin(installs, eq(installs.id, installSessionCodes.installId))
+      .innerJoin(apps, eq(apps.id, installs.appId))
+      .innerJoin(users, eq(users.id, installs.userId))
+      .innerJoin(sessions, and(eq(sessions.key, installSessionCodes.sessionKey), eq(sessions.userId, installs.userId)))
+      .leftJoin(live, isLiveOfApp)
+      .leftJoin(heads, eq(heads.id, apps.developmentVersionId))
+      .where(eq(installSessionCodes.key, given('key'))),
   )
-  const findSession = lazily(() =>
-    reader(
-      db
-        .select({ session: embeddedSessions, ...foundation })
-        .from(embeddedSessions)
-        .innerJoin(installs, eq(installs.id, embeddedSessions.installId))
-        .innerJoin(apps, eq(apps.id, installs.appId))
-        .innerJoin(users, eq(users.id, installs.userId))
-        .innerJoin(sessions, and(eq(sessions.key, embeddedSessions.sessionKey), eq(sessions.userId, installs.userId)))
-        .leftJoin(live, isLiveOfApp)
-        .leftJoin(heads, eq(heads.id, apps.developmentVersionId))
-        .where(eq(embeddedSessions.key, given('key'))),
-    ),
+  const findSession = lazyReader(() =>
+    db
+      .select({ session: embeddedSessions, ...foundation })
+      .from(embeddedSessions)
+      .innerJoin(installs, eq(installs.id, embeddedSessions.installId))
+      .innerJoin(apps, eq(apps.id, installs.appId))
+      .innerJoin(users, eq(users.id, installs.userId))
+      .innerJoin(sessions, and(eq(sessions.key, embeddedSessions.sessionKey), eq(sessions.userId, installs.userId)))
+      .leftJoin(live, isLiveOfApp)
+      .leftJoin(heads, eq(heads.id, apps.developmentVersionId))
+      .where(eq(embeddedSessions.key, given('key'))),
   )
-  const ofOrigin = lazily(() =>
-    reader(
-      db
-        .select({ key: installSessionCodes.key })
-        .from(installSessionCodes)
-        .where(eq(installSessionCodes.origin, given('origin')))
-        .limit(givenLimit('limit')),
-    ),
+  const ofOrigin = lazyReader(() =>
+    db
+      .select({ key: installSessionCodes.key })
+      .from(installSessionCodes)
+      .where(eq(installSessionCodes.origin, given('origin')))
+      .limit(givenLimit('limit')),
   )
 
-  /** Removes up to `limit` rows minted before the key, oldest first; gives how many. */
-  const purge = async (table: typeof installSessionCodes | typeof embeddedSessions, before: string, limit: number) => {
-    const rows = await db
-      .select({ key: table.key })
-      .from(table)
-      .where(lt(table.key, before))
-      .orderBy(asc(table.key))
-      .limit(limit)
-    const last = rows.at(-1)
-    if (last !== undefined) await db.delete(table).where(lte(table.key, last.key))
-    return rows.length
-  }
+  /** Removes up to `limit` rows minted before the key, oldest first, and returns how many. */
+  const purge =
+    ({ key }: typeof installSessionCodes | typeof embeddedSessions) =>
+    async (before: string, limit: number) =>
+      await removeSome(db, key, lt(key, before), limit, asc(key))
 
   return {
-    insertCode: (code: InstallSessionCode) => insertCode().run(code),
-    insertSession: (session: EmbeddedSession) => insertSession().run(session),
+    insertCode: inserter(db, installSessionCodes),
+    insertSession: inserter(db, embeddedSessions),
     /** The code with its install, app, user and session, whatever state they are in; one read. */
     findCode: (key: string) => findCode().first({ key }),
     /** The embedded session likewise. */
@@ -106,25 +89,25 @@ export const embeddingQueries = (db: DrizzleConnection) => {
     oldestSessionKey: oldestKey(db, embeddedSessions.key),
     /** Spends the code, for a session or for none; true for exactly one of any number of racing calls. */
     spendCode: async (key: string, spent: CodeUse) =>
-      (
-        await db
-          .update(installSessionCodes)
-          .set(spent)
-          .where(and(eq(installSessionCodes.key, key), isNull(installSessionCodes.spentAt)))
-          .returning({ key: installSessionCodes.key })
-      ).length === 1,
+      await changeOne(
+        db,
+        installSessionCodes,
+        spent,
+        eq(installSessionCodes.key, key),
+        isNull(installSessionCodes.spentAt),
+      ),
     /** Ends the session; false when it had already ended. */
     endSession: async (key: string, now: number) =>
-      (
-        await db
-          .update(embeddedSessions)
-          .set({ endedAt: now })
-          .where(and(eq(embeddedSessions.key, key), isNull(embeddedSessions.endedAt)))
-          .returning({ key: embeddedSessions.key })
-      ).length === 1,
+      await changeOne(
+        db,
+        embeddedSessions,
+        { endedAt: now },
+        eq(embeddedSessions.key, key),
+        isNull(embeddedSessions.endedAt),
+      ),
     /** Whether a code was made lately for a page of this origin, so that it has reason to call at all. */
     isKnownOrigin: (origin: string) => ofOrigin().has({ origin, limit: 1 }),
-    purgeCodes: async (before: string, limit: number) => await purge(installSessionCodes, before, limit),
-    purgeSessions: async (before: string, limit: number) => await purge(embeddedSessions, before, limit),
+    purgeCodes: purge(installSessionCodes),
+    purgeSessions: purge(embeddedSessions),
   }
 }

@@ -1,9 +1,10 @@
 import { and, asc, desc, eq, getTableColumns, gt, inArray, isNull, lte } from 'drizzle-orm'
 import type { TimeKey } from '../../src/domain/time-key.ts'
 import { apps, authorizationCodes, grants, redirectUris, tokenPairs, users } from '../tables/sqlite.ts'
-import { type DrizzleConnection, everyColumn, given, lazily, only, placeholders } from './connection.ts'
-import { insertUnderFreshKey, oldestKey } from './keys.ts'
-import { reader, writer } from './reader.ts'
+import { changeOne } from './changes.ts'
+import { type DrizzleConnection, given } from './connection.ts'
+import { freshInserter, oldestKey } from './keys.ts'
+import { finder, lazyReader, lazyWriter } from './reader.ts'
 
 export type Grant = typeof grants.$inferSelect
 export type AuthorizationCode = typeof authorizationCodes.$inferSelect
@@ -31,97 +32,75 @@ const { uuid: _, ...pairColumns } = getTableColumns(tokenPairs)
 
 /** Grants with the codes and token pairs that continue them. */
 export const grantQueries = (db: DrizzleConnection) => {
-  const insert = lazily(() => writer(db.insert(grants).values(everyColumn(grants)).onConflictDoNothing()))
-  const insertCode = lazily(() =>
-    writer(db.insert(authorizationCodes).values(everyColumn(authorizationCodes)).onConflictDoNothing()),
-  )
-  const insertPair = lazily(() => writer(db.insert(tokenPairs).values(placeholders(pairColumns)).onConflictDoNothing()))
-  const byId = lazily(() =>
+  const byId = finder(db, grants, 'id')
+  const findCode = lazyReader(() =>
     db
-      .select()
-      .from(grants)
-      .where(eq(grants.id, given('id', grants.id)))
-      .prepare(),
+      .select({
+        code: getTableColumns(authorizationCodes),
+        grant: getTableColumns(grants),
+        userStatus: users.status,
+        redirectClientId: redirectUris.clientId,
+      })
+      .from(authorizationCodes)
+      .innerJoin(grants, eq(grants.key, authorizationCodes.grantKey))
+      .innerJoin(users, eq(users.id, grants.userId))
+      .leftJoin(redirectUris, eq(redirectUris.uri, authorizationCodes.redirectUri))
+      .where(eq(authorizationCodes.key, given('key'))),
   )
-  const findCode = lazily(() =>
-    reader(
-      db
-        .select({
-          code: getTableColumns(authorizationCodes),
-          grant: getTableColumns(grants),
-          userStatus: users.status,
-          redirectClientId: redirectUris.clientId,
-        })
-        .from(authorizationCodes)
-        .innerJoin(grants, eq(grants.key, authorizationCodes.grantKey))
-        .innerJoin(users, eq(users.id, grants.userId))
-        .leftJoin(redirectUris, eq(redirectUris.uri, authorizationCodes.redirectUri))
-        .where(eq(authorizationCodes.key, given('key'))),
-    ),
+  const findPair = lazyReader(() =>
+    db
+      .select({ pair: pairColumns, grant: getTableColumns(grants), userStatus: users.status })
+      .from(tokenPairs)
+      .innerJoin(grants, eq(grants.key, tokenPairs.grantKey))
+      .innerJoin(users, eq(users.id, grants.userId))
+      .where(eq(tokenPairs.key, given('key'))),
   )
-  const findPair = lazily(() =>
-    reader(
-      db
-        .select({ pair: pairColumns, grant: getTableColumns(grants), userStatus: users.status })
-        .from(tokenPairs)
-        .innerJoin(grants, eq(grants.key, tokenPairs.grantKey))
-        .innerJoin(users, eq(users.id, grants.userId))
-        .where(eq(tokenPairs.key, given('key'))),
-    ),
+  const findAccess = lazyReader(() =>
+    db
+      .select({
+        key: tokenPairs.key,
+        hash: tokenPairs.accessHash,
+        scopes: tokenPairs.scopes,
+        createdAt: tokenPairs.createdAt,
+        expiresAt: tokenPairs.accessExpiresAt,
+        grantId: grants.id,
+        grantCurrentKey: grants.currentKey,
+        grantRevokedAt: grants.revokedAt,
+        clientId: grants.clientId,
+        appId: grants.appId,
+        appStatus: apps.status,
+        userId: grants.userId,
+        userStatus: users.status,
+        userName: users.name,
+        userEmail: users.email,
+        userPictureUrl: users.pictureUrl,
+      })
+      .from(tokenPairs)
+      .innerJoin(grants, eq(grants.key, tokenPairs.grantKey))
+      .innerJoin(apps, eq(apps.id, grants.appId))
+      .innerJoin(users, eq(users.id, grants.userId))
+      .where(eq(tokenPairs.key, given('key'))),
   )
-  const findAccess = lazily(() =>
-    reader(
-      db
-        .select({
-          key: tokenPairs.key,
-          hash: tokenPairs.accessHash,
-          scopes: tokenPairs.scopes,
-          createdAt: tokenPairs.createdAt,
-          expiresAt: tokenPairs.accessExpiresAt,
-          grantId: grants.id,
-          grantCurrentKey: grants.currentKey,
-          grantRevokedAt: grants.revokedAt,
-          clientId: grants.clientId,
-          appId: grants.appId,
-          appStatus: apps.status,
-          userId: grants.userId,
-          userStatus: users.status,
-          userName: users.name,
-          userEmail: users.email,
-          userPictureUrl: users.pictureUrl,
-        })
-        .from(tokenPairs)
-        .innerJoin(grants, eq(grants.key, tokenPairs.grantKey))
-        .innerJoin(apps, eq(apps.id, grants.appId))
-        .innerJoin(users, eq(users.id, grants.userId))
-        .where(eq(tokenPairs.key, given('key'))),
-    ),
+  const advance = lazyWriter(() =>
+    db
+      .update(grants)
+      .set({
+        currentKey: given('currentKey'),
+        expiresAt: given('expiresAt'),
+        retryKey: given('retryKey'),
+        retrySalt: given('retrySalt'),
+        retryFingerprint: given('retryFingerprint'),
+        retryUntil: given('retryUntil'),
+      })
+      .where(and(eq(grants.key, given('key')), eq(grants.currentKey, given('presentedKey')), isNull(grants.revokedAt))),
   )
-  const advance = lazily(() =>
-    writer(
-      db
-        .update(grants)
-        .set({
-          currentKey: given('currentKey'),
-          expiresAt: given('expiresAt'),
-          retryKey: given('retryKey'),
-          retrySalt: given('retrySalt'),
-          retryFingerprint: given('retryFingerprint'),
-          retryUntil: given('retryUntil'),
-        })
-        .where(
-          and(eq(grants.key, given('key')), eq(grants.currentKey, given('presentedKey')), isNull(grants.revokedAt)),
-        ),
-    ),
-  )
-  const pairBefore = lazily(() =>
+  const pairBefore = lazyReader(() =>
     db
       .select({ previousKey: tokenPairs.previousKey })
       .from(tokenPairs)
-      .where(eq(tokenPairs.key, given('key')))
-      .prepare(),
+      .where(eq(tokenPairs.key, given('key'))),
   )
-  const liveScopes = lazily(() =>
+  const liveScopes = lazyReader(() =>
     db
       .selectDistinct({ scopes: grants.scopes })
       .from(grants)
@@ -132,29 +111,18 @@ export const grantQueries = (db: DrizzleConnection) => {
           isNull(grants.revokedAt),
           gt(grants.expiresAt, given('now')),
         ),
-      )
-      .prepare(),
+      ),
   )
-  const removeCode = lazily(() =>
-    db
-      .delete(authorizationCodes)
-      .where(eq(authorizationCodes.key, given('key')))
-      .prepare(),
-  )
-  const remove = lazily(() =>
-    db
-      .delete(grants)
-      .where(eq(grants.key, given('key')))
-      .prepare(),
-  )
+  const removeCode = lazyWriter(() => db.delete(authorizationCodes).where(eq(authorizationCodes.key, given('key'))))
+  const remove = lazyWriter(() => db.delete(grants).where(eq(grants.key, given('key'))))
   const noRetry = { retryKey: null, retrySalt: null, retryFingerprint: null, retryUntil: null } as const
 
   return {
     /** This and the next two: @throws KeyTaken */
-    insert: (grant: Grant) => insertUnderFreshKey(insert(), grant),
-    insertCode: (code: AuthorizationCode) => insertUnderFreshKey(insertCode(), code),
-    insertPair: (pair: TokenPair) => insertUnderFreshKey(insertPair(), pair),
-    byId: async (id: string) => only(await byId().execute({ id })),
+    insert: freshInserter<Grant>(db, grants),
+    insertCode: freshInserter<AuthorizationCode>(db, authorizationCodes),
+    insertPair: freshInserter<TokenPair>(db, tokenPairs, pairColumns),
+    byId: (id: string) => byId({ id }),
     /**
      * A code, spent or not, with its grant, what the grant depends on, and the client that its redirect URI is registered
      * for now (null for none); one read.
@@ -175,13 +143,7 @@ export const grantQueries = (db: DrizzleConnection) => {
       advance().hasChanged({ key, presentedKey, ...step }),
     /** Ends the grant and with it every code and token of it; false when it had already ended. */
     revoke: async (id: string, now: number) =>
-      (
-        await db
-          .update(grants)
-          .set({ revokedAt: now, ...noRetry })
-          .where(and(eq(grants.id, id), isNull(grants.revokedAt)))
-          .returning({ id: grants.id })
-      ).length === 1,
+      await changeOne(db, grants, { revokedAt: now, ...noRetry }, eq(grants.id, id), isNull(grants.revokedAt)),
     /**
      * Ends grants of the user, or of the user for one client (null: for all), that had not ended: the first of them after
      * the ID, at most `limit`. Gives those, in no order.
@@ -222,7 +184,7 @@ export const grantQueries = (db: DrizzleConnection) => {
     },
     /** The different scopes of the grants that this client has of the user now. */
     liveScopes: async (userId: string, clientId: string, now: number): Promise<string[]> =>
-      (await liveScopes().execute({ userId, clientId, now })).map(({ scopes }) => scopes),
+      (await liveScopes().all({ userId, clientId, now })).map(({ scopes }) => scopes),
     listByUser: async (userId: string): Promise<Grant[]> =>
       await db.select().from(grants).where(eq(grants.userId, userId)).orderBy(desc(grants.id)),
     /** A window of at most `limit` grants after the ID, in order of creation: how the purge walks. */
@@ -239,14 +201,14 @@ export const grantQueries = (db: DrizzleConnection) => {
      * statement, since its current key now names a token that was spent.
      */
     purgeFamily: async (id: string, expiredBefore: number, limit: number): Promise<PurgedFamily> => {
-      const grant = only(await byId().execute({ id }))
+      const grant = await byId({ id })
       if (grant === null || grant.expiresAt > expiredBefore) return { kind: 'kept' }
       const { clientId } = grant
       const mostPairs = limit - codeAndGrant
       const keys: TimeKey[] = []
       let next = grant.currentKey
       while (keys.length < mostPairs) {
-        const row = only(await pairBefore().execute({ key: next }))
+        const row = await pairBefore().first({ key: next })
         if (row === null) break
         keys.push(next)
         next = row.previousKey
@@ -260,8 +222,8 @@ export const grantQueries = (db: DrizzleConnection) => {
           .where(eq(grants.key, grant.key))
         return { kind: 'shortened', rows: pairs, pairs, clientId }
       }
-      await removeCode().execute({ key: next })
-      await remove().execute({ key: grant.key })
+      await removeCode().run({ key: next })
+      await remove().run({ key: grant.key })
       return { kind: 'removed', rows: pairs + codeAndGrant, pairs, clientId }
     },
   }

@@ -1,8 +1,9 @@
 import { and, asc, count, desc, eq, gt, isNull, lt, ne, or, sql } from 'drizzle-orm'
 import { apps, installs, resources, users, versions } from '../tables/sqlite.ts'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { type DrizzleConnection, given, givenLimit, lazily, only } from './connection.ts'
-import { inserter, reader } from './reader.ts'
+import { changeOne } from './changes.ts'
+import { type DrizzleConnection, given, givenLimit, only } from './connection.ts'
+import { inserter, lazyReader } from './reader.ts'
 
 export type Install = typeof installs.$inferSelect
 type State = Pick<Install, 'approval' | 'state'>
@@ -19,30 +20,26 @@ const heads = alias(versions, 'head_versions')
 
 /** Installs of apps on websites and stores. */
 export const installQueries = (db: DrizzleConnection) => {
-  const hasLive = lazily(() =>
-    reader(
-      db
-        .select({ id: installs.id })
-        .from(installs)
-        .where(
-          and(
-            eq(installs.appId, given('appId')),
-            eq(installs.userId, given('userId')),
-            eq(installs.approval, given('approval')),
-            eq(installs.state, given('state')),
-          ),
-        )
-        .limit(givenLimit('limit')),
-    ),
+  const hasLive = lazyReader(() =>
+    db
+      .select({ id: installs.id })
+      .from(installs)
+      .where(
+        and(
+          eq(installs.appId, given('appId')),
+          eq(installs.userId, given('userId')),
+          eq(installs.approval, given('approval')),
+          eq(installs.state, given('state')),
+        ),
+      )
+      .limit(givenLimit('limit')),
   )
 
-  const open = lazily(() =>
-    reader(
-      db
-        .select({ id: installs.id })
-        .from(installs)
-        .where(and(eq(installs.appId, given('appId')), eq(installs.resourceId, given('resourceId')), isOpen)),
-    ),
+  const open = lazyReader(() =>
+    db
+      .select({ id: installs.id })
+      .from(installs)
+      .where(and(eq(installs.appId, given('appId')), eq(installs.resourceId, given('resourceId')), isOpen)),
   )
 
   /** Installs with the names of their app, user and place. */
@@ -154,12 +151,13 @@ export const installQueries = (db: DrizzleConnection) => {
       void (await db.update(installs).set({ scopes, updatedAt: now }).where(eq(installs.id, id))),
     /** Moves from one state to another; false if the install is not in that state. */
     move: async (id: string, from: State, to: State, now: number) =>
-      (
-        await db
-          .update(installs)
-          .set({ ...to, updatedAt: now })
-          .where(and(eq(installs.id, id), eq(installs.approval, from.approval), eq(installs.state, from.state)))
-          .returning({ id: installs.id })
-      ).length === 1,
+      await changeOne(
+        db,
+        installs,
+        { ...to, updatedAt: now },
+        eq(installs.id, id),
+        eq(installs.approval, from.approval),
+        eq(installs.state, from.state),
+      ),
   }
 }

@@ -1,9 +1,11 @@
-import { type AnyColumn, asc, desc, eq, inArray, lt, min, not, or, sql } from 'drizzle-orm'
+import { type AnyColumn, asc, desc, eq, getTableColumns, inArray, lt, min, not, or, sql } from 'drizzle-orm'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { andThen, type Awaitable } from '../../src/domain/awaitable.ts'
 import { KeyTaken, type TimeKey } from '../../src/domain/time-key.ts'
 import { appTokens, authorizationCodes, movedKeys, tokenPairs } from '../tables/sqlite.ts'
-import { type DrizzleConnection, given, lazily, only } from './connection.ts'
-import type { Writer } from './reader.ts'
+import { removeSome } from './changes.ts'
+import { type DrizzleConnection, given, lazily, only, placeholders } from './connection.ts'
+import { lazyReader, lazyWriter } from './reader.ts'
 
 /** The lowest key of a table, which is that of its oldest row; null when the table is empty. */
 export const oldestKey = <Key>(db: DrizzleConnection, key: AnyColumn<{ data: Key }>): (() => Promise<Key | null>) => {
@@ -16,20 +18,26 @@ export const oldestKey = <Key>(db: DrizzleConnection, key: AnyColumn<{ data: Key
   return async () => only(await lowest().execute())?.key ?? null
 }
 
-/** Inserts a row by a statement that does nothing when its key is taken. @throws KeyTaken then */
-export const insertUnderFreshKey = (insert: Writer, row: Readonly<Record<string, unknown>>): Awaitable<void> =>
-  andThen(insert.hasChanged(row), (isFresh) => {
-    if (!isFresh) throw new KeyTaken()
-  })
+/** A function that inserts a row, or some columns of one. It throws `KeyTaken` if the key of the row is taken. */
+export const freshInserter = <Row extends Readonly<Record<string, unknown>>>(
+  db: DrizzleConnection,
+  table: SQLiteTable,
+  columns: object = getTableColumns(table),
+) => {
+  const insert = lazyWriter(() => db.insert(table).values(placeholders(columns)).onConflictDoNothing())
+  return (row: Row): Awaitable<void> =>
+    andThen(insert().hasChanged(row), (isFresh) => {
+      if (!isFresh) throw new KeyTaken()
+    })
+}
 
 /** Time-ordered keys of all tables together. Codes and pairs are of one series, because a grant names either. */
 export const keyQueries = (db: DrizzleConnection) => {
-  const moved = lazily(() =>
+  const moved = lazyReader(() =>
     db
       .select({ key: movedKeys.key })
       .from(movedKeys)
-      .where(eq(movedKeys.uuid, given('uuid')))
-      .prepare(),
+      .where(eq(movedKeys.uuid, given('uuid'))),
   )
   const highest = async (table: typeof appTokens | typeof authorizationCodes | typeof tokenPairs, before: TimeKey) =>
     only(await db.select({ key: table.key }).from(table).where(lt(table.key, before)).orderBy(desc(table.key)).limit(1))
@@ -51,12 +59,8 @@ export const keyQueries = (db: DrizzleConnection) => {
       return found.reduce((a, b) => (a === null || (b !== null && b > a) ? b : a), null)
     },
     /** The key of the secret with this UUID where the UUID does not tell it, else null. */
-    moved: async (uuid: Uint8Array): Promise<TimeKey | null> => only(await moved().execute({ uuid }))?.key ?? null,
-    /** Forgets up to `limit` moved keys whose rows are gone; gives how many. */
-    purgeMoved: async (limit: number): Promise<number> => {
-      const gone = db.select({ uuid: movedKeys.uuid }).from(movedKeys).where(hasNoRow)
-      const some = gone.orderBy(asc(movedKeys.uuid)).limit(limit)
-      return (await db.delete(movedKeys).where(inArray(movedKeys.uuid, some)).returning({ key: movedKeys.key })).length
-    },
+    moved: async (uuid: Uint8Array): Promise<TimeKey | null> => (await moved().first({ uuid }))?.key ?? null,
+    /** Forgets up to `limit` moved keys whose rows are gone, and returns how many. */
+    purgeMoved: async (limit: number) => await removeSome(db, movedKeys.uuid, hasNoRow, limit, asc(movedKeys.uuid)),
   }
 }

@@ -1,7 +1,8 @@
-import { and, asc, eq, inArray, lt, sql } from 'drizzle-orm'
+import { and, asc, eq, lt } from 'drizzle-orm'
 import { formTickets, idempotencyKeys } from '../tables/sqlite.ts'
-import { type DrizzleConnection, given, lazily } from './connection.ts'
-import { inserter, reader, writer } from './reader.ts'
+import { removeSome } from './changes.ts'
+import { type DrizzleConnection, everyColumn, given } from './connection.ts'
+import { inserter, lazyReader, lazyWriter } from './reader.ts'
 
 export type KeptOutcome = typeof idempotencyKeys.$inferSelect
 export type IdempotencyScope = Pick<KeptOutcome, 'principal' | 'method' | 'path' | 'key'>
@@ -14,8 +15,8 @@ export const idempotencyQueries = (db: DrizzleConnection) => {
     eq(idempotencyKeys.path, given('path')),
     eq(idempotencyKeys.key, given('key')),
   )
-  const find = lazily(() => reader(db.select().from(idempotencyKeys).where(scope)))
-  const remove = lazily(() => writer(db.delete(idempotencyKeys).where(scope)))
+  const find = lazyReader(() => db.select().from(idempotencyKeys).where(scope))
+  const remove = lazyWriter(() => db.delete(idempotencyKeys).where(scope))
   const insert = inserter(db, idempotencyKeys)
 
   return {
@@ -41,24 +42,13 @@ export const idempotencyQueries = (db: DrizzleConnection) => {
 
 /** Forms of pages that have been submitted. */
 export const formTicketQueries = (db: DrizzleConnection) => {
-  const spend = lazily(() =>
-    db
-      .insert(formTickets)
-      .values({ key: sql.placeholder('key'), spentAt: sql.placeholder('spentAt') })
-      .onConflictDoNothing()
-      .returning({ key: formTickets.key })
-      .prepare(),
-  )
+  const spend = lazyWriter(() => db.insert(formTickets).values(everyColumn(formTickets)).onConflictDoNothing())
 
   return {
     /** Spends the ticket; true for exactly one of any number of racing calls. */
-    spend: async (key: string, now: number) => (await spend().execute({ key, spentAt: now })).length === 1,
+    spend: (key: string, now: number) => spend().hasChanged({ key, spentAt: now }),
     /** Removes up to `limit` tickets issued before the key, and returns how many. */
-    purge: async (before: string, limit: number) => {
-      const due = db.select({ key: formTickets.key }).from(formTickets).where(lt(formTickets.key, before))
-      const first = due.orderBy(asc(formTickets.key)).limit(limit)
-      return (await db.delete(formTickets).where(inArray(formTickets.key, first)).returning({ key: formTickets.key }))
-        .length
-    },
+    purge: async (before: string, limit: number) =>
+      await removeSome(db, formTickets.key, lt(formTickets.key, before), limit, asc(formTickets.key)),
   }
 }

@@ -69,9 +69,13 @@ export const writer = (write: Write): Writer => {
   return compile(prepared, source, { run, hasChanged: `return ${run}.changes > 0` }) as Writer // by bun:sqlite's types
 }
 
+/** The same, compiled on first use, so that opening a database costs nothing for statements that are never run. */
+export const lazyReader = <Row>(select: () => Select<Row>) => lazily(() => reader(select()))
+export const lazyWriter = (write: () => Write) => lazily(() => writer(write()))
+
 /** A function that inserts a whole row into a table. */
 export const inserter = <T extends SQLiteTable>(db: DrizzleConnection, table: T) => {
-  const insert = lazily(() => writer(db.insert<SQLiteTable>(table).values(everyColumn(table))))
+  const insert = lazyWriter(() => db.insert<SQLiteTable>(table).values(everyColumn(table)))
   return (row: T['$inferSelect']): Awaitable<void> => insert().run(row)
 }
 
@@ -82,13 +86,11 @@ export const finder = <T extends SQLiteTable, Name extends keyof T['$inferSelect
   ...names: readonly Name[]
 ) => {
   const columns = getTableColumns<SQLiteTable>(table)
-  const find = lazily(() =>
-    reader(
-      db
-        .select()
-        .from<SQLiteTable>(table)
-        .where(and(...names.map((name) => sql`${columns[name]} = ${given(name)}`))),
-    ),
+  const find = lazyReader(() =>
+    db
+      .select()
+      .from<SQLiteTable>(table)
+      .where(and(...names.map((name) => sql`${columns[name]} = ${given(name, columns[name])}`))),
   )
   return (values: Pick<T['$inferSelect'], Name>) => find().first(values) as Awaitable<T['$inferSelect'] | null> // by its table
 }

@@ -1,49 +1,45 @@
 import { and, asc, eq, gt } from 'drizzle-orm'
 import { resources } from '../tables/sqlite.ts'
-import { type DrizzleConnection, given, givenLimit, lazily } from './connection.ts'
-import { finder, inserter, reader, writer } from './reader.ts'
+import { type DrizzleConnection, given, givenLimit } from './connection.ts'
+import { finder, inserter, lazyReader, lazyWriter } from './reader.ts'
 
 export type Resource = typeof resources.$inferSelect
 
 /** Websites and stores. Owner and kind are part of every query. */
 export const resourceQueries = (db: DrizzleConnection) => {
   const find = finder(db, resources, 'ownerId', 'kind', 'slug')
-  const update = lazily(() =>
-    writer(
-      db
-        .update(resources)
-        .set({
-          name: given('name'),
-          status: given('status'),
-          createdAt: given('createdAt'),
-          updatedAt: given('updatedAt'),
-          publishedAt: given('publishedAt'),
-        })
-        .where(eq(resources.id, given('id'))),
-    ),
+  const update = lazyWriter(() =>
+    db
+      .update(resources)
+      .set({
+        name: given('name'),
+        status: given('status'),
+        createdAt: given('createdAt'),
+        updatedAt: given('updatedAt'),
+        publishedAt: given('publishedAt'),
+      })
+      .where(eq(resources.id, given('id'))),
   )
-  const list = lazily(() =>
-    reader(
-      db
-        .select({
-          name: resources.name,
-          slug: resources.slug,
-          status: resources.status,
-          createdAt: resources.createdAt,
-          updatedAt: resources.updatedAt,
-          publishedAt: resources.publishedAt,
-        })
-        .from(resources)
-        .where(
-          and(
-            eq(resources.ownerId, given('ownerId')),
-            eq(resources.kind, given('kind')),
-            gt(resources.slug, given('afterSlug')),
-          ),
-        )
-        .orderBy(asc(resources.slug))
-        .limit(givenLimit('limit')),
-    ),
+  const list = lazyReader(() =>
+    db
+      .select({
+        name: resources.name,
+        slug: resources.slug,
+        status: resources.status,
+        createdAt: resources.createdAt,
+        updatedAt: resources.updatedAt,
+        publishedAt: resources.publishedAt,
+      })
+      .from(resources)
+      .where(
+        and(
+          eq(resources.ownerId, given('ownerId')),
+          eq(resources.kind, given('kind')),
+          gt(resources.slug, given('afterSlug')),
+        ),
+      )
+      .orderBy(asc(resources.slug))
+      .limit(givenLimit('limit')),
   )
 
   return {

@@ -1,21 +1,7 @@
-import {
-  and,
-  type AnyColumn,
-  asc,
-  count,
-  desc,
-  eq,
-  gt,
-  inArray,
-  isNotNull,
-  lt,
-  notInArray,
-  or,
-  sql,
-  type SQL,
-} from 'drizzle-orm'
+import { and, type AnyColumn, asc, desc, eq, gt, isNotNull, lt, notInArray, or, sql, type SQL } from 'drizzle-orm'
 import { devices, users } from '../tables/sqlite.ts'
-import { type DrizzleConnection, lazily, only } from './connection.ts'
+import { changeOne, removeSome } from './changes.ts'
+import { type DrizzleConnection, only } from './connection.ts'
 import { finder, inserter } from './reader.ts'
 
 export type User = typeof users.$inferSelect
@@ -34,7 +20,6 @@ export const contains = (column: AnyColumn | SQL.Aliased, part: string): SQL =>
 export const userQueries = (db: DrizzleConnection) => {
   const byId = finder(db, users, 'id')
   const byEmail = finder(db, users, 'email')
-  const total = lazily(() => db.select({ total: count() }).from(users).prepare())
 
   return {
     insert: inserter(db, users),
@@ -43,7 +28,7 @@ export const userQueries = (db: DrizzleConnection) => {
     byEmail: (email: string) => byEmail({ email }),
     /** Everyone, by address. */
     list: async (): Promise<User[]> => await db.select().from(users).orderBy(asc(users.email)),
-    count: async () => (await total().execute())[0]?.total ?? 0,
+    count: async () => await db.$count(users),
     /**
      * Users whose name or address contains the text, by address, among the next rows of the window. `searchedTo` is the last
      * address that was read, or null at the end. So the cost of a search does not depend on the number of users.
@@ -82,22 +67,16 @@ export const userQueries = (db: DrizzleConnection) => {
       void (await db.update(users).set({ status, updatedAt: now }).where(eq(users.id, id))),
     /** Ends the suspension of a password; false if it was not suspended. */
     confirmPassword: async (id: string) =>
-      (
-        await db
-          .update(users)
-          .set({ passwordSuspendedAt: null })
-          .where(and(eq(users.id, id), isNotNull(users.passwordSuspendedAt)))
-          .returning({ id: users.id })
-      ).length === 1,
+      await changeOne(db, users, { passwordSuspendedAt: null }, eq(users.id, id), isNotNull(users.passwordSuspendedAt)),
     /** Replaces the hash if it is still the one that was checked; false if the password has changed since. */
     replacePassword: async (id: string, oldHash: string, newHash: string, now: number) =>
-      (
-        await db
-          .update(users)
-          .set({ passwordHash: newHash, updatedAt: now })
-          .where(and(eq(users.id, id), eq(users.passwordHash, oldHash)))
-          .returning({ id: users.id })
-      ).length === 1,
+      await changeOne(
+        db,
+        users,
+        { passwordHash: newHash, updatedAt: now },
+        eq(users.id, id),
+        eq(users.passwordHash, oldHash),
+      ),
   }
 }
 
@@ -132,13 +111,6 @@ export const deviceQueries = (db: DrizzleConnection) => ({
     )?.failures ?? null,
   end: async (id: string) => void (await db.delete(devices).where(eq(devices.id, id))),
   /** Removes up to `limit` browsers that became known before the key, and returns how many. */
-  purge: async (before: string, limit: number) => {
-    const due = db.select({ id: devices.id }).from(devices).where(lt(devices.id, before)).orderBy(asc(devices.id))
-    return (
-      await db
-        .delete(devices)
-        .where(inArray(devices.id, due.limit(limit)))
-        .returning({ id: devices.id })
-    ).length
-  },
+  purge: async (before: string, limit: number) =>
+    await removeSome(db, devices.id, lt(devices.id, before), limit, asc(devices.id)),
 })

@@ -19,8 +19,9 @@ import {
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { VersionStatus } from '../../src/domain/version.ts'
 import { apps, rollbacks, users, versions } from '../tables/sqlite.ts'
-import { type DrizzleConnection, given, lazily, only } from './connection.ts'
-import { finder, inserter, reader } from './reader.ts'
+import { changeOne } from './changes.ts'
+import { type DrizzleConnection, given, only } from './connection.ts'
+import { finder, inserter, lazyReader } from './reader.ts'
 
 export type Version = typeof versions.$inferSelect
 /** What an upload sets, and another upload of the same draft replaces. */
@@ -65,13 +66,11 @@ const isListed = (appId: string, status: VersionStatus | null, beforeNumber: num
 export const versionQueries = (db: DrizzleConnection) => {
   const byId = finder(db, versions, 'appId', 'id')
   const byName = finder(db, versions, 'appId', 'version')
-  const active = lazily(() =>
-    reader(
-      db
-        .select()
-        .from(versions)
-        .where(and(eq(versions.appId, given('appId')), eq(versions.status, 'active'))),
-    ),
+  const active = lazyReader(() =>
+    db
+      .select()
+      .from(versions)
+      .where(and(eq(versions.appId, given('appId')), eq(versions.status, 'active'))),
   )
   const newest = async (...conditions: (SQL | undefined)[]): Promise<Version | null> =>
     only(
@@ -178,22 +177,22 @@ export const versionQueries = (db: DrizzleConnection) => {
       await newest(eq(versions.appId, appId), lt(versions.number, number), eq(versions.status, 'superseded')),
     /** Replaces the content of a version that is still a draft; false if it no longer is. */
     replaceDraft: async (id: string, revision: number, content: VersionContent, now: number) =>
-      (
-        await db
-          .update(versions)
-          .set({ ...content, revision, updatedAt: now })
-          .where(and(eq(versions.id, id), eq(versions.status, 'draft')))
-          .returning({ id: versions.id })
-      ).length === 1,
+      await changeOne(
+        db,
+        versions,
+        { ...content, revision, updatedAt: now },
+        eq(versions.id, id),
+        eq(versions.status, 'draft'),
+      ),
     /** Moves from one of the given statuses to another; false if the version has none of them. */
     move: async (id: string, from: readonly VersionStatus[], to: VersionStatus, times: Times, now: number) =>
-      (
-        await db
-          .update(versions)
-          .set({ ...times, status: to, updatedAt: now })
-          .where(and(eq(versions.id, id), inArray(versions.status, [...from])))
-          .returning({ id: versions.id })
-      ).length === 1,
+      await changeOne(
+        db,
+        versions,
+        { ...times, status: to, updatedAt: now },
+        eq(versions.id, id),
+        inArray(versions.status, [...from]),
+      ),
   }
 }
 

@@ -1,30 +1,29 @@
-import { and, asc, count, eq, getTableColumns, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, asc, count, eq, getTableColumns, gt, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Environment } from '../../src/domain/app.ts'
 import type { DisabledReason } from '../../src/domain/webhook-delivery.ts'
 import { apps, webhookDeliveries, webhookEndpoints, webhookSecrets } from '../tables/sqlite.ts'
+import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit, lazily, only } from './connection.ts'
-import { inserter, reader } from './reader.ts'
+import { inserter, lazyReader } from './reader.ts'
 
 export type WebhookEndpoint = typeof webhookEndpoints.$inferSelect
 export type WebhookSecret = typeof webhookSecrets.$inferSelect
 
 /** Endpoints of apps, and the secrets that sign deliveries to them. */
 export const webhookEndpointQueries = (db: DrizzleConnection) => {
-  const due = lazily(() =>
-    reader(
-      db
-        .select({ id: webhookEndpoints.id })
-        .from(webhookEndpoints)
-        .innerJoin(apps, eq(apps.id, webhookEndpoints.appId))
-        .where(
-          and(
-            eq(webhookEndpoints.status, sql`'enabled'`),
-            isNull(apps.deletedAt),
-            sql`EXISTS (SELECT 1 FROM ${webhookDeliveries} WHERE ${webhookDeliveries.endpointId} = ${webhookEndpoints.id}
+  const due = lazyReader(() =>
+    db
+      .select({ id: webhookEndpoints.id })
+      .from(webhookEndpoints)
+      .innerJoin(apps, eq(apps.id, webhookEndpoints.appId))
+      .where(
+        and(
+          eq(webhookEndpoints.status, sql`'enabled'`),
+          isNull(apps.deletedAt),
+          sql`EXISTS (SELECT 1 FROM ${webhookDeliveries} WHERE ${webhookDeliveries.endpointId} = ${webhookEndpoints.id}
             AND ${webhookDeliveries.nextAttemptAt} <= ${given('now')})`,
-          ),
         ),
-    ),
+      ),
   )
   const countDue = lazily(() => {
     const due = db
@@ -46,13 +45,11 @@ export const webhookEndpointQueries = (db: DrizzleConnection) => {
       .groupBy(webhookEndpoints.reason)
       .prepare(),
   )
-  const ofPlace = lazily(() =>
-    reader(
-      db
-        .select({ id: webhookEndpoints.id, kinds: webhookEndpoints.kinds })
-        .from(webhookEndpoints)
-        .where(and(eq(webhookEndpoints.appId, given('appId')), eq(webhookEndpoints.environment, given('environment')))),
-    ),
+  const ofPlace = lazyReader(() =>
+    db
+      .select({ id: webhookEndpoints.id, kinds: webhookEndpoints.kinds })
+      .from(webhookEndpoints)
+      .where(and(eq(webhookEndpoints.appId, given('appId')), eq(webhookEndpoints.environment, given('environment')))),
   )
 
   return {
@@ -78,12 +75,10 @@ export const webhookEndpointQueries = (db: DrizzleConnection) => {
     listeningApps: async (): Promise<readonly string[]> =>
       (await db.selectDistinct({ appId: webhookEndpoints.appId }).from(webhookEndpoints)).map(({ appId }) => appId),
     countOfPlace: async (appId: string, environment: Environment) =>
-      only(
-        await db
-          .select({ count: count() })
-          .from(webhookEndpoints)
-          .where(and(eq(webhookEndpoints.appId, appId), eq(webhookEndpoints.environment, environment))),
-      )?.count ?? 0,
+      await db.$count(
+        webhookEndpoints,
+        and(eq(webhookEndpoints.appId, appId), eq(webhookEndpoints.environment, environment)),
+      ),
     /** The enabled endpoints for which something is due, of apps that are not deleted. Looks into an index once per enabled endpoint. */
     due: async (now: number): Promise<readonly string[]> => (await due().all({ now })).map(({ id }) => id),
     /** How many deliveries to enabled endpoints are due, up to `limit`. */
@@ -99,18 +94,13 @@ export const webhookEndpointQueries = (db: DrizzleConnection) => {
     },
     /** False if the endpoint does not exist or has this status already. */
     setStatus: async (id: string, change: Pick<WebhookEndpoint, 'status' | 'reason'>, now: number): Promise<boolean> =>
-      (
-        await db
-          .update(webhookEndpoints)
-          .set({ ...change, failingSince: null, updatedAt: now })
-          .where(
-            and(
-              eq(webhookEndpoints.id, id),
-              eq(webhookEndpoints.status, change.status === 'enabled' ? 'disabled' : 'enabled'),
-            ),
-          )
-          .returning({ id: webhookEndpoints.id })
-      ).length === 1,
+      await changeOne(
+        db,
+        webhookEndpoints,
+        { ...change, failingSince: null, updatedAt: now },
+        eq(webhookEndpoints.id, id),
+        eq(webhookEndpoints.status, change.status === 'enabled' ? 'disabled' : 'enabled'),
+      ),
     setFailingSince: async (id: string, failingSince: number | null) =>
       void (await db.update(webhookEndpoints).set({ failingSince }).where(eq(webhookEndpoints.id, id))),
     /** Removes the endpoint and its secrets. Its deliveries are never sent. */
@@ -136,13 +126,13 @@ export const webhookEndpointQueries = (db: DrizzleConnection) => {
     setSecretExpiry: async (id: string, expiresAt: number) =>
       void (await db.update(webhookSecrets).set({ expiresAt }).where(eq(webhookSecrets.id, id))),
     /** Removes up to `limit` secrets whose grace period has ended, and returns how many. */
-    purgeSecrets: async (before: number, limit: number) => {
-      const due = db.select({ id: webhookSecrets.id }).from(webhookSecrets).where(lte(webhookSecrets.expiresAt, before))
-      const ended = await db
-        .delete(webhookSecrets)
-        .where(inArray(webhookSecrets.id, due.orderBy(asc(webhookSecrets.expiresAt)).limit(limit)))
-        .returning({ id: webhookSecrets.id })
-      return ended.length
-    },
+    purgeSecrets: async (before: number, limit: number) =>
+      await removeSome(
+        db,
+        webhookSecrets.id,
+        lte(webhookSecrets.expiresAt, before),
+        limit,
+        asc(webhookSecrets.expiresAt),
+      ),
   }
 }

@@ -1,8 +1,9 @@
 import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, min, ne } from 'drizzle-orm'
 import { type ToldEvent, webhookBody } from '../../src/domain/webhook-event.ts'
 import { webhookAttempts, webhookDeliveries, webhookEvents } from '../tables/sqlite.ts'
-import { type DrizzleConnection, given, givenLimit, lazily, only } from './connection.ts'
-import { inserter, reader } from './reader.ts'
+import { removeSome } from './changes.ts'
+import { type DrizzleConnection, given, givenLimit, only } from './connection.ts'
+import { inserter, lazyReader } from './reader.ts'
 
 export type WebhookEvent = typeof webhookEvents.$inferSelect
 export type WebhookDelivery = typeof webhookDeliveries.$inferSelect
@@ -14,14 +15,12 @@ const isNoPing = ne(webhookEvents.kind, 'ping')
 export const webhookEventQueries = (db: DrizzleConnection) => {
   const insertEvent = inserter(db, webhookEvents)
   const insertDelivery = inserter(db, webhookDeliveries)
-  const last = lazily(() =>
-    reader(
-      db
-        .select({ position: webhookEvents.position })
-        .from(webhookEvents)
-        .orderBy(desc(webhookEvents.position))
-        .limit(givenLimit('limit')),
-    ),
+  const last = lazyReader(() =>
+    db
+      .select({ position: webhookEvents.position })
+      .from(webhookEvents)
+      .orderBy(desc(webhookEvents.position))
+      .limit(givenLimit('limit')),
   )
   /** The deliveries that have been due longest. The cost does not depend on how many wait for a later time. */
   const longestDue = db
@@ -33,19 +32,17 @@ export const webhookEventQueries = (db: DrizzleConnection) => {
     .orderBy(asc(webhookDeliveries.nextAttemptAt), asc(webhookDeliveries.position))
     .limit(givenLimit('among'))
     .as('longest_due')
-  const nextDue = lazily(() =>
-    reader(
-      db
-        .select({ event: webhookEvents, attempts: webhookDeliveries.attempts })
-        .from(webhookDeliveries)
-        .innerJoin(webhookEvents, eq(webhookEvents.position, webhookDeliveries.position))
-        .where(
-          and(
-            eq(webhookDeliveries.endpointId, given('endpointId')),
-            eq(webhookDeliveries.position, db.select({ oldest: min(longestDue.position) }).from(longestDue)),
-          ),
+  const nextDue = lazyReader(() =>
+    db
+      .select({ event: webhookEvents, attempts: webhookDeliveries.attempts })
+      .from(webhookDeliveries)
+      .innerJoin(webhookEvents, eq(webhookEvents.position, webhookDeliveries.position))
+      .where(
+        and(
+          eq(webhookDeliveries.endpointId, given('endpointId')),
+          eq(webhookDeliveries.position, db.select({ oldest: min(longestDue.position) }).from(longestDue)),
         ),
-    ),
+      ),
   )
 
   return {
@@ -149,24 +146,17 @@ export const webhookEventQueries = (db: DrizzleConnection) => {
 export type WebhookAttempt = typeof webhookAttempts.$inferSelect
 
 /** Each call of an endpoint and its outcome. */
-export const webhookAttemptQueries = (db: DrizzleConnection) => {
-  return {
-    insert: inserter(db, webhookAttempts),
-    /** The attempts at an endpoint before the ID, newest first. */
-    pageOfEndpoint: async (endpointId: string, beforeId: string, limit: number): Promise<WebhookAttempt[]> =>
-      await db
-        .select()
-        .from(webhookAttempts)
-        .where(and(eq(webhookAttempts.endpointId, endpointId), lt(webhookAttempts.id, beforeId)))
-        .orderBy(desc(webhookAttempts.id))
-        .limit(limit),
-    /** Removes up to `limit` attempts with an ID before this one, and returns how many. */
-    purge: async (beforeId: string, limit: number) => {
-      const due = db.select({ id: webhookAttempts.id }).from(webhookAttempts).where(lt(webhookAttempts.id, beforeId))
-      const first = due.orderBy(asc(webhookAttempts.id)).limit(limit)
-      return (
-        await db.delete(webhookAttempts).where(inArray(webhookAttempts.id, first)).returning({ id: webhookAttempts.id })
-      ).length
-    },
-  }
-}
+export const webhookAttemptQueries = (db: DrizzleConnection) => ({
+  insert: inserter(db, webhookAttempts),
+  /** The attempts at an endpoint before the ID, newest first. */
+  pageOfEndpoint: async (endpointId: string, beforeId: string, limit: number): Promise<WebhookAttempt[]> =>
+    await db
+      .select()
+      .from(webhookAttempts)
+      .where(and(eq(webhookAttempts.endpointId, endpointId), lt(webhookAttempts.id, beforeId)))
+      .orderBy(desc(webhookAttempts.id))
+      .limit(limit),
+  /** Removes up to `limit` attempts with an ID before this one, and returns how many. */
+  purge: async (beforeId: string, limit: number) =>
+    await removeSome(db, webhookAttempts.id, lt(webhookAttempts.id, beforeId), limit, asc(webhookAttempts.id)),
+})
