@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, inArray, isNull, lte, max, or, type SQL, sql } from 'drizzle-orm'
-import { alias, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import {
   apps,
   carriedEnds,
@@ -21,15 +21,13 @@ import { removeSome } from './changes.ts'
 import { type DrizzleConnection, given, lazily, only } from './connection.ts'
 import { contains, type SearchWindow } from './users.ts'
 import { finder, inserter, lazyReader } from './reader.ts'
+import { head, isHeadOfApp, isLiveOfApp, live } from './versions.ts'
 
 export type App = typeof apps.$inferSelect
 export type Client = typeof clients.$inferSelect
 
 /** Apps of an owner that are not deleted. */
 const isOwnedBy = (ownerId: string) => and(eq(apps.ownerId, ownerId), isNull(apps.deletedAt))
-
-const live = alias(versions, 'live_version')
-const head = alias(versions, 'head_version')
 
 /** Apps and their clients, one client per environment. */
 export const appQueries = (db: DrizzleConnection) => {
@@ -94,8 +92,8 @@ export const appQueries = (db: DrizzleConnection) => {
       await db
         .select({ app: apps, live: live.version, developmentHead: head.version })
         .from(apps)
-        .leftJoin(live, and(eq(live.appId, apps.id), eq(live.status, sql`'active'`)))
-        .leftJoin(head, eq(head.id, apps.developmentVersionId))
+        .leftJoin(live, isLiveOfApp)
+        .leftJoin(head, isHeadOfApp)
         .where(isOwnedBy(ownerId))
         .orderBy(asc(apps.slug)),
     /** The same list, without the versions. */
@@ -106,7 +104,7 @@ export const appQueries = (db: DrizzleConnection) => {
       await db
         .select({ slug: apps.slug, name: apps.name, publisher: users.name, scopes: live.scopes, version: live.version })
         .from(apps)
-        .innerJoin(live, and(eq(live.appId, apps.id), eq(live.status, sql`'active'`)))
+        .innerJoin(live, isLiveOfApp)
         .innerJoin(users, eq(users.id, apps.ownerId))
         .where(and(eq(apps.status, sql`'active'`), gt(apps.slug, afterSlug)))
         .orderBy(asc(apps.slug))

@@ -1,20 +1,15 @@
-import { and, asc, eq, isNull, lt, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/sqlite-core'
-import { apps, embeddedSessions, installSessionCodes, installs, sessions, users, versions } from '../tables/sqlite.ts'
+import { and, asc, eq, isNull, lt } from 'drizzle-orm'
+import { apps, embeddedSessions, installSessionCodes, installs, sessions, users } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit } from './connection.ts'
 import { oldestKey } from './keys.ts'
 import { inserter, lazyReader } from './reader.ts'
+import { head, isHeadOfApp, isLiveOfApp, live } from './versions.ts'
 
 export type InstallSessionCode = typeof installSessionCodes.$inferSelect
 /** When a code was spent, the key of the session that it gave, and the address that asked; the last two are null when it gave none. */
 type CodeUse = { readonly spentAt: number; readonly gaveKey: string | null; readonly spentFrom: string | null }
 export type EmbeddedSession = typeof embeddedSessions.$inferSelect
-
-const live = alias(versions, 'live_versions')
-const heads = alias(versions, 'head_versions')
-/** Written out, as the partial index `versions_active` is. */
-const isLiveOfApp = and(eq(live.appId, apps.id), eq(live.status, sql`'active'`))
 
 /** What a code and a session of a frame stand on, as it is now. */
 const foundation = {
@@ -22,7 +17,7 @@ const foundation = {
   environment: installs.environment,
   agreedScopes: installs.scopes,
   liveScopes: live.scopes,
-  headScopes: heads.scopes,
+  headScopes: head.scopes,
   installApproval: installs.approval,
   installState: installs.state,
   appStatus: apps.status,
@@ -48,7 +43,7 @@ export const embeddingQueries = (db: DrizzleConnection) => {
       .innerJoin(users, eq(users.id, installs.userId))
       .innerJoin(sessions, and(eq(sessions.key, installSessionCodes.sessionKey), eq(sessions.userId, installs.userId)))
       .leftJoin(live, isLiveOfApp)
-      .leftJoin(heads, eq(heads.id, apps.developmentVersionId))
+      .leftJoin(head, isHeadOfApp)
       .where(eq(installSessionCodes.key, given('key'))),
   )
   const findSession = lazyReader(() =>
@@ -60,7 +55,7 @@ export const embeddingQueries = (db: DrizzleConnection) => {
       .innerJoin(users, eq(users.id, installs.userId))
       .innerJoin(sessions, and(eq(sessions.key, embeddedSessions.sessionKey), eq(sessions.userId, installs.userId)))
       .leftJoin(live, isLiveOfApp)
-      .leftJoin(heads, eq(heads.id, apps.developmentVersionId))
+      .leftJoin(head, isHeadOfApp)
       .where(eq(embeddedSessions.key, given('key'))),
   )
   const ofOrigin = lazyReader(() =>

@@ -1,9 +1,10 @@
 import { and, asc, count, desc, eq, gt, isNull, lt, ne, or, sql } from 'drizzle-orm'
-import { apps, installs, resources, users, versions } from '../tables/sqlite.ts'
+import { apps, installs, resources, users } from '../tables/sqlite.ts'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { changeOne } from './changes.ts'
 import { type DrizzleConnection, given, givenLimit, only } from './connection.ts'
 import { inserter, lazyReader } from './reader.ts'
+import { head, isHeadOfApp, isLiveOfApp, live } from './versions.ts'
 
 export type Install = typeof installs.$inferSelect
 type State = Pick<Install, 'approval' | 'state'>
@@ -15,8 +16,6 @@ const isOpen = or(eq(installs.approval, sql`'pending'`), eq(installs.state, sql`
 const isPending = eq(installs.approval, sql`'pending'`)
 
 const publishers = alias(users, 'publishers')
-const live = alias(versions, 'live_versions')
-const heads = alias(versions, 'head_versions')
 
 /** Installs of apps on websites and stores. */
 export const installQueries = (db: DrizzleConnection) => {
@@ -124,14 +123,14 @@ export const installQueries = (db: DrizzleConnection) => {
           appStatus: apps.status,
           publisher: publishers.name,
           liveScopes: live.scopes,
-          headScopes: heads.scopes,
+          headScopes: head.scopes,
         })
         .from(installs)
         .innerJoin(resources, eq(resources.id, installs.resourceId))
         .innerJoin(apps, eq(apps.id, installs.appId))
         .innerJoin(publishers, eq(publishers.id, apps.ownerId))
-        .leftJoin(live, and(eq(live.appId, apps.id), eq(live.status, sql`'active'`)))
-        .leftJoin(heads, eq(heads.id, apps.developmentVersionId))
+        .leftJoin(live, isLiveOfApp)
+        .leftJoin(head, isHeadOfApp)
         .where(and(eq(installs.userId, userId), lt(installs.id, beforeId), isNull(apps.deletedAt)))
         .orderBy(desc(installs.id))
         .limit(limit),

@@ -1,5 +1,6 @@
-import { eq } from 'drizzle-orm'
-import { serverKeys, watermarks } from '../tables/sqlite.ts'
+import { and, desc, eq, exists, gt, isNull, type SQL, sql } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { appTokens, grants, serverKeys, sessions, users, watermarks } from '../tables/sqlite.ts'
 import { type DrizzleConnection, only } from './connection.ts'
 
 type Name = (typeof watermarks.$inferSelect)['name']
@@ -22,3 +23,35 @@ export const serverKeyQueries = (db: DrizzleConnection) => ({
   /** Keeps the key unless one of this name exists. If several calls race, one key stays. */
   insertFirst: async (key: ServerKey) => void (await db.insert(serverKeys).values(key).onConflictDoNothing()),
 })
+
+/** How many of the newest rows are live. The count is exact if there are no older rows. */
+export type LiveCount = { readonly count: number; readonly exact: boolean }
+
+/** Figures for operators. Each count reads a limited number of the newest rows, so its cost does not grow with the table. */
+export const healthQueries = (db: DrizzleConnection) => {
+  const countLive = async (key: SQLiteColumn, rows: number, isLive: SQL | undefined): Promise<LiveCount> => {
+    const older = only(await db.select({ key }).from(key.table).orderBy(desc(key)).limit(1).offset(rows))
+    const count = await db.$count(key.table, and(older === null ? undefined : gt(key, older.key), isLive))
+    return { count, exact: older === null }
+  }
+
+  return {
+    sqliteVersion: async () =>
+      only(await db.select({ version: sql<string>`sqlite_version()` }).from(sql`(SELECT 1)`))?.version ?? '',
+    liveAppTokens: async (now: number, rows: number) => await countLive(appTokens.key, rows, isLiveAt(now, appTokens)),
+    liveGrants: async (now: number, rows: number) => await countLive(grants.key, rows, isLiveAt(now, grants)),
+    liveSessions: async (now: number, rows: number, usedAfter = 0) => {
+      const isActive = and(eq(users.id, sessions.userId), eq(users.status, 'active'))
+      const isLive = and(
+        gt(sessions.expiresAt, now),
+        gt(sql`coalesce(${sessions.lastUsedAt}, ${sessions.createdAt})`, usedAfter),
+        isNull(sessions.endedAt),
+        exists(db.select({ id: users.id }).from(users).where(isActive)),
+      )
+      return await countLive(sessions.key, rows, isLive)
+    },
+  }
+}
+
+const isLiveAt = (now: number, { expiresAt, revokedAt }: typeof appTokens | typeof grants) =>
+  and(gt(expiresAt, now), isNull(revokedAt))

@@ -62,6 +62,13 @@ const isListed = (appId: string, status: VersionStatus | null, beforeNumber: num
     status === null ? undefined : eq(versions.status, status),
   )
 
+/** The live version of an app and its development head, beside the app. */
+export const live = alias(versions, 'live_version')
+export const head = alias(versions, 'head_version')
+/** The status is a literal, as in the partial index `versions_active`, so that SQLite uses it. */
+export const isLiveOfApp = and(eq(live.appId, apps.id), eq(live.status, sql`'active'`))
+export const isHeadOfApp = eq(head.id, apps.developmentVersionId)
+
 /** Versions of apps. The app is part of every query but an operator's, so that no app sees another's versions. */
 export const versionQueries = (db: DrizzleConnection) => {
   const byId = finder(db, versions, 'appId', 'id')
