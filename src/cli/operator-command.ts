@@ -1,10 +1,10 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { WriteEvent } from '../../db/database.ts'
 import { migrations } from '../../db/migrations/index.ts'
 import { createQueries } from '../../db/queries/index.ts'
 import { openSqlite } from '../../db/sqlite.ts'
+import type { StoppedOptions } from '../../db/stopped.ts'
 import { readConfig } from '../config.ts'
-import { environments } from '../domain/app.ts'
 import { recordId } from '../domain/identifier.ts'
 import { type Actor, auditEvent } from '../operations/audit/event.ts'
 import { createRefusalLog } from '../operations/audit/refusal-log.ts'
@@ -14,28 +14,54 @@ import { actAsOwnerOfFolder, systemUser } from '../runtime/identity.ts'
 import { createPasswords } from '../runtime/passwords.ts'
 import { createRandom } from '../runtime/random.ts'
 import { openWebhookSender } from '../runtime/webhook-sender.ts'
+import { type Answer, answer } from './output.ts'
 
 /** The flags of every operator command. */
 export type CommonFlags = { readonly database?: string; readonly json?: boolean }
 
-/** Adds a command that works on the database file, with the common flags. `usage` is its name and arguments. */
-export const operatorCommand = (parent: Command, usage: string, description: string): Command =>
+/** The first arguments of every operation: the platform, opened by an operator at the terminal. */
+export type OperatorSession = readonly [platform: Platform, trace: Trace, actor: Actor]
+
+/**
+ * Adds a command that works on the database file, with the common flags. `usage` is its name and arguments. The caller
+ * sets the action.
+ */
+export const databaseCommand = (parent: Command, usage: string, description: string): Command =>
   parent
     .command(usage)
     .description(description)
     .option('--database <file>', 'the database file (DATABASE_URL, default file:./data/app-platform.db)')
     .option('--json', 'print exactly one JSON value on stdout')
     // Before anything is opened: files created by root could not be opened by the server, which is another user.
-    .hook('preAction', (command) => {
-      const { database } = command.opts<CommonFlags>()
-      actAsOwnerOfFolder(readConfig({ database }).databasePath)
-    })
+    .hook('preAction', (command) => actAsOwnerOfFolder(databasePathOf(command.opts())))
 
-export const environmentOption = (): Option =>
-  new Option('--environment <environment>', 'the environment').choices(environments).makeOptionMandatory()
+/** Adds a command that opens the platform, runs the work with the arguments and flags, and prints its answer. */
+export const operatorCommand = <Words extends readonly unknown[]>(
+  parent: Command,
+  usage: string,
+  description: string,
+  work: (session: OperatorSession, ...words: Words) => Promise<Answer>,
+): Command =>
+  databaseCommand(parent, usage, description).action(async function (this: Command, ...words: Words) {
+    const flags = this.opts<CommonFlags>()
+    answer(flags, await asOperator(flags, async (session) => await work(session, ...words)))
+  })
 
-/** The platform, opened by an operator at the terminal. */
-type OperatorSession = { readonly platform: Platform; readonly trace: Trace; readonly actor: Actor }
+/** Adds a command that works on a database which no server uses, and prints the answer of the work. */
+export const stoppedCommand = <Words extends readonly unknown[]>(
+  parent: Command,
+  usage: string,
+  description: string,
+  work: (stopped: StoppedOptions, ...words: Words) => Promise<Answer>,
+): Command =>
+  databaseCommand(parent, usage, description).action(async function (this: Command, ...words: Words) {
+    const flags = this.opts<CommonFlags>()
+    const stopped = { file: databasePathOf(flags), migrations, now: Date.now(), event: operatorEvents() }
+    answer(flags, await work(stopped, ...words))
+  })
+
+/** @throws ConfigError */
+export const databasePathOf = ({ database }: CommonFlags): string => readConfig({ database }).databasePath
 
 /**
  * Opens the database, runs the work and closes it again; a server may be running. Does not create a database unless
@@ -68,14 +94,14 @@ export const asOperator = async <T>(
       running: new Set(),
     }
     const requestId = recordId('req_', platform.random.uuid(platform.clock.now()))
-    return await work({ platform, trace: { requestId, address: 'local' }, actor: operatorActor() })
+    return await work([platform, { requestId, address: 'local' }, operatorActor()])
   } finally {
     await database.close()
   }
 }
 
 /** Makes the audit events of a command on a stopped database, all with one request ID. */
-export const operatorEvents = (): WriteEvent => {
+const operatorEvents = (): WriteEvent => {
   const random = createRandom()
   const requestId = recordId('req_', random.uuid(Date.now()))
   return ({ at, idAt }, facts) =>
@@ -86,4 +112,4 @@ export const operatorEvents = (): WriteEvent => {
 }
 
 /** The operator at the terminal, by the name of their account on this machine. */
-export const operatorActor = (): Actor => ({ kind: 'operator', id: systemUser() })
+const operatorActor = (): Actor => ({ kind: 'operator', id: systemUser() })

@@ -1,30 +1,32 @@
-import type { CommonFlags } from './operator-command.ts'
-
 type Fields = Readonly<Record<string, unknown>>
+
+/** What a command prints: one JSON value, or text for people. */
+export type Answer = { readonly value: Fields; readonly text: string }
+
+/** Prints the answer of a command. Nothing else writes to stdout. */
+export const answer = ({ json }: { readonly json?: boolean }, { value, text }: Answer): void => {
+  process.stdout.write(json === true ? `${printableJson(value)}\n` : `${printableLines(text)}\n`)
+}
+
+/** The answer that is a record, with sentences that say what to do next. */
+export const recordAnswer = (record: Fields, advice?: readonly string[]): Answer => {
+  const value = wireRecord(record)
+  const text = recordText(value)
+  return advice === undefined ? { value, text } : { value: { ...value, advice }, text: [text, ...advice].join('\n') }
+}
 
 /** The columns of a table: title and field. `clientIds.development` is a nested field. */
 type Columns = Readonly<Record<string, string>>
 
-/** Prints the answer of a command: one JSON value, or text for people. Nothing else writes to stdout. */
-export const answer = (flags: CommonFlags, value: Fields, text: string): void => {
-  process.stdout.write(flags.json === true ? `${printableJson(value)}\n` : `${printableLines(text)}\n`)
-}
-
-export const answerRecord = (flags: CommonFlags, record: Fields): void => {
-  const wire = wireRecord(record)
-  answer(flags, wire, recordText(wire))
-}
-
-/** Prints a record, and sentences that say what to do next. */
-export const answerWithAdvice = (flags: CommonFlags, record: Fields, advice: readonly string[]): void => {
-  const wire = wireRecord(record)
-  answer(flags, { ...wire, advice }, [recordText(wire), ...advice].join('\n'))
-}
-
-export const answerList = (flags: CommonFlags, records: readonly Fields[], columns: Columns): void => {
+export const listAnswer = (records: readonly Fields[], columns: Columns): Answer => {
   const data = records.map(wireRecord)
-  answer(flags, { data }, data.length === 0 ? 'None.' : tableText(data, columns))
+  return { value: { data }, text: data.length === 0 ? 'None.' : tableText(data, columns) }
 }
+
+type Ended = Readonly<Record<'appTokens' | 'grants' | 'sessions' | 'embeddedSessions', number>>
+
+export const endedText = ({ appTokens, grants, sessions, embeddedSessions }: Ended): string =>
+  `app tokens ${appTokens}, grants ${grants}, sessions ${sessions}, embedded sessions ${embeddedSessions}`
 
 /** A record in its wire form: `at` and names that end in `At` are RFC 3339 times with milliseconds. */
 export const wireRecord = (record: Fields): Fields =>

@@ -84,6 +84,7 @@ test('purge tells what it removed', async () => {
     webhookAttempts: 0,
     webhookEvents: 0,
     webhookSecrets: 0,
+    deletedApps: 0,
     anonymousRefusals: 0,
     auditEvents: 0,
   })

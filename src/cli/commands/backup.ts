@@ -6,12 +6,11 @@ import { backupFile, unfinishedName } from '../../../db/backup.ts'
 import { checkFile } from '../../../db/check.ts'
 import { DatabaseUnusable } from '../../../db/database.ts'
 import { migrations } from '../../../db/migrations/index.ts'
-import { readConfig } from '../../config.ts'
 import { PlatformError } from '../../domain/errors.ts'
 import { recordBackup } from '../../operations/health/figures.ts'
 import { actingUser, ownership } from '../../runtime/identity.ts'
 import { wholeNumberFlag } from '../flag-values.ts'
-import { asOperator, type CommonFlags, operatorCommand } from '../operator-command.ts'
+import { asOperator, type CommonFlags, databaseCommand, databasePathOf } from '../operator-command.ts'
 import { answer, CommandFailed, UsageError } from '../output.ts'
 
 type BackupFlags = CommonFlags & { readonly force?: boolean; readonly keep?: number; readonly check?: boolean }
@@ -26,7 +25,7 @@ The target is a file, a folder or a dash:
 Copying the database file by hand is no backup. print backup-timer prints a timer that does all of this every day.`
 
 export const addBackupCommand = (program: Command): void => {
-  operatorCommand(
+  databaseCommand(
     program,
     'backup <file>',
     'Copy the database into one private file, beside a running server or without one.',
@@ -39,7 +38,7 @@ export const addBackupCommand = (program: Command): void => {
 }
 
 const backup = async (to: string, flags: BackupFlags): Promise<void> => {
-  const { databasePath: file } = readConfig({ database: flags.database })
+  const file = databasePathOf(flags)
   if (to === '-') return await toStandardOutput(file, flags)
   const isFolder = flags.keep !== undefined || statSync(to, { throwIfNoEntry: false })?.isDirectory() === true
   if (isFolder) mkdirSync(to, { recursive: true, mode: 0o700 })
@@ -60,7 +59,7 @@ const backup = async (to: string, flags: BackupFlags): Promise<void> => {
     ...(pruned.length === 0 ? [] : [`Removed ${pruned.join(', ')}.`]),
     ...(recorded ? [] : ['The database could not keep when: see app-platform check.']),
   ].join('\n')
-  answer(flags, { file: target, sizeBytes, createdAt, recorded, pruned }, text)
+  answer(flags, { value: { file: target, sizeBytes, createdAt, recorded, pruned }, text })
 }
 
 const doubtful = (copy: string): string => `The copy was kept as ${copy}.`
@@ -104,7 +103,7 @@ const prune = (folder: string, stem: string, { keep, newest }: { keep: number; n
 /** Null, or why the database could not record the backup. One that cannot be opened for use can still be backed up. */
 const record = async (flags: CommonFlags, sizeBytes: number): Promise<string | null> => {
   try {
-    await asOperator(flags, async ({ platform, trace, actor }) => await recordBackup(platform, trace, actor, sizeBytes))
+    await asOperator(flags, async (session) => await recordBackup(...session, sizeBytes))
     return null
   } catch (error) {
     if (error instanceof DatabaseUnusable || error instanceof PlatformError) return error.message

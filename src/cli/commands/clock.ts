@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
-import { migrations } from '../../../db/migrations/index.ts'
 import { resetClock } from '../../../db/reset-clock.ts'
-import { readConfig } from '../../config.ts'
-import { type CommonFlags, operatorCommand, operatorEvents } from '../operator-command.ts'
-import { answer, wireRecord } from '../output.ts'
+import type { StoppedOptions } from '../../../db/stopped.ts'
+import { stoppedCommand } from '../operator-command.ts'
+import { endedText, wireRecord } from '../output.ts'
 
 const consequences = `
 For a machine whose clock was once ahead: the time that was trusted then is kept, so that setting a clock back revives
@@ -14,22 +13,20 @@ the future become now, so the grace of rotated secrets ends as well. The audit k
 
 export const addClockCommands = (program: Command): void => {
   const group = program.command('clock').description('The time that the database trusts.')
-  operatorCommand(group, 'reset', 'Take the trusted time back to the clock of the machine, and end everything issued.')
-    .addHelpText('after', consequences)
-    .action(reset)
+  stoppedCommand(
+    group,
+    'reset',
+    'Take the trusted time back to the clock of the machine, and end everything issued.',
+    reset,
+  ).addHelpText('after', consequences)
 }
 
-const reset = async (flags: CommonFlags): Promise<void> => {
-  const { databasePath } = readConfig({ database: flags.database })
-  const { at, ...facts } = await resetClock({
-    file: databasePath,
-    migrations,
-    now: Date.now(),
-    event: operatorEvents(),
-  })
-  const { aheadSeconds, ended, clamped } = facts
-  const text =
-    `The time was ${aheadSeconds} s ahead and is right now. Ended: app tokens ${ended.appTokens}, grants ${ended.grants}, ` +
-    `sessions ${ended.sessions}, embedded sessions ${ended.embeddedSessions}. Times taken back: ${clamped}.`
-  answer(flags, { ...wireRecord({ resetAt: at }), ...facts }, text)
+const reset = async (stopped: StoppedOptions) => {
+  const { at, ...facts } = await resetClock(stopped)
+  return {
+    value: { ...wireRecord({ resetAt: at }), ...facts },
+    text:
+      `The time was ${facts.aheadSeconds} s ahead and is right now. Ended: ${endedText(facts.ended)}. ` +
+      `Times taken back: ${facts.clamped}.`,
+  }
 }

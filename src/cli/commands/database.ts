@@ -2,14 +2,19 @@ import type { Command } from 'commander'
 import { checkFile } from '../../../db/check.ts'
 import { migrateFile } from '../../../db/migrate-file.ts'
 import { migrations } from '../../../db/migrations/index.ts'
-import { readConfig } from '../../config.ts'
 import { purgeAll } from '../../operations/purge/purge.ts'
-import { asOperator, type CommonFlags, operatorCommand } from '../operator-command.ts'
-import { answer, answerRecord, CommandFailed } from '../output.ts'
+import {
+  type CommonFlags,
+  databaseCommand,
+  databasePathOf,
+  operatorCommand,
+  type OperatorSession,
+} from '../operator-command.ts'
+import { answer, CommandFailed, recordAnswer } from '../output.ts'
 import { withReadableBackup } from '../readable-backup.ts'
 
 export const addMigrateCommand = (program: Command): void => {
-  operatorCommand(
+  databaseCommand(
     program,
     'migrate',
     'Create the database, or bring its schema up to date. serve does so by itself.',
@@ -17,14 +22,14 @@ export const addMigrateCommand = (program: Command): void => {
 }
 
 const migrate = async (flags: CommonFlags): Promise<void> => {
-  const { databasePath } = readConfig({ database: flags.database })
-  const applied = await migrateFile(databasePath, migrations)
+  const database = databasePathOf(flags)
+  const applied = await migrateFile(database, migrations)
   const text = applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`
-  answer(flags, { database: databasePath, applied }, text)
+  answer(flags, { value: { database, applied }, text })
 }
 
 export const addCheckCommand = (program: Command): void => {
-  operatorCommand(
+  databaseCommand(
     program,
     'check [file]',
     'Check that the database, or a backup, is whole, private and of this version.',
@@ -40,48 +45,33 @@ export const addCheckCommand = (program: Command): void => {
 }
 
 const check = async (backup: string | undefined, flags: CommonFlags): Promise<void> => {
-  const { databasePath } = readConfig({ database: flags.database })
-  const [path, problems] =
+  const database = databasePathOf(flags)
+  const problems =
     backup === undefined
-      ? [databasePath, checkFile(databasePath, migrations, 'database')]
-      : [backup, await withReadableBackup(backup, databasePath, async (file) => checkFile(file, migrations, 'backup'))]
+      ? checkFile(database, migrations, 'database')
+      : await withReadableBackup(backup, database, async (file) => checkFile(file, migrations, 'backup'))
   if (problems.length > 0) throw new CommandFailed(problems)
-  answer(flags, { ok: true, problems }, `Nothing is wrong with ${path}.`)
+  answer(flags, { value: { ok: true, problems }, text: `Nothing is wrong with ${backup ?? database}.` })
 }
 
 /** The pause between batches, so that a running server can write. */
 const pauseMs = 5
 
 export const addPurgeCommand = (program: Command): void => {
-  operatorCommand(program, 'purge', 'Remove what has expired. A server does so by itself, once a minute.').action(purge)
+  operatorCommand(program, 'purge', 'Remove what has expired. A server does so by itself, once a minute.', purge)
 }
 
-const purge = async (flags: CommonFlags): Promise<void> => {
-  const removed = await asOperator(flags, async ({ platform, trace }) => {
-    let interrupted = false
-    process.once('SIGINT', () => (interrupted = true))
-    return await purgeAll(
-      platform,
-      trace,
-      async () => await Bun.sleep(pauseMs),
-      () => interrupted,
-    )
-  })
-  answerRecord(flags, {
-    appTokens: removed.app_tokens,
-    sessions: removed.sessions,
-    grants: removed.grants,
-    devices: removed.devices,
-    formTickets: removed.form_tickets,
-    installSessionCodes: removed.install_session_codes,
-    embeddedSessions: removed.embedded_sessions,
-    retrySalts: removed.retry_salts,
-    idempotencyKeys: removed.idempotency_keys,
-    artifacts: removed.artifacts,
-    webhookAttempts: removed.webhook_attempts,
-    webhookEvents: removed.webhook_events,
-    webhookSecrets: removed.webhook_secrets,
-    anonymousRefusals: removed.anonymous_refusals,
-    auditEvents: removed.audit_events,
-  })
+const purge = async ([platform, trace]: OperatorSession) => {
+  let interrupted = false
+  process.once('SIGINT', () => (interrupted = true))
+  const removed = await purgeAll(
+    platform,
+    trace,
+    async () => await Bun.sleep(pauseMs),
+    () => interrupted,
+  )
+  return recordAnswer(Object.fromEntries(Object.entries(removed).map(([kind, rows]) => [camelCase(kind), rows])))
 }
+
+/** `appTokens` for `app_tokens`. */
+const camelCase = (name: string): string => name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())

@@ -3,44 +3,36 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../config.ts'
+import type { ConfigFlags } from '../../config/setting.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { seedDemo } from '../../operations/demo/seed-demo.ts'
 import { openWebhookSender } from '../../runtime/webhook-sender.ts'
 import { createDemoReceiver, demoReceiverUrl, demoText } from '../dev/demo.ts'
-import { metricsText, serveUntil, signalToEnd } from './serve.ts'
-
-type DevFlags = {
-  readonly port?: string
-  readonly host?: string
-  readonly database?: string
-  readonly publicUrl?: string
-}
+import { metricsText, serverCommand, serveUntil, signalToEnd } from './serve.ts'
 
 export const addDevCommand = (program: Command): void => {
-  program
-    .command('dev')
-    .description('Serve a fresh demo: prints logins, credentials and a walk through every endpoint to paste.')
-    .option('--port <number>', 'port to listen on; 0 takes a free one (PORT, default 3000)')
-    .option('--host <address>', 'address to listen on (HOST, default 127.0.0.1)')
-    .option('--database <file>', 'an empty database to seed; by default one in a temporary folder, gone when this ends')
-    .option('--public-url <origin>', 'the origin that clients see (PUBLIC_URL, default http://localhost:<port>)')
-    .action(async (flags: DevFlags) => {
-      const database = flags.database ?? temporaryDatabase()
-      const signal = signalToEnd()
-      const config = readConfig({ ...flags, database })
-      const { startPlatformServer } = await import('../../server.ts') // imported here, because no other command needs it
-      const receiver = createDemoReceiver(
-        openWebhookSender(config.webhookNetworks),
-        (line) => void process.stdout.write(line),
-      )
-      const server = await startPlatformServer(config, { webhooks: receiver.sender })
-      const { platform } = server
-      const requestId = recordId('req_', platform.random.uuid(platform.clock.now()))
-      const demo = await seedDemo(platform, { requestId, address: 'local' }, { kind: 'system' }, demoReceiverUrl)
-      process.stdout.write(demoText(platform.publicUrl, database, demo) + metricsText(server))
-      if (demo.webhook !== null) receiver.open(demo.webhook.secret)
-      await serveUntil(signal, server)
-    })
+  serverCommand(
+    program,
+    'dev',
+    'Serve a fresh demo: prints logins, credentials and a walk through every endpoint to paste.',
+    'an empty database to seed; by default one in a temporary folder, gone when this ends',
+  ).action(async (flags: ConfigFlags) => {
+    const database = flags.database ?? temporaryDatabase()
+    const signal = signalToEnd()
+    const config = readConfig({ ...flags, database })
+    const { startPlatformServer } = await import('../../server.ts') // imported here, because no other command needs it
+    const receiver = createDemoReceiver(
+      openWebhookSender(config.webhookNetworks),
+      (line) => void process.stdout.write(line),
+    )
+    const server = await startPlatformServer(config, { webhooks: receiver.sender })
+    const { platform } = server
+    const requestId = recordId('req_', platform.random.uuid(platform.clock.now()))
+    const demo = await seedDemo(platform, { requestId, address: 'local' }, { kind: 'system' }, demoReceiverUrl)
+    process.stdout.write(demoText(platform.publicUrl, database, demo) + metricsText(server))
+    if (demo.webhook !== null) receiver.open(demo.webhook.secret)
+    await serveUntil(signal, server)
+  })
 }
 
 const temporaryDatabase = (): string => {

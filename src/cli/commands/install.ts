@@ -4,15 +4,8 @@ import { createInstall } from '../../operations/installs/create-install.ts'
 import type { InstallRecord } from '../../operations/installs/install-record.ts'
 import { listInstalls } from '../../operations/installs/lists.ts'
 import { moveInstall } from '../../operations/installs/move-install.ts'
-import { asOperator, type CommonFlags, operatorCommand } from '../operator-command.ts'
-import { answerList, answerRecord } from '../output.ts'
-
-type CreateFlags = CommonFlags & {
-  readonly user: string
-  readonly kind: 'website' | 'store'
-  readonly resource: string
-}
-type ListFlags = CommonFlags & { readonly app?: string }
+import { operatorCommand, type OperatorSession } from '../operator-command.ts'
+import { listAnswer, recordAnswer } from '../output.ts'
 
 /** The API calls a website `site`; so do the database and `resource import`. */
 const kindOfResource = { website: 'site', store: 'store' } as const
@@ -20,39 +13,37 @@ const kindOfInstall = { site: 'website', store: 'store' } as const
 
 export const addInstallCommands = (program: Command): void => {
   const group = program.command('install').description('Installs of apps on websites and stores.')
-  operatorCommand(group, 'create <slug>', 'Install an app on a website or store of a user; it waits for approval.')
+  operatorCommand(
+    group,
+    'create <slug>',
+    'Install an app on a website or store of a user; it waits for approval.',
+    create,
+  )
     .requiredOption('--user <email>', 'whose website or store')
     .addOption(new Option('--kind <kind>', 'what it is').choices(['website', 'store']).makeOptionMandatory())
     .requiredOption('--resource <slug>', 'the slug of an existing one')
-    .action(create)
-  operatorCommand(group, 'approve <id>', 'Approve a pending install and make it active.').action(move('approve'))
-  operatorCommand(group, 'reject <id>', 'Reject a pending install.').action(move('reject'))
-  operatorCommand(group, 'deactivate <id>', 'End an active install.').action(move('deactivate'))
-  operatorCommand(group, 'list', 'List every install with its ID, oldest first.')
-    .option('--app <slug>', 'only those of one app')
-    .action(list)
-}
-
-const create = async (slug: string, flags: CreateFlags): Promise<void> => {
-  const input = { slug, userEmail: flags.user, kind: kindOfResource[flags.kind], resourceSlug: flags.resource }
-  const install = await asOperator(
-    flags,
-    async ({ platform, trace, actor }) => await createInstall(platform, trace, actor, input),
+  operatorCommand(group, 'approve <id>', 'Approve a pending install and make it active.', move('approve'))
+  operatorCommand(group, 'reject <id>', 'Reject a pending install.', move('reject'))
+  operatorCommand(group, 'deactivate <id>', 'End an active install.', move('deactivate'))
+  operatorCommand(group, 'list', 'List every install with its ID, oldest first.', list).option(
+    '--app <slug>',
+    'only those of one app',
   )
-  answerInstall(flags, install)
 }
 
-const move = (step: OperatorStep) => async (id: string, flags: CommonFlags) => {
-  const install = await asOperator(
-    flags,
-    async ({ platform, trace, actor }) => await moveInstall(platform, trace, actor, { id, step }),
-  )
-  answerInstall(flags, install)
+type CreateFlags = { readonly user: string; readonly kind: 'website' | 'store'; readonly resource: string }
+
+const create = async (session: OperatorSession, slug: string, { user, kind, resource }: CreateFlags) => {
+  const input = { slug, userEmail: user, kind: kindOfResource[kind], resourceSlug: resource }
+  return recordAnswer(withKind(await createInstall(...session, input)))
 }
 
-const list = async (flags: ListFlags): Promise<void> => {
-  const installs = await asOperator(flags, async ({ platform }) => await listInstalls(platform, flags.app ?? null))
-  answerList(flags, installs.map(withKind), {
+const move = (step: OperatorStep) => async (session: OperatorSession, id: string) =>
+  recordAnswer(withKind(await moveInstall(...session, { id, step })))
+
+const list = async ([platform]: OperatorSession, { app }: { readonly app?: string }) => {
+  const installs = await listInstalls(platform, app ?? null)
+  return listAnswer(installs.map(withKind), {
     ID: 'id',
     App: 'app',
     User: 'user',
@@ -65,5 +56,3 @@ const list = async (flags: ListFlags): Promise<void> => {
 }
 
 const withKind = <T extends InstallRecord>(install: T) => ({ ...install, kind: kindOfInstall[install.kind] })
-
-const answerInstall = (flags: CommonFlags, install: InstallRecord): void => answerRecord(flags, withKind(install))

@@ -1,14 +1,9 @@
 import type { Command } from 'commander'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import { forgetLogin, keepLogin } from '../developer/credential-file.ts'
-import {
-  credentialsHelp,
-  developerCommand,
-  type DeveloperFlags,
-  interruptible,
-} from '../developer/developer-command.ts'
+import { credentialsHelp, developerCommand, type DeveloperFlags } from '../developer/developer-command.ts'
 import { type DeveloperCredentials, readDeveloperSettings } from '../developer/settings.ts'
-import { answer, answerRecord, CommandFailed, UsageError } from '../output.ts'
+import { answer, CommandFailed, recordAnswer, UsageError } from '../output.ts'
 import { askAll, hasTerminal } from '../prompt.ts'
 import { connectToServer, openRemote, serverOf } from '../remote.ts'
 
@@ -23,26 +18,25 @@ Example:
 `
 
 export const addLoginCommand = (program: Command): void => {
-  developerCommand(program, 'login', 'Keep the development credentials of an app, once the server has taken them.')
-    .addHelpText('after', loginHelp)
-    .action(async (flags: DeveloperFlags) => await interruptible(async (signal) => await login(flags, signal)))
+  developerCommand(
+    program,
+    'login',
+    'Keep the development credentials of an app, once the server has taken them.',
+    login,
+  ).addHelpText('after', loginHelp)
 }
 
-const login = async (flags: DeveloperFlags, signal: AbortSignal): Promise<void> => {
+const login = async (signal: AbortSignal, flags: DeveloperFlags): Promise<void> => {
   const settings = readDeveloperSettings(flags)
   const url = serverOf(settings)
   const credentials = settings.credentials ?? (await askFor(url, signal))
   refuseProduction(environmentOfClientId(credentials.clientId))
   const { client, scope } = await connectToServer(settings, url, credentials, { signal })
   refuseProduction((await client.appToken({ signal })).environment)
-  const app = await client.me({ signal })
+  const { name, slug, clientId, environment } = await client.me({ signal })
   const file = keepLogin(settings.folder, { url, ...credentials, scope })
-  const { name, slug, clientId, environment } = app
-  answer(
-    flags,
-    { url, clientId, name, slug, environment },
-    `Logged in to ${url} as ${name} (${slug}), ${environment}. Kept in ${file}.`,
-  )
+  const text = `Logged in to ${url} as ${name} (${slug}), ${environment}. Kept in ${file}.`
+  answer(flags, { value: { url, clientId, name, slug, environment }, text })
 }
 
 const askFor = async (url: string, signal: AbortSignal): Promise<DeveloperCredentials> => {
@@ -72,26 +66,32 @@ Example:
 `
 
 export const addLogoutCommand = (program: Command): void => {
-  developerCommand(program, 'logout', 'Forget the credentials that login kept for a server.')
-    .addHelpText('after', logoutHelp)
-    .action((flags: DeveloperFlags) => {
-      const settings = readDeveloperSettings(flags)
-      const url = serverOf(settings)
-      const removed = forgetLogin(settings.folder, url)
-      const text = removed
-        ? `Logged out of ${url}. The secret itself goes on working.`
-        : `You were not logged in to ${url}.`
-      answer(flags, { url, removed }, text)
-    })
+  developerCommand(program, 'logout', 'Forget the credentials that login kept for a server.', logout).addHelpText(
+    'after',
+    logoutHelp,
+  )
+}
+
+const logout = async (_: AbortSignal, flags: DeveloperFlags): Promise<void> => {
+  const settings = readDeveloperSettings(flags)
+  const url = serverOf(settings)
+  const removed = forgetLogin(settings.folder, url)
+  const text = removed
+    ? `Logged out of ${url}. The secret itself goes on working.`
+    : `You were not logged in to ${url}.`
+  answer(flags, { value: { url, removed }, text })
 }
 
 export const addWhoamiCommand = (program: Command): void => {
-  developerCommand(program, 'whoami', 'Tell which app the credentials belong to, and where they come from.')
-    .addHelpText('after', `${credentialsHelp}\n\nExample:\n  app-platform whoami --json\n`)
-    .action(async (flags: DeveloperFlags) => await interruptible(async (signal) => await whoami(flags, signal)))
+  developerCommand(
+    program,
+    'whoami',
+    'Tell which app the credentials belong to, and where they come from.',
+    whoami,
+  ).addHelpText('after', `${credentialsHelp}\n\nExample:\n  app-platform whoami --json\n`)
 }
 
-const whoami = async (flags: DeveloperFlags, signal: AbortSignal): Promise<void> => {
+const whoami = async (signal: AbortSignal, flags: DeveloperFlags): Promise<void> => {
   const { client, url, source } = await openRemote(flags, { signal })
-  answerRecord(flags, { ...(await client.me({ signal })), url, credentials: source })
+  answer(flags, recordAnswer({ ...(await client.me({ signal })), url, credentials: source }))
 }

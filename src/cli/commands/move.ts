@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
-import { migrations } from '../../../db/migrations/index.ts'
 import { moveSqlite } from '../../../db/move.ts'
-import { readConfig } from '../../config.ts'
-import { type CommonFlags, operatorCommand, operatorEvents } from '../operator-command.ts'
-import { answer, wireRecord } from '../output.ts'
+import type { StoppedOptions } from '../../../db/stopped.ts'
+import { stoppedCommand } from '../operator-command.ts'
+import { wireRecord } from '../output.ts'
 
 const steps = `
 To move to another machine, where every token, session and grant goes on:
@@ -16,23 +15,15 @@ To move to another machine, where every token, session and grant goes on:
 Use the copy once: two servers on two copies would each accept tokens that the other has ended.`
 
 export const addMoveCommand = (program: Command): void => {
-  operatorCommand(program, 'move', 'Mark the database as moved, and write a sealed copy for another machine.')
+  stoppedCommand(program, 'move', 'Mark the database as moved, and write a sealed copy for another machine.', move)
     .requiredOption('--to <path>', 'where to write the sealed copy')
     .addHelpText('after', steps)
-    .action(move)
 }
 
-const move = async (flags: CommonFlags & { readonly to: string }): Promise<void> => {
-  const { databasePath } = readConfig({ database: flags.database })
-  const { database, file, movedAt } = await moveSqlite({
-    file: databasePath,
-    to: flags.to,
-    migrations,
-    now: Date.now(),
-    event: operatorEvents(),
-  })
+const move = async (stopped: StoppedOptions, { to }: { readonly to: string }) => {
+  const { database, file, movedAt } = await moveSqlite({ ...stopped, to })
   const text =
     `${database} has moved and is not used here any more. Bring ${file} to the other machine, and there run ` +
     'app-platform restore --move FILE.'
-  answer(flags, { ...wireRecord({ movedAt }), database, file }, text)
+  return { value: { ...wireRecord({ movedAt }), database, file }, text }
 }

@@ -1,16 +1,10 @@
 import type { Command } from 'commander'
 import { programEnvironment } from '../../config.ts'
+import type { ConfigFlags } from '../../config/setting.ts'
 import { alertRules } from '../print/alert-rules.ts'
 import { type Deployment, deploymentOf } from '../print/deployment.ts'
 import { caddyfile, nginxSite, type ProxyTerms, proxyTerms } from '../print/proxies.ts'
 import { backupTimer, systemdUnit } from '../print/systemd.ts'
-
-type PrintFlags = {
-  readonly port?: string
-  readonly host?: string
-  readonly database?: string
-  readonly publicUrl?: string
-}
 
 export const addPrintCommands = (program: Command): void => {
   const group = program
@@ -49,7 +43,7 @@ const printCommand = (
     .option('--database <file>', 'the database file (DATABASE_URL, default in /var/lib/app-platform)')
     .option('--public-url <origin>', 'the origin that clients see (PUBLIC_URL)')
     .addHelpText('after', '\nThe other settings are taken from the environment, as serve would take them.')
-    .action(async (flags: PrintFlags) => {
+    .action(async (flags: ConfigFlags) => {
       const executable = Bun.isStandaloneExecutable ? process.execPath : null
       const deployment = deploymentOf(flags, programEnvironment(), executable)
       const text = await render(deployment)

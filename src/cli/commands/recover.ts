@@ -1,11 +1,8 @@
 import type { Command } from 'commander'
-import { migrations } from '../../../db/migrations/index.ts'
 import { type Recovered, recoverSqlite } from '../../../db/recover.ts'
-import { readConfig } from '../../config.ts'
-import { type CommonFlags, operatorCommand, operatorEvents } from '../operator-command.ts'
-import { answer, UsageError, wireRecord } from '../output.ts'
-
-type RecoverFlags = CommonFlags & { readonly acceptLoss?: boolean }
+import type { StoppedOptions } from '../../../db/stopped.ts'
+import { stoppedCommand } from '../operator-command.ts'
+import { endedText, UsageError, wireRecord } from '../output.ts'
 
 const consequences = `
 For a database that has lost changes: the server refuses it, or the whole machine was set back to an earlier snapshot. A
@@ -21,28 +18,27 @@ What was revoked, rotated or demoted in the lost time is in force again, and nob
 Then look through users, apps, installs and redirect URIs. Client secrets for development go on working.`
 
 export const addRecoverCommand = (program: Command): void => {
-  operatorCommand(program, 'recover', 'Go on with a database that has lost changes, and end everything issued.')
+  stoppedCommand(program, 'recover', 'Go on with a database that has lost changes, and end everything issued.', recover)
     .option('--accept-loss', 'the lost changes will not come back; needed')
     .addHelpText('after', consequences)
-    .action(recover)
 }
 
-const recover = async (flags: RecoverFlags): Promise<void> => {
-  if (flags.acceptLoss !== true) {
+const recover = async (stopped: StoppedOptions, { acceptLoss }: { readonly acceptLoss?: boolean }) => {
+  if (acceptLoss !== true) {
     throw new UsageError(
       'recover ends everything that was issued, and the lost changes do not come back: say --accept-loss to do it, or restore a newer backup.',
     )
   }
-  const { databasePath } = readConfig({ database: flags.database })
-  const recovered = await recoverSqlite({ file: databasePath, migrations, now: Date.now(), event: operatorEvents() })
+  const recovered = await recoverSqlite(stopped)
   const { at: recoveredAt, ...facts } = recovered
-  answer(flags, { ...wireRecord({ recoveredAt }), database: databasePath, ...facts }, textOf(databasePath, recovered))
+  const value = { ...wireRecord({ recoveredAt }), database: stopped.file, ...facts }
+  return { value, text: textOf(stopped.file, recovered) }
 }
 
 const textOf = (database: string, { ended, suspended }: Recovered): string =>
   [
     `Recovered ${database}.`,
-    `Ended: app tokens ${ended.appTokens}, grants ${ended.grants}, sessions ${ended.sessions}, embedded sessions ${ended.embeddedSessions}.`,
+    `Ended: ${endedText(ended)}.`,
     `Suspended until you confirm them: client secrets for production ${suspended.credentials} (credential list SLUG, ` +
       `credential confirm CRD_ID), passwords of operators ${suspended.passwords} (user list, user confirm-password EMAIL).`,
     'What else was revoked, disabled or removed in the lost time is in force again: look through users, apps, installs and redirect URIs.',

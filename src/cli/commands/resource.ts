@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { createReadStream, statSync } from 'node:fs'
 import { importResources } from '../../operations/resources/import-resources.ts'
-import { asOperator, type CommonFlags, operatorCommand } from '../operator-command.ts'
+import { asOperator, type CommonFlags, databaseCommand } from '../operator-command.ts'
 import { answer, CommandFailed } from '../output.ts'
 import { type ProgressBar, startProgressBar } from '../progress-bar.ts'
 
@@ -15,7 +15,7 @@ when one of them is wrong, none; the error names the line.`
 
 export const addResourceCommands = (program: Command): void => {
   const group = program.command('resource').description('Websites and stores that apps may list.')
-  operatorCommand(group, 'import <file>', 'Create or update websites and stores from a JSON Lines file; - reads stdin.')
+  databaseCommand(group, 'import <file>', 'Create or update websites and stores from a JSON Lines file; - reads stdin.')
     .addHelpText('after', lineForm)
     .action(importFile)
 }
@@ -24,16 +24,13 @@ const importFile = async (file: string, flags: CommonFlags): Promise<void> => {
   const source = openSource(file)
   const bar = startProgressBar(source.bytes)
   try {
-    const result = await asOperator(
-      flags,
-      async ({ platform, trace, actor }) =>
-        await importResources(platform, trace, actor, {
-          chunks: counted(source.chunks, bar),
-          progress: (lines) => bar.say(`${lines.toLocaleString('en')} lines`),
-        }),
-    )
+    const input = {
+      chunks: counted(source.chunks, bar),
+      progress: (lines: number) => bar.say(`${lines.toLocaleString('en')} lines`),
+    }
+    const value = await asOperator(flags, async (session) => await importResources(...session, input))
     bar.end()
-    answer(flags, result, `Created ${result.created}, updated ${result.updated}.`)
+    answer(flags, { value, text: `Created ${value.created}, updated ${value.updated}.` })
   } finally {
     bar.end()
   }

@@ -1,10 +1,9 @@
 import type { Command } from 'commander'
-import { migrations } from '../../../db/migrations/index.ts'
 import { restoreMoved } from '../../../db/move.ts'
 import { type Restored, type RestoreFacts, type RestoreStep, restoreSqlite } from '../../../db/restore.ts'
-import { readConfig } from '../../config.ts'
-import { type CommonFlags, operatorCommand, operatorEvents } from '../operator-command.ts'
-import { answer, wireRecord } from '../output.ts'
+import type { StoppedOptions } from '../../../db/stopped.ts'
+import { stoppedCommand } from '../operator-command.ts'
+import { type Answer, endedText, wireRecord } from '../output.ts'
 import { withReadableBackup } from '../readable-backup.ts'
 
 const consequences = `
@@ -18,44 +17,39 @@ withdrawn scopes; versions that were withdrawn, rejected or rolled back in produ
 endpoints. That needs the database that was there to be readable; if it is not, the answer says so: rotate the client
 secrets then.`
 
-type RestoreFlags = CommonFlags & { readonly move?: boolean }
-
 export const addRestoreCommand = (program: Command): void => {
-  operatorCommand(program, 'restore <file>', 'Put a backup in the place of the database.')
+  stoppedCommand(program, 'restore <file>', 'Put a backup in the place of the database.', restore)
     .option('--move', 'the file is the sealed copy of a moved database (see move): ends nothing, replaces nothing')
     .addHelpText('after', consequences)
-    .action(restore)
 }
 
-const restore = async (backup: string, flags: RestoreFlags): Promise<void> => {
-  const { databasePath } = readConfig({ database: flags.database })
-  if (flags.move === true) return await putInPlace(backup, databasePath, flags)
-  const options = {
-    file: databasePath,
-    migrations,
-    now: Date.now(),
-    event: operatorEvents(),
-    progress: showStep,
-  }
+const restore = async (
+  stopped: StoppedOptions,
+  backup: string,
+  flags: { readonly move?: boolean },
+): Promise<Answer> => {
+  if (flags.move === true) return await putInPlace(stopped, backup)
   const restored = await withReadableBackup(
     backup,
-    databasePath,
-    async (readable) => await restoreSqlite({ ...options, backup: readable }),
+    stopped.file,
+    async (readable) => await restoreSqlite({ ...stopped, backup: readable, progress: showStep }),
   ).finally(() => showStep('done')) // so that an error starts on a new line
   const { at: restoredAt, ...facts } = restored
   const advice = adviceAfter(restored)
-  answer(flags, { ...wireRecord({ restoredAt }), ...facts, advice }, [...restoredText(restored), ...advice].join('\n'))
+  return {
+    value: { ...wireRecord({ restoredAt }), ...facts, advice },
+    text: [...restoredText(restored), ...advice].join('\n'),
+  }
 }
 
-const putInPlace = async (sealed: string, file: string, flags: CommonFlags): Promise<void> => {
+const putInPlace = async (stopped: StoppedOptions, sealed: string): Promise<Answer> => {
   const { database, restoredAt } = await withReadableBackup(
     sealed,
-    file,
-    async (readable) =>
-      await restoreMoved({ file, sealed: readable, migrations, now: Date.now(), event: operatorEvents() }),
+    stopped.file,
+    async (readable) => await restoreMoved({ ...stopped, sealed: readable }),
   )
   const text = `Put ${database} in place. Tokens, sessions and grants go on. Remove ${sealed}: it is a whole copy, and must not be used twice.`
-  answer(flags, { ...wireRecord({ restoredAt }), database }, text)
+  return { value: { ...wireRecord({ restoredAt }), database }, text }
 }
 
 const stepTexts = {
@@ -78,7 +72,7 @@ const restoredText = ({ database, predecessor, keptAs, ended, carriedOver, kept 
     ? 'There was no database before.'
     : `${predecessor === 'missing' ? 'The database was missing. Its write-ahead log' : 'What was there'} is kept as ${keptAs}.`,
   'Every token, code, grant and session issued before has ended; of those in the backup these were still alive: ' +
-    `app tokens ${ended.appTokens}, grants ${ended.grants}, sessions ${ended.sessions}, embedded sessions ${ended.embeddedSessions}.`,
+    `${endedText(ended)}.`,
   ...(carriedOver === null
     ? []
     : [

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { type DemoClient, type DemoCredentials, seedDemo } from '../../operations/demo/seed-demo.ts'
-import { asOperator, type CommonFlags, operatorCommand } from '../operator-command.ts'
+import { asOperator, type CommonFlags, databaseCommand } from '../operator-command.ts'
 import { answer, tableText } from '../output.ts'
 
 export const addSeedCommand = (program: Command): void => {
-  operatorCommand(
+  databaseCommand(
     program,
     'seed',
     'Fill an empty database with a demo and print its logins and credentials, this once.',
@@ -21,12 +21,10 @@ export const addSeedCommand = (program: Command): void => {
 type SeedFlags = CommonFlags & { readonly webhookUrl?: string }
 
 const seed = async (flags: SeedFlags): Promise<void> => {
-  const demo = await asOperator(
-    flags,
-    async ({ platform, trace, actor }) => await seedDemo(platform, trace, actor, flags.webhookUrl ?? null),
-    { migrate: true },
-  )
-  answer(flags, demo, seedText(demo))
+  const demo = await asOperator(flags, async (session) => await seedDemo(...session, flags.webhookUrl ?? null), {
+    migrate: true,
+  })
+  answer(flags, { value: demo, text: seedText(demo) })
 }
 
 const seedText = ({ users, apps, installs, webhook }: DemoCredentials): string => {

@@ -1,16 +1,19 @@
 import type { Command } from 'commander'
 import { lookup } from 'node:dns/promises'
 import { readConfig } from '../../config.ts'
+import type { ConfigFlags } from '../../config/setting.ts'
 import type { PlatformServer } from '../../server.ts'
 import { CommandFailed } from '../output.ts'
 
-type ServeFlags = {
-  readonly port?: string
-  readonly host?: string
-  readonly database?: string
-  readonly publicUrl?: string
-  readonly json?: boolean
-}
+/** Adds a command that runs a server, with the flags of its settings. */
+export const serverCommand = (program: Command, name: string, description: string, database: string): Command =>
+  program
+    .command(name)
+    .description(description)
+    .option('--port <number>', 'port to listen on; 0 takes a free one (PORT, default 3000)')
+    .option('--host <address>', 'address to listen on (HOST, default 127.0.0.1)')
+    .option('--database <file>', database)
+    .option('--public-url <origin>', 'the origin that clients see (PUBLIC_URL, default http://localhost:<port>)')
 
 /** Listens at once, so that a signal during or just after the start ends the server too. */
 export const signalToEnd = (): Promise<void> =>
@@ -60,15 +63,14 @@ const isKnown = async (host: string): Promise<boolean> => {
 }
 
 export const addServeCommand = (program: Command): void => {
-  program
-    .command('serve')
-    .description('Migrate the database, then serve until SIGTERM or SIGINT.')
-    .option('--port <number>', 'port to listen on; 0 takes a free one (PORT, default 3000)')
-    .option('--host <address>', 'address to listen on (HOST, default 127.0.0.1)')
-    .option('--database <file>', 'the database file (DATABASE_URL, default file:./data/app-platform.db)')
-    .option('--public-url <origin>', 'the origin that clients see (PUBLIC_URL, default http://localhost:<port>)')
+  serverCommand(
+    program,
+    'serve',
+    'Migrate the database, then serve until SIGTERM or SIGINT.',
+    'the database file (DATABASE_URL, default file:./data/app-platform.db)',
+  )
     .option('--json', 'print {"url":…} as the first line on stdout')
-    .action(async (flags: ServeFlags) => {
+    .action(async (flags: ConfigFlags & { readonly json?: boolean }) => {
       const signal = signalToEnd()
       const config = readConfig(flags)
       const { startPlatformServer } = await import('../../server.ts') // imported here, because no other command needs it

@@ -2,14 +2,9 @@ import { type Command, Option } from 'commander'
 import type { Version } from '../../client/index.ts'
 import { environments } from '../../domain/app.ts'
 import { bytesInWords } from '../../domain/text.ts'
-import { type CreateFlags, uploadDraft } from '../developer/create-version.ts'
-import {
-  credentialsHelp,
-  developerCommand,
-  type DeveloperFlags,
-  interruptible,
-} from '../developer/developer-command.ts'
-import { type RollbackFlags, rollBackRemotely } from '../developer/roll-back-version.ts'
+import { uploadDraft } from '../developer/create-version.ts'
+import { credentialsHelp, developerCommand, type DeveloperFlags } from '../developer/developer-command.ts'
+import { rollBackRemotely } from '../developer/roll-back-version.ts'
 import { standingText } from '../developer/standing.ts'
 import { answer, tableText } from '../output.ts'
 import { openRemote } from '../remote.ts'
@@ -61,36 +56,30 @@ Examples:
 
 export const addVersionsCommands = (program: Command): void => {
   const group = program.command('versions').description('Versions of your app, on a server somewhere.')
-  developerCommand(group, 'list', 'List the versions, with the development head and what is live.')
-    .addHelpText('after', listHelp)
-    .action(async (flags: DeveloperFlags) => await interruptible(async (signal) => await list(flags, signal)))
-  developerCommand(group, 'create <source>', 'Upload a folder or a file as a version.')
+  developerCommand(group, 'list', 'List the versions, with the development head and what is live.', list).addHelpText(
+    'after',
+    listHelp,
+  )
+  developerCommand(group, 'create <source>', 'Upload a folder or a file as a version.', uploadDraft)
     .requiredOption('--version <version>', 'its semantic version, such as 1.4.0')
     .option('--notes <text>', 'release notes')
     .option('--manifest <file>', 'the manifest, where it is not app.json in the folder')
     .addHelpText('after', createHelp)
-    .action(
-      async (source: string, flags: CreateFlags) =>
-        await interruptible(async (signal) => await uploadDraft(source, flags, signal)),
-    )
-  developerCommand(group, 'rollback', 'Go back to another version, in development or for users.')
+  developerCommand(group, 'rollback', 'Go back to another version, in development or for users.', rollBackRemotely)
     .option('--to <version>', 'the version to go back to')
     .addOption(new Option('--environment <environment>', 'where').choices(environments).default('development'))
     .option('--reason <text>', 'why, for the ledger')
     .option('--dry-run', 'tell what would change, and change nothing')
     .option('--yes', 'do not ask')
     .addHelpText('after', rollbackHelp)
-    .action(
-      async (flags: RollbackFlags) => await interruptible(async (signal) => await rollBackRemotely(flags, signal)),
-    )
 }
 
-const list = async (flags: DeveloperFlags, signal: AbortSignal): Promise<void> => {
+const list = async (signal: AbortSignal, flags: DeveloperFlags): Promise<void> => {
   const { client } = await openRemote(flags, { signal })
   const data = await Array.fromAsync(client.versions.all({}, { signal }))
   const text =
     data.length === 0 ? 'There are no versions yet. Upload one with app-platform versions create.' : tableOf(data)
-  answer(flags, { data }, text)
+  answer(flags, { value: { data }, text })
 }
 
 const tableOf = (versions: readonly Version[]): string => {

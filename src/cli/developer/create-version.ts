@@ -11,14 +11,14 @@ import { type Manifest, readManifest } from './manifest/read-manifest.ts'
 import { type PreparedArtifact, prepareArtifact } from './package/prepare-artifact.ts'
 import { readStanding, standingText } from './standing.ts'
 
-export type CreateFlags = DeveloperFlags & {
+type CreateFlags = DeveloperFlags & {
   readonly version: string
   readonly notes?: string
   readonly manifest?: string
 }
 
 /** Checks all that can be checked locally before it sends anything. */
-export const uploadDraft = async (source: string, flags: CreateFlags, signal: AbortSignal): Promise<void> => {
+export const uploadDraft = async (signal: AbortSignal, source: string, flags: CreateFlags): Promise<void> => {
   const { version, notes } = flags
   if (!isSemanticVersion(version)) throw new UsageError('--version must be a semantic version such as 1.4.0.')
   if (notes !== undefined && notes.length > 10_000) throw new UsageError('--notes has at most 10000 characters.')
@@ -28,7 +28,8 @@ export const uploadDraft = async (source: string, flags: CreateFlags, signal: Ab
   const prepared = await prepareArtifact(source, version, signal)
   const remote = await openRemote(flags, { signal, onRepeat: tellOfWaiting })
   const created = await upload(remote, { version, notes, manifest, prepared }, signal)
-  answer(flags, created, flags.json === true ? '' : await textOf(remote, created, prepared, signal))
+  const text = flags.json === true ? '' : await textOf(remote, created, prepared, signal)
+  answer(flags, { value: created, text })
 }
 
 /** The manifest that was named, or `app.json` in the folder, or `app.json` beside a file if there is one. */

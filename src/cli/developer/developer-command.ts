@@ -9,14 +9,20 @@ export type DeveloperFlags = {
   readonly json?: boolean
 }
 
-/** Adds a command that talks to a server, with the common flags. `usage` is its name and arguments. */
-export const developerCommand = (parent: Command, usage: string, description: string): Command =>
+/** Adds a command that talks to a server, with the common flags, and may be interrupted. `usage` is its name and arguments. */
+export const developerCommand = <Words extends readonly unknown[]>(
+  parent: Command,
+  usage: string,
+  description: string,
+  work: (signal: AbortSignal, ...words: Words) => Promise<void>,
+): Command =>
   parent
     .command(usage)
     .description(description)
     .option('--url <origin>', 'the server (APP_PLATFORM_URL; by default the one that you are logged in to)')
     .option('--insecure-http', 'let the secret travel over plain HTTP to another machine')
     .option('--json', 'print exactly one JSON value on stdout')
+    .action(async (...words: Words) => await interruptible(async (signal) => await work(signal, ...words)))
 
 /** Where the credentials come from, for the help of every command that needs them. */
 export const credentialsHelp = `
@@ -43,7 +49,7 @@ export class Interrupted extends Error {
  * Runs work that cleans up when the program is asked to end, for example restores the terminal. The program then ends by
  * the same signal, so that the shell knows why.
  */
-export const interruptible = async (work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
+const interruptible = async (work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
   const interruption = new AbortController()
   const stops = endingSignals.map((by) => ({ by, stop: () => interruption.abort(new Interrupted(by)) }))
   for (const { by, stop } of stops) process.once(by, stop)

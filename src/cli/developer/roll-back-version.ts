@@ -6,7 +6,7 @@ import { openRemote, type Remote } from '../remote.ts'
 import { type DeveloperFlags, tellOfWaiting } from './developer-command.ts'
 import { readStanding, type Standing, standingText } from './standing.ts'
 
-export type RollbackFlags = DeveloperFlags & {
+type RollbackFlags = DeveloperFlags & {
   readonly to?: string
   readonly environment: Environment
   readonly reason?: string
@@ -15,7 +15,7 @@ export type RollbackFlags = DeveloperFlags & {
 }
 
 /** On a terminal it shows what will change and asks. It then does just that, even if something changed meanwhile. */
-export const rollBackRemotely = async (flags: RollbackFlags, signal: AbortSignal): Promise<void> => {
+export const rollBackRemotely = async (signal: AbortSignal, flags: RollbackFlags): Promise<void> => {
   const { to, environment, reason, dryRun = false } = flags
   if (reason !== undefined && reason.length > 1000) throw new UsageError('--reason has at most 1000 characters.')
   const remote = await openRemote(flags, { signal, onRepeat: tellOfWaiting })
@@ -26,12 +26,14 @@ export const rollBackRemotely = async (flags: RollbackFlags, signal: AbortSignal
   }
   if (dryRun) {
     const preview = await rollBack(remote, { ...asked, dryRun }, signal)
-    return answer(flags, preview, flags.json === true ? '' : await previewText(remote, preview, signal))
+    const text = flags.json === true ? '' : await previewText(remote, preview, signal)
+    return answer(flags, { value: preview, text })
   }
   const target = flags.yes !== true && hasTerminal() ? await confirmed(remote, asked, signal) : asked
-  if (target === null) return answer(flags, { rollback: null }, 'Nothing was changed.')
+  if (target === null) return answer(flags, { value: { rollback: null }, text: 'Nothing was changed.' })
   const done = await rollBack(remote, target, signal)
-  answer(flags, done, flags.json === true ? '' : doneText(done, await readStanding(remote.client, signal)))
+  const text = flags.json === true ? '' : doneText(done, await readStanding(remote.client, signal))
+  answer(flags, { value: done, text })
 }
 
 const rollBack = async ({ client }: Remote, asked: RollbackRequest, signal: AbortSignal): Promise<Rollback> =>
