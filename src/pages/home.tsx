@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../http/door.ts'
-import { Layout } from './layout.tsx'
+import { Layout, LinkCards } from './layout.tsx'
 import { page } from './page.ts'
 import { requireVisit, type Visit } from './visit.ts'
 
@@ -10,31 +10,29 @@ export const homeRoutes = (door: Door) =>
 
 const HomePage = ({ visit }: { readonly visit: Visit }) => (
   <Layout title="Start" visit={visit}>
-    <div class="cards">
-      <Card href="/account" name="Account">
-        Your password, your sessions, and the apps that can act for you.
-      </Card>
-      <Card href="/installs" name="Installs">
-        The apps on your websites and stores, and the apps that you can install.
-      </Card>
-      <Card href="/console" name="Developer console">
-        Your own apps: credentials, redirect URIs, scopes and versions.
-      </Card>
-      {visit.session.user.isOperator ? (
-        <Card href="/desk" name="Operator desk">
-          Reviews, installs, apps, users, the audit log and the health of this server.
-        </Card>
-      ) : null}
-    </div>
+    <LinkCards links={visit.session.user.isOperator ? [...areas, desk] : areas} />
   </Layout>
 )
 
-type CardProps = { readonly href: string; readonly name: string; readonly children: string }
-const Card = ({ href, name, children }: CardProps) => (
-  <article>
-    <h2>
-      <a href={href}>{name}</a>
-    </h2>
-    <p>{children}</p>
-  </article>
-)
+const areas = [
+  {
+    href: '/account',
+    name: 'Account',
+    about: 'Your password, your sessions, and the apps that can act for you.',
+  },
+  {
+    href: '/installs',
+    name: 'Installs',
+    about: 'The apps on your websites and stores, and the apps that you can install.',
+  },
+  {
+    href: '/console',
+    name: 'Developer console',
+    about: 'Your own apps: credentials, redirect URIs, scopes and versions.',
+  },
+]
+const desk = {
+  href: '/desk',
+  name: 'Operator desk',
+  about: 'Reviews, installs, apps, users, the audit log and the health of this server.',
+}

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { siteScript, siteStylesheet } from './assets.ts'
-import { Form } from './components/form.tsx'
+import { ButtonForm } from './components/form.tsx'
 import type { Visit } from './visit.ts'
 
 type Section = 'account' | 'console' | 'desk'
@@ -75,11 +75,9 @@ const SiteHeader = ({ visit, section }: { readonly visit: Visit | Visitor; reado
           </nav>
           <div class="who">
             <bdi class="name">{visit.session.user.name}</bdi>
-            <Form action="/sign-out" visit={visit}>
-              <button type="submit" class="outline secondary small">
-                Sign out
-              </button>
-            </Form>
+            <ButtonForm action="/sign-out" visit={visit} look="outline secondary small">
+              Sign out
+            </ButtonForm>
           </div>
         </>
       )}
@@ -116,6 +114,24 @@ export const Tabs = ({ label, links, current }: TabsProps) => (
       ))}
     </ul>
   </nav>
+)
+
+type LinkCardsProps = {
+  readonly links: readonly { readonly href: string; readonly name: string; readonly about: string }[]
+}
+
+/** Links to other pages, each with a sentence about it. */
+export const LinkCards = ({ links }: LinkCardsProps) => (
+  <div class="cards">
+    {links.map(({ href, name, about }) => (
+      <article key={href}>
+        <h2>
+          <a href={href}>{name}</a>
+        </h2>
+        <p>{about}</p>
+      </article>
+    ))}
+  </div>
 )
 
 /** The ID by which an operator finds the request in the log. */

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Environment } from '../../domain/app.ts'
 import { Layout, Tabs } from '../layout.tsx'
+import { noticeFor, type Notices } from '../query.ts'
 import type { Visit } from '../visit.ts'
 
 /** The addresses of the account's pages and forms. */
@@ -47,18 +48,19 @@ type AccountPageProps = {
   readonly title: string
   readonly visit: Visit
   readonly tab: (typeof tabs)[number]['path']
-  readonly notice?: string | null
+  /** What a form may just have done, by the name in its redirect. */
+  readonly notices?: Notices
   readonly children: ComponentChildren
 }
 
 /** The frame of the account's pages. */
-export const AccountPage = ({ title, visit, tab, notice = null, children }: AccountPageProps) => (
+export const AccountPage = ({ title, visit, tab, notices = {}, children }: AccountPageProps) => (
   <Layout
     title={title}
     belongsTo="Account"
     visit={visit}
     section="account"
-    notice={notice}
+    notice={noticeFor(visit, notices)}
     above={<Tabs label="Account" links={tabs} current={tab} />}
   >
     {children}

@@ -9,21 +9,18 @@ import {
   listConnectedApps,
 } from '../../operations/connected-apps.ts'
 import { revokeByUser } from '../../operations/oauth/revoke.ts'
-import { Form } from '../components/form.tsx'
+import { ButtonForm, Form } from '../components/form.tsx'
 import { ScopeList } from '../components/scopes.tsx'
-import { Older } from '../components/table.tsx'
-import { Time } from '../components/values.tsx'
+import { Cards, Older } from '../components/table.tsx'
+import { Facts, Time } from '../components/values.tsx'
 import { emptyForm, receiveFromUser } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { listPart, noticeFor, olderPath } from '../query.ts'
+import { type ListPart, readList } from '../query.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { AccountPage, accountPaths, connectedAppPath, revokeAppPath, revokeAuthorizationPath } from './account-page.tsx'
 import { ConnectedAppBadges, ConnectedAppFacts } from './connected-apps.tsx'
 
 const notices = { 'revoked-one': 'This authorization is revoked. All its tokens have stopped working.' } as const
-
-/** The name in its cursors. */
-const list = 'authorizations'
 
 /** One connected app, and each authorization of it. */
 export const connectedAppRoutes = (door: Door) =>
@@ -32,12 +29,11 @@ export const connectedAppRoutes = (door: Door) =>
       const visit = await requireVisit(door, request)
       const app = await findConnectedApp(visit, clientId)
       if (app === null) throw refuse('route_not_found')
-      const found = await listAuthorizations(door.platform, visit.session, clientId, listPart(visit, list))
-      const olderHref = olderPath(connectedAppPath(clientId), list, found.nextCursor)
-      const notice = noticeFor(visit, notices)
-      return page(
-        <ConnectedAppPage visit={visit} notice={notice} app={app} authorizations={found.data} olderHref={olderHref} />,
+      const place = { list: 'authorizations', path: connectedAppPath(clientId) }
+      const authorizations = await readList(visit, place, (part) =>
+        listAuthorizations(door.platform, visit.session, clientId, part),
       )
+      return page(<ConnectedAppPage visit={visit} app={app} authorizations={authorizations} />)
     })
     .post(revokeAuthorizationPath(':clientId', ':grantId'), async ({ request, params: { clientId, grantId } }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm)
@@ -54,14 +50,12 @@ const findConnectedApp = async ({ door, session }: Visit, clientId: string): Pro
 
 type ConnectedAppPageProps = {
   readonly visit: Visit
-  readonly notice: string | null
   readonly app: ConnectedApp
-  readonly authorizations: readonly ConnectedGrant[]
-  readonly olderHref: string | null
+  readonly authorizations: ListPart<ConnectedGrant>
 }
 
-const ConnectedAppPage = ({ visit, notice, app, authorizations, olderHref }: ConnectedAppPageProps) => (
-  <AccountPage title={app.name} visit={visit} tab={accountPaths.apps} notice={notice}>
+const ConnectedAppPage = ({ visit, app, authorizations }: ConnectedAppPageProps) => (
+  <AccountPage title={app.name} visit={visit} tab={accountPaths.apps} notices={notices}>
     <ConnectedAppBadges app={app} />
     <p>In total, it may:</p>
     <ScopeList scopes={app.scopes} />
@@ -78,17 +72,11 @@ const ConnectedAppPage = ({ visit, notice, app, authorizations, olderHref }: Con
     </Form>
     <h2>Authorizations</h2>
     <p>There is one for each time that you allowed the app, usually one for each device or browser.</p>
-    <div class="cards">
-      {authorizations.map((authorization) => (
-        <AuthorizationCard
-          key={authorization.grantId}
-          visit={visit}
-          clientId={app.clientId}
-          authorization={authorization}
-        />
-      ))}
-    </div>
-    <Older href={olderHref} name="Older authorizations" />
+    <Cards
+      rows={authorizations.rows}
+      card={(one) => <AuthorizationCard visit={visit} clientId={app.clientId} authorization={one} />}
+    />
+    <Older href={authorizations.olderHref} name="Older authorizations" />
   </AccountPage>
 )
 
@@ -104,21 +92,17 @@ const AuthorizationCard = ({ visit, clientId, authorization }: AuthorizationCard
       Allowed <Time at={authorization.since} />
     </h3>
     <ScopeList scopes={authorization.scopes} />
-    <dl>
-      <dt>Last fetched a token</dt>
-      <dd>{authorization.lastFetchedAt === null ? 'Never' : <Time at={authorization.lastFetchedAt} />}</dd>
-      <dt>Ends if unused</dt>
-      <dd>
-        <Time at={authorization.expiresAt} />
-      </dd>
-    </dl>
-    <Form action={revokeAuthorizationPath(clientId, authorization.grantId)} visit={visit}>
-      <button type="submit" class="danger small">
-        Revoke this one
-        <span class="unseen">
-          , allowed <Time at={authorization.since} />
-        </span>
-      </button>
-    </Form>
+    <Facts
+      of={{
+        'Last fetched a token': <Time at={authorization.lastFetchedAt} otherwise="Never" />,
+        'Ends if unused': <Time at={authorization.expiresAt} />,
+      }}
+    />
+    <ButtonForm action={revokeAuthorizationPath(clientId, authorization.grantId)} visit={visit} look="danger small">
+      Revoke this one
+      <span class="unseen">
+        , allowed <Time at={authorization.since} />
+      </span>
+    </ButtonForm>
   </article>
 )

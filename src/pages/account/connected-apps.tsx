@@ -8,12 +8,12 @@ import {
   revokeConnectedApps,
 } from '../../operations/connected-apps.ts'
 import { Badge } from '../components/badges.tsx'
-import { Form } from '../components/form.tsx'
+import { ButtonForm } from '../components/form.tsx'
 import { ScopeList } from '../components/scopes.tsx'
-import { Time } from '../components/values.tsx'
+import { Cards } from '../components/table.tsx'
+import { Facts, Time } from '../components/values.tsx'
 import { emptyForm, receiveFromUser } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { noticeFor } from '../query.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { AccountPage, accountPaths, connectedAppPath, revokeAppPath } from './account-page.tsx'
 
@@ -28,7 +28,7 @@ export const connectedAppsRoutes = (door: Door) =>
     .get(accountPaths.apps, async ({ request }) => {
       const visit = await requireVisit(door, request)
       const apps = await listConnectedApps(door.platform, visit.session)
-      return page(<ConnectedAppsPage visit={visit} notice={noticeFor(visit, notices)} apps={apps} />)
+      return page(<ConnectedAppsPage visit={visit} apps={apps} />)
     })
     .post(accountPaths.revokeAll, async ({ request }) => {
       await revoke(door, request, { kind: 'all' })
@@ -44,32 +44,22 @@ const revoke = async (door: Door, request: Request, choice: ConnectedAppChoice):
   await revokeConnectedApps(actingAs(door.platform, trace, session), trace, session, choice)
 }
 
-type ConnectedAppsPageProps = {
-  readonly visit: Visit
-  readonly notice: string | null
-  readonly apps: readonly ConnectedApp[]
-}
+type ConnectedAppsPageProps = { readonly visit: Visit; readonly apps: readonly ConnectedApp[] }
 
-const ConnectedAppsPage = ({ visit, notice, apps }: ConnectedAppsPageProps) => (
-  <AccountPage title="Connected apps" visit={visit} tab={accountPaths.apps} notice={notice}>
+const ConnectedAppsPage = ({ visit, apps }: ConnectedAppsPageProps) => (
+  <AccountPage title="Connected apps" visit={visit} tab={accountPaths.apps} notices={notices}>
     {apps.length === 0 ? (
       <p>
         No app can act for you. When an app asks for access, you see exactly what it wants. If you allow it, the app
         appears here, and you can revoke its access.
       </p>
     ) : (
-      <>
-        <p>
-          These apps can act for you, within the permissions listed and no more. Revoking access works at once on every
-          device. The app can then do nothing until you allow it again.
-        </p>
-        <div class="cards">
-          {apps.map((app) => (
-            <ConnectedAppCard key={app.clientId} visit={visit} app={app} />
-          ))}
-        </div>
-      </>
+      <p>
+        These apps can act for you, within the permissions listed and no more. Revoking access works at once on every
+        device. The app can then do nothing until you allow it again.
+      </p>
     )}
+    <Cards rows={apps} card={(app) => <ConnectedAppCard visit={visit} app={app} />} />
     {apps.length > 1 ? <RevokeAll visit={visit} /> : null}
   </AccountPage>
 )
@@ -85,15 +75,13 @@ const ConnectedAppCard = ({ visit, app }: { readonly visit: Visit; readonly app:
     <p>It may:</p>
     <ScopeList scopes={app.scopes} />
     <ConnectedAppFacts app={app} />
-    <Form action={revokeAppPath(app.clientId)} visit={visit}>
-      <button type="submit" class="danger small">
-        Revoke access
-        <span class="unseen">
-          {' of '}
-          <bdi>{app.name}</bdi>, {app.environment}
-        </span>
-      </button>
-    </Form>
+    <ButtonForm action={revokeAppPath(app.clientId)} visit={visit} look="danger small">
+      Revoke access
+      <span class="unseen">
+        {' of '}
+        <bdi>{app.name}</bdi>, {app.environment}
+      </span>
+    </ButtonForm>
   </article>
 )
 
@@ -104,11 +92,9 @@ const RevokeAll = ({ visit }: { readonly visit: Visit }) => (
       Every app in this list loses its access at once, on every device. You stay signed in, and your own apps in the
       console do not change.
     </p>
-    <Form action={accountPaths.revokeAll} visit={visit}>
-      <button type="submit" class="danger small">
-        Revoke access of every app
-      </button>
-    </Form>
+    <ButtonForm action={accountPaths.revokeAll} visit={visit} look="danger small">
+      Revoke access of every app
+    </ButtonForm>
   </section>
 )
 
@@ -126,18 +112,12 @@ export const ConnectedAppBadges = ({ app }: { readonly app: ConnectedApp }) =>
   )
 
 export const ConnectedAppFacts = ({ app }: { readonly app: ConnectedApp }) => (
-  <dl>
-    <dt>Publisher</dt>
-    <dd>
-      <bdi>{app.publisher}</bdi>
-    </dd>
-    <dt>Allowed since</dt>
-    <dd>
-      <Time at={app.since} />
-    </dd>
-    <dt>Last fetched a token</dt>
-    <dd>{app.lastFetchedAt === null ? 'Never' : <Time at={app.lastFetchedAt} />}</dd>
-    <dt>Allowed on</dt>
-    <dd>{app.authorizations === 1 ? 'One device or browser' : `${app.authorizations} devices or browsers`}</dd>
-  </dl>
+  <Facts
+    of={{
+      Publisher: <bdi>{app.publisher}</bdi>,
+      'Allowed since': <Time at={app.since} />,
+      'Last fetched a token': <Time at={app.lastFetchedAt} otherwise="Never" />,
+      'Allowed on': app.authorizations === 1 ? 'One device or browser' : `${app.authorizations} devices or browsers`,
+    }}
+  />
 )

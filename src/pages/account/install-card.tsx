@@ -2,9 +2,9 @@ import { endingStep } from '../../domain/install.ts'
 import { formatScope, isSubset } from '../../domain/scope.ts'
 import type { OwnInstall } from '../../operations/installs/lists.ts'
 import { Badge, type Tone } from '../components/badges.tsx'
-import { Form } from '../components/form.tsx'
+import { ButtonForm, Form } from '../components/form.tsx'
 import { ScopeList } from '../components/scopes.tsx'
-import { Time } from '../components/values.tsx'
+import { Facts, Time } from '../components/values.tsx'
 import type { Visit } from '../visit.ts'
 import { resourceKindInSentence } from '../words.ts'
 import { agreePath, endInstallPath, openInstallPath } from './account-page.tsx'
@@ -20,20 +20,17 @@ export const InstallCard = ({ visit, install }: InstallCardProps) => (
     <States install={install} />
     <p>It may:</p>
     <ScopeList scopes={install.scopes} />
-    <dl>
-      <dt>On your {resourceKindInSentence[install.kind]}</dt>
-      <dd>
-        <bdi>{install.resourceName}</bdi> (<code>{install.resource}</code>)
-      </dd>
-      <dt>Published by</dt>
-      <dd>
-        <bdi>{install.publisher}</bdi>
-      </dd>
-      <dt>Since</dt>
-      <dd>
-        <Time at={install.createdAt} />
-      </dd>
-    </dl>
+    <Facts
+      of={{
+        [`On your ${resourceKindInSentence[install.kind]}`]: (
+          <>
+            <bdi>{install.resourceName}</bdi> (<code>{install.resource}</code>)
+          </>
+        ),
+        'Published by': <bdi>{install.publisher}</bdi>,
+        Since: <Time at={install.createdAt} />,
+      }}
+    />
     <NewScopes visit={visit} install={install} />
     <Actions visit={visit} install={install} />
   </article>
@@ -98,12 +95,10 @@ const Actions = ({ visit, install }: InstallCardProps) => {
           Open{named}
         </a>
       ) : null}
-      <Form action={endInstallPath(install.id)} visit={visit}>
-        <button type="submit" class="danger small">
-          {step === 'deactivate' ? 'End this install' : 'Withdraw'}
-          {named}
-        </button>
-      </Form>
+      <ButtonForm action={endInstallPath(install.id)} visit={visit} look="danger small">
+        {step === 'deactivate' ? 'End this install' : 'Withdraw'}
+        {named}
+      </ButtonForm>
     </div>
   )
 }

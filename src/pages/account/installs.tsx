@@ -3,14 +3,14 @@ import type { PlatformError } from '../../domain/errors.ts'
 import { parseStoredScope } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
 import { ownsInstall } from '../../operations/installs/install-record.ts'
-import { listOfferedApps, listOwnInstalls, type OfferedApp, type OwnInstall } from '../../operations/installs/lists.ts'
+import { listOfferedApps, listOwnInstalls, type OfferedApp } from '../../operations/installs/lists.ts'
 import { agreeToScopes, endInstall } from '../../operations/installs/move-install.ts'
 import { Problem } from '../components/form.tsx'
 import { ScopeList } from '../components/scopes.tsx'
-import { Older } from '../components/table.tsx'
+import { Cards, Older } from '../components/table.tsx'
 import { answerForm, asUser, emptyForm, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { listPart, noticeFor, olderPath } from '../query.ts'
+import { readList } from '../query.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { AccountPage, accountPaths, agreePath, endInstallPath, installLivePath } from './account-page.tsx'
 import { InstallCard } from './install-card.tsx'
@@ -52,63 +52,37 @@ const settled = (done: keyof typeof notices): Response => seeOther(`${accountPat
 
 const show = async (visit: Visit, error: PlatformError | null): Promise<Response> => {
   const { platform } = visit.door
-  const installs = await listOwnInstalls(platform, visit.session, listPart(visit, 'own-installs', 'installs'))
-  const apps = await listOfferedApps(platform, listPart(visit, 'offered-apps', 'apps'))
   const path = accountPaths.installs
+  const installs = await readList(visit, { list: 'own-installs', path, param: 'installs' }, (part) =>
+    listOwnInstalls(platform, visit.session, part),
+  )
+  const apps = await readList(visit, { list: 'offered-apps', path, param: 'apps' }, (part) =>
+    listOfferedApps(platform, part),
+  )
   return page(
-    <InstallsPage
-      visit={visit}
-      notice={noticeFor(visit, notices)}
-      error={error}
-      installs={installs.data}
-      olderInstalls={olderPath(path, 'own-installs', installs.nextCursor, {}, 'installs')}
-      apps={apps.data}
-      moreApps={olderPath(path, 'offered-apps', apps.nextCursor, {}, 'apps')}
-    />,
+    <AccountPage title="Installs" visit={visit} tab={path} notices={notices}>
+      <Problem error={error} />
+      <h2>Your installs</h2>
+      {installs.rows.length === 0 ? null : (
+        <p>Ending an install works at once. The app gets nothing through it any more.</p>
+      )}
+      <Cards
+        rows={installs.rows}
+        card={(install) => <InstallCard visit={visit} install={install} />}
+        empty="You have no installs. Choose an app below."
+      />
+      <Older href={installs.olderHref} name="Older installs" />
+      <h2>Apps you can install</h2>
+      <Cards
+        rows={apps.rows}
+        card={(app) => <OfferedAppCard app={app} />}
+        empty="There are no apps to install yet. An app appears here when its first version goes live."
+      />
+      <Older href={apps.olderHref} name="More apps" />
+    </AccountPage>,
     { refusal: error },
   )
 }
-
-type InstallsPageProps = {
-  readonly visit: Visit
-  readonly notice: string | null
-  readonly error: PlatformError | null
-  readonly installs: readonly OwnInstall[]
-  readonly olderInstalls: string | null
-  readonly apps: readonly OfferedApp[]
-  readonly moreApps: string | null
-}
-
-const InstallsPage = ({ visit, notice, error, installs, olderInstalls, apps, moreApps }: InstallsPageProps) => (
-  <AccountPage title="Installs" visit={visit} tab={accountPaths.installs} notice={notice}>
-    <Problem error={error} />
-    <h2>Your installs</h2>
-    {installs.length === 0 ? (
-      <p class="muted">You have no installs. Choose an app below.</p>
-    ) : (
-      <>
-        <p>Ending an install works at once. The app gets nothing through it any more.</p>
-        <div class="cards">
-          {installs.map((install) => (
-            <InstallCard key={install.id} visit={visit} install={install} />
-          ))}
-        </div>
-      </>
-    )}
-    <Older href={olderInstalls} name="Older installs" />
-    <h2>Apps you can install</h2>
-    {apps.length === 0 ? (
-      <p class="muted">There are no apps to install yet. An app appears here when its first version goes live.</p>
-    ) : (
-      <div class="cards">
-        {apps.map((app) => (
-          <OfferedAppCard key={app.slug} app={app} />
-        ))}
-      </div>
-    )}
-    <Older href={moreApps} name="More apps" />
-  </AccountPage>
-)
 
 const OfferedAppCard = ({ app }: { readonly app: OfferedApp }) => (
   <article>

@@ -2,7 +2,9 @@ import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { listConnectedApps } from '../../operations/connected-apps.ts'
 import { listSessions } from '../../operations/sessions/own-sessions.ts'
+import { Facts } from '../components/values.tsx'
 import { page } from '../page.ts'
+import { LinkCards } from '../layout.tsx'
 import { requireVisit, type Visit } from '../visit.ts'
 import { AccountPage, accountPaths } from './account-page.tsx'
 
@@ -31,37 +33,17 @@ type OverviewProps = {
 
 const Overview = ({ visit, apps, otherSessions, hasMoreSessions }: OverviewProps) => (
   <AccountPage title="Account" visit={visit} tab={accountPaths.overview}>
-    <dl>
-      <dt>Name</dt>
-      <dd>
-        <bdi>{visit.session.user.name}</bdi>
-      </dd>
-      <dt>Email address</dt>
-      <dd>
-        <bdi>{visit.session.user.email}</bdi>
-      </dd>
-    </dl>
+    <Facts
+      of={{ Name: <bdi>{visit.session.user.name}</bdi>, 'Email address': <bdi>{visit.session.user.email}</bdi> }}
+    />
     <p class="muted">The operator of this server sets both.</p>
-    <div class="cards">
-      <article>
-        <h2>
-          <a href={accountPaths.apps}>Connected apps</a>
-        </h2>
-        <p>{appsSentence(apps)}</p>
-      </article>
-      <article>
-        <h2>
-          <a href={accountPaths.sessions}>Sessions</a>
-        </h2>
-        <p>{sessionsSentence(otherSessions, hasMoreSessions)}</p>
-      </article>
-      <article>
-        <h2>
-          <a href={accountPaths.password}>Password</a>
-        </h2>
-        <p>Change it if somebody else may know it.</p>
-      </article>
-    </div>
+    <LinkCards
+      links={[
+        { href: accountPaths.apps, name: 'Connected apps', about: appsSentence(apps) },
+        { href: accountPaths.sessions, name: 'Sessions', about: sessionsSentence(otherSessions, hasMoreSessions) },
+        { href: accountPaths.password, name: 'Password', about: 'Change it if somebody else may know it.' },
+      ]}
+    />
   </AccountPage>
 )
 

@@ -9,7 +9,6 @@ import { changePassword } from '../../operations/users/passwords.ts'
 import { Field, Form, Problem } from '../components/form.tsx'
 import { answerForm, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { noticeFor } from '../query.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { AccountPage, accountPaths } from './account-page.tsx'
 
@@ -19,10 +18,7 @@ const passwordForm = formOf({ current: text, password: text, repeated: text })
 
 export const passwordRoutes = (door: Door) =>
   new Elysia()
-    .get(accountPaths.password, async ({ request }) => {
-      const visit = await requireVisit(door, request)
-      return page(<PasswordPage visit={visit} notice={noticeFor(visit, notices)} error={null} />)
-    })
+    .get(accountPaths.password, async ({ request }) => show(await requireVisit(door, request), null))
     .post(accountPaths.password, async ({ request }) => {
       const { visit, fields } = await receiveFromUser(door, request, passwordForm)
       const { session, call: trace } = visit
@@ -41,48 +37,37 @@ export const passwordRoutes = (door: Door) =>
           const cookie = sessionCookie(door, sessionToken, door.platform.lifetimes.session)
           return seeOther(`${accountPaths.password}?done=changed`, [cookie])
         },
-        refused: (error) => page(<PasswordPage visit={visit} notice={null} error={error} />, { refusal: error }),
+        refused: (error) => show(visit, error),
       })
     })
 
-type PasswordPageProps = {
-  readonly visit: Visit
-  readonly notice: string | null
-  readonly error: PlatformError | null
-}
-
 /** Passwords are never sent back: after a refusal the person types all three again. */
-const PasswordPage = ({ visit, notice, error }: PasswordPageProps) => (
-  <AccountPage title="Change password" visit={visit} tab={accountPaths.password} notice={notice}>
-    <Problem error={error} />
-    <Form action={accountPaths.password} visit={visit} class="measure">
-      {/* Tells password managers whose password this is. */}
-      <input type="text" name="username" autocomplete="username" value={visit.session.user.email} readOnly hidden />
-      <Field
-        label="Current password"
-        name="current"
-        error={error}
-        input={{ type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 }}
-      />
-      <Field
-        label="New password"
-        name="password"
-        hint="At least 8 characters. A few unrelated words make a good password."
-        error={error}
-        input={{ type: 'password', autocomplete: 'new-password', required: true, maxLength: 1024 }}
-      />
-      <Field
-        label="Repeat the new password"
-        name="repeated"
-        error={error}
-        input={{ type: 'password', autocomplete: 'new-password', required: true, maxLength: 1024 }}
-      />
-      <p>
-        You stay signed in here, and all your other sessions end at once. Connected apps stay connected, because they
-        never knew your password. If somebody else has used your account, check{' '}
-        <a href={accountPaths.apps}>your connected apps</a> as well.
-      </p>
-      <button type="submit">Change password</button>
-    </Form>
-  </AccountPage>
-)
+const show = (visit: Visit, error: PlatformError | null): Response =>
+  page(
+    <AccountPage title="Change password" visit={visit} tab={accountPaths.password} notices={notices}>
+      <Problem error={error} />
+      <Form action={accountPaths.password} visit={visit} class="measure">
+        {/* Tells password managers whose password this is. */}
+        <input type="text" name="username" autocomplete="username" value={visit.session.user.email} readOnly hidden />
+        <Field label="Current password" name="current" error={error} input={currentPassword} />
+        <Field
+          label="New password"
+          name="password"
+          hint="At least 8 characters. A few unrelated words make a good password."
+          error={error}
+          input={newPassword}
+        />
+        <Field label="Repeat the new password" name="repeated" error={error} input={newPassword} />
+        <p>
+          You stay signed in here, and all your other sessions end at once. Connected apps stay connected, because they
+          never knew your password. If somebody else has used your account, check{' '}
+          <a href={accountPaths.apps}>your connected apps</a> as well.
+        </p>
+        <button type="submit">Change password</button>
+      </Form>
+    </AccountPage>,
+    { refusal: error },
+  )
+
+const currentPassword = { type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 } as const
+const newPassword = { ...currentPassword, autocomplete: 'new-password' } as const

@@ -20,6 +20,21 @@ export const Form = ({ action, visit, bound, class: name, children }: FormProps)
   </form>
 )
 
+type ButtonFormProps = Pick<FormProps, 'action' | 'visit'> & {
+  /** The classes of the button. */
+  readonly look?: string
+  readonly children: ComponentChildren
+}
+
+/** A form that has only a button. */
+export const ButtonForm = ({ action, visit, look, children }: ButtonFormProps) => (
+  <Form action={action} visit={visit}>
+    <button type="submit" class={look}>
+      {children}
+    </button>
+  </Form>
+)
+
 type FieldProps = {
   readonly label: string
   readonly name: string

@@ -1,8 +1,31 @@
+import type { ComponentChildren } from 'preact'
+
+type TimeProps = {
+  readonly at: number | null
+  /** Shown without a time. */
+  readonly otherwise?: string
+}
+
 /** A time (epoch milliseconds) in UTC; the script shows it in the reader's own time zone. */
-export const Time = ({ at }: { readonly at: number }) => {
+export const Time = ({ at, otherwise = '' }: TimeProps) => {
+  if (at === null) return <>{otherwise}</>
   const iso = new Date(at).toISOString()
   return <time dateTime={iso}>{`${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`}</time>
 }
+
+/** Names with their values. A value that is null is left out together with its name. */
+export const Facts = ({ of }: { readonly of: Readonly<Record<string, ComponentChildren>> }) => (
+  <dl>
+    {Object.entries(of).map(([name, value]) =>
+      value === null ? null : (
+        <>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </>
+      ),
+    )}
+  </dl>
+)
 
 type SecretProps = { readonly label: string; readonly value: string; readonly hint?: string }
 

@@ -2,7 +2,8 @@ import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { listOwnApps, type OwnAppSummary } from '../../operations/apps/lists.ts'
 import { AppStatusBadge } from '../components/badges.tsx'
-import { Time } from '../components/values.tsx'
+import { Cards } from '../components/table.tsx'
+import { Facts, Time } from '../components/values.tsx'
 import { Layout } from '../layout.tsx'
 import { page } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
@@ -34,11 +35,7 @@ const OwnAppsPage = ({ visit, apps, quota }: OwnAppsPageProps) => (
     <p class="muted">
       {apps.length} of {quota} apps
     </p>
-    <div class="cards">
-      {apps.map((app) => (
-        <OwnAppCard key={app.slug} app={app} />
-      ))}
-    </div>
+    <Cards rows={apps} card={(app) => <OwnAppCard app={app} />} />
   </Layout>
 )
 
@@ -52,15 +49,12 @@ const OwnAppCard = ({ app }: { readonly app: OwnAppSummary }) => (
     <p>
       <AppStatusBadge status={app.status} /> <code>{app.slug}</code>
     </p>
-    <dl>
-      <dt>Live</dt>
-      <dd>{app.live ?? 'Nothing yet'}</dd>
-      <dt>Development head</dt>
-      <dd>{app.developmentHead ?? 'None yet'}</dd>
-      <dt>Registered</dt>
-      <dd>
-        <Time at={app.createdAt} />
-      </dd>
-    </dl>
+    <Facts
+      of={{
+        Live: app.live ?? 'Nothing yet',
+        'Development head': app.developmentHead ?? 'None yet',
+        Registered: <Time at={app.createdAt} />,
+      }}
+    />
   </article>
 )

@@ -16,11 +16,12 @@ import {
 } from '../../operations/credentials/list-credentials.ts'
 import { EnvironmentBadge, environmentNames } from '../components/badges.tsx'
 import { Problem } from '../components/form.tsx'
+import { Cards } from '../components/table.tsx'
 import { Copyable, Secret, Time } from '../components/values.tsx'
 import { answerForm, asUser, emptyForm, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { noticeFor } from '../query.ts'
 import {
+  ClientId,
   consoleAppPath,
   environmentField,
   type OwnApp,
@@ -99,41 +100,32 @@ const shownOnce =
 
 const show = async ({ visit, app }: OwnApp, refused: RefusedSecret | null): Promise<Response> => {
   const secrets = await listLiveCredentials(visit.door.platform, app.clientIds)
-  const notice = noticeFor(visit, notices)
-  return page(<CredentialsPage visit={visit} app={app} secrets={secrets} notice={notice} refused={refused} />, {
-    refusal: refused?.error ?? null,
-  })
+  const error = refused?.error ?? null
+  return page(
+    <OwnAppPage visit={visit} app={app} tab="credentials" title="Credentials" notices={notices}>
+      <Problem error={error} />
+      <p>
+        Your backend authenticates with a client ID and a client secret. A secret is shown once, when it is created.
+        Only its hash is stored. Keep secrets out of browsers, mobile apps and repositories.
+      </p>
+      {environments.map((environment) => (
+        <EnvironmentSecrets
+          key={environment}
+          visit={visit}
+          app={app}
+          environment={environment}
+          secrets={secrets[environment]}
+          refused={refused?.environment === environment ? refused : null}
+        />
+      ))}
+      <h2>Ended secrets</h2>
+      <p>
+        <a href={consoleAppPath(app.slug, 'credentials', 'ended')}>See the secrets that were revoked or have expired</a>
+      </p>
+    </OwnAppPage>,
+    { refusal: error },
+  )
 }
-
-type CredentialsPageProps = OwnApp & {
-  readonly secrets: Readonly<Record<Environment, readonly CredentialRecord[]>>
-  readonly notice: string | null
-  readonly refused: RefusedSecret | null
-}
-
-const CredentialsPage = ({ visit, app, secrets, notice, refused }: CredentialsPageProps) => (
-  <OwnAppPage visit={visit} app={app} tab="credentials" title="Credentials" notice={notice}>
-    <Problem error={refused?.error ?? null} />
-    <p>
-      Your backend authenticates with a client ID and a client secret. A secret is shown once, when it is created. Only
-      its hash is stored. Keep secrets out of browsers, mobile apps and repositories.
-    </p>
-    {environments.map((environment) => (
-      <EnvironmentSecrets
-        key={environment}
-        visit={visit}
-        app={app}
-        environment={environment}
-        secrets={secrets[environment]}
-        refused={refused?.environment === environment ? refused : null}
-      />
-    ))}
-    <h2>Ended secrets</h2>
-    <p>
-      <a href={consoleAppPath(app.slug, 'credentials', 'ended')}>See the secrets that were revoked or have expired</a>
-    </p>
-  </OwnAppPage>
-)
 
 type EnvironmentSecretsProps = OwnApp & {
   readonly environment: Environment
@@ -145,15 +137,13 @@ const EnvironmentSecrets = ({ visit, app, environment, secrets, refused }: Envir
   <section aria-labelledby={`secrets-${environment}`}>
     <h2 id={`secrets-${environment}`}>{environmentNames[environment]}</h2>
     <p>
-      Client ID{' '}
-      <Copyable id={`client-${environment}`} value={app.clientIds[environment]} what={`the ${environment} client ID`} />
+      Client ID <ClientId app={app} environment={environment} />
     </p>
-    {secrets.length === 0 ? <p class="muted">{noSecret[environment]}</p> : null}
-    <div class="cards">
-      {secrets.map((secret) => (
-        <LiveSecret key={secret.id} visit={visit} app={app} secret={secret} />
-      ))}
-    </div>
+    <Cards
+      rows={secrets}
+      card={(secret) => <LiveSecret visit={visit} app={app} secret={secret} />}
+      empty={noSecret[environment]}
+    />
     {secrets.length >= maximumLiveSecrets ? (
       <p class="muted">
         Two secrets are active, which is the maximum. To create another, revoke one or wait until it expires.

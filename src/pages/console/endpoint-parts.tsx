@@ -116,41 +116,33 @@ export const EndForms = ({ visit, app, endpoint }: EndpointProps) => (
 type AttemptTableProps = EndpointProps & { readonly attempts: readonly AttemptRecord[] }
 
 /** The latest deliveries to an endpoint, with their outcomes. */
-export const AttemptTable = ({ visit, app, endpoint, attempts }: AttemptTableProps) =>
-  attempts.length === 0 ? (
-    <p class="muted">Nothing was sent to it in the last thirty days.</p>
-  ) : (
-    <Table label="Attempts" columns={['Time', 'Event', 'Outcome', 'Duration', 'Answer', 'Action']}>
-      {attempts.map((attempt) => (
-        <AttemptRow key={attempt.id} visit={visit} app={app} endpoint={endpoint} attempt={attempt} />
-      ))}
-    </Table>
-  )
-
-const AttemptRow = ({ visit, app, endpoint, attempt }: EndpointProps & { readonly attempt: AttemptRecord }) => (
-  <tr>
-    <td>
-      <Time at={attempt.at} />
-    </td>
-    <td>
-      {attempt.kind}
-      <br />
-      <code class="small">{attempt.eventId}</code>
-    </td>
-    <td>
-      <AttemptOutcome attempt={attempt} />
-    </td>
-    <td>{attempt.durationMs} ms</td>
-    <td>{attempt.answer === '' ? '–' : <bdi class="small">{attempt.answer}</bdi>}</td>
-    <td>
-      <Form action={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'resend')} visit={visit} class="inline">
-        <input type="hidden" name="event" value={attempt.eventId} />
-        <button type="submit" class="secondary small" aria-label={`Send again: ${attempt.eventId}`}>
-          Send again
-        </button>
-      </Form>
-    </td>
-  </tr>
+export const AttemptTable = ({ visit, app, endpoint, attempts }: AttemptTableProps) => (
+  <Table
+    label="Attempts"
+    rows={attempts}
+    columns={{
+      Time: ({ at }) => <Time at={at} />,
+      Event: ({ kind, eventId }) => (
+        <>
+          {kind}
+          <br />
+          <code class="small">{eventId}</code>
+        </>
+      ),
+      Outcome: (attempt) => <AttemptOutcome attempt={attempt} />,
+      Duration: ({ durationMs }) => `${durationMs} ms`,
+      Answer: ({ answer }) => (answer === '' ? '–' : <bdi class="small">{answer}</bdi>),
+      Action: ({ eventId }) => (
+        <Form action={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'resend')} visit={visit} class="inline">
+          <input type="hidden" name="event" value={eventId} />
+          <button type="submit" class="secondary small" aria-label={`Send again: ${eventId}`}>
+            Send again
+          </button>
+        </Form>
+      ),
+    }}
+    empty="Nothing was sent to it in the last thirty days."
+  />
 )
 
 const errorWords = {

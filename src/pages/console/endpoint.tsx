@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
-import { type AttemptRecord, listAttempts, pingEndpoint } from '../../operations/webhooks/deliveries.ts'
+import { listAttempts, pingEndpoint } from '../../operations/webhooks/deliveries.ts'
 import {
   type EndpointDetail,
   ownsEndpoint,
@@ -13,10 +13,10 @@ import { rotateWebhookSecret } from '../../operations/webhooks/secrets.ts'
 import { EnvironmentBadge } from '../components/badges.tsx'
 import { Problem } from '../components/form.tsx'
 import { Older } from '../components/table.tsx'
-import { Time } from '../components/values.tsx'
+import { Facts, Time } from '../components/values.tsx'
 import { answerForm, asUser, emptyForm, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { listPart, noticeFor, olderPath } from '../query.ts'
+import { noticeFor, readList } from '../query.ts'
 import type { Visit } from '../visit.ts'
 import { readMoment } from '../words.ts'
 import { hoursFrom } from './credentials.tsx'
@@ -24,9 +24,6 @@ import { AttemptTable, EndForms, type RefusedChange, ResendForms, RotateForm, Te
 import { takeOutgoingShare } from './new-endpoint.tsx'
 import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp, sentBefore } from './own-app.tsx'
 import { EndpointSecretPage, EndpointStatus } from './webhooks.tsx'
-
-/** The name in its cursors. */
-const list = 'webhook-attempts'
 
 const notices = {
   taken: 'The endpoint accepted the ping.',
@@ -126,87 +123,60 @@ const shownOnce =
 const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | null): Promise<Response> => {
   const { platform } = visit.door
   const endpoint = await readEndpoint(platform, app.id, at.id)
-  const { data, nextCursor } = await listAttempts(platform, at.id, listPart(visit, list))
+  const place = { list: 'webhook-attempts', path: pathOf(at) }
+  const attempts = await readList(visit, place, (part) => listAttempts(platform, at.id, part))
+  const problem = noticeFor(visit, problems)
+  const error = refused?.error ?? null
   return page(
-    <EndpointPage
-      visit={visit}
-      app={app}
-      endpoint={endpoint}
-      attempts={data}
-      older={olderPath(pathOf(at), list, nextCursor)}
-      notice={noticeFor(visit, notices)}
-      problem={noticeFor(visit, problems)}
-      refused={refused}
-    />,
-    { refusal: refused?.error ?? null },
-  )
-}
-
-type EndpointPageProps = OwnApp & {
-  readonly endpoint: EndpointDetail
-  readonly attempts: readonly AttemptRecord[]
-  readonly older: string | null
-  readonly notice: string | null
-  /** A sentence about a form that was carried out but failed. */
-  readonly problem: string | null
-  readonly refused: RefusedChange | null
-}
-
-const EndpointPage = (props: EndpointPageProps) => {
-  const { visit, app, endpoint, attempts, older, notice, problem, refused } = props
-  return (
-    <OwnAppPage visit={visit} app={app} tab="webhooks" title="Webhook endpoint" notice={notice}>
-      <Problem error={refused?.error ?? null} />
+    <OwnAppPage visit={visit} app={app} tab="webhooks" title="Webhook endpoint" notices={notices}>
+      <Problem error={error} />
       {problem === null ? null : (
         <p class="problem" role="alert">
           {problem}
         </p>
       )}
-      <Facts endpoint={endpoint} />
+      <EndpointFacts endpoint={endpoint} />
       <h2>Test it</h2>
       <TestForm visit={visit} app={app} endpoint={endpoint} />
       <h2>Attempts</h2>
-      <AttemptTable visit={visit} app={app} endpoint={endpoint} attempts={attempts} />
-      <Older href={older} name="Older attempts" />
+      <AttemptTable visit={visit} app={app} endpoint={endpoint} attempts={attempts.rows} />
+      <Older href={attempts.olderHref} name="Older attempts" />
       <h2>Send again</h2>
       <ResendForms visit={visit} app={app} endpoint={endpoint} refused={refused} />
       <h2>Secret</h2>
       <RotateForm visit={visit} app={app} endpoint={endpoint} refused={refused} />
       <h2>{endpoint.status === 'enabled' ? 'Disable or remove it' : 'Enable or remove it'}</h2>
       <EndForms visit={visit} app={app} endpoint={endpoint} />
-    </OwnAppPage>
+    </OwnAppPage>,
+    { refusal: error },
   )
 }
 
-const Facts = ({ endpoint }: { readonly endpoint: EndpointDetail }) => (
-  <dl>
-    <dt>URL</dt>
-    <dd>
-      <code>{endpoint.url}</code> <EnvironmentBadge environment={endpoint.environment} />
-    </dd>
-    <dt>Status</dt>
-    <dd>
-      <EndpointStatus reason={endpoint.reason} failingSince={endpoint.failingSince} />{' '}
-      {endpoint.failingSince === null ? null : (
+const EndpointFacts = ({ endpoint }: { readonly endpoint: EndpointDetail }) => (
+  <Facts
+    of={{
+      URL: (
         <>
-          since <Time at={endpoint.failingSince} />
+          <code>{endpoint.url}</code> <EnvironmentBadge environment={endpoint.environment} />
         </>
-      )}
-    </dd>
-    <dt>Events</dt>
-    <dd>{endpoint.kinds.join(', ')}</dd>
-    <dt>Last thirty days</dt>
-    <dd>
-      {endpoint.deliveries.delivered} delivered, {endpoint.deliveries.pending} waiting, {endpoint.deliveries.failed}{' '}
-      failed
-    </dd>
-    <dt>ID</dt>
-    <dd>
-      <code>{endpoint.id}</code>
-    </dd>
-    <dt>Added</dt>
-    <dd>
-      <Time at={endpoint.createdAt} />
-    </dd>
-  </dl>
+      ),
+      Status: (
+        <>
+          <EndpointStatus reason={endpoint.reason} failingSince={endpoint.failingSince} />{' '}
+          {endpoint.failingSince === null ? null : (
+            <>
+              since <Time at={endpoint.failingSince} />
+            </>
+          )}
+        </>
+      ),
+      Events: endpoint.kinds.join(', '),
+      'Last thirty days': deliveriesInWords(endpoint.deliveries),
+      ID: <code>{endpoint.id}</code>,
+      Added: <Time at={endpoint.createdAt} />,
+    }}
+  />
 )
+
+const deliveriesInWords = ({ delivered, pending, failed }: EndpointDetail['deliveries']): string =>
+  `${delivered} delivered, ${pending} waiting, ${failed} failed`

@@ -7,30 +7,36 @@ import { consoleAppPath } from './own-app.tsx'
 
 type OverviewStatusProps = { readonly slug: string; readonly overview: AppOverview }
 
+const versionCards = [
+  {
+    which: 'live',
+    since: 'activatedAt',
+    title: 'Live now',
+    otherwise: 'Nothing is live yet. A version goes live after its review.',
+  },
+  {
+    which: 'developmentHead',
+    since: 'createdAt',
+    title: 'Development head',
+    otherwise: 'No version has been uploaded yet.',
+  },
+  {
+    which: 'submitted',
+    since: 'submittedAt',
+    title: 'Waiting for review',
+    otherwise: 'No version is waiting. Submit a draft when it is ready.',
+  },
+] as const
+
 /** The live version, the development head, the version in review, and the installs. */
 export const StatusCards = ({ slug, overview }: OverviewStatusProps) => (
   <div class="cards figures">
-    <VersionCard
-      slug={slug}
-      title="Live now"
-      version={overview.live}
-      since={overview.live?.activatedAt ?? null}
-      otherwise="Nothing is live yet. A version goes live after its review."
-    />
-    <VersionCard
-      slug={slug}
-      title="Development head"
-      version={overview.developmentHead}
-      since={overview.developmentHead?.createdAt ?? null}
-      otherwise="No version has been uploaded yet."
-    />
-    <VersionCard
-      slug={slug}
-      title="Waiting for review"
-      version={overview.submitted}
-      since={overview.submitted?.submittedAt ?? null}
-      otherwise="No version is waiting. Submit a draft when it is ready."
-    />
+    {versionCards.map(({ which, since, title, otherwise }) => (
+      <article key={which}>
+        <h2>{title}</h2>
+        <VersionFigure slug={slug} version={overview[which]} since={since} otherwise={otherwise} />
+      </article>
+    ))}
     <article>
       <h2>Installs</h2>
       <p>
@@ -40,31 +46,25 @@ export const StatusCards = ({ slug, overview }: OverviewStatusProps) => (
   </div>
 )
 
-type VersionCardProps = {
+type VersionFigureProps = Pick<(typeof versionCards)[number], 'since' | 'otherwise'> & {
   readonly slug: string
-  readonly title: string
   readonly version: VersionSummary | null
-  readonly since: number | null
-  /** The text without a version. */
-  readonly otherwise: string
 }
 
-const VersionCard = ({ slug, title, version, since, otherwise }: VersionCardProps) => (
-  <article>
-    <h2>{title}</h2>
-    {version === null ? (
-      <p class="muted">{otherwise}</p>
-    ) : (
-      <>
-        <p class="figure">
-          <a href={consoleAppPath(slug, 'versions', version.version)}>{version.version}</a>{' '}
-          <VersionStatusBadge status={version.status} />
-        </p>
-        <p class="muted">{since === null ? null : <Time at={since} />}</p>
-      </>
-    )}
-  </article>
-)
+const VersionFigure = ({ slug, version, since, otherwise }: VersionFigureProps) =>
+  version === null ? (
+    <p class="muted">{otherwise}</p>
+  ) : (
+    <>
+      <p class="figure">
+        <a href={consoleAppPath(slug, 'versions', version.version)}>{version.version}</a>{' '}
+        <VersionStatusBadge status={version.status} />
+      </p>
+      <p class="muted">
+        <Time at={version[since]} />
+      </p>
+    </>
+  )
 
 type Step = { readonly done: boolean; readonly name: string; readonly href: string; readonly why: string }
 

@@ -1,18 +1,16 @@
 import { Elysia } from 'elysia'
-import { environments } from '../../domain/app.ts'
 import type { PlatformError } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
 import { ownsActiveApp } from '../../operations/apps/app-record.ts'
 import { renameApp } from '../../operations/apps/change-app.ts'
-import { type AppOverview, appOverview } from '../../operations/apps/overview.ts'
-import { AppStatusBadge, environmentNames } from '../components/badges.tsx'
+import { appOverview } from '../../operations/apps/overview.ts'
+import { AppStatusBadge } from '../components/badges.tsx'
 import { Field, Form, Problem } from '../components/form.tsx'
-import { Copyable, Time } from '../components/values.tsx'
+import { Facts, Time } from '../components/values.tsx'
 import { answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { noticeFor } from '../query.ts'
 import { Checklist, StatusCards } from './overview-status.tsx'
-import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { ClientId, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const notices = {
   app: 'Your app is registered. The list below leads to its first call.',
@@ -43,63 +41,39 @@ type RefusedName = { readonly name: string; readonly error: PlatformError }
 
 const show = async ({ visit, app }: OwnApp, refused: RefusedName | null): Promise<Response> => {
   const overview = await appOverview(visit.door.platform, app)
-  const notice = noticeFor(visit, notices)
-  return page(<OverviewPage visit={visit} app={app} overview={overview} notice={notice} refused={refused} />, {
-    refusal: refused?.error ?? null,
-  })
-}
-
-type OverviewPageProps = OwnApp & {
-  readonly overview: AppOverview
-  readonly notice: string | null
-  readonly refused: RefusedName | null
-}
-
-const OverviewPage = ({ visit, app, overview, notice, refused }: OverviewPageProps) => (
-  <OwnAppPage visit={visit} app={app} tab="" title={app.name} notice={notice}>
-    <p>
-      <AppStatusBadge status={app.status} /> <code>{app.slug}</code>
-    </p>
-    <StatusCards slug={app.slug} overview={overview} />
-    <Checklist slug={app.slug} overview={overview} />
-    <h2>Identity</h2>
-    <dl>
-      {environments.map((environment) => (
-        <>
-          <dt>{`${environmentNames[environment]} client ID`}</dt>
-          <dd>
-            <Copyable
-              id={`client-${environment}`}
-              value={app.clientIds[environment]}
-              what={`the ${environment} client ID`}
-            />
-          </dd>
-        </>
-      ))}
-      <dt>App ID</dt>
-      <dd>
-        <code>{app.id}</code>
-      </dd>
-      <dt>Registered</dt>
-      <dd>
-        <Time at={app.createdAt} />
-      </dd>
-      <dt>Secret last used</dt>
-      <dd>{overview.lastUsedAt === null ? 'Never' : <Time at={overview.lastUsedAt} />}</dd>
-    </dl>
-    <h2>Rename the app</h2>
-    <Problem error={refused?.error ?? null} />
-    <Form action={consoleAppPath(app.slug, 'name')} visit={visit}>
-      <Field
-        label="Name"
-        name="name"
-        hint="Users see this name the next time the app asks for their consent."
-        error={refused?.error ?? null}
-        input={{ value: refused?.name ?? app.name, required: true, maxLength: 200 }}
+  const error = refused?.error ?? null
+  return page(
+    <OwnAppPage visit={visit} app={app} tab="" title={app.name} notices={notices}>
+      <p>
+        <AppStatusBadge status={app.status} /> <code>{app.slug}</code>
+      </p>
+      <StatusCards slug={app.slug} overview={overview} />
+      <Checklist slug={app.slug} overview={overview} />
+      <h2>Identity</h2>
+      <Facts
+        of={{
+          'Development client ID': <ClientId app={app} environment="development" />,
+          'Production client ID': <ClientId app={app} environment="production" />,
+          'App ID': <code>{app.id}</code>,
+          Registered: <Time at={app.createdAt} />,
+          'Secret last used': <Time at={overview.lastUsedAt} otherwise="Never" />,
+        }}
       />
-      <button type="submit" class="secondary">
-        Rename the app
-      </button>
-    </Form>
-  </OwnAppPage>
-)
+      <h2>Rename the app</h2>
+      <Problem error={error} />
+      <Form action={consoleAppPath(app.slug, 'name')} visit={visit}>
+        <Field
+          label="Name"
+          name="name"
+          hint="Users see this name the next time the app asks for their consent."
+          error={error}
+          input={{ value: refused?.name ?? app.name, required: true, maxLength: 200 }}
+        />
+        <button type="submit" class="secondary">
+          Rename the app
+        </button>
+      </Form>
+    </OwnAppPage>,
+    { refusal: error },
+  )
+}

@@ -1,9 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import type { ComponentChildren } from 'preact'
+import type { Environment } from '../../domain/app.ts'
 import type { Door } from '../../http/door.ts'
 import { ownedApp, type OwnedApp } from '../../operations/apps/app-record.ts'
+import { Copyable } from '../components/values.tsx'
 import { Layout, Tabs } from '../layout.tsx'
 import { page } from '../page.ts'
+import { noticeFor, type Notices } from '../query.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 
 /** The list of a developer's own apps. */
@@ -50,18 +53,19 @@ const tabPath = (slug: string, tab: AppTab): string => (tab === '' ? consoleAppP
 type OwnAppPageProps = OwnApp & {
   readonly tab: AppTab
   readonly title: string
-  readonly notice?: string | null
+  /** What a form may just have done, by the name in its redirect. */
+  readonly notices?: Notices
   readonly children: ComponentChildren
 }
 
 /** The frame of every page of one app. */
-export const OwnAppPage = ({ visit, app, tab, title, notice = null, children }: OwnAppPageProps) => (
+export const OwnAppPage = ({ visit, app, tab, title, notices = {}, children }: OwnAppPageProps) => (
   <Layout
     title={title}
     belongsTo={app.name}
     visit={visit}
     section="console"
-    notice={notice}
+    notice={noticeFor(visit, notices)}
     above={<AppNavigation app={app} tab={tab} />}
   >
     <div class="console">
@@ -87,6 +91,12 @@ const AppNavigation = ({ app, tab }: { readonly app: OwnedApp; readonly tab: App
       current={tabPath(app.slug, tab)}
     />
   </div>
+)
+
+type ClientIdProps = Pick<OwnApp, 'app'> & { readonly environment: Environment }
+
+export const ClientId = ({ app, environment }: ClientIdProps) => (
+  <Copyable id={`client-${environment}`} value={app.clientIds[environment]} what={`the ${environment} client ID`} />
 )
 
 type SentBefore = { readonly visit: Visit; readonly message: string; readonly href: string; readonly name: string }

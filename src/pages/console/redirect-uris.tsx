@@ -5,17 +5,11 @@ import { maximumRedirectUris } from '../../domain/registered-url.ts'
 import type { Door } from '../../http/door.ts'
 import { ownsApp } from '../../operations/acting-as.ts'
 import { ownsActiveApp } from '../../operations/apps/app-record.ts'
-import {
-  addRedirectUri,
-  listRedirectUris,
-  type RedirectUris,
-  removeRedirectUri,
-} from '../../operations/redirect-uris.ts'
+import { addRedirectUri, listRedirectUris, removeRedirectUri } from '../../operations/redirect-uris.ts'
 import { environmentNames } from '../components/badges.tsx'
 import { Field, Form, Problem } from '../components/form.tsx'
 import { answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { noticeFor } from '../query.ts'
 import {
   consoleAppPath,
   environmentField,
@@ -68,38 +62,31 @@ type RefusedUri = { readonly environment: Environment; readonly uri: string; rea
 
 const show = async ({ visit, app }: OwnApp, refused: RefusedUri | null): Promise<Response> => {
   const { redirectUris } = await listRedirectUris(visit.door.platform, app.slug)
-  const notice = noticeFor(visit, notices)
+  const error = refused?.error ?? null
   return page(
-    <RedirectUrisPage visit={visit} app={app} redirectUris={redirectUris} notice={notice} refused={refused} />,
-    { refusal: refused?.error ?? null },
+    <OwnAppPage visit={visit} app={app} tab="redirect-uris" title="Redirect URIs" notices={notices}>
+      <Problem error={error} />
+      <p>
+        After their decision users return to a registered redirect URI, and to no other address. Development and
+        production have separate URIs. The URI that an app sends must be identical, byte for byte.
+      </p>
+      {environments.map((environment) => (
+        <section aria-labelledby={`uris-${environment}`} key={environment}>
+          <h2 id={`uris-${environment}`}>{environmentNames[environment]}</h2>
+          <UriList visit={visit} app={app} environment={environment} uris={redirectUris[environment]} />
+          <AddUri
+            visit={visit}
+            app={app}
+            environment={environment}
+            refused={refused?.environment === environment ? refused : null}
+          />
+        </section>
+      ))}
+      <Rules />
+    </OwnAppPage>,
+    { refusal: error },
   )
 }
-
-type RedirectUrisPageProps = OwnApp &
-  RedirectUris & { readonly notice: string | null; readonly refused: RefusedUri | null }
-
-const RedirectUrisPage = ({ visit, app, redirectUris, notice, refused }: RedirectUrisPageProps) => (
-  <OwnAppPage visit={visit} app={app} tab="redirect-uris" title="Redirect URIs" notice={notice}>
-    <Problem error={refused?.error ?? null} />
-    <p>
-      After their decision users return to a registered redirect URI, and to no other address. Development and
-      production have separate URIs. The URI that an app sends must be identical, byte for byte.
-    </p>
-    {environments.map((environment) => (
-      <section aria-labelledby={`uris-${environment}`} key={environment}>
-        <h2 id={`uris-${environment}`}>{environmentNames[environment]}</h2>
-        <UriList visit={visit} app={app} environment={environment} uris={redirectUris[environment]} />
-        <AddUri
-          visit={visit}
-          app={app}
-          environment={environment}
-          refused={refused?.environment === environment ? refused : null}
-        />
-      </section>
-    ))}
-    <Rules />
-  </OwnAppPage>
-)
 
 type UriListProps = OwnApp & { readonly environment: Environment; readonly uris: readonly string[] }
 

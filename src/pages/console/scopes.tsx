@@ -8,7 +8,7 @@ import { Badge, type Tone } from '../components/badges.tsx'
 import { Choice, ChoiceSet, Form, Problem } from '../components/form.tsx'
 import { answerForm, asUser, formOf, receiveFromUser, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { noticeFor } from '../query.ts'
+import { Facts } from '../components/values.tsx'
 import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const notices = { scopes: 'The scopes are saved.' } as const
@@ -32,39 +32,31 @@ export const appScopeRoutes = (door: Door) =>
     })
 
 const show = ({ visit, app }: OwnApp, chosen: readonly string[], error: PlatformError | null): Response =>
-  page(<ScopesPage visit={visit} app={app} chosen={chosen} notice={noticeFor(visit, notices)} error={error} />, {
-    refusal: error,
-  })
+  page(
+    <OwnAppPage visit={visit} app={app} tab="scopes" title="Scopes" notices={notices}>
+      <Problem error={error} />
+      <Form action={consoleAppPath(app.slug, 'scopes')} visit={visit}>
+        <ScopeChoice chosen={chosen} error={error} />
+        <button type="submit">Save the scopes</button>
+      </Form>
+      <h2>What a change does</h2>
+      <Facts of={effects} />
+    </OwnAppPage>,
+    { refusal: error },
+  )
+
+/** A test checks that these sentences are true. */
+const effects = {
+  'When you add a scope':
+    'Your app may ask for it from now on. No user has granted it yet: each user is asked again, with the new scope marked.',
+  'When you withdraw a scope':
+    'App tokens, consent requests and new versions can no longer ask for it. What was granted before stays: an app ' +
+    'token keeps the scope until it expires, at most an hour later. A user’s access keeps it, also when it is ' +
+    'refreshed, until the user or your app revokes it, or it expires unused.',
+  Versions: 'Each version keeps the scopes that it was uploaded with.',
+}
 
 type ScopeChoiceProps = { readonly chosen: readonly string[]; readonly error: PlatformError | null }
-type ScopesPageProps = OwnApp & ScopeChoiceProps & { readonly notice: string | null }
-
-const ScopesPage = ({ visit, app, chosen, notice, error }: ScopesPageProps) => (
-  <OwnAppPage visit={visit} app={app} tab="scopes" title="Scopes" notice={notice}>
-    <Problem error={error} />
-    <Form action={consoleAppPath(app.slug, 'scopes')} visit={visit}>
-      <ScopeChoice chosen={chosen} error={error} />
-      <button type="submit">Save the scopes</button>
-    </Form>
-    {/* A test checks that these sentences are true. */}
-    <h2>What a change does</h2>
-    <dl>
-      <dt>When you add a scope</dt>
-      <dd>
-        Your app may ask for it from now on. No user has granted it yet: each user is asked again, with the new scope
-        marked.
-      </dd>
-      <dt>When you withdraw a scope</dt>
-      <dd>
-        App tokens, consent requests and new versions can no longer ask for it. What was granted before stays: an app
-        token keeps the scope until it expires, at most an hour later. A user’s access keeps it, also when it is
-        refreshed, until the user or your app revokes it, or it expires unused.
-      </dd>
-      <dt>Versions</dt>
-      <dd>Each version keeps the scopes that it was uploaded with.</dd>
-    </dl>
-  </OwnAppPage>
-)
 
 type Entry = readonly [name: string, entry: (typeof scopeCatalogue)[ScopeName]]
 const entries: readonly Entry[] = Object.entries(scopeCatalogue)

@@ -4,7 +4,7 @@ import type { PlatformError } from '../../domain/errors.ts'
 import type { CredentialRecord } from '../../operations/credentials/list-credentials.ts'
 import { Badge } from '../components/badges.tsx'
 import { Field, Form } from '../components/form.tsx'
-import { Time } from '../components/values.tsx'
+import { Facts, Time } from '../components/values.tsx'
 import { consoleAppPath, type OwnApp } from './own-app.tsx'
 
 /** A form that was refused, to be shown again with the reason. */
@@ -78,20 +78,14 @@ export const LiveSecret = ({ visit, app, secret }: LiveSecretProps) => (
         confirms it: <code>app-platform credential confirm {secret.id}</code>. You can rotate it instead.
       </p>
     ) : null}
-    <dl>
-      <dt>ID</dt>
-      <dd>
-        <code>{secret.id}</code>
-      </dd>
-      <dt>Created</dt>
-      <dd>
-        <Time at={secret.createdAt} />
-      </dd>
-      <dt>Last used</dt>
-      <dd>{secret.lastUsedAt === null ? 'Never' : <Time at={secret.lastUsedAt} />}</dd>
-      <dt>Expires</dt>
-      <dd>{secret.expiresAt === null ? 'Never, unless you rotate or revoke it' : <Time at={secret.expiresAt} />}</dd>
-    </dl>
+    <Facts
+      of={{
+        ID: <code>{secret.id}</code>,
+        Created: <Time at={secret.createdAt} />,
+        'Last used': <Time at={secret.lastUsedAt} otherwise="Never" />,
+        Expires: <Time at={secret.expiresAt} otherwise="Never, unless you rotate or revoke it" />,
+      }}
+    />
     <Form action={consoleAppPath(app.slug, 'credentials', secret.id, 'revoke')} visit={visit}>
       <button type="submit" class="danger small" aria-describedby={`revoke-${secret.id}`}>
         Revoke now

@@ -6,20 +6,17 @@ import { Filter } from '../components/form.tsx'
 import { Older, Table } from '../components/table.tsx'
 import { Time } from '../components/values.tsx'
 import { page } from '../page.ts'
-import { listPart, olderPath } from '../query.ts'
+import { type ListPart, readList } from '../query.ts'
 import { consoleAppPath, type OwnApp, OwnAppPage, requireOwnApp } from './own-app.tsx'
-
-/** The name in its cursors. */
-const list = 'app-trail'
 
 /** The audit log of an app. */
 export const appTrailRoutes = (door: Door) =>
   new Elysia().get('/console/:slug/trail', async ({ request, params: { slug } }) => {
     const { visit, app } = await requireOwnApp(door, request, slug)
     const action = actionOf(request)
-    const { data, nextCursor } = await listAppEvents(door.platform, app, action, listPart(visit, list))
-    const older = olderPath(consoleAppPath(slug, 'trail'), list, nextCursor, action === null ? {} : { action })
-    return page(<TrailPage visit={visit} app={app} events={data} action={action} older={older} />)
+    const place = { list: 'app-trail', path: consoleAppPath(slug, 'trail'), query: action === null ? {} : { action } }
+    const events = await readList(visit, place, (part) => listAppEvents(door.platform, app, action, part))
+    return page(<TrailPage visit={visit} app={app} events={events} action={action} />)
   })
 
 /** The action to show; null, for all, when the parameter is empty or unknown. */
@@ -28,13 +25,9 @@ const actionOf = (request: Request): string | null => {
   return asked !== null && actionWords.has(asked) ? asked : null
 }
 
-type TrailPageProps = OwnApp & {
-  readonly events: readonly AppEvent[]
-  readonly action: string | null
-  readonly older: string | null
-}
+type TrailPageProps = OwnApp & { readonly events: ListPart<AppEvent>; readonly action: string | null }
 
-const TrailPage = ({ visit, app, events, action, older }: TrailPageProps) => (
+const TrailPage = ({ visit, app, events, action }: TrailPageProps) => (
   <OwnAppPage visit={visit} app={app} tab="trail" title="Audit log">
     <p>
       The events of this app, newest first: every change, and every secret, code or token that was refused. Successful
@@ -48,43 +41,39 @@ const TrailPage = ({ visit, app, events, action, older }: TrailPageProps) => (
       options={[...actionWords]}
       selected={action}
     />
-    {events.length === 0 ? (
-      <p class="muted">No such event yet.</p>
-    ) : (
-      <Table label="Events" columns={['Time', 'Event', 'Actor', 'Address', 'Target and request']}>
-        {events.map((event) => (
-          <EventRow key={event.id} event={event} />
-        ))}
-      </Table>
-    )}
-    <Older href={older} name="Older events" />
+    <Table
+      label="Events"
+      rows={events.rows}
+      columns={{
+        Time: ({ at }) => <Time at={at} />,
+        Event: (event) => <What event={event} />,
+        Actor: ({ isOwn, actorKind }) => (isOwn ? 'You' : actors[actorKind]),
+        Address: ({ address }) => address ?? '–',
+        'Target and request': ({ target, requestId }) => (
+          <>
+            <code class="small">{target ?? '–'}</code>
+            <br />
+            <code class="small">{requestId}</code>
+          </>
+        ),
+      }}
+      empty="No such event yet."
+    />
+    <Older href={events.olderHref} name="Older events" />
   </OwnAppPage>
 )
 
-const EventRow = ({ event }: { readonly event: AppEvent }) => (
-  <tr>
-    <td>
-      <Time at={event.at} />
-    </td>
-    <td>
-      {actionWords.get(event.action) ?? event.action}{' '}
-      {event.outcome === 'refused' ? <Badge tone="bad">Refused</Badge> : null}{' '}
-      {event.environment === null ? null : <EnvironmentBadge environment={event.environment} />}
-      {event.reason === null ? null : (
-        <>
-          <br />
-          <code class="small">{event.reason}</code>
-        </>
-      )}
-    </td>
-    <td>{event.isOwn ? 'You' : actors[event.actorKind]}</td>
-    <td>{event.address ?? '–'}</td>
-    <td>
-      <code class="small">{event.target ?? '–'}</code>
-      <br />
-      <code class="small">{event.requestId}</code>
-    </td>
-  </tr>
+const What = ({ event: { action, outcome, environment, reason } }: { readonly event: AppEvent }) => (
+  <>
+    {actionWords.get(action) ?? action} {outcome === 'refused' ? <Badge tone="bad">Refused</Badge> : null}{' '}
+    {environment === null ? null : <EnvironmentBadge environment={environment} />}
+    {reason === null ? null : (
+      <>
+        <br />
+        <code class="small">{reason}</code>
+      </>
+    )}
+  </>
 )
 
 const actors = {

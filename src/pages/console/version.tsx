@@ -9,10 +9,9 @@ import { moveVersion } from '../../operations/versions/move-version.ts'
 import { findVersion, type VersionRecord } from '../../operations/versions/version-record.ts'
 import { Badge, VersionStatusBadge } from '../components/badges.tsx'
 import { Form, Problem } from '../components/form.tsx'
-import { Copyable, Time } from '../components/values.tsx'
+import { Copyable, Facts, Time } from '../components/values.tsx'
 import { answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { noticeFor } from '../query.ts'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
 import {
   consoleAppPath,
@@ -76,50 +75,37 @@ const show = async ({ visit, app }: OwnApp, name: string, error: PlatformError |
   const { platform } = visit.door
   const version = await findVersion(platform, app, name)
   const [live = null] = (await listVersionSummaries(platform, app.id, 'active', { limit: 1, cursor: null })).data
-  const notice = noticeFor(visit, notices)
   return page(
-    <VersionPage visit={visit} app={app} version={version} liveId={live?.id ?? null} notice={notice} error={error} />,
+    <OwnAppPage visit={visit} app={app} tab="versions" title={`Version ${version.version}`} notices={notices}>
+      <Problem error={error} />
+      <p>
+        <VersionStatusBadge status={version.status} />{' '}
+        {version.current.development ? <Badge>Development head</Badge> : null}
+      </p>
+      <p>{meanings[version.status]}</p>
+      <Rejection rejection={version.rejection} />
+      <MoveForm visit={visit} app={app} version={version} liveId={live?.id ?? null} />
+      <h2>Details</h2>
+      <Details version={version} />
+      <h2>Notes</h2>
+      {version.notes === null || version.notes === '' ? (
+        <p class="muted">None.</p>
+      ) : (
+        <p class="as-written" dir="auto">
+          {version.notes}
+        </p>
+      )}
+      <h2>Artifact</h2>
+      <Artifact artifact={version.artifact} href={consoleAppPath(app.slug, 'versions', version.version, 'artifact')} />
+      <h2>Manifest</h2>
+      <Manifest manifest={version.manifest} />
+      <p>
+        <a href={consoleAppPath(app.slug, 'versions')}>All versions</a>
+      </p>
+    </OwnAppPage>,
     { refusal: error },
   )
 }
-
-type VersionPageProps = OwnApp & {
-  readonly version: VersionRecord
-  /** The live version, which a decision is bound to; null without one. */
-  readonly liveId: string | null
-  readonly notice: string | null
-  readonly error: PlatformError | null
-}
-
-const VersionPage = ({ visit, app, version, liveId, notice, error }: VersionPageProps) => (
-  <OwnAppPage visit={visit} app={app} tab="versions" title={`Version ${version.version}`} notice={notice}>
-    <Problem error={error} />
-    <p>
-      <VersionStatusBadge status={version.status} />{' '}
-      {version.current.development ? <Badge>Development head</Badge> : null}
-    </p>
-    <p>{meanings[version.status]}</p>
-    <Rejection rejection={version.rejection} />
-    <MoveForm visit={visit} app={app} version={version} liveId={liveId} />
-    <h2>Details</h2>
-    <Facts version={version} />
-    <h2>Notes</h2>
-    {version.notes === null || version.notes === '' ? (
-      <p class="muted">None.</p>
-    ) : (
-      <p class="as-written" dir="auto">
-        {version.notes}
-      </p>
-    )}
-    <h2>Artifact</h2>
-    <Artifact artifact={version.artifact} href={consoleAppPath(app.slug, 'versions', version.version, 'artifact')} />
-    <h2>Manifest</h2>
-    <Manifest manifest={version.manifest} />
-    <p>
-      <a href={consoleAppPath(app.slug, 'versions')}>All versions</a>
-    </p>
-  </OwnAppPage>
-)
 
 /** What each status means for the developer. */
 const meanings = {
@@ -158,7 +144,11 @@ const Rejection = ({ rejection }: Pick<VersionRecord, 'rejection'>) =>
     </section>
   )
 
-type MoveFormProps = Pick<VersionPageProps, 'app' | 'liveId' | 'version' | 'visit'>
+type MoveFormProps = OwnApp & {
+  readonly version: VersionRecord
+  /** The live version, which the decision is bound to; null without one. */
+  readonly liveId: string | null
+}
 
 /** The next step that the developer can take; the form sends back the state that the page shows. */
 const MoveForm = ({ visit, app, version, liveId }: MoveFormProps) => {
@@ -188,35 +178,21 @@ const moves = {
   },
 } as const
 
-const Facts = ({ version }: { readonly version: VersionRecord }) => (
-  <dl>
-    <dt>Number</dt>
-    <dd>{version.number}</dd>
-    <dt>Revision</dt>
-    <dd>{version.revision}</dd>
-    <dt>Scopes</dt>
-    <dd>{version.scopes.length === 0 ? 'None' : <code>{version.scopes.join(' ')}</code>}</dd>
-    <Moment name="Created" at={version.createdAt} />
-    <Moment name="Last changed" at={version.updatedAt} />
-    <Moment name="Submitted" at={version.submittedAt} />
-    <Moment name="Reviewed" at={version.reviewedAt} />
-    <Moment name="Last went live" at={version.activatedAt} />
-    <dt>ID</dt>
-    <dd>
-      <code>{version.id}</code>
-    </dd>
-  </dl>
+const Details = ({ version }: { readonly version: VersionRecord }) => (
+  <Facts
+    of={{
+      Number: version.number,
+      Revision: version.revision,
+      Scopes: version.scopes.length === 0 ? 'None' : <code>{version.scopes.join(' ')}</code>,
+      Created: <Time at={version.createdAt} />,
+      'Last changed': <Time at={version.updatedAt} />,
+      Submitted: version.submittedAt && <Time at={version.submittedAt} />,
+      Reviewed: version.reviewedAt && <Time at={version.reviewedAt} />,
+      'Last went live': version.activatedAt && <Time at={version.activatedAt} />,
+      ID: <code>{version.id}</code>,
+    }}
+  />
 )
-
-const Moment = ({ name, at }: { readonly name: string; readonly at: number | null }) =>
-  at === null ? null : (
-    <>
-      <dt>{name}</dt>
-      <dd>
-        <Time at={at} />
-      </dd>
-    </>
-  )
 
 type ArtifactProps = Pick<VersionRecord, 'artifact'> & { readonly href: string }
 
@@ -225,20 +201,17 @@ const Artifact = ({ artifact, href }: ArtifactProps) =>
   artifact === null ? (
     <p class="muted">No file was uploaded with this version.</p>
   ) : (
-    <dl>
-      <dt>File</dt>
-      <dd>
-        <a href={href}>
-          <bdi>{artifact.filename}</bdi>
-        </a>
-      </dd>
-      <dt>Size</dt>
-      <dd>{`${artifact.sizeBytes.toLocaleString('en')} bytes`}</dd>
-      <dt>SHA-256</dt>
-      <dd>
-        <Copyable id="sha256" value={artifact.sha256} what="the SHA-256" />
-      </dd>
-    </dl>
+    <Facts
+      of={{
+        File: (
+          <a href={href}>
+            <bdi>{artifact.filename}</bdi>
+          </a>
+        ),
+        Size: `${artifact.sizeBytes.toLocaleString('en')} bytes`,
+        'SHA-256': <Copyable id="sha256" value={artifact.sha256} what="the SHA-256" />,
+      }}
+    />
   )
 
 /** A manifest can have megabytes, which would make the page unusable. */

@@ -6,7 +6,6 @@ import { type EndpointRecord, listEndpoints, type NewEndpointRecord } from '../.
 import { Badge, EnvironmentBadge, environmentNames } from '../components/badges.tsx'
 import { Secret } from '../components/values.tsx'
 import { page } from '../page.ts'
-import { noticeFor } from '../query.ts'
 import { consoleAppPath, type OwnApp, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const notices = { removed: 'The endpoint is removed. Nothing more is sent to it.' } as const
@@ -16,13 +15,11 @@ export const webhooksRoutes = (door: Door) =>
   new Elysia().get('/console/:slug/webhooks', async ({ request, params: { slug } }) => {
     const { visit, app } = await requireOwnApp(door, request, slug)
     const endpoints = await listEndpoints(door.platform, slug)
-    return page(<WebhooksPage visit={visit} app={app} endpoints={endpoints} notice={noticeFor(visit, notices)} />)
+    return page(<WebhooksPage visit={visit} app={app} endpoints={endpoints} />)
   })
 
-type WebhooksPageProps = OwnApp & { readonly endpoints: readonly EndpointRecord[]; readonly notice: string | null }
-
-const WebhooksPage = ({ visit, app, endpoints, notice }: WebhooksPageProps) => (
-  <OwnAppPage visit={visit} app={app} tab="webhooks" title="Webhooks" notice={notice}>
+const WebhooksPage = ({ visit, app, endpoints }: OwnApp & { readonly endpoints: readonly EndpointRecord[] }) => (
+  <OwnAppPage visit={visit} app={app} tab="webhooks" title="Webhooks" notices={notices}>
     <p>
       Webhooks tell your backend about events. Each event is signed and sent over HTTPS to every endpoint that has
       chosen its kind. If an endpoint does not accept it, the delivery is retried for three days. Development and

@@ -4,11 +4,10 @@ import type { Door } from '../../http/door.ts'
 import { setAppStatus } from '../../operations/apps/change-app.ts'
 import { inspectApp, type InspectedApp } from '../../operations/apps/overview.ts'
 import { AppStatusBadge } from '../components/badges.tsx'
-import { Form } from '../components/form.tsx'
-import { Time } from '../components/values.tsx'
+import { ButtonForm } from '../components/form.tsx'
+import { Facts, Time } from '../components/values.tsx'
 import { emptyForm, receiveFromOperator } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { noticeFor } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { installCountsInWords } from '../words.ts'
 import {
@@ -17,9 +16,9 @@ import {
   deskAppPath,
   DeskPage,
   deskPaths,
-  MixedScripts,
+  mixedScriptsFact,
+  Owner,
   reviewPath,
-  userPath,
 } from './desk-page.tsx'
 
 const notices = {
@@ -33,7 +32,12 @@ export const deskAppRoutes = (door: Door) =>
     .get('/desk/apps/:slug', async ({ request, params: { slug } }) => {
       const visit = await requireOperator(door, request)
       const app = await inspectApp(door.platform, slug)
-      return page(<DeskAppPage visit={visit} app={app} notice={noticeFor(visit, notices)} />)
+      return page(
+        <DeskPage title={app.name} visit={visit} tab={deskPaths.apps} notices={notices}>
+          <AppFacts app={app} />
+          <StatusChange visit={visit} app={app} />
+        </DeskPage>,
+      )
     })
     .post(
       '/desk/apps/:slug/suspend',
@@ -53,59 +57,28 @@ const setStatus = async (door: Door, request: Request, slug: string, status: App
   return seeOther(`${deskAppPath(slug)}?done=${status}`)
 }
 
-type DeskAppPageProps = { readonly visit: Visit; readonly app: InspectedApp; readonly notice: string | null }
-
-const DeskAppPage = ({ visit, app, notice }: DeskAppPageProps) => (
-  <DeskPage title={app.name} visit={visit} tab={deskPaths.apps} notice={notice}>
-    <Facts app={app} />
-    <StatusChange visit={visit} app={app} />
-  </DeskPage>
-)
-
-const Facts = ({ app }: { readonly app: InspectedApp }) => (
-  <dl>
-    <dt>Slug</dt>
-    <dd>
-      <code>{app.slug}</code>
-    </dd>
-    <MixedScripts name={app.name} />
-    <dt>Status</dt>
-    <dd>
-      <AppStatusBadge status={app.status} deletedAt={app.deletedAt} />
-    </dd>
-    <dt>Owner</dt>
-    <dd>
-      <bdi>{app.owner.name}</bdi>, <a href={userPath(app.owner.id)}>{app.owner.email}</a>
-    </dd>
-    <dt>Registered</dt>
-    <dd>
-      <Time at={app.createdAt} />
-    </dd>
-    <dt>Scopes it may ask for</dt>
-    <dd>{app.scopes.length === 0 ? 'None' : app.scopes.map((scope) => <Scope key={scope} name={scope} />)}</dd>
-    <dt>Live version</dt>
-    <dd>
-      <VersionLink slug={app.slug} version={app.live} />
-    </dd>
-    <dt>Waiting for review</dt>
-    <dd>
-      <VersionLink slug={app.slug} version={app.submitted} />
-    </dd>
-    <dt>Installs</dt>
-    <dd>
-      <a href={`${deskPaths.installs}?app=${app.slug}`}>{installCountsInWords(app.installs)}</a>
-    </dd>
-    <dt>Client IDs</dt>
-    <dd>
-      <code>{app.clientIds.production}</code>
-      <br />
-      <code>{app.clientIds.development}</code>
-    </dd>
-    <dt>Events</dt>
-    <dd>
-      <a href={auditPath({ app: app.slug })}>App audit log</a>
-    </dd>
-  </dl>
+const AppFacts = ({ app }: { readonly app: InspectedApp }) => (
+  <Facts
+    of={{
+      Slug: <code>{app.slug}</code>,
+      ...mixedScriptsFact(app.name),
+      Status: <AppStatusBadge status={app.status} deletedAt={app.deletedAt} />,
+      Owner: <Owner owner={app.owner} />,
+      Registered: <Time at={app.createdAt} />,
+      'Scopes it may ask for': app.scopes.length === 0 ? 'None' : app.scopes.map((scope) => <Scope name={scope} />),
+      'Live version': <VersionLink slug={app.slug} version={app.live} />,
+      'Waiting for review': <VersionLink slug={app.slug} version={app.submitted} />,
+      Installs: <a href={`${deskPaths.installs}?app=${app.slug}`}>{installCountsInWords(app.installs)}</a>,
+      'Client IDs': (
+        <>
+          <code>{app.clientIds.production}</code>
+          <br />
+          <code>{app.clientIds.development}</code>
+        </>
+      ),
+      Events: <a href={auditPath({ app: app.slug })}>App audit log</a>,
+    }}
+  />
 )
 
 const Scope = ({ name }: { readonly name: string }) => (
@@ -118,7 +91,7 @@ type VersionLinkProps = { readonly slug: string; readonly version: InspectedApp[
 const VersionLink = ({ slug, version }: VersionLinkProps) =>
   version === null ? <>None</> : <a href={reviewPath(slug, version.version)}>{version.version}</a>
 
-const StatusChange = ({ visit, app }: Omit<DeskAppPageProps, 'notice'>) => {
+const StatusChange = ({ visit, app }: { readonly visit: Visit; readonly app: InspectedApp }) => {
   if (app.deletedAt !== null) {
     return (
       <p>
@@ -134,21 +107,17 @@ const StatusChange = ({ visit, app }: Omit<DeskAppPageProps, 'notice'>) => {
         All its secrets and tokens stop working at once, and nobody can sign in to it. Nothing is deleted. If you
         activate the app again, everything that has not expired by then works again.
       </p>
-      <Form action={deskAppPath(app.slug, 'suspend')} visit={visit}>
-        <button type="submit" class="danger small">
-          Suspend the app
-        </button>
-      </Form>
+      <ButtonForm action={deskAppPath(app.slug, 'suspend')} visit={visit} look="danger small">
+        Suspend the app
+      </ButtonForm>
     </section>
   ) : (
     <section aria-labelledby="activate">
       <h2 id="activate">Activate this app</h2>
       <p>Its secrets work again at once, and so do all tokens that have not expired or been revoked.</p>
-      <Form action={deskAppPath(app.slug, 'activate')} visit={visit}>
-        <button type="submit" class="small">
-          Activate the app
-        </button>
-      </Form>
+      <ButtonForm action={deskAppPath(app.slug, 'activate')} visit={visit} look="small">
+        Activate the app
+      </ButtonForm>
     </section>
   )
 }

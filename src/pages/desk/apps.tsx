@@ -5,36 +5,42 @@ import { AppStatusBadge } from '../components/badges.tsx'
 import { SearchForm } from '../components/form.tsx'
 import { Older, Table } from '../components/table.tsx'
 import { page } from '../page.ts'
-import { listPart, olderPath, parameterOf } from '../query.ts'
+import { type ListPart, parameterOf, readList } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { deskAppPath, DeskPage, deskPaths } from './desk-page.tsx'
-
-/** The name in its cursors. */
-const list = 'desk-apps'
+import { AppLink, DeskPage, deskPaths } from './desk-page.tsx'
 
 /** Every app, with a search. */
 export const deskAppsRoutes = (door: Door) =>
   new Elysia().get(deskPaths.apps, async ({ request }) => {
     const visit = await requireOperator(door, request)
     const part = parameterOf(visit, 'q')
-    const { data, nextCursor } = await searchApps(door.platform, part, listPart(visit, list))
-    const moreHref = olderPath(deskPaths.apps, list, nextCursor, part === '' ? {} : { q: part })
-    return page(<DeskAppsPage visit={visit} part={part} apps={data} moreHref={moreHref} />)
+    const place = { list: 'desk-apps', path: deskPaths.apps, query: part === '' ? {} : { q: part } }
+    const apps = await readList(visit, place, (window) => searchApps(door.platform, part, window))
+    return page(<DeskAppsPage visit={visit} part={part} apps={apps} />)
   })
 
 type DeskAppsPageProps = {
   readonly visit: Visit
   /** The text that was searched for. */
   readonly part: string
-  readonly apps: readonly AppSummary[]
-  readonly moreHref: string | null
+  readonly apps: ListPart<AppSummary>
 }
 
-const DeskAppsPage = ({ visit, part, apps, moreHref }: DeskAppsPageProps) => (
+const DeskAppsPage = ({ visit, part, apps: { rows, olderHref } }: DeskAppsPageProps) => (
   <DeskPage title="Apps" visit={visit} tab={deskPaths.apps}>
     <SearchForm path={deskPaths.apps} name="q" label="Name or slug" value={part} maxLength={254} button="Search" />
-    {apps.length === 0 ? <p class="muted">{emptyWords(part, moreHref)}</p> : <AppTable apps={apps} />}
-    <Older href={moreHref} name={apps.length === 0 ? 'Continue the search' : 'More apps'} />
+    <Table
+      label="Apps"
+      rows={rows}
+      columns={{
+        Slug: ({ slug }) => <AppLink slug={slug} />,
+        Name: ({ name }) => <bdi>{name}</bdi>,
+        Status: ({ status, deletedAt }) => <AppStatusBadge status={status} deletedAt={deletedAt} />,
+        Owner: ({ ownerEmail }) => <bdi>{ownerEmail}</bdi>,
+      }}
+      empty={emptyWords(part, olderHref)}
+    />
+    <Older href={olderHref} name={rows.length === 0 ? 'Continue the search' : 'More apps'} />
   </DeskPage>
 )
 
@@ -45,26 +51,3 @@ const emptyWords = (part: string, moreHref: string | null): string => {
     ? 'There are no apps yet. Developers create them in the console.'
     : 'No app has this in its name or slug.'
 }
-
-const AppTable = ({ apps }: { readonly apps: readonly AppSummary[] }) => (
-  <Table label="Apps" columns={['Slug', 'Name', 'Status', 'Owner']}>
-    {apps.map(({ slug, name, status, deletedAt, ownerEmail }) => (
-      <tr key={slug}>
-        <td>
-          <a href={deskAppPath(slug)}>
-            <code>{slug}</code>
-          </a>
-        </td>
-        <td>
-          <bdi>{name}</bdi>
-        </td>
-        <td>
-          <AppStatusBadge status={status} deletedAt={deletedAt} />
-        </td>
-        <td>
-          <bdi>{ownerEmail}</bdi>
-        </td>
-      </tr>
-    ))}
-  </Table>
-)

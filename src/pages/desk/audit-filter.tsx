@@ -69,51 +69,31 @@ const oneOf = <T extends string>(values: readonly T[], text: string, param: stri
 type AuditFilterProps = { readonly fields: AuditFields; readonly error: PlatformError | null }
 
 /** The form of the filters. The result has an address of its own, which can be kept and shared. */
-export const AuditFilterForm = ({ fields, error }: AuditFilterProps) => (
-  <search aria-label="Events">
-    <form method="get" action={deskPaths.audit} class="event-filter">
-      <Field label="App" name="app" error={error} input={{ value: fields.app, placeholder: 'Slug', maxLength: 63 }} />
-      <Field
-        label="Actor"
-        name="actor"
-        error={error}
-        input={{ value: fields.actor, placeholder: 'Email, user ID or client ID', maxLength: 254 }}
-      />
-      <Select label="Kind of actor" name="kind" value={fields.kind} options={actorKinds} />
-      <Field
-        label="Action"
-        name="action"
-        error={error}
-        input={{ value: fields.action, placeholder: 'version or version.approved', maxLength: 100 }}
-      />
-      <Select label="Outcome" name="outcome" value={fields.outcome} options={outcomes} />
-      <Field
-        label="Request ID"
-        name="request"
-        error={error}
-        input={{ value: fields.request, placeholder: 'req_…', maxLength: 100 }}
-      />
-      <Field
-        label="Since (UTC)"
-        name="since"
-        error={error}
-        input={{ value: fields.since, placeholder: '2026-08-01T12:00', maxLength: 40 }}
-      />
-      <Field
-        label="Until (UTC)"
-        name="until"
-        error={error}
-        input={{ value: fields.until, placeholder: '2026-08-02', maxLength: 40 }}
-      />
-      <div class="beside">
-        <button type="submit" class="secondary">
-          Show events
-        </button>
-        <a href={deskPaths.audit}>Clear</a>
-      </div>
-    </form>
-  </search>
-)
+export const AuditFilterForm = ({ fields, error }: AuditFilterProps) => {
+  const text = (name: keyof AuditFields, label: string, placeholder: string, maxLength: number) => (
+    <Field label={label} name={name} error={error} input={{ value: fields[name], placeholder, maxLength }} />
+  )
+  return (
+    <search aria-label="Events">
+      <form method="get" action={deskPaths.audit} class="event-filter">
+        {text('app', 'App', 'Slug', 63)}
+        {text('actor', 'Actor', 'Email, user ID or client ID', 254)}
+        <Select label="Kind of actor" name="kind" value={fields.kind} options={actorKinds} />
+        {text('action', 'Action', 'version or version.approved', 100)}
+        <Select label="Outcome" name="outcome" value={fields.outcome} options={outcomes} />
+        {text('request', 'Request ID', 'req_…', 100)}
+        {text('since', 'Since (UTC)', '2026-08-01T12:00', 40)}
+        {text('until', 'Until (UTC)', '2026-08-02', 40)}
+        <div class="beside">
+          <button type="submit" class="secondary">
+            Show events
+          </button>
+          <a href={deskPaths.audit}>Clear</a>
+        </div>
+      </form>
+    </search>
+  )
+}
 
 type SelectProps = {
   readonly label: string

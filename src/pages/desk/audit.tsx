@@ -5,17 +5,14 @@ import { type DescribedEvent, describeEvents } from '../../operations/audit/list
 import { searchEvents } from '../../operations/audit/search-events.ts'
 import { Badge } from '../components/badges.tsx'
 import { Problem } from '../components/form.tsx'
-import { Older, Table } from '../components/table.tsx'
+import { type Columns, Older, Table } from '../components/table.tsx'
 import { Time } from '../components/values.tsx'
 import { outcomeOf } from '../form.ts'
 import { page } from '../page.ts'
-import { listPart, olderPath } from '../query.ts'
+import { type ListPart, readList } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { type AuditFields, auditFields, auditFieldsOf, AuditFilterForm, readSearch } from './audit-filter.tsx'
 import { auditPath, deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
-
-/** The name in its cursors. */
-const list = 'desk-audit'
 
 /** The audit log with its filters. */
 export const auditRoutes = (door: Door) =>
@@ -24,16 +21,18 @@ export const auditRoutes = (door: Door) =>
     const fields = auditFieldsOf(visit)
     const outcome = await outcomeOf(search(visit, fields))
     const error = outcome.kind === 'done' ? null : outcome.error
-    const { data, nextCursor } = outcome.kind === 'done' ? outcome.value : { data: [], nextCursor: null }
-    const events = await describeEvents(door.platform, data)
-    const moreHref = olderPath(deskPaths.audit, list, nextCursor, filled(fields))
-    return page(<AuditPage visit={visit} fields={fields} error={error} events={events} moreHref={moreHref} />, {
-      refusal: error,
-    })
+    const events = outcome.kind === 'done' ? outcome.value : { rows: [], olderHref: null }
+    return page(<AuditPage visit={visit} fields={fields} error={error} events={events} />, { refusal: error })
   })
 
-const search = async (visit: Visit, fields: AuditFields) =>
-  await searchEvents(visit.door.platform, readSearch(fields), listPart(visit, list))
+const search = async (visit: Visit, fields: AuditFields): Promise<ListPart<DescribedEvent>> => {
+  const { platform } = visit.door
+  const place = { list: 'desk-audit', path: deskPaths.audit, query: filled(fields) }
+  return await readList(visit, place, async (part) => {
+    const { data, nextCursor } = await searchEvents(platform, readSearch(fields), part)
+    return { data: await describeEvents(platform, data), nextCursor }
+  })
+}
 
 /** The filters that are set, for the address of the next part. */
 const filled = (fields: AuditFields): Record<string, string> =>
@@ -43,11 +42,10 @@ type AuditPageProps = {
   readonly visit: Visit
   readonly fields: AuditFields
   readonly error: PlatformError | null
-  readonly events: readonly DescribedEvent[]
-  readonly moreHref: string | null
+  readonly events: ListPart<DescribedEvent>
 }
 
-const AuditPage = ({ visit, fields, error, events, moreHref }: AuditPageProps) => (
+const AuditPage = ({ visit, fields, error, events: { rows, olderHref } }: AuditPageProps) => (
   <DeskPage title="Audit log" visit={visit} tab={deskPaths.audit}>
     <Problem error={error} />
     <AuditFilterForm fields={fields} error={error} />
@@ -56,8 +54,8 @@ const AuditPage = ({ visit, fields, error, events, moreHref }: AuditPageProps) =
         ? 'Newest first. The log includes issued tokens.'
         : 'All events of this request, in order.'}
     </p>
-    {events.length === 0 ? <p>{emptyWords(error, moreHref)}</p> : <EventTable events={events} />}
-    <Older href={moreHref} name={moreName(fields, events)} />
+    <Table label="Events" class="events" rows={rows} columns={columns} empty={emptyWords(error, olderHref)} />
+    <Older href={olderHref} name={moreName(fields, rows)} />
   </DeskPage>
 )
 
@@ -72,61 +70,61 @@ const moreName = ({ request }: AuditFields, events: readonly DescribedEvent[]): 
   return request === '' ? 'Older events' : 'Later events'
 }
 
-const EventTable = ({ events }: { readonly events: readonly DescribedEvent[] }) => (
-  <Table label="Events" class="events" columns={['Time', 'Action', 'Actor', 'App', 'Target']}>
-    {events.map((event) => (
-      <EventRow key={event.id} event={event} />
-    ))}
-  </Table>
-)
-
-const EventRow = ({ event }: { readonly event: DescribedEvent }) => (
-  <tr>
-    <td>
-      <Time at={event.at} />
+const columns: Columns<DescribedEvent> = {
+  Time: ({ at, requestId }) => (
+    <>
+      <Time at={at} />
       <br />
-      <a href={auditPath({ request: event.requestId })} title={`All events of request ${event.requestId}`}>
-        <small>Request …{event.requestId.slice(-6)}</small>
+      <a href={auditPath({ request: requestId })} title={`All events of request ${requestId}`}>
+        <small>Request …{requestId.slice(-6)}</small>
       </a>
-    </td>
-    <td>
-      <code>{event.action}</code>
-      {event.outcome === 'done' ? null : (
+    </>
+  ),
+  Action: ({ action, outcome, reason }) => (
+    <>
+      <code>{action}</code>
+      {outcome === 'done' ? null : (
         <>
           <br />
-          <Badge tone="bad">{`Refused: ${event.reason ?? 'no reason'}`}</Badge>
+          <Badge tone="bad">{`Refused: ${reason ?? 'no reason'}`}</Badge>
         </>
       )}
-    </td>
-    <td>
+    </>
+  ),
+  Actor: (event) => (
+    <>
       {event.actorKind} <Actor event={event} />
       <br />
       <small>{event.address}</small>
-    </td>
-    <td>
-      {event.app === null ? null : (
-        <a href={deskAppPath(event.app)}>
-          <bdi>{event.app}</bdi>
+    </>
+  ),
+  App: ({ app, environment }) => (
+    <>
+      {app === null ? null : (
+        <a href={deskAppPath(app)}>
+          <bdi>{app}</bdi>
         </a>
       )}
-      {event.environment === null ? null : (
+      {environment === null ? null : (
         <>
           <br />
-          <small>{event.environment}</small>
+          <small>{environment}</small>
         </>
       )}
-    </td>
-    <td>
-      {event.target === null ? null : <code>{event.target}</code>}
-      {event.detail === null ? null : (
+    </>
+  ),
+  Target: ({ target, detail }) => (
+    <>
+      {target === null ? null : <code>{target}</code>}
+      {detail === null ? null : (
         <>
           <br />
-          <code>{event.detail}</code>
+          <code>{detail}</code>
         </>
       )}
-    </td>
-  </tr>
-)
+    </>
+  ),
+}
 
 const Actor = ({ event: { actorId, actorEmail } }: { readonly event: DescribedEvent }) => {
   if (actorId === null) return null

@@ -4,6 +4,7 @@ import { mixedScripts } from '../../domain/name.ts'
 import { isOperator, type Rule } from '../../operations/acting-as.ts'
 import { actFor, type Change } from '../form.ts'
 import { Layout, Tabs } from '../layout.tsx'
+import { noticeFor, type Notices } from '../query.ts'
 import type { Visit } from '../visit.ts'
 
 /** The addresses of the desk's pages. */
@@ -52,39 +53,54 @@ type DeskPageProps = {
   readonly tab: (typeof tabs)[number]['path']
   /** The subject of the page, for the title of the window. */
   readonly about?: string
-  readonly notice?: string | null
+  /** What a form may just have done, by the name in its redirect. */
+  readonly notices?: Notices
   readonly children: ComponentChildren
 }
 
 /** The frame of the operators' pages. */
-export const DeskPage = ({ title, visit, tab, about = 'Desk', notice = null, children }: DeskPageProps) => (
+export const DeskPage = ({ title, visit, tab, about = 'Desk', notices = {}, children }: DeskPageProps) => (
   <Layout
     title={title}
     belongsTo={about}
     visit={visit}
     section="desk"
-    notice={notice}
+    notice={noticeFor(visit, notices)}
     above={<Tabs label="Desk" links={tabs} current={tab} />}
   >
     <div class="desk">{children}</div>
   </Layout>
 )
 
+/** The slug of an app, which leads to its page. */
+export const AppLink = ({ slug }: { readonly slug: string }) => (
+  <a href={deskAppPath(slug)}>
+    <code>{slug}</code>
+  </a>
+)
+
 /** A warning that the name of an app mixes scripts, because letters of one script can look like letters of another. */
-export const MixedScripts = ({ name }: { readonly name: string }) => {
+export const mixedScriptsFact = (name: string) => {
   const scripts = mixedScripts(name)
-  if (scripts === null) return null
-  return (
-    <>
-      <dt>The name mixes scripts</dt>
-      <dd>
+  return {
+    'The name mixes scripts': scripts && (
+      <>
         {scripts.map(({ script, letters }) => (
           <div key={script}>
             {script}: <bdi>{letters.join(' ')}</bdi>
           </div>
         ))}
         Letters of different scripts can look the same. Compare the name with the name that it may imitate.
-      </dd>
-    </>
-  )
+      </>
+    ),
+  }
 }
+
+type OwnerProps = { readonly owner: { readonly id: string; readonly name: string; readonly email: string } }
+
+/** The owner of an app, with a link to their page. */
+export const Owner = ({ owner: { id, name, email } }: OwnerProps) => (
+  <>
+    <bdi>{name}</bdi>, <a href={userPath(id)}>{email}</a>
+  </>
+)

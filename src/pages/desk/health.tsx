@@ -1,11 +1,10 @@
 import { Elysia } from 'elysia'
-import type { ComponentChildren } from 'preact'
 import { bytesInWords } from '../../domain/text.ts'
 import type { Door } from '../../http/door.ts'
 import { type PlatformHealth, readHealth } from '../../operations/health/figures.ts'
 import { program } from '../../runtime/program.ts'
 import { Badge } from '../components/badges.tsx'
-import { Time } from '../components/values.tsx'
+import { Facts, Time } from '../components/values.tsx'
 import { page } from '../page.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { durationInWords } from '../words.ts'
@@ -29,62 +28,54 @@ const HealthPage = ({ visit, health, uptimeSeconds }: HealthPageProps) => (
       </p>
     ))}
     <div class="cards">
-      <Card title="Database">
-        <dt>Accepts writes</dt>
-        <dd>{health.writable ? <Badge tone="good">Yes</Badge> : <Badge tone="bad">No</Badge>}</dd>
-        <dt>Size</dt>
-        <dd>{bytesInWords(health.databaseBytes)}</dd>
-        <dt>Write-ahead log</dt>
-        <dd>{bytesInWords(health.walBytes)}</dd>
-        <dt>Free disk space</dt>
-        <dd>{health.freeDiskBytes === null ? 'Unknown' : bytesInWords(health.freeDiskBytes)}</dd>
-        <dt>Transactions since the start</dt>
-        <dd>{count(health.transactions)}</dd>
-        <dt>Transactions per commit</dt>
-        <dd>{health.commits === 0 ? 'None yet' : (health.transactions / health.commits).toFixed(2)}</dd>
-        <dt>Purge of expired rows</dt>
-        <dd>
-          <PurgeLag seconds={health.purgeLagSeconds} />
-        </dd>
-      </Card>
-      <Card title="Artifacts">
-        <dt>Files</dt>
-        <dd>{count(health.artifacts.files)}</dd>
-        <dt>Total size</dt>
-        <dd>{bytesInWords(health.artifacts.bytes)}</dd>
-        <dt>Limit per app</dt>
-        <dd>{bytesInWords(health.artifacts.allowedBytesPerApp)}</dd>
-      </Card>
-      <Card title="Active now">
-        <dt>App tokens</dt>
-        <dd>{live(health.live.appTokens)}</dd>
-        <dt>Sessions</dt>
-        <dd>{live(health.live.sessions)}</dd>
-        <dt>User authorizations</dt>
-        <dd>{live(health.live.grants)}</dd>
-      </Card>
-      <Card title="Program">
-        <dt>Version of the program</dt>
-        <dd>
-          {program.version}, commit {program.commit}
-        </dd>
-        <dt>SQLite</dt>
-        <dd>{health.sqliteVersion}</dd>
-        <dt>Bun</dt>
-        <dd>{program.bunVersion}</dd>
-        <dt>Running for</dt>
-        <dd>{durationInWords(uptimeSeconds)}</dd>
-        <dt>Last backup</dt>
-        <dd>
-          {health.backupAgeSeconds === null ? (
-            <Badge tone="waiting">None yet</Badge>
-          ) : (
-            `${durationInWords(health.backupAgeSeconds)} ago`
-          )}
-        </dd>
-        <dt>Last restore from a backup</dt>
-        <dd>{health.restoredAt === null ? 'Never' : <Time at={health.restoredAt} />}</dd>
-      </Card>
+      <article>
+        <h2>Database</h2>
+        <Facts
+          of={{
+            'Accepts writes': health.writable ? <Badge tone="good">Yes</Badge> : <Badge tone="bad">No</Badge>,
+            Size: bytesInWords(health.databaseBytes),
+            'Write-ahead log': bytesInWords(health.walBytes),
+            'Free disk space': health.freeDiskBytes === null ? 'Unknown' : bytesInWords(health.freeDiskBytes),
+            'Transactions since the start': count(health.transactions),
+            'Transactions per commit':
+              health.commits === 0 ? 'None yet' : (health.transactions / health.commits).toFixed(2),
+            'Purge of expired rows': <PurgeLag seconds={health.purgeLagSeconds} />,
+          }}
+        />
+      </article>
+      <article>
+        <h2>Artifacts</h2>
+        <Facts
+          of={{
+            Files: count(health.artifacts.files),
+            'Total size': bytesInWords(health.artifacts.bytes),
+            'Limit per app': bytesInWords(health.artifacts.allowedBytesPerApp),
+          }}
+        />
+      </article>
+      <article>
+        <h2>Active now</h2>
+        <Facts
+          of={{
+            'App tokens': live(health.live.appTokens),
+            Sessions: live(health.live.sessions),
+            'User authorizations': live(health.live.grants),
+          }}
+        />
+      </article>
+      <article>
+        <h2>Program</h2>
+        <Facts
+          of={{
+            'Version of the program': `${program.version}, commit ${program.commit}`,
+            SQLite: health.sqliteVersion,
+            Bun: program.bunVersion,
+            'Running for': durationInWords(uptimeSeconds),
+            'Last backup': <LastBackup ageSeconds={health.backupAgeSeconds} />,
+            'Last restore from a backup': <Time at={health.restoredAt} otherwise="Never" />,
+          }}
+        />
+      </article>
     </div>
     <p class="muted">
       These figures are from the moment when this page was loaded. Large tables are counted in part, starting with the
@@ -93,12 +84,8 @@ const HealthPage = ({ visit, health, uptimeSeconds }: HealthPageProps) => (
   </DeskPage>
 )
 
-const Card = ({ title, children }: { readonly title: string; readonly children: ComponentChildren }) => (
-  <article>
-    <h2>{title}</h2>
-    <dl>{children}</dl>
-  </article>
-)
+const LastBackup = ({ ageSeconds }: { readonly ageSeconds: number | null }) =>
+  ageSeconds === null ? <Badge tone="waiting">None yet</Badge> : <>{`${durationInWords(ageSeconds)} ago`}</>
 
 const PurgeLag = ({ seconds }: { readonly seconds: number | null }) => {
   if (seconds === null) return <>Unknown</>

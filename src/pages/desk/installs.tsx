@@ -6,15 +6,15 @@ import type { Door } from '../../http/door.ts'
 import { type DescribedInstall, listDecidedInstalls, listPendingInstalls } from '../../operations/installs/lists.ts'
 import { moveInstall } from '../../operations/installs/move-install.ts'
 import { InstallStatusBadge } from '../components/badges.tsx'
-import { Form, Problem, SearchForm } from '../components/form.tsx'
-import { Older, Table } from '../components/table.tsx'
-import { Time } from '../components/values.tsx'
+import { ButtonForm, Problem, SearchForm } from '../components/form.tsx'
+import { Cards, Older, Table } from '../components/table.tsx'
+import { Facts, Time } from '../components/values.tsx'
 import { answerForm, emptyForm, outcomeOf, receiveFromOperator } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { listPart, noticeFor, olderPath, parameterOf } from '../query.ts'
+import { parameterOf, readList } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { resourceKindWords } from '../words.ts'
-import { onTheDesk, deskAppPath, DeskPage, deskPaths } from './desk-page.tsx'
+import { AppLink, DeskPage, deskPaths, onTheDesk } from './desk-page.tsx'
 
 const notices = {
   approve: 'The install is approved. The app can now work for this user.',
@@ -46,87 +46,69 @@ const tooLate = 'This install is already decided, or does not exist any more. No
 
 const show = async (visit: Visit, error: PlatformError | null): Promise<Response> => {
   const { platform } = visit.door
+  const path = deskPaths.installs
+  // The slug of the app whose decided installs are shown; empty for all apps.
   const app = parameterOf(visit, 'app')
-  const pending = await listPendingInstalls(platform, listPart(visit, 'desk-pending', 'waiting'))
-  const slug = app === '' ? null : app
-  const found = await outcomeOf(listDecidedInstalls(platform, slug, listPart(visit, 'desk-decided', 'decided')))
-  const decided = found.kind === 'done' ? found.value : { data: [], nextCursor: null }
-  const refusal = found.kind === 'done' ? error : found.error
   const query = app === '' ? {} : { app }
-  return page(
-    <DeskInstallsPage
-      visit={visit}
-      notice={noticeFor(visit, notices)}
-      error={refusal}
-      app={app}
-      pending={pending.data}
-      morePending={olderPath(deskPaths.installs, 'desk-pending', pending.nextCursor, query, 'waiting')}
-      decided={decided.data}
-      olderDecided={olderPath(deskPaths.installs, 'desk-decided', decided.nextCursor, query, 'decided')}
-    />,
-    { refusal },
+  const pending = await readList(visit, { list: 'desk-pending', path, query, param: 'waiting' }, (part) =>
+    listPendingInstalls(platform, part),
   )
-}
-
-type DeskInstallsPageProps = {
-  readonly visit: Visit
-  readonly notice: string | null
-  readonly error: PlatformError | null
-  /** The slug of the app whose decided installs are shown; empty for all apps. */
-  readonly app: string
-  readonly pending: readonly DescribedInstall[]
-  readonly morePending: string | null
-  readonly decided: readonly DescribedInstall[]
-  readonly olderDecided: string | null
-}
-
-const DeskInstallsPage = (props: DeskInstallsPageProps) => {
-  const { visit, notice, error, app, pending, morePending, decided, olderDecided } = props
-  return (
-    <DeskPage title="Installs" visit={visit} tab={deskPaths.installs} notice={notice}>
-      <Problem error={error} />
+  const found = await outcomeOf(
+    readList(visit, { list: 'desk-decided', path, query, param: 'decided' }, (part) =>
+      listDecidedInstalls(platform, app === '' ? null : app, part),
+    ),
+  )
+  const decided = found.kind === 'done' ? found.value : { rows: [], olderHref: null }
+  const refusal = found.kind === 'done' ? error : found.error
+  return page(
+    <DeskPage title="Installs" visit={visit} tab={path} notices={notices}>
+      <Problem error={refusal} />
       <h2>Waiting for your decision</h2>
-      {pending.length === 0 ? (
-        <p class="muted">No install is waiting. It appears here when a user installs an app on a website or store.</p>
-      ) : (
-        <>
-          <p>
-            If you approve an install, the app can work for this user at once. Rejecting is final for this install, but
-            the user can install the app again.
-          </p>
-          <div class="cards">
-            {pending.map((install) => (
-              <PendingInstall key={install.id} visit={visit} install={install} />
-            ))}
-          </div>
-        </>
-      )}
-      <Older href={morePending} name="More waiting installs" />
-      <h2>Decided</h2>
-      <SearchForm
-        path={deskPaths.installs}
-        name="app"
-        label="Slug of an app"
-        value={app}
-        maxLength={63}
-        button="Show its installs"
-      />
-      {decided.length === 0 ? (
-        <p class="muted">
-          {app === '' ? 'No install has been decided yet.' : 'No install of this app has been decided.'}
+      {pending.rows.length === 0 ? null : (
+        <p>
+          If you approve an install, the app can work for this user at once. Rejecting is final for this install, but
+          the user can install the app again.
         </p>
-      ) : (
-        <>
-          <p>Deactivating ends an install for good. The app loses access to this user’s data at once.</p>
-          <Table label="Decided installs" columns={['App', 'Status', 'User', 'Installed on', 'Last changed', 'Action']}>
-            {decided.map((install) => (
-              <DecidedInstall key={install.id} visit={visit} install={install} />
-            ))}
-          </Table>
-        </>
       )}
-      <Older href={olderDecided} name="Older installs" />
-    </DeskPage>
+      <Cards
+        rows={pending.rows}
+        card={(install) => <PendingInstall visit={visit} install={install} />}
+        empty="No install is waiting. It appears here when a user installs an app on a website or store."
+      />
+      <Older href={pending.olderHref} name="More waiting installs" />
+      <h2>Decided</h2>
+      <SearchForm path={path} name="app" label="Slug of an app" value={app} maxLength={63} button="Show its installs" />
+      {decided.rows.length === 0 ? null : (
+        <p>Deactivating ends an install for good. The app loses access to this user’s data at once.</p>
+      )}
+      <Table
+        label="Decided installs"
+        rows={decided.rows}
+        columns={{
+          App: ({ app: slug, appName }) => (
+            <>
+              <AppLink slug={slug} />
+              <br />
+              <small>
+                <bdi>{appName}</bdi>
+              </small>
+            </>
+          ),
+          Status: (install) => <InstallStatusBadge install={install} />,
+          User: ({ user }) => <bdi>{user}</bdi>,
+          'Installed on': ({ kind, resource }) => (
+            <>
+              {resourceKindWords[kind]} <code>{resource}</code>
+            </>
+          ),
+          'Last changed': ({ updatedAt }) => <Time at={updatedAt} />,
+          Action: (install) => <StepForms visit={visit} install={install} />,
+        }}
+        empty={app === '' ? 'No install has been decided yet.' : 'No install of this app has been decided.'}
+      />
+      <Older href={decided.olderHref} name="Older installs" />
+    </DeskPage>,
+    { refusal },
   )
 }
 
@@ -138,32 +120,16 @@ const PendingInstall = ({ visit, install }: InstallProps) => (
     <h3>
       <bdi>{install.appName}</bdi>
     </h3>
-    <dl>
-      <dt>App</dt>
-      <dd>
-        <a href={deskAppPath(install.app)}>
-          <code>{install.app}</code>
-        </a>
-      </dd>
-      <dt>User</dt>
-      <dd>{install.user}</dd>
-      <dt>{resourceKindWords[install.kind]}</dt>
-      <dd>
-        <code>{install.resource}</code>
-      </dd>
-      <dt>It may</dt>
-      <dd>{scopesInWords(install)}</dd>
-      {install.environment === 'development' ? (
-        <>
-          <dt>Version</dt>
-          <dd>The development head, for its own developer</dd>
-        </>
-      ) : null}
-      <dt>Requested</dt>
-      <dd>
-        <Time at={install.createdAt} />
-      </dd>
-    </dl>
+    <Facts
+      of={{
+        App: <AppLink slug={install.app} />,
+        User: install.user,
+        [resourceKindWords[install.kind]]: <code>{install.resource}</code>,
+        'It may': scopesInWords(install),
+        Version: install.environment === 'development' ? 'The development head, for its own developer' : null,
+        Requested: <Time at={install.createdAt} />,
+      }}
+    />
     <StepForms visit={visit} install={install} />
   </article>
 )
@@ -173,48 +139,22 @@ const scopesInWords = ({ scopes }: DescribedInstall): string =>
     ? 'Nothing except know an ID for the user'
     : scopes.map((name) => scopeCatalogue[name].words).join(' · ')
 
-const DecidedInstall = ({ visit, install }: InstallProps) => (
-  <tr>
-    <td>
-      <a href={deskAppPath(install.app)}>
-        <code>{install.app}</code>
-      </a>
-      <br />
-      <small>
-        <bdi>{install.appName}</bdi>
-      </small>
-    </td>
-    <td>
-      <InstallStatusBadge install={install} />
-    </td>
-    <td>
-      <bdi>{install.user}</bdi>
-    </td>
-    <td>
-      {resourceKindWords[install.kind]} <code>{install.resource}</code>
-    </td>
-    <td>
-      <Time at={install.updatedAt} />
-    </td>
-    <td>
-      <StepForms visit={visit} install={install} />
-    </td>
-  </tr>
-)
-
 /** The decisions that are possible now; none for an install that has ended. */
 const StepForms = ({ visit, install }: InstallProps) => (
   <div class="beside">
     {stepsOf(install).map((step) => (
-      <Form key={step} action={`${deskPaths.installs}/${install.id}/${step}`} visit={visit}>
-        <button type="submit" class={step === 'approve' ? 'small' : 'danger small'}>
-          {buttons[step]}
-          <span class="unseen">
-            {' '}
-            <bdi>{install.appName}</bdi> for {install.user}
-          </span>
-        </button>
-      </Form>
+      <ButtonForm
+        key={step}
+        action={`${deskPaths.installs}/${install.id}/${step}`}
+        visit={visit}
+        look={step === 'approve' ? 'small' : 'danger small'}
+      >
+        {buttons[step]}
+        <span class="unseen">
+          {' '}
+          <bdi>{install.appName}</bdi> for {install.user}
+        </span>
+      </ButtonForm>
     ))}
   </div>
 )

@@ -57,7 +57,7 @@ export const ManifestChanges = ({ review }: { readonly review: Review }) => {
     <section aria-labelledby="manifest">
       <h2 id="manifest">Manifest</h2>
       <p class="muted">{manifestSentence(review)}</p>
-      {changes.length === 0 ? null : <ChangeTable changes={changes} />}
+      <ChangeTable changes={changes} />
       {moreChanges === 0 ? null : (
         <p class="problem">
           {moreChanges} more changes are not shown here. Compare the whole manifests before you decide.
@@ -97,21 +97,18 @@ const marks = {
 } as const satisfies Record<ManifestChange['kind'], readonly [Tone, string]>
 
 const ChangeTable = ({ changes }: { readonly changes: readonly ManifestChange[] }) => (
-  <Table label="Changes of the manifest" columns={['Change', 'Where', 'Live now', 'In this version']}>
-    {changes.map((change) => (
-      <tr key={change.path}>
-        <td>
-          <Badge tone={marks[change.kind][0]}>{marks[change.kind][1]}</Badge>
-        </td>
-        <th scope="row">
-          {/* The developer chose the path as well as the value. */}
-          <code>{visibleText(cut(change.path, longestValue))}</code>
-        </th>
-        <td>{change.kind === 'added' ? <Nothing /> : <Value value={change.before} />}</td>
-        <td>{change.kind === 'removed' ? <Nothing /> : <Value value={change.after} />}</td>
-      </tr>
-    ))}
-  </Table>
+  <Table
+    label="Changes of the manifest"
+    rows={changes}
+    rowHeader="Where"
+    columns={{
+      Change: ({ kind }) => <Badge tone={marks[kind][0]}>{marks[kind][1]}</Badge>,
+      // The developer chose the path as well as the value.
+      Where: ({ path }) => <code>{visibleText(cut(path, longestValue))}</code>,
+      'Live now': (change) => (change.kind === 'added' ? <Nothing /> : <Value value={change.before} />),
+      'In this version': (change) => (change.kind === 'removed' ? <Nothing /> : <Value value={change.after} />),
+    }}
+  />
 )
 
 const Nothing = () => <span class="muted">nothing</span>

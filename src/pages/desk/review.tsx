@@ -7,10 +7,9 @@ import { approveAndActivate, moveVersion } from '../../operations/versions/move-
 import { readReview, type Review } from '../../operations/versions/read-review.ts'
 import { AppStatusBadge, VersionStatusBadge } from '../components/badges.tsx'
 import { Problem } from '../components/form.tsx'
-import { Time } from '../components/values.tsx'
+import { Facts, Time } from '../components/values.tsx'
 import { answerForm, formOf, receiveFromOperator, text, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { noticeFor } from '../query.ts'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import {
@@ -22,7 +21,7 @@ import {
   type RejectionDraft,
   withMoreRows,
 } from './decisions.tsx'
-import { onTheDesk, deskAppPath, DeskPage, deskPaths, MixedScripts, reviewPath, userPath } from './desk-page.tsx'
+import { AppLink, DeskPage, deskPaths, mixedScriptsFact, onTheDesk, Owner, reviewPath } from './desk-page.tsx'
 import { ManifestChanges, ScopeChanges } from './review-changes.tsx'
 
 const notices = {
@@ -111,8 +110,23 @@ const show = async (visit: Visit, { slug, version }: Named, { draft, error, seen
   // The page keeps what was typed. If the version has changed since, it says so.
   const isAsShown = seen === undefined || seen === seenField(review.seen)
   const refusal = isAsShown && error?.code !== 'version_not_eligible' ? error : notAsShown(review.version.status)
-  const notice = noticeFor(visit, notices)
-  return page(<ReviewPage visit={visit} review={review} notice={notice} draft={draft} error={refusal} />, { refusal })
+  return page(
+    <DeskPage
+      title={`Version ${review.version.version}`}
+      about={review.app.name}
+      visit={visit}
+      tab={deskPaths.reviews}
+      notices={notices}
+    >
+      <Problem error={refusal} />
+      <ReviewFacts review={review} />
+      <Rejection review={review} />
+      <ScopeChanges review={review} />
+      <ManifestChanges review={review} />
+      <Decisions visit={visit} review={review} draft={draft} error={refusal} />
+    </DeskPage>,
+    { refusal },
+  )
 }
 
 /** The refusal of a decision about a version that has changed since the page was shown. */
@@ -129,64 +143,29 @@ const changedWords: Readonly<Record<VersionStatus, string>> = {
   rejected: 'This version is already rejected. Your decision changed nothing.',
 }
 
-type ReviewPageProps = {
-  readonly visit: Visit
-  readonly review: Review
-  readonly notice: string | null
-  readonly draft: RejectionDraft
-  readonly error: PlatformError | null
-}
-
-const ReviewPage = ({ visit, review, notice, draft, error }: ReviewPageProps) => (
-  <DeskPage
-    title={`Version ${review.version.version}`}
-    about={review.app.name}
-    visit={visit}
-    tab={deskPaths.reviews}
-    notice={notice}
-  >
-    <Problem error={error} />
-    <Facts review={review} />
-    <Rejection review={review} />
-    <ScopeChanges review={review} />
-    <ManifestChanges review={review} />
-    <Decisions visit={visit} review={review} draft={draft} error={error} />
-  </DeskPage>
-)
-
-const Facts = ({ review: { app, owner, version, live } }: { readonly review: Review }) => (
-  <dl>
-    <dt>App</dt>
-    <dd>
-      <bdi>{app.name}</bdi>{' '}
-      <a href={deskAppPath(app.slug)}>
-        <code>{app.slug}</code>
-      </a>{' '}
-      {app.status === 'active' ? null : <AppStatusBadge status={app.status} />}
-    </dd>
-    <MixedScripts name={app.name} />
-    <dt>Owner</dt>
-    <dd>
-      <bdi>{owner.name}</bdi>, <a href={userPath(owner.id)}>{owner.email}</a>
-    </dd>
-    <dt>Status</dt>
-    <dd>
-      <VersionStatusBadge status={version.status} />
-    </dd>
-    <dt>Submitted</dt>
-    <dd>
-      {version.submittedAt === null ? 'Not submitted' : <Time at={version.submittedAt} />}
-      {version.revision === 1 ? null : `, revision ${version.revision}`}
-    </dd>
-    <dt>Live now</dt>
-    <dd>{live === null ? 'Nothing' : live.version}</dd>
-    <dt>Artifact</dt>
-    <dd>
-      <Artifact artifact={version.artifact} href={reviewPath(app.slug, version.version, 'artifact')} />
-    </dd>
-    <dt>Notes</dt>
-    <dd>{version.notes === null ? 'None' : <bdi class="as-written">{visibleText(version.notes)}</bdi>}</dd>
-  </dl>
+const ReviewFacts = ({ review: { app, owner, version, live } }: { readonly review: Review }) => (
+  <Facts
+    of={{
+      App: (
+        <>
+          <bdi>{app.name}</bdi> <AppLink slug={app.slug} />{' '}
+          {app.status === 'active' ? null : <AppStatusBadge status={app.status} />}
+        </>
+      ),
+      ...mixedScriptsFact(app.name),
+      Owner: <Owner owner={owner} />,
+      Status: <VersionStatusBadge status={version.status} />,
+      Submitted: (
+        <>
+          <Time at={version.submittedAt} otherwise="Not submitted" />
+          {version.revision === 1 ? null : `, revision ${version.revision}`}
+        </>
+      ),
+      'Live now': live === null ? 'Nothing' : live.version,
+      Artifact: <Artifact artifact={version.artifact} href={reviewPath(app.slug, version.version, 'artifact')} />,
+      Notes: version.notes === null ? 'None' : <bdi class="as-written">{visibleText(version.notes)}</bdi>,
+    }}
+  />
 )
 
 const Artifact = ({ artifact, href }: Pick<Review['version'], 'artifact'> & { readonly href: string }) =>
@@ -229,7 +208,7 @@ const Rejection = ({ review: { version } }: { readonly review: Review }) =>
   )
 
 /** The complete manifest. */
-const ManifestPage = ({ visit, review: { app, version } }: Pick<ReviewPageProps, 'review' | 'visit'>) => (
+const ManifestPage = ({ visit, review: { app, version } }: { readonly visit: Visit; readonly review: Review }) => (
   <DeskPage title={`Manifest of version ${version.version}`} about={app.name} visit={visit} tab={deskPaths.reviews}>
     <p>
       <bdi>{app.name}</bdi> · <a href={reviewPath(app.slug, version.version)}>Back to version {version.version}</a>

@@ -2,10 +2,10 @@ import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { listQueue, type QueuedVersion } from '../../operations/versions/lists.ts'
 import { AppStatusBadge } from '../components/badges.tsx'
-import { Older, Table } from '../components/table.tsx'
+import { type Columns, Older, Table } from '../components/table.tsx'
 import { Time } from '../components/values.tsx'
 import { page, seeOther } from '../page.ts'
-import { listPart, olderPath } from '../query.ts'
+import { type ListPart, readList } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { DeskPage, deskPaths, reviewPath } from './desk-page.tsx'
 
@@ -23,58 +23,47 @@ export const reviewsRoutes = (door: Door) =>
       return page(<ReviewsPage visit={visit} review={review} activation={activation} />)
     })
 
-type Queue = { readonly versions: readonly QueuedVersion[]; readonly moreHref: string | null }
+type Queue = ListPart<QueuedVersion>
 
-const queueOf = async (visit: Visit, what: 'review' | 'activation'): Promise<Queue> => {
-  const list = `desk-${what}`
-  const { data, nextCursor } = await listQueue(visit.door.platform, what, listPart(visit, list, what))
-  return { versions: data, moreHref: olderPath(deskPaths.reviews, list, nextCursor, {}, what) }
-}
+const queueOf = async (visit: Visit, what: 'review' | 'activation'): Promise<Queue> =>
+  await readList(visit, { list: `desk-${what}`, path: deskPaths.reviews, param: what }, (part) =>
+    listQueue(visit.door.platform, what, part),
+  )
 
 type ReviewsPageProps = { readonly visit: Visit; readonly review: Queue; readonly activation: Queue }
 
 const ReviewsPage = ({ visit, review, activation }: ReviewsPageProps) => (
   <DeskPage title="Reviews" visit={visit} tab={deskPaths.reviews}>
     <h2>Waiting for review</h2>
-    {review.versions.length === 0 ? (
-      <p class="muted">No version is waiting for review. Versions appear here when developers submit them.</p>
-    ) : (
-      <QueueTable label="Versions that wait for review" since="Submitted" versions={review.versions} />
-    )}
-    <Older href={review.moreHref} name="More that wait for review" />
+    <Table
+      label="Versions that wait for review"
+      rows={review.rows}
+      columns={columns('Submitted')}
+      empty="No version is waiting for review. Versions appear here when developers submit them."
+    />
+    <Older href={review.olderHref} name="More that wait for review" />
     <h2>Approved, not live yet</h2>
-    {activation.versions.length === 0 ? (
-      <p class="muted">No approved version is waiting to go live.</p>
-    ) : (
-      <QueueTable label="Approved versions" since="Approved" versions={activation.versions} />
-    )}
-    <Older href={activation.moreHref} name="More that are approved" />
+    <Table
+      label="Approved versions"
+      rows={activation.rows}
+      columns={columns('Approved')}
+      empty="No approved version is waiting to go live."
+    />
+    <Older href={activation.olderHref} name="More that are approved" />
   </DeskPage>
 )
 
-type QueueTableProps = { readonly label: string; readonly since: string; readonly versions: readonly QueuedVersion[] }
-
-const QueueTable = ({ label, since, versions }: QueueTableProps) => (
-  <Table label={label} columns={['Version', 'App', since, 'Owner']}>
-    {versions.map((version) => (
-      <tr key={version.id}>
-        <td>
-          <a href={reviewPath(version.slug, version.version)}>{version.version}</a>
-        </td>
-        <td>
-          <bdi>{version.appName}</bdi> {version.appStatus === 'active' ? null : <AppStatusBadge status="suspended" />}
-          <br />
-          <small>
-            <code>{version.slug}</code>
-          </small>
-        </td>
-        <td>
-          <Time at={version.since} />
-        </td>
-        <td>
-          <bdi>{version.ownerEmail}</bdi>
-        </td>
-      </tr>
-    ))}
-  </Table>
-)
+const columns = (since: string): Columns<QueuedVersion> => ({
+  Version: ({ slug, version }) => <a href={reviewPath(slug, version)}>{version}</a>,
+  App: ({ appName, appStatus, slug }) => (
+    <>
+      <bdi>{appName}</bdi> {appStatus === 'active' ? null : <AppStatusBadge status="suspended" />}
+      <br />
+      <small>
+        <code>{slug}</code>
+      </small>
+    </>
+  ),
+  [since]: ({ since: at }) => <Time at={at} />,
+  Owner: ({ ownerEmail }) => <bdi>{ownerEmail}</bdi>,
+})

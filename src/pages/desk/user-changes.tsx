@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { PlatformError } from '../../domain/errors.ts'
 import type { InspectedUser } from '../../operations/users/find-user.ts'
-import { Choice, ChoiceSet, Field, Form } from '../components/form.tsx'
+import { ButtonForm, Choice, ChoiceSet, Field, Form } from '../components/form.tsx'
 import type { Visit } from '../visit.ts'
 import { userPath } from './desk-page.tsx'
 
@@ -57,11 +57,9 @@ const Change = ({ visit, user, step, title, button, danger = false, children }: 
   <article>
     <h2>{title}</h2>
     <p>{children}</p>
-    <Form action={userPath(user.id, step)} visit={visit}>
-      <button type="submit" class={danger ? 'danger small' : 'outline small'}>
-        {button}
-      </button>
-    </Form>
+    <ButtonForm action={userPath(user.id, step)} visit={visit} look={danger ? 'danger small' : 'outline small'}>
+      {button}
+    </ButtonForm>
   </article>
 )
 

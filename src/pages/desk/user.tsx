@@ -8,12 +8,11 @@ import { isForSomebodyElse, resetPassword } from '../../operations/users/passwor
 import { type AppsChoice, type DisabledUser, setUserStatus } from '../../operations/users/set-user-status.ts'
 import { AppStatusBadge } from '../components/badges.tsx'
 import { Problem } from '../components/form.tsx'
-import { Time } from '../components/values.tsx'
+import { Facts, Time } from '../components/values.tsx'
 import { answerForm, emptyForm, formOf, optionalText, receiveFromOperator } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { noticeFor } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
-import { onTheDesk, auditPath, deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
+import { AppLink, auditPath, DeskPage, deskPaths, onTheDesk, userPath } from './desk-page.tsx'
 import { NewPasswordPage } from './new-user.tsx'
 import { UserChanges } from './user-changes.tsx'
 import { UserBadges } from './users.tsx'
@@ -50,9 +49,21 @@ export const deskUserRoutes = (door: Door) =>
 
 const show = async (visit: Visit, id: string, error: PlatformError | null): Promise<Response> => {
   const user = await inspectUser(visit.door.platform, id)
-  return page(<UserPage visit={visit} user={user} notice={noticeFor(visit, notices)} error={error} />, {
-    refusal: error,
-  })
+  return page(
+    <DeskPage title={user.name} about={user.email} visit={visit} tab={deskPaths.users} notices={notices}>
+      <Problem error={error} />
+      <UserFacts user={user} />
+      {user.id === visit.userId ? (
+        <p class="muted">
+          This is you. Only another operator can disable you or remove your operator rights. To change your password, go
+          to <a href="/account/password">Account, Password</a>, which asks for the current one.
+        </p>
+      ) : (
+        <UserChanges visit={visit} user={user} error={error} />
+      )}
+    </DeskPage>,
+    { refusal: error },
+  )
 }
 
 /** An operator must remain: `leavesAnOperator` refuses to disable oneself or the last operator. */
@@ -112,105 +123,47 @@ const givePassword = async (door: Door, request: Request, id: string): Promise<R
   })
 }
 
-type UserPageProps = {
-  readonly visit: Visit
-  readonly user: InspectedUser
-  readonly notice: string | null
-  readonly error: PlatformError | null
-}
-
-const UserPage = ({ visit, user, notice, error }: UserPageProps) => (
-  <DeskPage title={user.name} about={user.email} visit={visit} tab={deskPaths.users} notice={notice}>
-    <Problem error={error} />
-    <dl>
-      <dt>Email address</dt>
-      <dd>{user.email}</dd>
-      <dt>Status</dt>
-      <dd>
-        <UserBadges user={user} />
-      </dd>
-      {user.passwordSuspendedAt === null ? null : (
+const UserFacts = ({ user }: { readonly user: InspectedUser }) => (
+  <Facts
+    of={{
+      'Email address': user.email,
+      Status: <UserBadges user={user} />,
+      Password: user.passwordSuspendedAt && (
         <>
-          <dt>Password</dt>
-          <dd>
-            Suspended since <Time at={user.passwordSuspendedAt} /> because data was lost. An operator can confirm it on
-            the command line: <code>app-platform user confirm-password {user.email}</code>
-          </dd>
+          Suspended since <Time at={user.passwordSuspendedAt} /> because data was lost. An operator can confirm it on
+          the command line: <code>app-platform user confirm-password {user.email}</code>
         </>
-      )}
-      <dt>Created</dt>
-      <dd>
-        <Time at={user.createdAt} />
-      </dd>
-      <dt>Own apps</dt>
-      <dd>
-        <OwnApps apps={user.apps} />
-      </dd>
-      <dt>ID</dt>
-      <dd>
-        <code>{user.id}</code>
-      </dd>
-      <dt>Events</dt>
-      <dd>
-        <a href={auditPath({ actor: user.id })}>User audit log</a>
-      </dd>
-    </dl>
-    {user.id === visit.userId ? (
-      <p class="muted">
-        This is you. Only another operator can disable you or remove your operator rights. To change your password, go
-        to <a href="/account/password">Account, Password</a>, which asks for the current one.
-      </p>
-    ) : (
-      <UserChanges visit={visit} user={user} error={error} />
-    )}
-  </DeskPage>
+      ),
+      Created: <Time at={user.createdAt} />,
+      'Own apps': user.apps.length === 0 ? 'None' : user.apps.map((app) => <OwnApp app={app} />),
+      ID: <code>{user.id}</code>,
+      Events: <a href={auditPath({ actor: user.id })}>User audit log</a>,
+    }}
+  />
 )
 
-const OwnApps = ({ apps }: Pick<InspectedUser, 'apps'>) =>
-  apps.length === 0 ? (
-    <>None</>
-  ) : (
-    <>
-      {apps.map(({ slug, status }) => (
-        <div key={slug}>
-          <a href={deskAppPath(slug)}>
-            <code>{slug}</code>
-          </a>{' '}
-          {status === 'active' ? null : <AppStatusBadge status={status} />}
-        </div>
-      ))}
-    </>
-  )
+const OwnApp = ({ app: { slug, status } }: { readonly app: InspectedUser['apps'][number] }) => (
+  <div>
+    <AppLink slug={slug} /> {status === 'active' ? null : <AppStatusBadge status={status} />}
+  </div>
+)
 
 type DisabledPageProps = { readonly visit: Visit; readonly disabled: DisabledUser }
 
 /** What ended or stopped when a user was disabled. */
 const DisabledPage = ({ visit, disabled: { user, ended, stopped, apps } }: DisabledPageProps) => (
   <DeskPage title="The user is disabled" about={user.email} visit={visit} tab={deskPaths.users}>
-    <dl>
-      <dt>Sessions ended</dt>
-      <dd>{ended.sessions}</dd>
-      <dt>Embedded sessions ended</dt>
-      <dd>{ended.embeddedSessions}</dd>
-      <dt>Grants stopped</dt>
-      <dd>
-        {stopped.grants}, with {stopped.userTokens} user tokens
-      </dd>
-      <dt>Apps suspended</dt>
-      <dd>
-        <AppLinks slugs={apps.suspended} />
-      </dd>
-      <dt>App tokens stopped</dt>
-      <dd>{stopped.appTokens}</dd>
-      <dt>Apps that keep working without an active owner</dt>
-      <dd>
-        <AppLinks slugs={apps.kept} />
-      </dd>
-      <dt>Apps with a new owner</dt>
-      <dd>
-        <AppLinks slugs={apps.transferred} />
-      </dd>
-    </dl>
+    <Facts
+      of={{
+        'Sessions ended': ended.sessions,
+        'Embedded sessions ended': ended.embeddedSessions,
+        'Grants stopped': `${stopped.grants}, with ${stopped.userTokens} user tokens`,
+        'Apps suspended': <AppLinks slugs={apps.suspended} />,
+        'App tokens stopped': stopped.appTokens,
+        'Apps that keep working without an active owner': <AppLinks slugs={apps.kept} />,
+        'Apps with a new owner': <AppLinks slugs={apps.transferred} />,
+      }}
+    />
     <p>
       If you enable the user again, grants that have not expired work again. Suspended apps stay suspended until an
       operator activates them.
@@ -231,9 +184,7 @@ const AppLinks = ({ slugs }: { readonly slugs: readonly string[] }) =>
     <>
       {slugs.map((slug) => (
         <span key={slug}>
-          <a href={deskAppPath(slug)}>
-            <code>{slug}</code>
-          </a>{' '}
+          <AppLink slug={slug} />{' '}
         </span>
       ))}
     </>

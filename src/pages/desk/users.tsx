@@ -7,32 +7,28 @@ import { SearchForm } from '../components/form.tsx'
 import { Older, Table } from '../components/table.tsx'
 import { Time } from '../components/values.tsx'
 import { page } from '../page.ts'
-import { listPart, olderPath, parameterOf } from '../query.ts'
+import { type ListPart, parameterOf, readList } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { DeskPage, deskPaths, userPath } from './desk-page.tsx'
-
-/** The name in its cursors. */
-const list = 'desk-users'
 
 /** Every user, with a search. */
 export const deskUsersRoutes = (door: Door) =>
   new Elysia().get(deskPaths.users, async ({ request }) => {
     const visit = await requireOperator(door, request)
     const part = parameterOf(visit, 'q')
-    const { data, nextCursor } = await searchUsers(door.platform, part, listPart(visit, list))
-    const moreHref = olderPath(deskPaths.users, list, nextCursor, part === '' ? {} : { q: part })
-    return page(<UsersPage visit={visit} part={part} users={data} moreHref={moreHref} />)
+    const place = { list: 'desk-users', path: deskPaths.users, query: part === '' ? {} : { q: part } }
+    const users = await readList(visit, place, (window) => searchUsers(door.platform, part, window))
+    return page(<UsersPage visit={visit} part={part} users={users} />)
   })
 
 type UsersPageProps = {
   readonly visit: Visit
   /** The text that was searched for. */
   readonly part: string
-  readonly users: readonly UserSummary[]
-  readonly moreHref: string | null
+  readonly users: ListPart<UserSummary>
 }
 
-const UsersPage = ({ visit, part, users, moreHref }: UsersPageProps) => (
+const UsersPage = ({ visit, part, users: { rows, olderHref } }: UsersPageProps) => (
   <DeskPage title="Users" visit={visit} tab={deskPaths.users}>
     <p>
       <a href={deskPaths.newUser} class="button">
@@ -47,36 +43,23 @@ const UsersPage = ({ visit, part, users, moreHref }: UsersPageProps) => (
       maxLength={254}
       button="Search"
     />
-    {users.length === 0 ? (
-      <p class="muted">{moreHref === null ? 'No user has this in their name or address.' : 'No match so far.'}</p>
-    ) : (
-      <UserTable users={users} />
-    )}
-    <Older href={moreHref} name={users.length === 0 ? 'Continue the search' : 'More users'} />
-  </DeskPage>
-)
-
-const UserTable = ({ users }: { readonly users: readonly UserSummary[] }) => (
-  <Table label="Users" columns={['Email address', 'Name', 'Status', 'Created']}>
-    {users.map((user) => (
-      <tr key={user.id}>
-        <td>
-          <a href={userPath(user.id)}>
-            <bdi>{user.email}</bdi>
+    <Table
+      label="Users"
+      rows={rows}
+      columns={{
+        'Email address': ({ id, email }) => (
+          <a href={userPath(id)}>
+            <bdi>{email}</bdi>
           </a>
-        </td>
-        <td>
-          <bdi>{user.name}</bdi>
-        </td>
-        <td>
-          <UserBadges user={user} />
-        </td>
-        <td>
-          <Time at={user.createdAt} />
-        </td>
-      </tr>
-    ))}
-  </Table>
+        ),
+        Name: ({ name }) => <bdi>{name}</bdi>,
+        Status: (user) => <UserBadges user={user} />,
+        Created: ({ createdAt }) => <Time at={createdAt} />,
+      }}
+      empty={olderHref === null ? 'No user has this in their name or address.' : 'No match so far.'}
+    />
+    <Older href={olderHref} name={rows.length === 0 ? 'Continue the search' : 'More users'} />
+  </DeskPage>
 )
 
 type UserBadgesProps = {
