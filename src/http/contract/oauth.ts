@@ -4,10 +4,12 @@ import {
   clientSecret,
   environment,
   expiresAt,
-  nullable,
+  nullableText,
   recordId,
   scope,
   seconds,
+  someText,
+  text,
   time,
   tokenType,
 } from './fields.ts'
@@ -15,7 +17,7 @@ import {
 export const appTokenRequest = Type.Object({ clientId, clientSecret, scope })
 export const appTokenResponse = Type.Object(
   {
-    accessToken: Type.String({ description: 'App token, opaque, up to 255 characters.', examples: ['<ACCESS_TOKEN>'] }),
+    accessToken: text('App token, opaque, up to 255 characters.', '<ACCESS_TOKEN>'),
     tokenType,
     expiresIn: seconds('Lifetime of the token.', 3600),
     scope,
@@ -28,8 +30,8 @@ export const appIdentity = Type.Object(
   {
     appId: recordId('app', 'The calling app.'),
     clientId,
-    name: Type.String({ description: 'Name of the app.', examples: ['Newsletter'] }),
-    slug: Type.String({ description: 'Short name of the app, unique on this server.', examples: ['newsletter'] }),
+    name: text('Name of the app.', 'Newsletter'),
+    slug: text('Short name of the app, unique on this server.', 'newsletter'),
     environment,
     status: Type.Literal('active', { description: 'An app that is not active gets no answer.', examples: ['active'] }),
     scope,
@@ -39,27 +41,21 @@ export const appIdentity = Type.Object(
   { description: 'The calling app.' },
 )
 
-const redirectUri = Type.String({
-  minLength: 1,
-  description: 'Redirect URI, equal byte for byte to one registered for the environment of the client.',
-  examples: ['https://app.example/callback'],
-})
+const redirectUri = someText(
+  'Redirect URI, equal byte for byte to one registered for the environment of the client.',
+  'https://app.example/callback',
+)
 
 export const authorizeRequest = Type.Object({
   clientId,
   redirectUri,
   scope,
-  state: Type.String({
-    minLength: 1,
-    maxLength: 2048,
-    description: 'Opaque anti-CSRF value, echoed exactly.',
-    examples: ['af0ifjsldkj'],
-  }),
-  codeChallenge: Type.String({
-    description: 'Base64url SHA-256 of the code verifier: 43 characters (RFC 7636).',
-    examples: ['E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'],
-  }),
-  codeChallengeMethod: Type.String({ description: 'S256, nothing else.', examples: ['S256'] }),
+  state: someText('Opaque anti-CSRF value, echoed exactly.', 'af0ifjsldkj', { maxLength: 2048 }),
+  codeChallenge: text(
+    'Base64url SHA-256 of the code verifier: 43 characters (RFC 7636).',
+    'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+  ),
+  codeChallengeMethod: text('S256, nothing else.', 'S256'),
   consent: Type.Optional(
     Type.Unknown({
       description: 'The JSON value true when the user explicitly consented; anything else is a refusal.',
@@ -69,13 +65,13 @@ export const authorizeRequest = Type.Object({
 })
 export const authorizeResponse = Type.Object(
   {
-    code: Type.String({ description: 'Authorization code: single use, five minutes.', examples: ['<AUTH_CODE>'] }),
-    state: Type.String({ description: 'The state of the request.', examples: ['af0ifjsldkj'] }),
+    code: text('Authorization code: single use, five minutes.', '<AUTH_CODE>'),
+    state: text('The state of the request.', 'af0ifjsldkj'),
     redirectUri,
-    redirectTo: Type.String({
-      description: 'The redirect URI with code, state and iss (RFC 9207).',
-      examples: ['https://app.example/callback?code=<AUTH_CODE>&state=af0ifjsldkj&iss=https%3A%2F%2Fplatform.example'],
-    }),
+    redirectTo: text(
+      'The redirect URI with code, state and iss (RFC 9207).',
+      'https://app.example/callback?code=<AUTH_CODE>&state=af0ifjsldkj&iss=https%3A%2F%2Fplatform.example',
+    ),
     scope,
     expiresIn: seconds('Lifetime of the code.', 300),
   },
@@ -87,46 +83,30 @@ export const authorizeResponse = Type.Object(
  * unknown grant type has its own error code.
  */
 export const tokenRequest = Type.Object({
-  grantType: Type.String({
-    minLength: 1,
-    description: 'authorization_code or refresh_token.',
-    examples: ['authorization_code'],
-  }),
+  grantType: someText('authorization_code or refresh_token.', 'authorization_code'),
   clientId,
   clientSecret,
-  code: Type.Optional(
-    Type.String({ minLength: 1, description: 'The code; for authorization_code.', examples: ['<AUTH_CODE>'] }),
-  ),
+  code: Type.Optional(someText('The code; for authorization_code.', '<AUTH_CODE>')),
   redirectUri: Type.Optional(
-    Type.String({
-      minLength: 1,
-      description: 'The redirect URI of the authorization request; for authorization_code.',
-      examples: ['https://app.example/callback'],
-    }),
+    someText('The redirect URI of the authorization request; for authorization_code.', 'https://app.example/callback'),
   ),
   codeVerifier: Type.Optional(
-    Type.String({
-      minLength: 1,
-      description: 'The original verifier, 43 to 128 characters; for authorization_code.',
-      examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
-    }),
+    someText(
+      'The original verifier, 43 to 128 characters; for authorization_code.',
+      'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+    ),
   ),
-  refreshToken: Type.Optional(
-    Type.String({ minLength: 1, description: 'The refresh token; for refresh_token.', examples: ['<REFRESH_TOKEN>'] }),
-  ),
+  refreshToken: Type.Optional(someText('The refresh token; for refresh_token.', '<REFRESH_TOKEN>')),
   scope: Type.Optional(
-    Type.String({
-      description: 'Narrows the access token to some of the scopes of the grant; for refresh_token.',
-      examples: ['profile:read'],
-    }),
+    text('Narrows the access token to some of the scopes of the grant; for refresh_token.', 'profile:read'),
   ),
 })
 export const tokenResponse = Type.Object(
   {
-    accessToken: Type.String({ description: 'User access token, opaque.', examples: ['<ACCESS_TOKEN>'] }),
+    accessToken: text('User access token, opaque.', '<ACCESS_TOKEN>'),
     tokenType,
     expiresIn: seconds('Lifetime of the access token.', 3600),
-    refreshToken: Type.String({ description: 'Good for one refresh, opaque.', examples: ['<REFRESH_TOKEN>'] }),
+    refreshToken: text('Good for one refresh, opaque.', '<REFRESH_TOKEN>'),
     refreshTokenExpiresIn: seconds('Lifetime of the refresh token.', 2592000),
     scope,
     grantId: recordId('grt', 'The grant that the tokens belong to.'),
@@ -142,11 +122,9 @@ const issuedTo = {
 const asFarAsScopesAllow = {
   scope,
   expiresAt,
-  name: Type.Optional(Type.String({ description: 'With profile:read.', examples: ['Ada Example'] })),
-  pictureUrl: Type.Optional(
-    nullable(Type.String({ examples: ['https://pictures.example/ada.png'] }), 'With profile:read; null if unset.'),
-  ),
-  email: Type.Optional(Type.String({ description: 'With profile.email:read.', examples: ['ada@example.com'] })),
+  name: Type.Optional(text('With profile:read.', 'Ada Example')),
+  pictureUrl: Type.Optional(nullableText('With profile:read; null if unset.', 'https://pictures.example/ada.png')),
+  email: Type.Optional(text('With profile.email:read.', 'ada@example.com')),
 }
 export const userIdentity = Type.Object(
   { ...issuedTo, grantId: recordId('grt', 'The grant behind the token.'), ...asFarAsScopesAllow },
@@ -162,18 +140,10 @@ export const embeddedIdentity = Type.Object(
 export const revokeRequest = Type.Object({
   clientId: Type.Optional(clientId),
   clientSecret: Type.Optional(clientSecret),
-  token: Type.Optional(
-    Type.String({ minLength: 1, description: 'The token that an app revokes.', examples: ['<REFRESH_TOKEN>'] }),
-  ),
-  tokenTypeHint: Type.Optional(
-    Type.String({ description: 'Accepted and not needed: a token says what it is.', examples: ['refresh_token'] }),
-  ),
+  token: Type.Optional(someText('The token that an app revokes.', '<REFRESH_TOKEN>')),
+  tokenTypeHint: Type.Optional(text('Accepted and not needed: a token says what it is.', 'refresh_token')),
   grantId: Type.Optional(
-    Type.String({
-      minLength: 1,
-      description: 'The grant that a signed-in user takes back.',
-      examples: ['grt_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d'],
-    }),
+    someText('The grant that a signed-in user takes back.', 'grt_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d'),
   ),
 })
 export const revokeResponse = Type.Object(

@@ -1,27 +1,20 @@
 import { Type } from '@sinclair/typebox'
-import { nextCursor, nullable, pageQuery, time } from './fields.ts'
-
-const kind = Type.Union([Type.Literal('site'), Type.Literal('store')], {
-  description: 'Websites or stores.',
-  examples: ['site'],
-})
+import { resourceKinds, resourceStatuses } from '../../domain/resource.ts'
+import { nextCursor, nullable, oneOf, pageQuery, text, time } from './fields.ts'
 
 /** `kind` is checked by the endpoint, which answers with the allowed values. */
 export const resourceListQuery = Type.Object({
-  kind: Type.Optional(Type.String({ description: 'site or store; needed.', examples: ['site'] })),
+  kind: Type.Optional(text('site or store; needed.', 'site')),
   ...pageQuery,
 })
 export const resourceList = Type.Object(
   {
-    kind,
+    kind: oneOf(resourceKinds, 'Websites or stores.'),
     data: Type.Array(
       Type.Object({
-        name: Type.String({ description: 'Name.', examples: ['My bakery'] }),
-        slug: Type.String({ description: 'Short name, unique per owner and kind.', examples: ['my-bakery'] }),
-        status: Type.Union([Type.Literal('draft'), Type.Literal('published'), Type.Literal('archived')], {
-          description: 'Whether it can be seen by visitors.',
-          examples: ['published'],
-        }),
+        name: text('Name.', 'My bakery'),
+        slug: text('Short name, unique per owner and kind.', 'my-bakery'),
+        status: oneOf(resourceStatuses, 'Whether it can be seen by visitors.', 'published'),
         createdAt: time('When it was created.'),
         updatedAt: time('When it last changed.'),
         publishedAt: nullable(time('When it was published.'), 'When it was published, if it was.'),

@@ -1,31 +1,28 @@
 import { Type } from '@sinclair/typebox'
-import { environment, recordId, scope, seconds, time } from './fields.ts'
+import { resourceKinds } from '../../domain/resource.ts'
+import { environment, oneOf, recordId, scope, seconds, someText, text, time } from './fields.ts'
 
-const user = Type.Object(
-  {
-    id: recordId('usr', 'The user.'),
-    name: Type.String({ description: 'Name of the user.', examples: ['Ada Example'] }),
-    email: Type.String({ description: 'Email address of the user.', examples: ['ada@example.com'] }),
-  },
-  { description: 'Who is signed in.' },
-)
+const session = {
+  expiresAt: time('When the session ends.'),
+  user: Type.Object(
+    {
+      id: recordId('usr', 'The user.'),
+      name: text('Name of the user.', 'Ada Example'),
+      email: text('Email address of the user.', 'ada@example.com'),
+    },
+    { description: 'Who is signed in.' },
+  ),
+}
 
 export const signInRequest = Type.Object({
-  email: Type.String({ minLength: 1, maxLength: 254, description: 'Email address.', examples: ['ada@example.com'] }),
-  password: Type.String({ minLength: 1, maxLength: 1024, description: 'Password.', examples: ['<PASSWORD>'] }),
+  email: someText('Email address.', 'ada@example.com', { maxLength: 254 }),
+  password: someText('Password.', '<PASSWORD>', { maxLength: 1024 }),
 })
 export const signInResponse = Type.Object(
-  {
-    sessionToken: Type.String({ description: 'Session token, for a bearer header.', examples: ['<SESSION_TOKEN>'] }),
-    expiresAt: time('When the session ends.'),
-    user,
-  },
+  { sessionToken: text('Session token, for a bearer header.', '<SESSION_TOKEN>'), ...session },
   { description: 'The session.' },
 )
-export const sessionResponse = Type.Object(
-  { expiresAt: time('When the session ends.'), user },
-  { description: 'The session and its user.' },
-)
+export const sessionResponse = Type.Object(session, { description: 'The session and its user.' })
 
 /** The page of an app in a frame exchanges this for its session. */
 export const embeddedSessionRequest = Type.Object({
@@ -38,7 +35,7 @@ export const embeddedSessionResponse = Type.Object({
   install: Type.Object({
     id: recordId('ins', 'The install that the app was opened from.'),
     environment,
-    kind: Type.Union([Type.Literal('site'), Type.Literal('store')]),
+    kind: oneOf(resourceKinds, 'Website or store.'),
     resource: Type.String(),
   }),
   scope,

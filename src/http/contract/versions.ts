@@ -1,34 +1,33 @@
 import { Type } from '@sinclair/typebox'
-import { environment, nextCursor, nullable, pageQuery, recordId, time } from './fields.ts'
+import { versionStatuses } from '../../domain/version.ts'
+import {
+  count,
+  environment,
+  flag,
+  nextCursor,
+  nullable,
+  nullableText,
+  oneOf,
+  pageQuery,
+  recordId,
+  someText,
+  text,
+  time,
+} from './fields.ts'
 
-const semanticVersion = Type.String({
-  minLength: 1,
-  maxLength: 64,
-  description: 'Semantic version (SemVer 2.0), unique in the app.',
-  examples: ['1.4.0'],
-})
+const semanticVersion = someText('Semantic version (SemVer 2.0), unique in the app.', '1.4.0', { maxLength: 64 })
 const manifest = (description: string) =>
   Type.Record(Type.String(), Type.Unknown(), { description, examples: [{ name: 'Newsletter' }] })
-const status = Type.Union(
-  [
-    Type.Literal('draft'),
-    Type.Literal('submitted'),
-    Type.Literal('approved'),
-    Type.Literal('active'),
-    Type.Literal('superseded'),
-    Type.Literal('rejected'),
-  ],
-  { description: 'Where the version stands in its life.', examples: ['draft'] },
-)
+const status = oneOf(versionStatuses, 'Where the version stands in its life.')
 
 export const versionRecord = Type.Object(
   {
     id: recordId('ver', 'The version.'),
-    number: Type.Integer({ description: 'Counts up per app.', examples: [7] }),
+    number: count('Counts up per app.', 7),
     version: semanticVersion,
     status,
-    revision: Type.Integer({ description: 'Counts the uploads of a draft, from 1.', examples: [1] }),
-    notes: nullable(Type.String({ examples: ['Faster start'] }), 'Release notes.'),
+    revision: count('Counts the uploads of a draft, from 1.', 1),
+    notes: nullableText('Release notes.', 'Faster start'),
     manifest: manifest('Manifest of the version: any JSON object.'),
     scopes: Type.Array(Type.String({ examples: ['site:read'] }), {
       description: 'Scopes that the version needs, sorted.',
@@ -36,26 +35,26 @@ export const versionRecord = Type.Object(
     }),
     artifact: nullable(
       Type.Object({
-        filename: Type.String({ description: 'Name of the uploaded file.', examples: ['app.tar.gz'] }),
-        sizeBytes: Type.Integer({ description: 'Size in bytes.', examples: [20480] }),
-        sha256: Type.String({ description: 'SHA-256, lower-case hex.', examples: ['0'.repeat(64)] }),
+        filename: text('Name of the uploaded file.', 'app.tar.gz'),
+        sizeBytes: count('Size in bytes.', 20480),
+        sha256: text('SHA-256, lower-case hex.', '0'.repeat(64)),
       }),
       'The uploaded artifact, if there is one.',
     ),
     current: Type.Object(
       {
-        development: Type.Boolean({ description: 'Whether it is the development head.', examples: [true] }),
-        production: Type.Boolean({ description: 'Whether it is what users get.', examples: [false] }),
+        development: flag('Whether it is the development head.', true),
+        production: flag('Whether it is what users get.', false),
       },
       { description: 'Where the version is current.' },
     ),
     rejection: nullable(
       Type.Object({
-        message: Type.String({ description: 'Why it was rejected.', examples: ['The icon is missing.'] }),
+        message: text('Why it was rejected.', 'The icon is missing.'),
         items: Type.Array(
           Type.Object({
-            path: Type.String({ description: 'What the item is about.', examples: ['manifest.icon'] }),
-            message: Type.String({ description: 'What is wrong with it.', examples: ['Missing.'] }),
+            path: text('What the item is about.', 'manifest.icon'),
+            message: text('What is wrong with it.', 'Missing.'),
           }),
           { description: 'The reasons one by one.' },
         ),
@@ -95,7 +94,7 @@ const forbidden = Type.Optional(
 
 export const versionUpload = Type.Object({
   version: semanticVersion,
-  notes: Type.Optional(Type.String({ maxLength: 10_000, description: 'Release notes.', examples: ['Faster start'] })),
+  notes: Type.Optional(text('Release notes.', 'Faster start', { maxLength: 10_000 })),
   manifest: Type.Optional(
     manifest('Manifest of the version: any JSON object, at most 256 KiB. Integers beyond 2^53 are sent as strings.'),
   ),
@@ -109,23 +108,17 @@ export const versionUpload = Type.Object({
   artifact: Type.Optional(
     Type.Object(
       {
-        filename: Type.String({
-          minLength: 1,
+        filename: someText('Name of the file, without a path.', 'app.tar.gz', {
           maxLength: 255,
           pattern: '^[^/\\\\\\u0000-\\u001f\\u007f]+$',
-          description: 'Name of the file, without a path.',
-          examples: ['app.tar.gz'],
         }),
-        contentBase64: Type.String({
-          description: 'The file in base64, at most 10 MiB decoded.',
-          examples: ['aGVsbG8='],
-        }),
+        contentBase64: text('The file in base64, at most 10 MiB decoded.', 'aGVsbG8='),
         sha256: Type.Optional(
-          Type.String({
-            pattern: '^[0-9a-f]{64}$',
-            description: 'SHA-256 of the decoded file, lower-case hex; checked when given.',
-            examples: ['2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824'],
-          }),
+          text(
+            'SHA-256 of the decoded file, lower-case hex; checked when given.',
+            '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824',
+            { pattern: '^[0-9a-f]{64}$' },
+          ),
         ),
       },
       { description: 'The file of the version.' },
@@ -138,23 +131,11 @@ export const versionUpload = Type.Object({
 })
 
 export const rollbackRequest = Type.Object({
-  versionId: Type.Optional(
-    Type.String({
-      minLength: 1,
-      description: 'The target, by ID.',
-      examples: ['ver_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d'],
-    }),
-  ),
-  version: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 64, description: 'The target, by version.', examples: ['1.3.0'] }),
-  ),
+  versionId: Type.Optional(someText('The target, by ID.', 'ver_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d')),
+  version: Type.Optional(someText('The target, by version.', '1.3.0', { maxLength: 64 })),
   environment: Type.Optional(environment),
-  reason: Type.Optional(
-    Type.String({ maxLength: 1000, description: 'Why, for the ledger.', examples: ['1.4.0 crashes'] }),
-  ),
-  dryRun: Type.Optional(
-    Type.Boolean({ description: 'Tells what would happen and changes nothing.', examples: [true] }),
-  ),
+  reason: Type.Optional(text('Why, for the ledger.', '1.4.0 crashes', { maxLength: 1000 })),
+  dryRun: Type.Optional(flag('Tells what would happen and changes nothing.', true)),
 })
 export const rollbackResponse = Type.Object(
   {
@@ -164,14 +145,14 @@ export const rollbackResponse = Type.Object(
         environment,
         fromVersionId: recordId('ver', 'The version that was current.'),
         toVersionId: recordId('ver', 'The version that is current now.'),
-        reason: nullable(Type.String({ examples: ['1.4.0 crashes'] }), 'The reason that was given.'),
-        dryRun: Type.Boolean({ description: 'Whether it only tells what would happen.', examples: [false] }),
+        reason: nullableText('The reason that was given.', '1.4.0 crashes'),
+        dryRun: flag('Whether it only tells what would happen.', false),
         createdAt: time('When it happened.'),
       },
       { description: 'What was rolled back.' },
     ),
     version: versionRecord,
-    distributionChanged: Type.Boolean({ description: 'Whether users get another version now.', examples: [false] }),
+    distributionChanged: flag('Whether users get another version now.', false),
   },
   { description: 'The rollback, and the version that is current now.' },
 )
