@@ -6,109 +6,67 @@ export type DocumentInfo = NonNullable<NonNullable<Parameters<typeof swagger>[0]
 
 type DocumentedRoute = AnyElysia['routes'][number]
 
-const methods = ['get', 'post', 'put', 'patch', 'delete'] as const
-
-/** The OpenAPI 3.0.3 document of these routes, without those whose detail says `hide`. */
-export const openApiDocument = async (routes: readonly DocumentedRoute[], info: DocumentInfo): Promise<JsonObject> => {
-  const raw = await generate(routes, info)
-  const components = objectIn(raw, 'components')
-  return {
-    ...raw,
-    paths: mapObject(objectIn(raw, 'paths'), cleanPath),
-    components: { ...components, schemas: openApiSchemas(objectIn(components, 'schemas')) },
-  }
-}
-
 /**
- * Calls the plugin's generator in process. Mounted, it would also serve a page that loads scripts from other servers. It reads
- * the routes through two methods that Elysia gives a plugin; here they return ours.
+ * The OpenAPI 3.0.3 document of these routes, without those whose detail says `hide`. The plugin's generator is called in process.
+ * Mounted, it would also serve a page that loads scripts from other servers. It reads the routes through two methods that Elysia
+ * gives a plugin; here they return ours, each with its whole operation as its detail: from schemas, the plugin would make three
+ * media types for every body, and fields that OpenAPI 3.0 does not have.
  */
-const generate = async (routes: readonly DocumentedRoute[], info: DocumentInfo): Promise<JsonObject> => {
+export const openApiDocument = async (routes: readonly DocumentedRoute[], info: DocumentInfo): Promise<JsonObject> => {
   const plugin = swagger({ documentation: info, path: '/ui', specPath: '/document', excludeStaticFile: false })
   Object.assign(plugin, {
-    getGlobalRoutes: () => routes.map(withoutOwnParameters),
+    getGlobalRoutes: () => routes.map((route) => ({ ...route, hooks: { detail: operationOf(route) } })),
     getGlobalDefinitions: () => ({ typebox: {}, type: {}, error: {} }),
   })
   const response = await plugin.handle(new Request('http://localhost/document'))
   const document: unknown = await response.json()
   if (!response.ok || !isJsonObject(document)) throw new Error('The OpenAPI document cannot be made.')
-  return { ...document, paths: withOwnParameters(objectIn(document, 'paths'), routes) }
+  return document
 }
 
-/** In the plugin, the parameters in a route's detail replace those of its schemas, so they are added afterwards. */
-const withoutOwnParameters = (route: DocumentedRoute) => {
-  const { parameters: _, ...detail } = route.hooks.detail ?? {}
-  return { ...route, hooks: { ...route.hooks, detail } }
-}
-
-const withOwnParameters = (paths: JsonObject, routes: readonly DocumentedRoute[]): JsonObject => {
-  const own = new Map(
-    routes.map(({ method, path, hooks }) => [`${method.toLowerCase()} ${path}`, hooks.detail?.parameters]),
-  )
-  return mapObject(paths, (item, path) =>
-    mapObject(item, (operation, method) => {
-      const parameters = [...listIn(operation, 'parameters'), ...(own.get(`${method} ${path}`) ?? [])]
-      return parameters.length === 0 ? operation : { ...operation, parameters }
-    }),
-  )
-}
-
-const cleanPath = (item: JsonObject): JsonObject =>
-  Object.fromEntries(
-    methods.flatMap((method) => (method in item ? [[method, cleanOperation(objectIn(item, method))]] : [])),
-  )
-
-const cleanOperation = (operation: JsonObject): JsonObject => {
-  const { parameters, requestBody, responses, ...rest } = operation
+const operationOf = ({ hooks }: DocumentedRoute): JsonObject => {
+  const described: unknown = JSON.parse(JSON.stringify(hooks)) // schemas also have symbols
+  if (!isJsonObject(described)) return {}
+  const detail = objectIn(described, 'detail')
+  const parameters = [...queryParameters(objectIn(described, 'query')), ...listIn(detail, 'parameters')]
   return {
-    ...rest,
-    ...(parameters === undefined ? {} : { parameters: listIn(operation, 'parameters').map(cleanParameter) }),
-    ...(isJsonObject(requestBody)
-      ? {
-          requestBody: {
-            required: true,
-            content: mapObject(cleanContent(objectIn(requestBody, 'content')), openMedia),
-          },
-        }
-      : {}),
-    responses: mapObject(isJsonObject(responses) ? responses : {}, cleanResponse),
+    ...detail,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(isJsonObject(described['body']) ? { requestBody: requestBodyOf(described['body']) } : {}),
+    responses: mapObject(objectIn(described, 'response'), responseOf),
   }
-}
-
-/** Elysia may forbid additional fields in a schema that it uses; the API ignores unknown fields. */
-const openMedia = (media: JsonObject): JsonObject => {
-  const { additionalProperties: _, ...schema } = objectIn(media, 'schema')
-  return { ...media, schema }
 }
 
 /** The description of a parameter belongs to the parameter, not to its schema. */
-const cleanParameter = (parameter: JsonObject): JsonObject => {
-  const { examples, schema, ...rest } = parameter
-  const [example] = Array.isArray(examples) ? examples : []
-  return {
-    ...rest,
-    ...(isJsonObject(schema) ? { schema: openApiSchema(schema) } : {}),
-    ...(example === undefined ? {} : { example }),
-  }
+const queryParameters = (query: JsonObject): readonly JsonObject[] => {
+  const { required } = query
+  return Object.entries(objectIn(query, 'properties')).map(([name, field]) => {
+    const { description, example, ...schema } = isJsonObject(field) ? openApiSchema(field) : {}
+    return {
+      name,
+      in: 'query',
+      required: Array.isArray(required) && required.includes(name),
+      description,
+      example,
+      schema,
+    }
+  })
 }
 
-/** The plugin copies the schema's fields into the response; they are removed. */
-const cleanResponse = (response: JsonObject, status: string): JsonObject => {
-  const { description, headers, content } = response
-  return {
-    description: typeof description === 'string' ? description : `Status ${status}.`,
-    ...(headers === undefined ? {} : { headers }),
-    ...(isJsonObject(content) && Object.keys(content).length > 0 ? { content: cleanContent(content) } : {}),
-  }
+/** Elysia may forbid additional fields in a schema that it uses; the API ignores unknown fields. */
+const requestBodyOf = ({ additionalProperties: _, ...schema }: JsonObject): JsonObject => ({
+  required: true,
+  content: { 'application/json': { schema: openApiSchema(schema) } },
+})
+
+/** The description of an object belongs to the response, not to its schema. */
+const responseOf = (schema: JsonObject, status: string): JsonObject => {
+  const { description = `Status ${status}.`, additionalProperties: _, ...fields } = schema
+  const content = { [mediaTypeOf(schema)]: { schema: openApiSchema(schema['type'] === 'object' ? fields : schema) } }
+  return schema['type'] === 'void' ? { description } : { description, content }
 }
 
-/** The plugin also lists forms and text. Everything is JSON, except a bare string, which is plain text. */
-const cleanContent = (content: JsonObject): JsonObject => {
-  const body = content['application/json']
-  const kept = isJsonObject(body) ? { [mediaTypeOf(objectIn(body, 'schema'))]: body } : content
-  return mapObject(kept, (media) => ({ ...media, schema: openApiSchema(objectIn(media, 'schema')) }))
-}
-
+/** Everything is JSON, except a bare string, which is plain text. */
 const mediaTypeOf = ({ type }: JsonObject): string => (type === 'string' ? 'text/plain' : 'application/json')
 
 const objectIn = (container: JsonObject, key: string): JsonObject => {
@@ -132,46 +90,20 @@ export type JsonObject = { readonly [key: string]: Json | undefined }
 const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Keywords of JSON Schema that OpenAPI 3.0 does not have. Those with an equivalent are translated. */
-const foreign = new Set(['$id', '$schema', 'const', 'examples', 'patternProperties', 'anyOf'])
-
 /** Translates a TypeBox schema to OpenAPI 3.0.3: no `null` type, no `const`, one `example`. */
 export const openApiSchema = (schema: JsonObject): JsonObject => {
-  const { const: only, examples, patternProperties, anyOf } = schema
-  const rest = Object.fromEntries(
-    Object.entries(schema)
-      .filter(([key]) => !foreign.has(key))
-      .map(([key, value]) => [key, translateKeyword(key, value)]),
-  )
+  const { $id: _, const: only, examples, patternProperties, anyOf, ...rest } = schema
+  const { properties, items } = rest
   return {
     ...rest,
+    ...(isJsonObject(properties) ? { properties: mapObject(properties, openApiSchema) } : {}),
+    ...(isJsonObject(items) ? { items: openApiSchema(items) } : {}),
     ...(only === undefined ? {} : { enum: [only] }),
     ...(isJsonObject(patternProperties) ? { additionalProperties: anyValueOf(patternProperties) } : {}),
     ...(Array.isArray(anyOf) ? alternatives(anyOf.filter(isJsonObject)) : {}),
-    ...(Array.isArray(examples) && examples.length > 0 ? { example: examples[0] } : {}),
+    ...(Array.isArray(examples) ? { example: examples[0] } : {}),
   }
 }
-
-const translateKeyword = (key: string, value: Json | undefined): Json | undefined => {
-  switch (key) {
-    case 'properties':
-      return isJsonObject(value) ? openApiSchemas(value) : value
-    case 'items':
-    case 'not':
-    case 'additionalProperties':
-      return isJsonObject(value) ? openApiSchema(value) : value
-    case 'allOf':
-    case 'oneOf':
-      return Array.isArray(value) ? value.filter(isJsonObject).map(openApiSchema) : value
-    default:
-      return value
-  }
-}
-
-const openApiSchemas = (schemas: JsonObject): JsonObject =>
-  Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [name, isJsonObject(schema) ? openApiSchema(schema) : schema]),
-  )
 
 /** The values of a record; OpenAPI 3.0 has no pattern for its keys. */
 const anyValueOf = (patternProperties: JsonObject): Json => {
@@ -184,9 +116,7 @@ const alternatives = (branches: readonly JsonObject[]): JsonObject => {
   const others = branches.filter(({ type }) => type !== 'null').map(openApiSchema)
   const nullable = others.length < branches.length ? { nullable: true } : {}
   const [first] = others
-  if (first !== undefined && others.length === 1) {
-    return '$ref' in first ? { allOf: [first], ...nullable } : { ...first, ...nullable }
-  }
+  if (others.length === 1) return { ...first, ...nullable }
   const values = others.flatMap((other) => (Array.isArray(other['enum']) ? other['enum'] : []))
   const isEnum = first !== undefined && others.every(isPureEnum) && others.every(({ type }) => type === first['type'])
   // A nullable enum must list null itself (OpenAPI 3.0.3, proposal 003).
