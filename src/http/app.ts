@@ -1,4 +1,4 @@
-import { type AnyElysia, Elysia, type ValidationError } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import { PlatformError, refuse } from '../domain/errors.ts'
 import type { Log } from '../runtime/log.ts'
 import type { BodyRule } from './admission.ts'
@@ -7,7 +7,6 @@ import { docsRoutes } from './docs.ts'
 import type { Door } from './door.ts'
 import type { Endpoint } from './endpoint.ts'
 import { errorResponse, type RefusalPage } from './envelope.ts'
-import { fieldRefusal } from './schema-check.ts'
 import { endpointsOf } from './table.ts'
 
 /** Everything that this server answers to programs. Pages for people are mounted beside it. */
@@ -23,9 +22,9 @@ export const createHttpApp = (door: Door, refusalPage: RefusalPage = () => null)
  */
 export const baseApp = (log: Log, refusalPage: RefusalPage) =>
   new Elysia({ handler: { standardHostname: false }, strictPath: true })
-    .onError({ as: 'global' }, ({ code, error, request }) => {
+    .onError({ as: 'global' }, ({ error, request }) => {
       const call = callOf(request)
-      const refusal = code === 'VALIDATION' ? refusalFromValidation(error) : refusalFrom(code, error)
+      const refusal = error instanceof PlatformError ? error : refuse('internal_error')
       if (refusal.code === 'internal_error') log.error('http.failed', { requestId: call.requestId, cause: error })
       return refusalPage(refusal, call) ?? errorResponse(refusal, call)
     })
@@ -55,28 +54,4 @@ export const endpointRules = (
     ]),
   )
   return (method, path) => rules.get(`${method} ${path}`)
-}
-
-const refusalFrom = (code: string | number, error: unknown): PlatformError => {
-  if (error instanceof PlatformError) return error
-  // What a parser throws arrives wrapped.
-  if (error instanceof Error && error.cause instanceof PlatformError) return error.cause
-  switch (code) {
-    case 'NOT_FOUND':
-      return refuse('route_not_found')
-    case 'PARSE':
-      return refuse('invalid_json')
-    case 'INVALID_COOKIE_SIGNATURE':
-      return refuse('login_required')
-    default:
-      return refuse('internal_error')
-  }
-}
-
-type FailedValidation = Pick<ValidationError, 'type' | 'validator' | 'valueError'>
-
-/** An answer that breaks its own schema is a failure of the server, not of the caller. */
-const refusalFromValidation = ({ type, validator, valueError }: FailedValidation): PlatformError => {
-  if (type === 'response') return refuse('internal_error')
-  return fieldRefusal(validator, valueError?.path ?? '')
 }

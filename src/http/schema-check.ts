@@ -1,4 +1,4 @@
-import { type Static, type TSchema } from '@sinclair/typebox'
+import { KindGuard, type Static, type TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type PlatformError, refuse } from '../domain/errors.ts'
 
@@ -18,40 +18,32 @@ export const checkOf = <T extends TSchema>(schema: T): Check<Static<T>> => {
   }
 }
 
-/** Names the field, and never its value. `pointer` is a JSON pointer to it. */
-export const fieldRefusal = (schema: unknown, pointer: string): PlatformError => {
+/** Names the field that a JSON pointer leads to, and never its value. */
+export const fieldRefusal = (schema: TSchema, pointer: string): PlatformError => {
   const param = pathInSchema(schema, pointer)
-  return param === null ? refuse('invalid_request') : refuse('invalid_request', { param, message: fieldMessage })
+  return param === '' ? refuse('invalid_request') : refuse('invalid_request', { param, message: fieldMessage })
 }
 
 const fieldMessage = 'A field is missing or has a wrong type or value.'
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null
-
 /**
  * A JSON pointer as a dotted path, as far as the schema names its segments. A key that the schema does not name was chosen by
- * the caller and is never repeated: the path ends before it. Null if nothing is left.
+ * the caller and is never repeated: the path ends before it.
  */
-export const pathInSchema = (validator: unknown, pointer: string): string | null => {
-  let schema = isRecord(validator) && isRecord(validator['schema']) ? validator['schema'] : validator
+const pathInSchema = (schema: TSchema, pointer: string): string => {
   const named: string[] = []
+  let inner: TSchema | undefined = schema
   for (const segment of pointer.split('/').slice(1)) {
-    const next = childOf(schema, segment)
-    if (next === undefined) break
+    inner = childOf(inner, segment)
+    if (inner === undefined) break
     named.push(segment)
-    schema = next
   }
-  return named.length === 0 ? null : named.join('.')
+  return named.join('.')
 }
 
-const childOf = (schema: unknown, segment: string): unknown => {
-  if (!isRecord(schema)) return undefined
-  const { properties, items } = schema
-  if (isRecord(properties) && Object.hasOwn(properties, segment)) return properties[segment]
-  if (isRecord(items) && /^\d{1,6}$/.test(segment)) return items
-  return [schema['anyOf'], schema['allOf']]
-    .flat()
-    .map((branch) => childOf(branch, segment))
-    .find((found) => found !== undefined)
+const childOf = (schema: TSchema, segment: string): TSchema | undefined => {
+  if (KindGuard.IsArray(schema)) return schema.items
+  return KindGuard.IsObject(schema) && Object.hasOwn(schema.properties, segment)
+    ? schema.properties[segment]
+    : undefined
 }

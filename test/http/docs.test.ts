@@ -59,7 +59,7 @@ describe('the document', () => {
 
   test('takes JSON and nothing else', async () => {
     const { paths } = await documentOf()
-    expect(Object.keys(paths['/api/app-platform/echo'].post.requestBody.content)).toEqual(['application/json'])
+    expect(Object.keys(paths['/api/app-platform/large'].post.requestBody.content)).toEqual(['application/json'])
   })
 
   test('is the same every time', async () => {

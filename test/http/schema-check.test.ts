@@ -1,38 +1,48 @@
 import { expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
-import { fieldRefusal, pathInSchema } from '../../src/http/schema-check.ts'
+import { PlatformError } from '../../src/domain/errors.ts'
+import { checkOf } from '../../src/http/schema-check.ts'
 
-const schema = Type.Object({
-  artifact: Type.Object({ filename: Type.String() }),
-  choice: Type.Union([Type.Object({ a: Type.String() }), Type.Object({ b: Type.String() })]),
-  list: Type.Array(Type.Object({ name: Type.String() })),
-  free: Type.Record(Type.String(), Type.String()),
-  some: Type.Union([Type.Array(Type.Object({ name: Type.String() })), Type.Null()]),
+const check = checkOf(
+  Type.Object({
+    artifact: Type.Object({ filename: Type.String() }, { additionalProperties: false }),
+    list: Type.Array(Type.Object({ name: Type.String() })),
+    free: Type.Record(Type.String(), Type.String()),
+    some: Type.Union([Type.Array(Type.Object({ name: Type.String() })), Type.Null()]),
+  }),
+)
+const valid = { artifact: { filename: 'a' }, list: [{ name: 'a' }], free: { a: 'a' }, some: null }
+
+const factsOf = (value: unknown) => {
+  try {
+    check(value)
+    return 'valid'
+  } catch (error) {
+    return error instanceof PlatformError && error.code === 'invalid_request' ? error.facts : error
+  }
+}
+const message = 'A field is missing or has a wrong type or value.'
+
+test('a valid value is returned as it is', () => {
+  expect(check(valid)).toBe(valid)
 })
 
 test.each([
-  ['/artifact/filename', 'artifact.filename'],
-  ['/choice/b', 'choice.b'],
-  ['/list/12/name', 'list.12.name'],
-  ['/free/canary', 'free'],
-  ['/some/3/name', 'some.3.name'],
-  ['/artifact/canary', 'artifact'],
-  ['/list/canary/name', 'list'],
-  ['/canary', null],
-  ['/__proto__', null],
-  ['/constructor', null],
-  ['', null],
-])('the path %p is told as %p', (pointer, path) => {
-  expect(pathInSchema(schema, pointer)).toBe(path)
-  expect(pathInSchema({ schema }, pointer)).toBe(path)
+  [{ ...valid, artifact: { filename: 1 } }, 'artifact.filename'],
+  [{ ...valid, artifact: {} }, 'artifact.filename'],
+  [{ ...valid, artifact: { filename: 'a', canary: 1 } }, 'artifact'],
+  [{ ...valid, list: [{ name: 'a' }, { name: 2 }] }, 'list.1.name'],
+  [{ ...valid, list: 'canary' }, 'list'],
+  [{ ...valid, free: { canary: 1 } }, 'free'],
+  [{ ...valid, some: [{ name: 1 }] }, 'some'],
+  [{ ...valid, list: undefined }, 'list'],
+])('the refusal of %j names the field %p, as far as the schema names it', (value, param) => {
+  expect(factsOf(value)).toEqual({ param, message })
 })
 
-test('a missing branch has no schema', () => {
-  for (const none of [null, undefined, 'a', { schema: null }]) expect(pathInSchema(none, '/a/b')).toBeNull()
-  expect(pathInSchema({ properties: { a: null } }, '/a/b')).toBe('a')
-})
-
-test('a refusal names the field that the schema names, and no field where it names none', () => {
-  expect(fieldRefusal(schema, '/artifact/canary').facts).toMatchObject({ param: 'artifact' })
-  expect(fieldRefusal(schema, '/canary').facts).toEqual({})
+test('the refusal of another value than an object names no field', () => {
+  for (const value of [null, undefined, 'canary', [], 7]) {
+    expect(JSON.stringify(factsOf(value))).not.toContain('canary')
+  }
+  expect(factsOf('canary')).toEqual({})
 })

@@ -11,6 +11,7 @@ import { createRateLimiter } from '../../../src/http/rate-limit.ts'
 import { baseApp } from '../../../src/http/app.ts'
 import { callOf } from '../../../src/http/call.ts'
 import { listen } from '../../../src/http/server.ts'
+import { checkOf } from '../../../src/http/schema-check.ts'
 import { createShell } from '../../../src/http/shell.ts'
 import { readJson } from '../../../src/http/strict-body.ts'
 import type { Turnstile } from '../../../src/http/turnstile.ts'
@@ -23,12 +24,15 @@ import { createRandom } from '../../../src/runtime/random.ts'
 /** An error that the handlers throw must not leave the house: these words appear in none of its answers and lines. */
 export const canary = 'canary apat_canary'
 
-const echo = Type.Object({
-  count: Type.Integer(),
-  nested: Type.Optional(Type.Object({ name: Type.String() })),
-  list: Type.Optional(Type.Array(Type.Object({ name: Type.String() }))),
-  free: Type.Optional(Type.Record(Type.String(), Type.Number())),
-})
+const checkEcho = checkOf(
+  Type.Object({
+    count: Type.Integer(),
+    nested: Type.Optional(Type.Object({ name: Type.String() })),
+    list: Type.Optional(Type.Array(Type.Object({ name: Type.String() }))),
+    free: Type.Optional(Type.Record(Type.String(), Type.Number())),
+  }),
+)
+const checkQuery = checkOf(Type.Object({ kind: Type.String({ maxLength: 4 }) }))
 
 /** A small app with one route for each way of answering. */
 const createTestApp = (log: Log, gate: Promise<void>, render: () => Promise<string>) =>
@@ -57,7 +61,7 @@ const createTestApp = (log: Log, gate: Promise<void>, render: () => Promise<stri
     .get('/broken-answer', async () => ({ count: Number('1.5') }), {
       response: { 200: Type.Object({ count: Type.Integer() }) },
     })
-    .get('/query', async ({ query }) => query.kind, { query: Type.Object({ kind: Type.String({ maxLength: 4 }) }) })
+    .get('/query', async ({ query }) => checkQuery(query).kind)
     .get('/waits', async () => {
       await gate
       return 'waited'
@@ -75,12 +79,10 @@ const createTestApp = (log: Log, gate: Promise<void>, render: () => Promise<stri
     .use(
       new Elysia()
         .onTransform(async (context) => void (context.body = await readJson(callOf(context.request))))
-        .post('/api/app-platform/echo', async ({ body }) => body, {
-          body: echo,
-          detail: { operationId: 'echo' },
-        })
+        .post('/api/app-platform/echo', async ({ body }) => checkEcho(body))
         .post('/api/app-platform/large', async ({ body }) => ({ length: JSON.stringify(body).length }), {
           body: Type.Unknown(),
+          detail: { operationId: 'large' },
         }),
     )
 
