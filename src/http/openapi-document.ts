@@ -54,10 +54,10 @@ const queryParameters = (query: JsonObject): readonly JsonObject[] => {
 }
 
 /** Elysia may forbid additional fields in a schema that it uses; the API ignores unknown fields. */
-const requestBodyOf = ({ additionalProperties: _, ...schema }: JsonObject): JsonObject => ({
-  required: true,
-  content: { 'application/json': { schema: openApiSchema(schema) } },
-})
+const requestBodyOf = (body: JsonObject): JsonObject => {
+  const { additionalProperties: _, ...schema } = body
+  return { required: true, content: { 'application/json': { schema: openApiSchema(schema) } } }
+}
 
 /** The description of an object belongs to the response, not to its schema. */
 const responseOf = (schema: JsonObject, status: string): JsonObject => {
