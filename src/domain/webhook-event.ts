@@ -67,10 +67,6 @@ export type ToldEvent = {
 /** Refusals that are announced: a spent token was presented again, so its grant has ended. */
 const toldRefusals = new Set(['grant.reuse_detected'])
 
-/** The actions of the audit that webhook endpoints hear of. */
-export type AnnouncedAction =
-  Exclude<WebhookKind, 'ping' | 'version.superseded'> | 'install.withdrawn' | 'install.scopes_changed'
-
 /** Audit actions with another name in webhooks. */
 const otherNames: ReadonlyMap<string, WebhookKind> = new Map([
   ['install.withdrawn', 'install.deactivated'], // the owner cancels before an operator has decided

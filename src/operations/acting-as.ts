@@ -3,9 +3,9 @@ import { PlatformError, refuse } from '../domain/errors.ts'
 import type { RowKey } from '../domain/identifier.ts'
 import { isSessionLive } from '../domain/session.ts'
 import { isAppTokenLive } from '../domain/token.ts'
-import { type AuditStamp, auditEvent, auditStamp } from './audit/event.ts'
+import { actorOf, type AppCaller, refusedBearer, type SessionCaller, type Trail } from './authenticate.ts'
+import { type OpenChange, prepareChange } from './decision.ts'
 import type { Platform, Trace } from './platform.ts'
-import { type AppCaller, refusedBearer, type SessionCaller, type Trail } from './authenticate.ts'
 
 /** A condition of a change, checked in its transaction. Null if it holds, otherwise the refusal. */
 export type Rule = (q: Queries) => Promise<PlatformError | null>
@@ -31,11 +31,10 @@ export const actingAs = (
 ): Platform => {
   const store = platform.database
   const transaction: Database['transaction'] = async (work, { endsAccess } = {}) => {
-    const now = platform.clock.now()
-    const stamp = auditStamp(platform, trace, now)
+    const open = prepareChange(platform, trace, actorOf(session))
     const outcome = await store.transaction(
       async (q) => {
-        const refusal = await refusalOf(platform, q, stamp, session, authority, now)
+        const refusal = await refusalOf(platform, open(q), session, authority)
         return refusal === null
           ? { kind: 'done' as const, value: await work(q) }
           : { kind: 'refused' as const, refusal }
@@ -64,22 +63,18 @@ const withTransaction = (store: Database, transaction: Database['transaction']):
 
 const refusalOf = async (
   platform: Platform,
-  q: Queries,
-  stamp: AuditStamp,
+  change: OpenChange,
   session: SessionCaller,
   { may, ticket }: Authority,
-  now: number,
 ): Promise<PlatformError | null> => {
-  const ended = await refusalIfEnded(platform, q, stamp, session, now)
+  const ended = await refusalIfEnded(platform, change, session)
   if (ended !== null) return ended // has written its own audit event
-  const refusal = (await may?.(q)) ?? (ticket === undefined ? null : await spend(q, ticket, now))
-  if (refusal === null) return null
-  const actor = { kind: 'user', id: session.user.id } as const
-  await q.audit.insert(auditEvent(stamp, { actor, action: 'page.change', refusedWith: refusal.code }))
+  const refusal = (await may?.(change.q)) ?? (ticket === undefined ? null : await spend(change, ticket))
+  if (refusal !== null) await change.record({ action: 'page.change', refusedWith: refusal.code })
   return refusal
 }
 
-const spend = async (q: Queries, ticket: RowKey, now: number): Promise<PlatformError | null> =>
+const spend = async ({ q, now }: OpenChange, ticket: RowKey): Promise<PlatformError | null> =>
   (await q.formTickets.spend(ticket, now)) ? null : refuse('idempotency_key_reused', { message: sentTwice })
 
 const sentTwice = 'This form was sent before; nothing was done a second time.'
@@ -101,11 +96,9 @@ export const isOperator =
  * write that was authenticated a moment earlier. Records the refusal. Null when the caller is still live.
  */
 export const refusalIfEnded = async (
-  { lifetimes }: Pick<Platform, 'lifetimes'>,
-  q: Queries,
-  stamp: AuditStamp,
+  { lifetimes }: Platform,
+  { q, now, record }: OpenChange,
   caller: AppCaller | SessionCaller,
-  now: number,
 ): Promise<PlatformError | null> => {
   if (await isStillLive(q, caller, now, lifetimes.sessionIdle)) return null
   const refusal = refuse(caller.kind === 'app' ? 'invalid_token' : 'login_required')
@@ -113,7 +106,7 @@ export const refusalIfEnded = async (
     caller.kind === 'app'
       ? { appId: caller.app.id, environment: caller.environment, target: caller.credentialId }
       : { target: caller.user.id }
-  await q.audit.insert(auditEvent(stamp, { ...refusedBearer, ...trail, refusedWith: refusal.code }))
+  await record({ ...refusedBearer, ...trail, refusedWith: refusal.code })
   return refusal
 }
 

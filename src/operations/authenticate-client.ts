@@ -5,7 +5,7 @@ import { credentialStatus, lastUsePrecisionMs } from '../domain/credential.ts'
 import { type PlatformError, refuse } from '../domain/errors.ts'
 import { environmentOfClientId, noAppId, recordIdOfKey } from '../domain/identifier.ts'
 import { hashSecret, parseSecret, type SecretHash } from '../domain/secret.ts'
-import { counted, type CountedRefusal } from './decision.ts'
+import { CountedRefusal } from './decision.ts'
 import { findBySecret, type RowsOfSecrets } from './find-token.ts'
 
 export type ClientCredentials = { readonly clientId: string; readonly clientSecret: string }
@@ -88,11 +88,12 @@ export const refuseClient = async (
   q: Queries,
   { clientId }: PresentedClient,
   action: string,
-): Promise<CountedRefusal> => counted(refuse('invalid_client'), { ...(await claimedTrail(q, clientId)), action })
+): Promise<CountedRefusal> =>
+  new CountedRefusal(refuse('invalid_client'), { ...(await claimedTrail(q, clientId)), action })
 
 /** The refusal of a client whose secret was right but whose request is not allowed. */
 export const refuseKnownClient = (client: AuthenticatedClient, action: string, fault: PlatformError): CountedRefusal =>
-  counted(fault, {
+  new CountedRefusal(fault, {
     actor: { kind: 'app', id: client.clientId },
     action,
     appId: client.appId,

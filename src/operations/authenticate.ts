@@ -23,7 +23,7 @@ import {
 } from '../domain/session.ts'
 import { type TimeKey, timeOfKey } from '../domain/time-key.ts'
 import { isAppTokenLive, isUserAccessTokenLive } from '../domain/token.ts'
-import { type AuditFacts, auditEvent, auditStamp } from './audit/event.ts'
+import { type Actor, type AuditFacts, auditEvent, auditStamp } from './audit/event.ts'
 import {
   findAccessToken,
   findAppToken,
@@ -157,6 +157,10 @@ const recordUse = async ({ database, lifetimes, running }: Platform, key: string
     running.delete(name)
   }
 }
+
+/** Who acts, as the audit names them: the user of a session, or the client of a token. */
+export const actorOf = (caller: SessionCaller | AppCaller | UserCaller): Actor =>
+  caller.kind === 'session' ? { kind: 'user', id: caller.user.id } : { kind: 'app', id: caller.clientId }
 
 /** The page of an app in a frame, with the user and the install it is open for. */
 export type EmbeddedCaller = Pick<UserCaller, 'appId' | 'clientId' | 'expiresAt' | 'user'> & {

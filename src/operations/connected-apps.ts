@@ -3,12 +3,10 @@ import type { AppStatus, Environment } from '../domain/app.ts'
 import { refuse } from '../domain/errors.ts'
 import { environmentOfClientId } from '../domain/identifier.ts'
 import { parseStoredScope, type ScopeName, unionOf } from '../domain/scope.ts'
-import { auditStamp, followingStamp } from './audit/event.ts'
-import type { SessionCaller } from './authenticate.ts'
-import { decideToEnd, done, refused } from './decision.ts'
+import { actorOf, type SessionCaller } from './authenticate.ts'
+import { decideToEnd } from './decision.ts'
 import { beyondEveryId, type Page, pageOf, type PageRequest } from './page.ts'
 import type { Platform, Trace } from './platform.ts'
-import { announce } from './webhooks/events.ts'
 
 /** An app, in one environment, that can act for a user. */
 export type ConnectedApp = {
@@ -121,38 +119,24 @@ export const revokeConnectedApps = async (
   caller: SessionCaller,
   choice: ConnectedAppChoice,
 ): Promise<number> => {
+  const clientId = choice.kind === 'one' ? choice.clientId : null
   let total = 0
   let after = ''
   for (;;) {
-    const ended = await revokeSome(platform, trace, caller, choice, after)
+    const from = after
+    const ended = await decideToEnd(platform, trace, actorOf(caller), async ({ q, now, record }) => {
+      const revoked = await q.grants.revokeOfUser(caller.user.id, clientId, now, { after: from, limit: atOnce })
+      if (revoked.length === 0 && clientId !== null && !(await q.grants.wasGranted(caller.user.id, clientId))) {
+        return refuse('grant_not_found')
+      }
+      for (const grant of revoked) {
+        const environment = environmentOfClientId(grant.clientId)
+        await record({ action: 'grant.revoked', appId: grant.appId, environment, target: grant.id })
+      }
+      return revoked.map(({ id }) => id)
+    })
     total += ended.length
     if (ended.length < atOnce) return total
     after = ended.reduce((latest, id) => (id > latest ? id : latest), after)
   }
-}
-
-/** Ends the first grants after the ID. Returns their IDs. */
-const revokeSome = async (
-  platform: Platform,
-  trace: Trace,
-  caller: SessionCaller,
-  choice: ConnectedAppChoice,
-  after: string,
-): Promise<readonly string[]> => {
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  const actor = { kind: 'user', id: caller.user.id } as const
-  const clientId = choice.kind === 'one' ? choice.clientId : null
-  return await decideToEnd(platform.database, async (q) => {
-    const ended = await q.grants.revokeOfUser(caller.user.id, clientId, now, { after, limit: atOnce })
-    if (ended.length === 0 && clientId !== null && !(await q.grants.wasGranted(caller.user.id, clientId))) {
-      return refused(refuse('grant_not_found'))
-    }
-    for (const [index, grant] of ended.entries()) {
-      const environment = environmentOfClientId(grant.clientId)
-      const about = { actor, appId: grant.appId, environment, target: grant.id }
-      await announce(q, followingStamp(stamp, index), { ...about, action: 'grant.revoked' })
-    }
-    return done(ended.map(({ id }) => id))
-  })
 }

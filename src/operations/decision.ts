@@ -1,39 +1,74 @@
-import type { Database, Queries, TransactionOptions } from '../../db/database.ts'
+import type { Queries } from '../../db/database.ts'
 import type { Awaitable } from '../domain/awaitable.ts'
-import { type PlatformError, refuse } from '../domain/errors.ts'
+import { PlatformError, refuse } from '../domain/errors.ts'
 import { KeyTaken } from '../domain/time-key.ts'
-import { type Actor, type AuditFacts, type AuditStamp, auditEvent } from './audit/event.ts'
+import {
+  type Actor,
+  type AuditFacts,
+  type AuditStamp,
+  auditEvent,
+  auditStamp,
+  followingStamp,
+  recordEvent,
+} from './audit/event.ts'
 import type { Platform, TokenKind, Trace } from './platform.ts'
 
+/** What the body of a transaction works with. */
+export type OpenChange = {
+  readonly q: Queries
+  /** Epoch milliseconds, read before the transaction. */
+  readonly now: number
+  /**
+   * Writes the audit row of what was done or refused, and the webhook events that it causes. The actor is that of the
+   * change unless the facts name another.
+   */
+  readonly record: (facts: Partial<Pick<AuditFacts, 'actor'>> & Omit<AuditFacts, 'actor'>) => Promise<void>
+}
+
+/** Prepares everything for a change that a transaction must not make itself. The result opens the change inside it. */
+export const prepareChange = (platform: Platform, trace: Trace, actor: Actor, now = platform.clock.now()) => {
+  const stamp = auditStamp(platform, trace, now)
+  return (q: Queries): OpenChange => {
+    let recorded = 0
+    const record: OpenChange['record'] = async (facts) => {
+      await recordEvent(q, followingStamp(stamp, recorded), { actor, ...facts })
+      recorded += 1
+    }
+    return { q, now, record }
+  }
+}
+
+/** Decides inside a transaction. It returns a value, or its refusal: what it wrote until then is kept. */
+type Work<T> = (change: OpenChange) => Awaitable<T | PlatformError>
+
 /**
- * What a transaction decided. A refusal is data, not an exception: what the transaction wrote (a revoked grant, its audit
- * event) is committed first, and then the error is thrown.
+ * Runs the work in one transaction for this actor. Once that is durable, returns its value or throws its refusal. A refusal
+ * is returned and not thrown, so that what the transaction wrote (a revoked grant, its audit row) is committed.
  */
-export type Decision<T> =
-  { readonly kind: 'done'; readonly value: T } | { readonly kind: 'refused'; readonly error: PlatformError }
-
-/** The work succeeded with this value. */
-export const done = <T>(value: T): Decision<T> => ({ kind: 'done', value })
-/** The work refused; what it wrote so far is kept. */
-export const refused = (error: PlatformError): Decision<never> => ({ kind: 'refused', error })
-
-/** Runs the work in one transaction. Once that is durable, returns its value or throws its refusal. */
 export const decide = async <T>(
-  database: Database,
-  work: (q: Queries) => Awaitable<Decision<T>>,
-  options?: TransactionOptions<Decision<T>>,
+  platform: Platform,
+  trace: Trace,
+  actor: Actor,
+  work: Work<T>,
+  options?: typeof toEnd,
 ): Promise<T> => {
-  const decision = await database.transaction(work, options)
-  if (decision.kind === 'refused') throw decision.error
-  return decision.value
+  const open = prepareChange(platform, trace, actor)
+  const outcome = await platform.database.transaction((q) => work(open(q)), options)
+  if (outcome instanceof PlatformError) throw outcome
+  return outcome
 }
 
 /**
  * Like `decide`, for work that ends access. On a full disk it may use the room that is reserved for this; a refusal is
  * then `unavailable`.
  */
-export const decideToEnd = async <T>(database: Database, work: (q: Queries) => Awaitable<Decision<T>>): Promise<T> =>
-  await decide(database, work, toEnd)
+export const decideToEnd = async <T>(platform: Platform, trace: Trace, actor: Actor, work: Work<T>): Promise<T> =>
+  await decide(platform, trace, actor, work, toEnd)
+
+/** The options of a transaction that ends access unless it refuses. */
+export const toEnd = {
+  endsAccess: (outcome: unknown) => !(outcome instanceof PlatformError || outcome instanceof CountedRefusal),
+} as const
 
 /**
  * Handles the failure of a transaction that inserts rows under a fresh key. If a row has that key already, nothing was
@@ -46,25 +81,21 @@ export const ifKeyTaken =
     throw error
   }
 
-/** The options of a transaction that ends access. */
-export const toEnd = { endsAccess: ({ kind }: { readonly kind: string }) => kind === 'done' } as const
-
-/** A refusal that goes into the audit log, unless too many like it came in this minute. */
-export type CountedRefusal = {
-  readonly kind: 'counted'
-  readonly error: PlatformError
-  readonly facts: Omit<AuditFacts, 'refusedWith'>
+/**
+ * A refusal that goes into the audit log, unless too many like it came in this minute. `settle` records it after the
+ * transaction, so a refusal that changes something records itself in the transaction instead.
+ */
+export class CountedRefusal {
+  constructor(
+    readonly error: PlatformError,
+    readonly facts: Omit<AuditFacts, 'refusedWith'>,
+  ) {}
 }
 
-/** The work refused, and `settle` records it. */
-export const counted = (error: PlatformError, facts: CountedRefusal['facts']): CountedRefusal => ({
-  kind: 'counted',
-  error,
-  facts,
-})
-
 /** A spent secret was presented again. What that ends has been ended and recorded; `settle` counts it. */
-export type ReusedSecret = { readonly kind: 'reused'; readonly tokenKind: TokenKind }
+export class ReusedSecret {
+  constructor(readonly tokenKind: TokenKind) {}
+}
 
 /**
  * Returns the value of a committed decision or throws its refusal. This is where refusals are counted: after the commit,
@@ -73,18 +104,19 @@ export type ReusedSecret = { readonly kind: 'reused'; readonly tokenKind: TokenK
 export const settle = async <T>(
   platform: Platform,
   stamp: () => AuditStamp,
-  decision: Decision<T> | CountedRefusal | ReusedSecret,
+  outcome: T | PlatformError | CountedRefusal | ReusedSecret,
 ): Promise<T> => {
-  if (decision.kind === 'done') return decision.value
-  if (decision.kind === 'reused') {
-    platform.observe.reused(decision.tokenKind)
+  if (outcome instanceof CountedRefusal) {
+    const event = auditEvent(stamp(), { ...outcome.facts, refusedWith: outcome.error.code })
+    if (platform.refusals.admit(event)) await platform.database.transaction((q) => q.audit.insert(event))
+    throw outcome.error
+  }
+  if (outcome instanceof ReusedSecret) {
+    platform.observe.reused(outcome.tokenKind)
     throw refuse('invalid_grant')
   }
-  if (decision.kind === 'counted') {
-    const event = auditEvent(stamp(), { ...decision.facts, refusedWith: decision.error.code })
-    if (platform.refusals.admit(event)) await platform.database.transaction((q) => q.audit.insert(event))
-  }
-  throw decision.error
+  if (outcome instanceof PlatformError) throw outcome
+  return outcome
 }
 
 /** The refusal of invalid input from an operator or owner: malformed, taken, unknown or in the wrong state. */

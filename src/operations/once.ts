@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IdempotencyScope, Queries } from '../../db/database.ts'
-import { type ErrorCode, type ErrorFacts, refuse } from '../domain/errors.ts'
+import { type ErrorCode, type ErrorFacts, PlatformError, refuse } from '../domain/errors.ts'
 import { sameHash } from '../domain/secret.ts'
-import { type Decision, done, refused } from './decision.ts'
 import type { Platform } from './platform.ts'
 import { storedJson } from './stored-json.ts'
 
@@ -15,9 +14,11 @@ type RepeatableWork<T> = {
   readonly now: number
   /** What must be stored before the transaction. Skipped if the request was answered before. */
   readonly prepare?: () => Promise<void>
-  readonly work: (q: Queries) => Promise<Decision<T>>
+  /** Returns a refusal that may be stored, instead of throwing it. */
+  readonly work: (q: Queries) => Promise<T | PlatformError>
 }
 export type Once<T> = { readonly value: T; readonly replayed: boolean }
+type Outcome<T> = Once<T | PlatformError>
 
 /** The stored form of an outcome. It must survive JSON unchanged. */
 type KeptOutcome<T> =
@@ -36,37 +37,38 @@ export const once = async <T>(
   platform: Platform,
   { request, now, prepare, work }: RepeatableWork<T>,
 ): Promise<Once<T>> => {
+  const { database, running } = platform
   if (request === null) {
     await prepare?.()
-    return unwrap(await platform.database.transaction(work), false)
+    return answer({ value: await database.transaction(work), replayed: false })
   }
-  const running = JSON.stringify([request.principal, request.method, request.path, request.key])
-  if (platform.running.has(running)) throw refuse('idempotency_in_progress', { retryAfterSeconds: 1 })
-  platform.running.add(running)
+  const name = JSON.stringify([request.principal, request.method, request.path, request.key])
+  if (running.has(name)) throw refuse('idempotency_in_progress', { retryAfterSeconds: 1 })
+  running.add(name)
   try {
-    const before = await repeated<T>(platform.database.queries, request, now)
-    if (before !== null) return unwrap(before, true)
+    const before = await repeated<T>(database.queries, request, now)
+    if (before !== null) return answer(before)
     await prepare?.()
-    const outcome = await platform.database.transaction(async (q) => {
+    const outcome = await database.transaction(async (q) => {
       const kept = await repeated<T>(q, request, now)
-      if (kept !== null) return { decision: kept, replayed: true }
-      const decision = await work(q)
-      if (isKept(decision)) {
+      if (kept !== null) return kept
+      const value = await work(q)
+      if (isKept(value)) {
         const { bodyHash } = request
-        const outcome = JSON.stringify(toKept(decision))
+        const outcome = JSON.stringify(toKept(value))
         await q.idempotency.keep({ ...keptName(request), bodyHash, outcome, expiresAt: now + keptForMs })
       }
-      return { decision, replayed: false }
+      return { value, replayed: false }
     })
-    return unwrap(outcome.decision, outcome.replayed)
+    return answer(outcome)
   } finally {
-    platform.running.delete(running)
+    running.delete(name)
   }
 }
 
-const unwrap = <T>(decision: Decision<T>, replayed: boolean): Once<T> => {
-  if (decision.kind === 'refused') throw decision.error
-  return { value: decision.value, replayed }
+const answer = <T>({ value, replayed }: Outcome<T>): Once<T> => {
+  if (value instanceof PlatformError) throw value
+  return { value, replayed }
 }
 
 /** The key is chosen by the caller, so only its SHA-256 is stored. */
@@ -77,19 +79,18 @@ const keptName = ({ principal, method, path, key }: RepeatableRequest): Idempote
   key: createHash('sha256').update(key).digest('base64url'),
 })
 
-const repeated = async <T>(q: Queries, request: RepeatableRequest, now: number): Promise<Decision<T> | null> => {
+const repeated = async <T>(q: Queries, request: RepeatableRequest, now: number): Promise<Outcome<T> | null> => {
   const kept = await q.idempotency.find(keptName(request))
   if (kept === null || now >= kept.expiresAt) return null
-  if (!sameHash(kept.bodyHash, request.bodyHash)) return refused(refuse('idempotency_key_reused'))
+  if (!sameHash(kept.bodyHash, request.bodyHash)) return { value: refuse('idempotency_key_reused'), replayed: true }
   const outcome = storedJson<KeptOutcome<T>>(kept.outcome)
-  return outcome.kind === 'done'
-    ? done(outcome.value)
-    : refused(refuse(outcome.code, { ...outcome.facts, replayed: true }))
+  const value = outcome.kind === 'done' ? outcome.value : refuse(outcome.code, { ...outcome.facts, replayed: true })
+  return { value, replayed: true }
 }
 
 /** 400, 401, 429 and 5xx are not stored, because the same request may succeed next time. */
-const isKept = <T>(decision: Decision<T>): boolean =>
-  decision.kind === 'done' || [403, 404, 409, 413, 422].includes(decision.error.status)
+const isKept = (value: unknown): boolean =>
+  !(value instanceof PlatformError) || [403, 404, 409, 413, 422].includes(value.status)
 
-const toKept = <T>(decision: Decision<T>): KeptOutcome<T> =>
-  decision.kind === 'done' ? decision : { kind: 'refused', code: decision.error.code, facts: decision.error.facts }
+const toKept = <T>(value: T | PlatformError): KeptOutcome<T> =>
+  value instanceof PlatformError ? { kind: 'refused', code: value.code, facts: value.facts } : { kind: 'done', value }

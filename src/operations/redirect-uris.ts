@@ -2,8 +2,7 @@ import type { Client, Queries } from '../../db/database.ts'
 import type { Environment } from '../domain/app.ts'
 import { maximumRedirectUris, redirectUriFault } from '../domain/registered-url.ts'
 import { clientOfApp, findApp } from './apps/app-record.ts'
-import { auditEvent, auditStamp } from './audit/event.ts'
-import { badInput, decide, done, type Operation, refused } from './decision.ts'
+import { badInput, decide, type Operation } from './decision.ts'
 import type { Platform } from './platform.ts'
 
 type RedirectUriChange = {
@@ -19,22 +18,20 @@ type RedirectUriChange = {
 export const addRedirectUri: Operation<RedirectUriChange, RedirectUris> = async (platform, trace, actor, change) => {
   const fault = redirectUriFault(change.uri)
   if (fault !== null) throw badInput('uri', fault)
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  return await decide(platform.database, async (q) => {
+  return await decide(platform, trace, actor, async ({ q, now, record }) => {
     const client = await clientOfApp(q, (await findApp(q, change.slug)).id, change.environment)
     const registered = await q.redirectUris.find(change.uri)
     if (registered !== null && registered.clientId !== client.id) {
-      return refused(badInput('uri', 'This redirect URI belongs to another app or environment.'))
+      return badInput('uri', 'This redirect URI belongs to another app or environment.')
     }
     if (registered === null) {
       if ((await q.redirectUris.countOfClient(client.id)) >= maximumRedirectUris) {
-        return refused(badInput('uri', `An environment has at most ${maximumRedirectUris} redirect URIs.`))
+        return badInput('uri', `An environment has at most ${maximumRedirectUris} redirect URIs.`)
       }
       await q.redirectUris.insert({ uri: change.uri, clientId: client.id, createdAt: now })
-      await q.audit.insert(auditEvent(stamp, { actor, action: 'redirect_uri.added', ...factsOf(client, change) }))
+      await record({ action: 'redirect_uri.added', ...factsOf(client, change) })
     }
-    return done(await redirectUrisOf(q, client.appId))
+    return await redirectUrisOf(q, client.appId)
   })
 }
 
@@ -43,13 +40,11 @@ export const addRedirectUri: Operation<RedirectUriChange, RedirectUris> = async 
  * @throws invalid_request for an unknown app
  */
 export const removeRedirectUri: Operation<RedirectUriChange, RedirectUris> = async (platform, trace, actor, change) => {
-  const stamp = auditStamp(platform, trace, platform.clock.now())
-  return await decide(platform.database, async (q) => {
+  return await decide(platform, trace, actor, async ({ q, record }) => {
     const client = await clientOfApp(q, (await findApp(q, change.slug)).id, change.environment)
-    if (await q.redirectUris.remove(change.uri, client.id)) {
-      await q.audit.insert(auditEvent(stamp, { actor, action: 'redirect_uri.removed', ...factsOf(client, change) }))
-    }
-    return done(await redirectUrisOf(q, client.appId))
+    const isRemoved = await q.redirectUris.remove(change.uri, client.id)
+    if (isRemoved) await record({ action: 'redirect_uri.removed', ...factsOf(client, change) })
+    return await redirectUrisOf(q, client.appId)
   })
 }
 

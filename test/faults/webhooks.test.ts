@@ -1,8 +1,7 @@
 import { expect, setDefaultTimeout } from 'bun:test'
 import type { WebhookWorker } from '../../src/jobs/deliver-webhooks.ts'
-import { auditStamp } from '../../src/operations/audit/event.ts'
+import { auditStamp, recordEvent } from '../../src/operations/audit/event.ts'
 import { createCredential, revokeCredential } from '../../src/operations/credentials/change-credentials.ts'
-import { announce } from '../../src/operations/webhooks/events.ts'
 import { listAttempts } from '../../src/operations/webhooks/deliveries.ts'
 import { listEndpoints, readEndpoint, setEndpointStatus } from '../../src/operations/webhooks/endpoints.ts'
 import { resendEvents } from '../../src/operations/webhooks/resend-events.ts'
@@ -122,7 +121,7 @@ describe('events', () => {
     const { app, endpoint } = await start()
     const failing = world.platform.database.transaction(async (q) => {
       const [first] = await q.credentials.listByClient(app.development.clientId)
-      await announce(q, auditStamp(world.platform, trace, Date.now()), {
+      await recordEvent(q, auditStamp(world.platform, trace, Date.now()), {
         actor: { kind: 'system' },
         appId: app.id,
         environment: 'development',

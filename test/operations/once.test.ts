@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type ErrorCode, refuse } from '../../src/domain/errors.ts'
-import { done, refused } from '../../src/operations/decision.ts'
 import { once, type RepeatableRequest } from '../../src/operations/once.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { openAsOperator } from '../support/operator.ts'
@@ -31,7 +30,7 @@ const counted = () => {
       request,
       now: at,
       prepare: async () => void (count.prepared += 1),
-      work: async () => done({ number: (count.done += 1) }),
+      work: async () => ({ number: (count.done += 1) }),
     })
   return { count, run }
 }
@@ -96,7 +95,7 @@ test('a request without a key acts every time', async () => {
 const again = async (code: ErrorCode) => {
   const request = requestWith()
   const attempt = async () =>
-    await once(platform, { request, now, work: async () => refused(refuse(code)) }).catch((error: unknown) => error)
+    await once(platform, { request, now, work: async () => refuse(code) }).catch((error: unknown) => error)
   expect(await attempt()).toMatchObject({ code, facts: {} })
   return await attempt()
 }

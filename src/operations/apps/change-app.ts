@@ -1,9 +1,7 @@
-import type { App, Queries } from '../../../db/database.ts'
+import type { App } from '../../../db/database.ts'
 import { appNameFault } from '../../domain/name.ts'
 import { formatScope, parseScope, parseStoredScope } from '../../domain/scope.ts'
-import { type Actor, auditEvent, auditStamp, type AuditStamp } from '../audit/event.ts'
-import { badInput, decide, decideToEnd, done, type Operation } from '../decision.ts'
-import { announce } from '../webhooks/events.ts'
+import { badInput, type OpenChange, decide, decideToEnd, type Operation } from '../decision.ts'
 import { type AppRecord, appRecord, findApp } from './app-record.ts'
 import { scopeFaults } from './create-app.ts'
 
@@ -20,15 +18,13 @@ export const renameApp: Operation<{ readonly slug: string; readonly name: string
   const name = input.name.trim()
   const fault = appNameFault(name, platform.platformName)
   if (fault !== null) throw badInput('name', fault)
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  return await decide(platform.database, async (q) => {
+  return await decide(platform, trace, actor, async ({ q, now, record }) => {
     const app = await findApp(q, input.slug)
-    if (app.name === name) return done(await appRecord(q, app))
-    const detail = { from: app.name, to: name }
+    if (app.name === name) return await appRecord(q, app)
     await q.apps.rename(app.id, name, now)
-    await q.audit.insert(auditEvent(stamp, { actor, action: 'app.renamed', appId: app.id, target: app.id, detail }))
-    return done(await appRecord(q, { ...app, name, updatedAt: now }))
+    const detail = { from: app.name, to: name }
+    await record({ action: 'app.renamed', appId: app.id, target: app.id, detail })
+    return await appRecord(q, { ...app, name, updatedAt: now })
   })
 }
 
@@ -46,21 +42,17 @@ export const changeAppScopes: Operation<{ readonly slug: string; readonly scopes
   const asked = parseScope(input.scopes)
   if (asked.kind === 'refused') throw badInput('scopes', scopeFaults[asked.code])
   const scopes = formatScope(asked.scopes)
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  return await decide(platform.database, async (q) => {
+  return await decide(platform, trace, actor, async ({ q, now, record }) => {
     const app = await findApp(q, input.slug)
-    if (app.scopes === scopes) return done(await appRecord(q, app))
+    if (app.scopes === scopes) return await appRecord(q, app)
     const before = parseStoredScope(app.scopes)
     const detail = {
       added: asked.scopes.filter((name) => !before.includes(name)),
       withdrawn: before.filter((name) => !asked.scopes.includes(name)),
     }
     await q.apps.setScopes(app.id, scopes, now)
-    await q.audit.insert(
-      auditEvent(stamp, { actor, action: 'app.scopes_changed', appId: app.id, target: app.id, detail }),
-    )
-    return done(await appRecord(q, { ...app, scopes, updatedAt: now }))
+    await record({ action: 'app.scopes_changed', appId: app.id, target: app.id, detail })
+    return await appRecord(q, { ...app, scopes, updatedAt: now })
   })
 }
 
@@ -75,24 +67,24 @@ export const setAppStatus: Operation<{ readonly slug: string; readonly status: A
   actor,
   input,
 ) => {
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  const decided = input.status === 'suspended' ? decideToEnd : decide
-  return await decided(platform.database, async (q) => {
+  const isSuspension = input.status === 'suspended'
+  const decided = isSuspension ? decideToEnd : decide
+  return await decided(platform, trace, actor, async (change) => {
+    const { q, now, record } = change
     const app = await findApp(q, input.slug)
-    if (app.status === input.status) return done(await appRecord(q, app))
-    if (input.status === 'suspended') {
-      await suspendApp(q, stamp, actor, app)
+    if (app.status === input.status) return await appRecord(q, app)
+    if (isSuspension) {
+      await suspendApp(change, app)
     } else {
       await q.apps.setStatus(app.id, 'active', now)
-      await announce(q, stamp, { actor, action: 'app.activated', appId: app.id, target: app.id })
+      await record({ action: 'app.activated', appId: app.id, target: app.id })
     }
-    return done(await appRecord(q, { ...app, status: input.status, updatedAt: now }))
+    return await appRecord(q, { ...app, status: input.status, updatedAt: now })
   })
 }
 
 /** Suspends an active app inside a transaction. */
-export const suspendApp = async (q: Queries, stamp: AuditStamp, actor: Actor, app: App): Promise<void> => {
-  await q.apps.setStatus(app.id, 'suspended', stamp.at)
-  await announce(q, stamp, { actor, action: 'app.suspended', appId: app.id, target: app.id })
+export const suspendApp = async ({ q, now, record }: OpenChange, app: App): Promise<void> => {
+  await q.apps.setStatus(app.id, 'suspended', now)
+  await record({ action: 'app.suspended', appId: app.id, target: app.id })
 }

@@ -5,8 +5,7 @@ import { clientId, recordId } from '../../domain/identifier.ts'
 import type { Quotas } from '../../domain/limits.ts'
 import { appNameFault, isSlug } from '../../domain/name.ts'
 import { formatScope, parseScope } from '../../domain/scope.ts'
-import { auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, done, type Operation, refused } from '../decision.ts'
+import { badInput, decide, type Operation } from '../decision.ts'
 import { findUser } from '../users/find-user.ts'
 import { type AppRecord, appRecord } from './app-record.ts'
 
@@ -31,7 +30,6 @@ export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, a
   const asked = parseScope(input.scopes)
   if (asked.kind === 'refused') throw badInput('scopes', scopeFaults[asked.code])
   const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
   const id = recordId('app_', platform.random.uuid(now))
   const clients = environments.map((environment) => ({
     id: clientId(environment, platform.random.bytes(16)),
@@ -40,12 +38,12 @@ export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, a
     createdAt: now,
   }))
 
-  return await decide(platform.database, async (q) => {
+  return await decide(platform, trace, actor, async ({ q, record }) => {
     const owner = await findUser(q, input.ownerEmail)
-    if (owner === null || owner.status !== 'active') return refused(badInput('owner', 'There is no such active user.'))
+    if (owner === null || owner.status !== 'active') return badInput('owner', 'There is no such active user.')
     const overQuota = await refusalIfQuotaFull(q, platform.quotas, owner.id)
-    if (overQuota !== null) return refused(overQuota)
-    if ((await q.apps.bySlug(input.slug)) !== null) return refused(badInput('slug', 'This slug is taken.'))
+    if (overQuota !== null) return overQuota
+    if ((await q.apps.bySlug(input.slug)) !== null) return badInput('slug', 'This slug is taken.')
     const app: App = {
       id,
       ownerId: owner.id,
@@ -61,8 +59,8 @@ export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, a
     await q.apps.insert(app)
     for (const client of clients) await q.apps.insertClient(client)
     const detail = { ownerId: owner.id, scopes: app.scopes }
-    await q.audit.insert(auditEvent(stamp, { actor, action: 'app.created', appId: id, target: id, detail }))
-    return done(await appRecord(q, app))
+    await record({ action: 'app.created', appId: id, target: id, detail })
+    return await appRecord(q, app)
   })
 }
 

@@ -1,7 +1,6 @@
 import { isUndeletable } from '../../domain/app.ts'
 import { type EndedAccess, endIssued } from '../end-access.ts'
-import { auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, decideToEnd, done, type Operation, refused } from '../decision.ts'
+import { badInput, decide, decideToEnd, type Operation } from '../decision.ts'
 import { refusalIfQuotaFull } from './create-app.ts'
 import { type AppRecord, appRecord, findAnyApp } from './app-record.ts'
 
@@ -16,15 +15,13 @@ export const deleteApp: Operation<string, { readonly app: AppRecord; readonly en
   actor,
   slug,
 ) => {
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  const app = await decideToEnd(platform.database, async (q) => {
+  const app = await decideToEnd(platform, trace, actor, async ({ q, now, record }) => {
     const found = await findAnyApp(q, slug)
-    if (found.deletedAt !== null) return done(await appRecord(q, found))
+    if (found.deletedAt !== null) return await appRecord(q, found)
     await q.apps.setDeleted(found.id, now, now)
     const detail = { slug: found.slug, status: found.status }
-    await q.audit.insert(auditEvent(stamp, { actor, action: 'app.deleted', appId: found.id, target: found.id, detail }))
-    return done(await appRecord(q, { ...found, status: 'suspended', deletedAt: now, updatedAt: now }))
+    await record({ action: 'app.deleted', appId: found.id, target: found.id, detail })
+    return await appRecord(q, { ...found, status: 'suspended', deletedAt: now, updatedAt: now })
   })
   return { app, ended: await endIssued(platform, trace, actor, { kind: 'app', appId: app.id }) }
 }
@@ -38,17 +35,15 @@ export const deleteApp: Operation<string, { readonly app: AppRecord; readonly en
 export const undeleteApp: Operation<string, AppRecord> = async (platform, trace, actor, slug) => {
   const { id, deletedAt } = await findAnyApp(platform.database.queries, slug)
   if (deletedAt !== null) await endIssued(platform, trace, actor, { kind: 'app', appId: id })
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  return await decide(platform.database, async (q) => {
+  return await decide(platform, trace, actor, async ({ q, now, record }) => {
     const app = await findAnyApp(q, slug)
-    if (app.deletedAt === null) return refused(badInput('app', 'This app is not deleted.'))
-    if (!isUndeletable(app.deletedAt, now)) return refused(badInput('app', tooLate))
+    if (app.deletedAt === null) return badInput('app', 'This app is not deleted.')
+    if (!isUndeletable(app.deletedAt, now)) return badInput('app', tooLate)
     const overQuota = await refusalIfQuotaFull(q, platform.quotas, app.ownerId)
-    if (overQuota !== null) return refused(overQuota)
+    if (overQuota !== null) return overQuota
     await q.apps.setDeleted(app.id, null, now)
-    await q.audit.insert(auditEvent(stamp, { actor, action: 'app.undeleted', appId: app.id, target: app.id }))
-    return done(await appRecord(q, { ...app, deletedAt: null, updatedAt: now }))
+    await record({ action: 'app.undeleted', appId: app.id, target: app.id })
+    return await appRecord(q, { ...app, deletedAt: null, updatedAt: now })
   })
 }
 

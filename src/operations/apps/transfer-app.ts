@@ -1,7 +1,7 @@
 import type { App, Queries, User } from '../../../db/database.ts'
+import { PlatformError } from '../../domain/errors.ts'
 import type { Quotas } from '../../domain/limits.ts'
-import { type Actor, auditEvent, type AuditStamp, auditStamp } from '../audit/event.ts'
-import { badInput, decide, type Decision, done, type Operation, refused } from '../decision.ts'
+import { badInput, type OpenChange, decide, type Operation } from '../decision.ts'
 import { findUser, noUserAt } from '../users/find-user.ts'
 import { type AppRecord, appRecord, findApp } from './app-record.ts'
 import { refusalIfQuotaFull } from './create-app.ts'
@@ -16,12 +16,12 @@ export const transferApp: Operation<{ readonly slug: string; readonly email: str
   actor,
   input,
 ) => {
-  const stamp = auditStamp(platform, trace, platform.clock.now())
-  return await decide(platform.database, async (q) => {
+  return await decide(platform, trace, actor, async (change) => {
+    const { q } = change
     const app = await findApp(q, input.slug)
     const heir = await findHeir(q, platform.quotas, { email: input.email, ownerId: app.ownerId, apps: 1 })
-    if (heir.kind === 'refused') return heir
-    return done(await appRecord(q, await transferTo(q, stamp, actor, app, heir.value)))
+    if (heir instanceof PlatformError) return heir
+    return await appRecord(q, await transferTo(change, app, heir))
   })
 }
 
@@ -30,20 +30,19 @@ export const findHeir = async (
   q: Queries,
   quotas: Quotas,
   { email, ownerId, apps }: { readonly email: string; readonly ownerId: string; readonly apps: number },
-): Promise<Decision<User>> => {
+): Promise<User | PlatformError> => {
   const heir = await findUser(q, email)
-  if (heir === null) return refused(noUserAt(email, 'to'))
+  if (heir === null) return noUserAt(email, 'to')
   if (heir.status !== 'active' || heir.id === ownerId) {
-    return refused(badInput('to', `${heir.email} cannot own this: the new owner must be another user, and active.`))
+    return badInput('to', `${heir.email} cannot own this: the new owner must be another user, and active.`)
   }
-  const overQuota = await refusalIfQuotaFull(q, quotas, heir.id, apps)
-  return overQuota === null ? done(heir) : refused(overQuota)
+  return (await refusalIfQuotaFull(q, quotas, heir.id, apps)) ?? heir
 }
 
 /** Changes the owner inside a transaction that has found the heir with `findHeir`. */
-export const transferTo = async (q: Queries, stamp: AuditStamp, actor: Actor, app: App, heir: User): Promise<App> => {
-  await q.apps.setOwner(app.id, heir.id, stamp.at)
+export const transferTo = async ({ q, now, record }: OpenChange, app: App, heir: User): Promise<App> => {
+  await q.apps.setOwner(app.id, heir.id, now)
   const detail = { from: app.ownerId, to: heir.id }
-  await q.audit.insert(auditEvent(stamp, { actor, action: 'app.transferred', appId: app.id, target: app.id, detail }))
-  return { ...app, ownerId: heir.id, updatedAt: stamp.at }
+  await record({ action: 'app.transferred', appId: app.id, target: app.id, detail })
+  return { ...app, ownerId: heir.id, updatedAt: now }
 }

@@ -1,6 +1,6 @@
-import type { AuditEvent } from '../../../db/database.ts'
+import type { AuditEvent, Queries } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
-import type { AnnouncedAction } from '../../domain/webhook-event.ts'
+import { eventsToldBy, parseStoredKinds } from '../../domain/webhook-event.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 export type Actor =
@@ -9,6 +9,8 @@ export type Actor =
   | { readonly kind: 'operator'; readonly id: string }
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'system' }
+
+export const system: Actor = { kind: 'system' }
 
 /** The part of an event that is known before the transaction: its ID, time and origin. */
 export type AuditStamp = Pick<AuditEvent, 'id' | 'at' | 'requestId' | 'address'>
@@ -54,16 +56,28 @@ export const followingStamp = (stamp: AuditStamp, count: number): AuditStamp => 
 const tailDigits = 12
 
 /**
- * The row of an event, for `q.audit.insert`; omitted facts are null. An action that webhook endpoints hear of is of type
- * `never` here: `announce` (webhooks/events.ts) writes its row together with the webhook events.
+ * Writes the audit row of an action, its webhook events, and one delivery of each event for every endpoint that asked for
+ * that kind. A disabled endpoint gets a delivery too: it is sent when the endpoint is enabled. Call it in the transaction
+ * of the action, so that all are kept or none is. Most actions have no webhook event, and no event is written that no
+ * endpoint asked for.
  */
-export const auditEvent = <Action extends string>(
-  stamp: AuditStamp,
-  facts: AuditFacts & { readonly action: Action } & (Action extends AnnouncedAction ? never : unknown),
-): AuditEvent => auditRow(stamp, facts)
+export const recordEvent = async (q: Queries, stamp: AuditStamp, facts: AuditFacts): Promise<void> => {
+  const row = auditEvent(stamp, facts)
+  await q.audit.insert(row)
+  for (const event of eventsToldBy(row)) {
+    const endpoints = await q.webhookEndpoints.ofPlace(event.appId, event.environment)
+    const listening = endpoints.filter(({ kinds }) => parseStoredKinds(kinds).includes(event.kind))
+    if (listening.length === 0) continue
+    const position = await q.webhookEvents.put(event, row.at)
+    for (const { id: endpointId } of listening) {
+      const due = { state: 'pending', attempts: 0, nextAttemptAt: row.at } as const
+      await q.webhookEvents.putDelivery({ position, endpointId, ...due })
+    }
+  }
+}
 
-/** Only for `auditEvent` and `announce`. */
-export const auditRow = (stamp: AuditStamp, facts: AuditFacts): AuditEvent => ({
+/** The audit row of an event; omitted facts are null. `recordEvent` writes it. */
+export const auditEvent = (stamp: AuditStamp, facts: AuditFacts): AuditEvent => ({
   ...stamp,
   actorKind: facts.actor.kind,
   actorId: 'id' in facts.actor ? facts.actor.id : null,

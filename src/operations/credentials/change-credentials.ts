@@ -6,10 +6,8 @@ import { environmentOfClientId, recordIdOfKey, rowKey } from '../../domain/ident
 import { nameFault } from '../../domain/name.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { clientOfApp, findApp } from '../apps/app-record.ts'
-import { auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, decideToEnd, done, type Operation, refused } from '../decision.ts'
+import { badInput, decide, decideToEnd, type Operation } from '../decision.ts'
 import type { Platform } from '../platform.ts'
-import { announce } from '../webhooks/events.ts'
 import { credentialRecord, type CredentialRecord, type NewCredentialRecord } from './list-credentials.ts'
 
 type NewCredential = {
@@ -32,23 +30,17 @@ export const createCredential: Operation<NewCredential, NewCredentialRecord> = a
   if (fault !== null) throw badInput('label', fault)
   const now = platform.clock.now()
   const minted = mintClientSecret(platform, input.environment, now)
-  const stamp = auditStamp(platform, trace, now)
 
-  return await decide(platform.database, async (q) => {
+  return await decide(platform, trace, actor, async ({ q, record }) => {
     const app = await findApp(q, input.slug)
     const client = await clientOfApp(q, app.id, input.environment)
     const fullness = await refusalIfFull(q, client.id, now)
-    if (fullness !== null) return refused(fullness)
+    if (fullness !== null) return fullness
     const row: Credential = newCredentialRow(minted, client.id, input.label, now)
     await q.credentials.insert(row)
-    await announce(q, stamp, {
-      actor,
-      action: 'credential.created',
-      appId: app.id,
-      environment: input.environment,
-      target: row.id,
-    })
-    return done({ ...credentialRecord(row, input.environment, now), clientSecret: minted.clientSecret })
+    const { environment } = input
+    await record({ action: 'credential.created', appId: app.id, environment, target: row.id })
+    return { ...credentialRecord(row, environment, now), clientSecret: minted.clientSecret }
   })
 }
 
@@ -101,28 +93,21 @@ export const rotateCredential: Operation<Rotation, NewCredentialRecord> = async 
   }
   const now = platform.clock.now()
   const minted = mintClientSecret(platform, environment, now)
-  const stamp = auditStamp(platform, trace, now)
 
-  return await decide(platform.database, async (q) => {
+  return await decide(platform, trace, actor, async ({ q, record }) => {
     const found = await q.apps.byClient(input.clientId)
-    if (found === null) return refused(badInput('clientId', 'There is no such client.'))
+    if (found === null) return badInput('clientId', 'There is no such client.')
     // Without a grace period the old secrets end now, so there is no third one. An exposed secret must not wait for a slot.
     const fullness = input.graceHours === 0 ? null : await refusalIfFull(q, input.clientId, now)
-    if (fullness !== null) return refused(fullness)
+    if (fullness !== null) return fullness
     const endsAt = now + input.graceHours * 3_600_000
     const before = await q.credentials.liveOfClient(input.clientId, now)
     for (const old of before) await q.credentials.setExpiry(old.id, Math.min(old.expiresAt ?? endsAt, endsAt))
     const row = newCredentialRow(minted, input.clientId, before.at(-1)?.label ?? null, now)
     await q.credentials.insert(row)
-    await announce(q, stamp, {
-      actor,
-      action: 'credential.rotated',
-      appId: found.app.id,
-      environment,
-      target: row.id,
-      detail: { replaces: before.map((old) => old.id), graceHours: input.graceHours },
-    })
-    return done({ ...credentialRecord(row, environment, now), clientSecret: minted.clientSecret })
+    const detail = { replaces: before.map((old) => old.id), graceHours: input.graceHours }
+    await record({ action: 'credential.rotated', appId: found.app.id, environment, target: row.id, detail })
+    return { ...credentialRecord(row, environment, now), clientSecret: minted.clientSecret }
   })
 }
 
@@ -131,17 +116,14 @@ export const rotateCredential: Operation<Rotation, NewCredentialRecord> = async 
  * @throws invalid_request for an unknown ID
  */
 export const confirmCredential: Operation<string, CredentialRecord> = async (platform, trace, actor, credentialId) => {
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  return await decide(platform.database, async (q) => {
+  return await decide(platform, trace, actor, async ({ q, now, record }) => {
     const found = await q.credentials.find(credentialId)
-    if (found === null) return refused(badInput('credential', 'There is no such credential.'))
+    if (found === null) return badInput('credential', 'There is no such credential.')
     const { credential, environment, app } = found
     if (await q.credentials.confirm(credentialId)) {
-      const facts = { actor, action: 'credential.confirmed', appId: app.id, environment, target: credentialId }
-      await q.audit.insert(auditEvent(stamp, facts))
+      await record({ action: 'credential.confirmed', appId: app.id, environment, target: credentialId })
     }
-    return done(credentialRecord({ ...credential, suspendedAt: null }, environment, now))
+    return credentialRecord({ ...credential, suspendedAt: null }, environment, now)
   })
 }
 
@@ -150,21 +132,14 @@ export const confirmCredential: Operation<string, CredentialRecord> = async (pla
  * @throws invalid_request for an unknown ID
  */
 export const revokeCredential: Operation<string, CredentialRecord> = async (platform, trace, actor, credentialId) => {
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  return await decideToEnd(platform.database, async (q) => {
+  return await decideToEnd(platform, trace, actor, async ({ q, now, record }) => {
     const found = await q.credentials.find(credentialId)
-    if (found === null) return refused(badInput('credential', 'There is no such credential.'))
+    if (found === null) return badInput('credential', 'There is no such credential.')
+    const { credential, environment, app } = found
     if (await q.credentials.revoke(credentialId, now)) {
-      await announce(q, stamp, {
-        actor,
-        action: 'credential.revoked',
-        appId: found.app.id,
-        environment: found.environment,
-        target: credentialId,
-      })
+      await record({ action: 'credential.revoked', appId: app.id, environment, target: credentialId })
     }
     const after = await q.credentials.find(credentialId)
-    return done(credentialRecord(after?.credential ?? found.credential, found.environment, now))
+    return credentialRecord(after?.credential ?? credential, environment, now)
   })
 }

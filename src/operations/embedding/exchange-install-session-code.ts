@@ -7,9 +7,9 @@ import type { ResourceKind } from '../../domain/resource.ts'
 import { formatScope } from '../../domain/scope.ts'
 import { hashSecret, mintSecret, parseSecret, secretDigits } from '../../domain/secret.ts'
 import { embeddedScopes, embeddingFault, isOwnRepeat } from '../../domain/session.ts'
-import { auditEvent, auditStamp } from '../audit/event.ts'
+import { auditStamp, recordEvent } from '../audit/event.ts'
 import { claimedTrail } from '../authenticate-client.ts'
-import { counted, type CountedRefusal, type Decision, done, type ReusedSecret, settle } from '../decision.ts'
+import { CountedRefusal, ReusedSecret, settle } from '../decision.ts'
 import { findInstallSessionCode } from '../find-token.ts'
 import type { Platform, Trace } from '../platform.ts'
 
@@ -52,12 +52,12 @@ export const exchangeInstallSessionCode = async (
   const lifetimeMs = platform.lifetimes.embeddedSession * 1000
   const stamp = auditStamp(platform, trace, now)
 
-  const decision = await platform.database.transaction(
-    async (q): Promise<Decision<IssuedEmbeddedSession> | CountedRefusal | ReusedSecret> => {
+  const outcome = await platform.database.transaction(
+    async (q): Promise<IssuedEmbeddedSession | CountedRefusal | ReusedSecret> => {
       const found = secret === null ? null : await findInstallSessionCode(q, secret)
       if (found === null || found.code.clientId !== request.clientId) {
         const trail = await claimedTrail(q, request.clientId)
-        return counted(refuse('invalid_grant'), { ...trail, action: 'embedded_session.issue' })
+        return new CountedRefusal(refuse('invalid_grant'), { ...trail, action: 'embedded_session.issue' })
       }
       const { code } = found
       const trail = trailOf(found)
@@ -66,11 +66,11 @@ export const exchangeInstallSessionCode = async (
         const isOwn = isOwnRepeat({ code, origin: request.origin, address: trace.address }, now)
         const sessionEnded = isOwn || code.gaveKey === null ? false : await q.embedding.endSession(code.gaveKey, now)
         const facts = { action: 'install_session_code.reuse_detected', refusedWith: 'invalid_grant' } as const
-        await q.audit.insert(auditEvent(stamp, { ...trail, ...facts, detail: { sessionEnded } }))
-        return { kind: 'reused', tokenKind: 'install_session_code' }
+        await recordEvent(q, stamp, { ...trail, ...facts, detail: { sessionEnded } })
+        return new ReusedSecret('install_session_code')
       }
       const fault = faultOf(found, request, now, platform.lifetimes.sessionIdle)
-      if (fault !== null) return counted(fault, { ...trail, action: 'embedded_session.issue' })
+      if (fault !== null) return new CountedRefusal(fault, { ...trail, action: 'embedded_session.issue' })
 
       const use = { spentAt: now, gaveKey: key, spentFrom: trace.address }
       // Read and spent in one serializable transaction: no other call can have spent it in between.
@@ -80,19 +80,19 @@ export const exchangeInstallSessionCode = async (
       const place = await q.installs.find(session.installId)
       if (place === null) throw new Error('an install is gone within its own transaction')
       const detail = { scope: session.scopes }
-      await q.audit.insert(auditEvent(stamp, { ...trail, action: 'embedded_session.issued', detail }))
+      await recordEvent(q, stamp, { ...trail, action: 'embedded_session.issued', detail })
       const { kind, resourceSlug: resource } = place
-      return done({
+      return {
         sessionToken,
         expiresInSeconds: Math.floor((session.expiresAt - now) / 1000),
         scope: session.scopes,
         appId: found.appId,
         userId: found.userId,
         install: { id: session.installId, environment: found.environment, kind, resource },
-      })
+      }
     },
   )
-  return await settle(platform, () => stamp, decision)
+  return await settle(platform, () => stamp, outcome)
 }
 
 /** Why an unspent code of this client gives no session. */

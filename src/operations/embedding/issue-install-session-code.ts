@@ -1,14 +1,13 @@
-import type { App, Install, Queries } from '../../../db/database.ts'
-import { type PlatformError, refuse } from '../../domain/errors.ts'
+import type { Queries } from '../../../db/database.ts'
+import { PlatformError, refuse } from '../../domain/errors.ts'
 import { rowKey } from '../../domain/identifier.ts'
 import { isInstallLive } from '../../domain/install.ts'
 import { type EmbedUrl, embedUrlOf } from '../../domain/registered-url.ts'
 import { commonTo, formatScope, parseStoredScope } from '../../domain/scope.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { clientOfApp } from '../apps/app-record.ts'
-import { auditEvent, auditStamp } from '../audit/event.ts'
-import type { SessionCaller } from '../authenticate.ts'
-import { decide, type Decision, done, refused } from '../decision.ts'
+import { actorOf, type SessionCaller } from '../authenticate.ts'
+import { decide } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { storedJson } from '../stored-json.ts'
 import { currentVersion } from '../versions/version-record.ts'
@@ -39,12 +38,10 @@ export const issueInstallSessionCode = async (
   const code = mintSecret({ kind: 'installSessionCode', key, digits: platform.random.digits(secretDigits) })
   const hash = hashSecret(code)
   const expiresInSeconds = platform.lifetimes.installSessionCode
-  const stamp = auditStamp(platform, trace, now)
-  const actor = { kind: 'user', id: caller.user.id } as const
-  return await decide(platform.database, async (q) => {
+  return await decide(platform, trace, actorOf(caller), async ({ q, record }) => {
     const opened = await openedApp(q, platform.publicUrl, caller, installId)
-    if (opened.kind === 'refused') return opened
-    const { app, install, embed, clientId, scopes } = opened.value
+    if (opened instanceof PlatformError) return opened
+    const { app, install, embed, clientId, scopes } = opened
     await q.embedding.insertCode({
       key,
       hash,
@@ -60,40 +57,26 @@ export const issueInstallSessionCode = async (
       spentFrom: null,
     })
     const { environment } = install
-    const about = { appId: app.id, environment, target: installId }
-    await q.audit.insert(auditEvent(stamp, { ...about, actor, action: 'install_session_code.issued' }))
-    return done({ name: app.name, embed, code, expiresInSeconds })
+    await record({ action: 'install_session_code.issued', appId: app.id, environment, target: installId })
+    return { name: app.name, embed, code, expiresInSeconds }
   })
 }
 
-type Opened = {
-  readonly app: App
-  readonly install: Install
-  readonly embed: EmbedUrl
-  readonly clientId: string
-  readonly scopes: string
-}
-
 /** Every check before an app is opened in a frame. */
-const openedApp = async (
-  q: Queries,
-  publicUrl: string,
-  caller: SessionCaller,
-  installId: string,
-): Promise<Decision<Opened>> => {
+const openedApp = async (q: Queries, publicUrl: string, caller: SessionCaller, installId: string) => {
   const install = (await q.installs.find(installId))?.install ?? null
-  if (install === null || install.userId !== caller.user.id) return refused(refuse('route_not_found'))
-  if (!isInstallLive(install)) return refused(refuse('install_required', { message: notInUse }))
+  if (install === null || install.userId !== caller.user.id) return refuse('route_not_found')
+  if (!isInstallLive(install)) return refuse('install_required', { message: notInUse })
   const app = await q.apps.byId(install.appId)
-  if (app === null || app.status !== 'active') return refused(refuse('app_inactive'))
+  if (app === null || app.status !== 'active') return refuse('app_inactive')
   const isForeignTest = install.environment === 'development' && app.ownerId !== caller.user.id
   const version = isForeignTest ? null : await currentVersion(q, app, install.environment)
   const embed = version === null ? null : embedUrlOf(storedJson(version.manifest))
   // A page of our own origin could escape a sandbox that allows the page its own origin.
-  if (version === null || embed === null || embed.origin === publicUrl) return refused(nothingToOpen())
+  if (version === null || embed === null || embed.origin === publicUrl) return nothingToOpen()
   const client = await clientOfApp(q, app.id, install.environment)
   const scopes = formatScope(commonTo(parseStoredScope(install.scopes), parseStoredScope(version.scopes)))
-  return done({ app, install, embed, clientId: client.id, scopes })
+  return { app, install, embed, clientId: client.id, scopes }
 }
 
 const notInUse = 'This install is not in use: it waits for approval, or it has ended.'

@@ -3,11 +3,10 @@ import { uuidTimeOfKey } from '../../domain/identifier.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import { timeOfKey } from '../../domain/time-key.ts'
 import type { Figures } from '../../runtime/metrics.ts'
-import { auditEvent, auditStamp } from '../audit/event.ts'
 import { clockOffsetMs } from '../clock.ts'
 import type { Observed, Platform } from '../platform.ts'
 import { type Condition, conditionNames, readConditions } from './conditions.ts'
-import type { Operation } from '../decision.ts'
+import { decide, type Operation } from '../decision.ts'
 
 /** Due deliveries are counted up to this number. */
 const mostDeliveries = 10_000
@@ -73,14 +72,11 @@ const backupAgeSeconds = async ({ database, clock }: Observed): Promise<number |
 }
 
 /** Stores when the last backup was made, for the health page and the metrics, and who made it. */
-export const recordBackup: Operation<number, void> = async (platform, trace, actor, sizeBytes) => {
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  await platform.database.transaction(async (q) => {
+export const recordBackup: Operation<number, void> = async (platform, trace, actor, sizeBytes) =>
+  await decide(platform, trace, actor, async ({ q, now, record }) => {
     await q.watermarks.set('backed_up', now)
-    await q.audit.insert(auditEvent(stamp, { actor, action: 'database.backed_up', detail: { sizeBytes } }))
+    await record({ action: 'database.backed_up', detail: { sizeBytes } })
   })
-}
 
 /**
  * For how many whole seconds the oldest expired app token or session has been waiting for the purge; 0 when the purge is

@@ -1,17 +1,17 @@
 import type { App, Install, Queries, User } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
+import { PlatformError } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { type ResourceKind, resourceKinds } from '../../domain/resource.ts'
 import { formatScope, parseStoredScope, type ScopeName } from '../../domain/scope.ts'
 import { findApp } from '../apps/app-record.ts'
-import { auditStamp, followingStamp } from '../audit/event.ts'
+import { system } from '../audit/event.ts'
 import type { SessionCaller } from '../authenticate.ts'
-import { badInput, decide, type Decision, done, type Operation, refused } from '../decision.ts'
+import { badInput, decide, type Operation } from '../decision.ts'
 import { type Page, pageOf } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 import { currentVersion } from '../versions/version-record.ts'
-import { announce } from '../webhooks/events.ts'
 import { type InstallRecord, installRecord } from './install-record.ts'
 import type { OfferedApp } from './lists.ts'
 
@@ -89,19 +89,18 @@ type NewInstall = {
 export const createInstall: Operation<NewInstall, InstallRecord> = async (platform, trace, actor, input) => {
   const now = platform.clock.now()
   const id = recordId('ins_', platform.random.uuid(now))
-  const stamp = auditStamp(platform, trace, now)
   const isApproved = platform.installApproval === 'automatic'
   const environment = input.environment ?? 'production'
-  return await decide(platform.database, async (q) => {
+  return await decide(platform, trace, actor, async ({ q, record }) => {
     const app = await findApp(q, input.slug)
     const user = await findUser(q, input.userEmail)
-    if (user === null) return refused(badInput('user', 'There is no such user.'))
+    if (user === null) return badInput('user', 'There is no such user.')
     const scopes = await scopesOf(q, app, user, environment, input.agreedTo)
-    if (scopes.kind === 'refused') return scopes
+    if (scopes instanceof PlatformError) return scopes
     const resource = await q.resources.find(user.id, input.kind, input.resourceSlug)
-    if (resource === null) return refused(badInput('resource', 'This user has no such website or store.'))
+    if (resource === null) return badInput('resource', 'This user has no such website or store.')
     if ((await q.installs.findOpen(app.id, resource.id)) !== null) {
-      return refused(badInput('resource', 'The app has a pending or active install there already.'))
+      return badInput('resource', 'The app has a pending or active install there already.')
     }
     const install: Install = {
       id,
@@ -109,7 +108,7 @@ export const createInstall: Operation<NewInstall, InstallRecord> = async (platfo
       userId: user.id,
       resourceId: resource.id,
       environment,
-      scopes: scopes.value,
+      scopes,
       approval: isApproved ? 'approved' : 'pending',
       state: isApproved ? 'active' : 'inactive',
       createdAt: now,
@@ -117,13 +116,9 @@ export const createInstall: Operation<NewInstall, InstallRecord> = async (platfo
     }
     await q.installs.insert(install)
     const about = { appId: app.id, environment, target: id }
-    const detail = { scope: install.scopes }
-    await announce(q, stamp, { ...about, actor, action: 'install.created', detail })
-    if (isApproved) {
-      const facts = { ...about, actor: { kind: 'system' }, action: 'install.approved' } as const
-      await announce(q, followingStamp(stamp, 1), facts)
-    }
-    return done(installRecord(install, input.kind, resource.slug))
+    await record({ ...about, action: 'install.created', detail: { scope: scopes } })
+    if (isApproved) await record({ ...about, actor: system, action: 'install.approved' })
+    return installRecord(install, input.kind, resource.slug)
   })
 }
 
@@ -134,14 +129,14 @@ const scopesOf = async (
   user: User,
   environment: Environment,
   agreedTo: readonly ScopeName[] | undefined,
-): Promise<Decision<string>> => {
+): Promise<string | PlatformError> => {
   const isTest = environment === 'development'
-  if (isTest && app.ownerId !== user.id) return refused(badInput('app', 'Only its developer can test an app.'))
+  if (isTest && app.ownerId !== user.id) return badInput('app', 'Only its developer can test an app.')
   const version = await currentVersion(q, app, environment)
-  if (agreedTo === undefined) return done(version?.scopes ?? '')
-  if (app.status !== 'active') return refused(badInput('app', 'This app is suspended and cannot be installed now.'))
-  if (version === null) return refused(badInput('app', 'This app has no version that can be installed.'))
-  return version.scopes === formatScope(agreedTo) ? done(version.scopes) : refused(badInput('scopes', askedAnew))
+  if (agreedTo === undefined) return version?.scopes ?? ''
+  if (app.status !== 'active') return badInput('app', 'This app is suspended and cannot be installed now.')
+  if (version === null) return badInput('app', 'This app has no version that can be installed.')
+  return version.scopes === formatScope(agreedTo) ? version.scopes : badInput('scopes', askedAnew)
 }
 
 export const askedAnew = 'The app asks for something else by now. Look at what it asks for, and decide again.'

@@ -1,11 +1,8 @@
-import type { Queries } from '../../../db/database.ts'
-import { refuse } from '../../domain/errors.ts'
+import { PlatformError, refuse } from '../../domain/errors.ts'
 import { type EndingStep, endingStep, type InstallStep, installSteps } from '../../domain/install.ts'
 import { formatScope, parseStoredScope, type ScopeName } from '../../domain/scope.ts'
-import { type Actor, auditStamp, type AuditStamp } from '../audit/event.ts'
-import { badInput, decide, decideToEnd, type Decision, done, type Operation, refused } from '../decision.ts'
+import { badInput, type OpenChange, decide, decideToEnd, type Operation } from '../decision.ts'
 import { currentVersion } from '../versions/version-record.ts'
-import { announce } from '../webhooks/events.ts'
 import { askedAnew } from './create-install.ts'
 import { type InstallRecord, installRecord } from './install-record.ts'
 
@@ -13,25 +10,21 @@ import { type InstallRecord, installRecord } from './install-record.ts'
  * Approves, rejects, withdraws or deactivates an install. An install that ends grants no access from the next call on.
  * @throws invalid_request for an unknown ID, or when the install is not in the state in which the step starts
  */
-export const moveInstall: Operation<InstallMove, InstallRecord> = async (platform, trace, actor, move) => {
-  const stamp = auditStamp(platform, trace, platform.clock.now())
-  return await decide(platform.database, async (q) => await takeInstallStep(q, stamp, actor, move))
-}
+export const moveInstall: Operation<InstallMove, InstallRecord> = async (platform, trace, actor, move) =>
+  await decide(platform, trace, actor, async (change) => await takeInstallStep(change, move))
 
 /**
  * Ends an install for its owner: a pending one is withdrawn, an active one is deactivated. Returns which of the two.
  * @throws version_not_eligible when it has already ended
  */
-export const endInstall: Operation<string, EndingStep> = async (platform, trace, actor, id) => {
-  const stamp = auditStamp(platform, trace, platform.clock.now())
-  return await decideToEnd(platform.database, async (q) => {
-    const found = await q.installs.find(id)
+export const endInstall: Operation<string, EndingStep> = async (platform, trace, actor, id) =>
+  await decideToEnd(platform, trace, actor, async (change) => {
+    const found = await change.q.installs.find(id)
     const step = found === null ? null : endingStep(found.install)
-    if (step === null) return refused(refuse('version_not_eligible', { message: isOver }))
-    const taken = await takeInstallStep(q, stamp, actor, { id, step })
-    return taken.kind === 'done' ? done(step) : taken
+    if (step === null) return refuse('version_not_eligible', { message: isOver })
+    const taken = await takeInstallStep(change, { id, step })
+    return taken instanceof PlatformError ? taken : step
   })
-}
 
 const isOver = 'This install has ended already. Nothing was changed.'
 
@@ -39,21 +32,19 @@ type InstallMove = { readonly id: string; readonly step: InstallStep }
 
 /** Takes one step inside a transaction. The update itself checks the state, so of two steps at once only one is taken. */
 const takeInstallStep = async (
-  q: Queries,
-  stamp: AuditStamp,
-  actor: Actor,
+  { q, now, record }: OpenChange,
   { id, step }: InstallMove,
-): Promise<Decision<InstallRecord>> => {
+): Promise<InstallRecord | PlatformError> => {
   const { from, to } = installSteps[step]
   const found = await q.installs.find(id)
-  if (found === null) return refused(badInput('install', 'There is no such install.'))
-  if (!(await q.installs.move(id, from, to, stamp.at))) {
-    return refused(badInput('install', `Only an install that is ${from.approval} and ${from.state} can do this.`))
+  if (found === null) return badInput('install', 'There is no such install.')
+  if (!(await q.installs.move(id, from, to, now))) {
+    return badInput('install', `Only an install that is ${from.approval} and ${from.state} can do this.`)
   }
   const { install, kind, resourceSlug } = found
   const { appId, environment } = install
-  await announce(q, stamp, { actor, action: `install.${pastOf[step]}`, appId, environment, target: id })
-  return done(installRecord({ ...install, ...to, updatedAt: stamp.at }, kind, resourceSlug))
+  await record({ action: `install.${pastOf[step]}`, appId, environment, target: id })
+  return installRecord({ ...install, ...to, updatedAt: now }, kind, resourceSlug)
 }
 
 const pastOf = {
@@ -74,30 +65,23 @@ export const agreeToScopes: Operation<{ readonly id: string; readonly agreedTo: 
   actor,
   input,
 ) => {
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
   const agreedTo = formatScope(input.agreedTo)
-  await decide(platform.database, async (q) => {
+  await decide(platform, trace, actor, async ({ q, now, record }) => {
     const install = (await q.installs.find(input.id))?.install ?? null
     const app = install === null ? null : await q.apps.byId(install.appId)
     if (install === null || app === null || endingStep(install) === null) {
-      return refused(badInput('install', 'There is no such install, or it is over.'))
+      return badInput('install', 'There is no such install, or it is over.')
     }
     const version = await currentVersion(q, app, install.environment)
-    if (version === null || version.scopes !== agreedTo) return refused(badInput('scopes', askedAnew))
+    if (version === null || version.scopes !== agreedTo) return badInput('scopes', askedAnew)
     const before = parseStoredScope(install.scopes)
     await q.installs.setScopes(install.id, agreedTo, now)
-    await announce(q, stamp, {
-      actor,
-      action: 'install.scopes_changed',
-      appId: install.appId,
-      environment: install.environment,
-      target: install.id,
-      detail: {
-        added: input.agreedTo.filter((name) => !before.includes(name)),
-        withdrawn: before.filter((name) => !input.agreedTo.includes(name)),
-      },
-    })
-    return done(null)
+    const { id, appId, environment } = install
+    const detail = {
+      added: input.agreedTo.filter((name) => !before.includes(name)),
+      withdrawn: before.filter((name) => !input.agreedTo.includes(name)),
+    }
+    await record({ action: 'install.scopes_changed', appId, environment, target: id, detail })
+    return null
   })
 }

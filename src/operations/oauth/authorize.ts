@@ -6,12 +6,10 @@ import { redirectTarget } from '../../domain/registered-url.ts'
 import { formatScope, isSubset, parseScope, parseStoredScope, type ScopeName, scopesFor } from '../../domain/scope.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { uuidHexOfTimeKey } from '../../domain/time-key.ts'
-import { auditEvent, auditStamp } from '../audit/event.ts'
 import { refusalIfEnded } from '../acting-as.ts'
-import type { SessionCaller } from '../authenticate.ts'
-import { decide, done, ifKeyTaken, refused } from '../decision.ts'
+import { actorOf, type SessionCaller } from '../authenticate.ts'
+import { type OpenChange, decide, ifKeyTaken } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { announce } from '../webhooks/events.ts'
 
 /** An authorization code and where the browser takes it. */
 export type IssuedCode = {
@@ -39,28 +37,25 @@ export const authorize = async (
   consented: boolean,
 ): Promise<IssuedCode> => {
   const now = platform.clock.now()
-  const userId = session.user.id
   const expiresInSeconds = Math.min(platform.lifetimes.code, platform.lifetimes.grant)
   const expiresAt = now + expiresInSeconds * 1000
   const key = platform.random.timeKey(now)
   const grantId = `grt_${uuidHexOfTimeKey(key, platform.random.bytes(8))}`
   const code = mintSecret({ kind: 'authorizationCode', key, digits: platform.random.digits(secretDigits) })
   const hash = hashSecret(code)
-  const stamp = auditStamp(platform, trace, now)
 
-  const issued = decide(platform.database, async (q) => {
-    const ended = await refusalIfEnded(platform, q, stamp, session, now)
-    if (ended !== null) return refused(ended)
-    const checked = await checkAuthorizationRequest(q, request)
-    if (checked instanceof PlatformError) return refused(checked)
-    if (!consented) return refused(refuse('consent_required', { param: 'consent' }))
+  const issued = decide(platform, trace, actorOf(session), async (change) => {
+    const { q, record } = change
+    const checked = await checkAuthorizationRequest(platform, change, session, request)
+    if (checked instanceof PlatformError) return checked
+    if (!consented) return refuse('consent_required', { param: 'consent' })
     const scope = formatScope(checked.scopes)
     const { id: appId } = checked.app
     const { environment } = checked.client
     await q.grants.insert({
       key,
       id: grantId,
-      userId,
+      userId: session.user.id,
       appId,
       clientId: request.clientId,
       scopes: scope,
@@ -81,17 +76,11 @@ export const authorize = async (
       codeChallenge: request.codeChallenge,
       expiresAt,
     })
-    await announce(q, stamp, {
-      actor: { kind: 'user', id: userId },
-      action: 'grant.created',
-      appId,
-      environment,
-      target: grantId,
-      detail: { scope, clientId: request.clientId },
-    })
+    const detail = { scope, clientId: request.clientId }
+    await record({ action: 'grant.created', appId, environment, target: grantId, detail })
     const redirectTo = redirectTarget(request.redirectUri, { code, state: request.state, iss: platform.publicUrl })
     const { redirectUri, state } = request
-    return done({ code, state, redirectUri, redirectTo, scope, expiresInSeconds, grantId, appId })
+    return { code, state, redirectUri, redirectTo, scope, expiresInSeconds, grantId, appId }
   })
   return await issued.catch(ifKeyTaken(() => authorize(platform, trace, session, request, consented)))
 }
@@ -106,26 +95,15 @@ export const denyAuthorization = async (
   trace: Trace,
   session: SessionCaller,
   request: AuthorizationRequest,
-): Promise<string> => {
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  return await decide(platform.database, async (q) => {
-    const ended = await refusalIfEnded(platform, q, stamp, session, now)
-    if (ended !== null) return refused(ended)
-    const checked = await checkAuthorizationRequest(q, request)
-    if (checked instanceof PlatformError) return refused(checked)
-    await q.audit.insert(
-      auditEvent(stamp, {
-        actor: { kind: 'user', id: session.user.id },
-        action: 'grant.denied',
-        appId: checked.app.id,
-        environment: checked.client.environment,
-        detail: { scope: formatScope(checked.scopes), clientId: request.clientId },
-      }),
-    )
-    return done(errorTarget(platform, request, accessDenied))
+): Promise<string> =>
+  await decide(platform, trace, actorOf(session), async (change) => {
+    const checked = await checkAuthorizationRequest(platform, change, session, request)
+    if (checked instanceof PlatformError) return checked
+    const { app, client, scopes } = checked
+    const detail = { scope: formatScope(scopes), clientId: request.clientId }
+    await change.record({ action: 'grant.denied', appId: app.id, environment: client.environment, detail })
+    return errorTarget(platform, request, accessDenied)
   })
-}
 
 /** The client of an authorization request, and its app. */
 export type AskingClient = { readonly app: App; readonly client: Client }
@@ -163,12 +141,16 @@ export const checkAsked = (app: App, request: AuthorizationRequest): readonly Sc
   return asked.scopes
 }
 
-/** Checks an authorization request: the client, the redirect URI, the form, then the scopes. */
+/** Checks an authorization request: the user's session, the client, the redirect URI, the form, then the scopes. */
 const checkAuthorizationRequest = async (
-  q: Queries,
+  platform: Platform,
+  change: OpenChange,
+  session: SessionCaller,
   request: AuthorizationRequest,
 ): Promise<CheckedRequest | PlatformError> => {
-  const asking = await verifyRedirection(q, request)
+  const ended = await refusalIfEnded(platform, change, session)
+  if (ended !== null) return ended
+  const asking = await verifyRedirection(change.q, request)
   if (asking instanceof PlatformError) return asking
   const scopes = checkAsked(asking.app, request)
   return scopes instanceof PlatformError ? scopes : { ...asking, scopes }

@@ -17,7 +17,7 @@ import { formatScope, isSubset, type ParsedScope, parseScope, parseStoredScope }
 import { type ParsedToken, parseToken, sameHash } from '../../domain/secret.ts'
 import type { TimeKey } from '../../domain/time-key.ts'
 import type { UserStatus } from '../../domain/user.ts'
-import { auditEvent, type AuditStamp, lazyAuditStamp } from '../audit/event.ts'
+import { type AuditStamp, lazyAuditStamp, recordEvent } from '../audit/event.ts'
 import {
   type AuthenticatedClient,
   authenticateClient,
@@ -27,18 +27,9 @@ import {
   refuseClient,
   refuseKnownClient,
 } from '../authenticate-client.ts'
-import {
-  counted,
-  type CountedRefusal,
-  type Decision,
-  done,
-  ifKeyTaken,
-  type ReusedSecret,
-  settle,
-} from '../decision.ts'
+import { CountedRefusal, ifKeyTaken, ReusedSecret, settle } from '../decision.ts'
 import { findAuthorizationCode, findRefreshToken } from '../find-token.ts'
 import type { Platform, Trace } from '../platform.ts'
-import { announce } from '../webhooks/events.ts'
 import { derivePair, grantStep, type IssuedTokens, issuedTokens, pairRow, prepareNext } from './token-pair.ts'
 
 type CodeExchange = ClientCredentials & {
@@ -114,15 +105,13 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
   const stamp = lazyAuditStamp(platform, trace, now)
 
   const decided = platform.database.transaction(
-    async (q): Promise<Decision<IssuedTokens> | CountedRefusal | ReusedSecret> => {
+    async (q): Promise<IssuedTokens | PlatformError | CountedRefusal | ReusedSecret> => {
       const client = await authenticateClient(q, presentedClient, now)
       if (client === null) return await refuseClient(q, presentedClient, action)
       if (client.appStatus !== 'active') return refuseKnownClient(client, action, refuse('app_inactive'))
 
       const found = secret === null ? null : await find(q, presented, secret)
-      if (found === null) {
-        return counted(refuse('invalid_grant'), { ...trailOf(client, null), action })
-      }
+      if (found === null) return new CountedRefusal(refuse('invalid_grant'), { ...trailOf(client, null), action })
       const { grant } = found
       const attempt = { q, client, grant, presented, stamp, now }
       const endsAt = grantEndsAt(grant, platform.lifetimes.grant)
@@ -147,11 +136,11 @@ const continueGrant = async (platform: Platform, trace: Trace, presented: Presen
       if (!(await q.grants.advance(grant.key, found.key, grantStep(next, row, now)))) return await endFamily(attempt)
       await q.grants.insertPair(row)
       await recordUse(q, client, now)
-      return done(issuedTokens(next.pair, row, grant, now))
+      return issuedTokens(next.pair, row, grant, now)
     },
   )
-  const again = async () => done(await continueGrant(platform, trace, presented))
-  return await settle(platform, stamp, await decided.catch(ifKeyTaken(again)))
+  const outcome = await decided.catch(ifKeyTaken(() => continueGrant(platform, trace, presented)))
+  return await settle(platform, stamp, outcome)
 }
 
 /** Tokens with less left to live, because their grant ends, are not issued: answers give lifetimes in whole seconds. */
@@ -205,10 +194,12 @@ type GrantAttempt = {
 }
 
 /** Refuses without spending anything. A refused attempt of the grant's own client closes the retry window (contract section 3). */
-const refuseGrant = async (attempt: GrantAttempt, fault: PlatformError): Promise<CountedRefusal> => {
-  const { q, client, grant, presented } = attempt
+const refuseGrant = async (
+  { q, client, grant, presented }: GrantAttempt,
+  fault: PlatformError,
+): Promise<CountedRefusal> => {
   if (grant.clientId === client.clientId && grant.retryKey !== null) await q.grants.closeRetry(grant.id)
-  return counted(fault, { ...trailOf(client, grant), action: presented.action })
+  return new CountedRefusal(fault, { ...trailOf(client, grant), action: presented.action })
 }
 
 /** A spent secret ends its grant: whoever holds it may hold the current one too (RFC 6749 §4.1.2, RFC 9700 §4.14.2). */
@@ -216,23 +207,23 @@ const endFamily = async ({ q, client, grant, presented, stamp, now }: GrantAttem
   await q.grants.revoke(grant.id, now)
   const detail = { presented: presented.kind, revoked: true }
   const facts = { action: 'grant.reuse_detected', refusedWith: 'invalid_grant', detail } as const
-  await announce(q, stamp(), { ...trailOf(client, grant), ...facts })
-  return { kind: 'reused', tokenKind: presented.kind }
+  await recordEvent(q, stamp(), { ...trailOf(client, grant), ...facts })
+  return new ReusedSecret(presented.kind)
 }
 
 /** The same tokens again, derived from the presented secret. They must match the stored hashes. */
 const repeatAnswer = async (
   attempt: GrantAttempt,
   salt: Uint8Array,
-): Promise<Decision<IssuedTokens> | CountedRefusal> => {
+): Promise<IssuedTokens | PlatformError | CountedRefusal> => {
   const { q, client, grant, presented, stamp, now } = attempt
   const row = (await q.grants.findPair(grant.currentKey))?.pair
   const pair = derivePair(grant.currentKey, presented.secret, salt)
   if (row === undefined || !sameHash(pair.accessHash, row.accessHash) || !sameHash(pair.refreshHash, row.refreshHash)) {
     return await refuseGrant(attempt, refuse('invalid_grant'))
   }
-  await q.audit.insert(auditEvent(stamp(), { ...trailOf(client, grant), action: `${presented.action}.repeated` }))
-  return done(issuedTokens(pair, row, grant, now))
+  await recordEvent(q, stamp(), { ...trailOf(client, grant), action: `${presented.action}.repeated` })
+  return issuedTokens(pair, row, grant, now)
 }
 
 /** The last checks: what the request says about the secret. */

@@ -48,7 +48,7 @@ export const introspect = async (
   const client = await authenticateClient(database.queries, presented, now)
   if (client === null) {
     const refusal = await refuseClient(database.queries, presented, 'token.introspect')
-    return await settle(platform, lazyAuditStamp(platform, trace, now), refusal)
+    return await settle<never>(platform, lazyAuditStamp(platform, trace, now), refusal)
   }
   if (isClientUseUnrecorded(client, now)) await database.transaction(async (q) => await recordUse(q, client, now))
   const secret = parseAnySecret(text)

@@ -21,7 +21,7 @@ import {
   refuseClient,
   refuseKnownClient,
 } from '../authenticate-client.ts'
-import { type CountedRefusal, type Decision, done, ifKeyTaken, settle } from '../decision.ts'
+import { type CountedRefusal, ifKeyTaken, settle } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 type AppTokenRequest = ClientCredentials & {
@@ -55,7 +55,7 @@ export const issueAppToken = async (
   const expiresInSeconds = platform.lifetimes.appToken
 
   const decided = platform.database.transaction((q) =>
-    andThen(authenticateClient(q, presented, now), (client): Awaitable<Decision<IssuedAppToken> | CountedRefusal> => {
+    andThen(authenticateClient(q, presented, now), (client): Awaitable<IssuedAppToken | CountedRefusal> => {
       if (client === null) return refuseClient(q, presented, action)
       const scopes = tokenScopes(client, asked)
       if (scopes instanceof PlatformError) return refuseKnownClient(client, action, scopes)
@@ -74,12 +74,12 @@ export const issueAppToken = async (
       const { environment, appId } = client
       return andThen(
         andThen(inserted, () => recordUse(q, client, now)),
-        () => done({ accessToken, expiresInSeconds, scope, environment, appId }),
+        () => ({ accessToken, expiresInSeconds, scope, environment, appId }),
       )
     }),
   )
-  const decision = await decided.catch(ifKeyTaken(async () => done(await issueAppToken(platform, trace, request))))
-  return await settle(platform, lazyAuditStamp(platform, trace, now), decision)
+  const outcome = await decided.catch(ifKeyTaken(() => issueAppToken(platform, trace, request)))
+  return await settle(platform, lazyAuditStamp(platform, trace, now), outcome)
 }
 
 const action = 'app_token.issue'

@@ -1,7 +1,7 @@
-import type { Grant, Queries } from '../../../db/database.ts'
-import { refuse } from '../../domain/errors.ts'
+import type { Grant } from '../../../db/database.ts'
+import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
-import { type Actor, type AuditFacts, type AuditStamp, auditEvent, auditStamp, lazyAuditStamp } from '../audit/event.ts'
+import { type AuditFacts, lazyAuditStamp } from '../audit/event.ts'
 import {
   authenticateClient,
   type ClientCredentials,
@@ -9,9 +9,9 @@ import {
   recordUse,
   refuseClient,
 } from '../authenticate-client.ts'
-import { type CountedRefusal, type Decision, decideToEnd, done, refused, settle, toEnd } from '../decision.ts'
+import { type OpenChange, type CountedRefusal, decideToEnd, prepareChange, settle, toEnd } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
-import type { AppCaller, SessionCaller, UserCaller } from '../authenticate.ts'
+import { actorOf, type AppCaller, type SessionCaller, type UserCaller } from '../authenticate.ts'
 import {
   findAccessToken,
   findAppToken,
@@ -22,7 +22,6 @@ import {
   parseAnySecret,
   type PresentedSecret,
 } from '../find-token.ts'
-import { announce } from '../webhooks/events.ts'
 
 /**
  * An app revokes one of its tokens. A token or code of a grant ends the whole grant. An app token, an embedded session and
@@ -39,25 +38,28 @@ export const revokeByClient = async (
   const now = platform.clock.now()
   const presented = presentClient(credentials)
   const secret = parseAnySecret(token)
-  const stamp = lazyAuditStamp(platform, trace, now)
-  const decision = await platform.database.transaction(async (q): Promise<Decision<null> | CountedRefusal> => {
+  const open = prepareChange(platform, trace, { kind: 'app', id: credentials.clientId }, now)
+  const outcome = await platform.database.transaction(async (q): Promise<null | PlatformError | CountedRefusal> => {
+    const change = open(q)
     const client = await authenticateClient(q, presented, now)
     if (client === null) return await refuseClient(q, presented, 'token.revoke')
     await recordUse(q, client, now)
-    const found = secret === null ? null : await ownerOf(q, secret)
-    if (found === null) return done(null)
-    const actor = { kind: 'app', id: client.clientId } as const
-    const facts = { actor, action: 'token.revoke', appId: client.appId, environment: client.environment }
+    const found = secret === null ? null : await ownerOf(change, secret)
+    if (found === null) return null
+    const { appId, environment } = client
     if (found.clientId !== client.clientId) {
-      await q.audit.insert(auditEvent(stamp(), { ...facts, refusedWith: 'token_not_owned' }))
-      return refused(refuse('token_not_owned'))
+      await change.record({ action: 'token.revoke', appId, environment, refusedWith: 'token_not_owned' })
+      return refuse('token_not_owned')
     }
-    if (found.kind === 'grant') return await endGrant(q, stamp(), found.grant, actor, now)
-    const event = await found.end(now)
-    if (event !== null) await q.audit.insert(auditEvent(stamp(), { ...facts, ...event }))
-    return done(null)
+    if (found.kind === 'grant') {
+      await endGrant(change, found.grant)
+    } else {
+      const event = await found.end()
+      if (event !== null) await change.record({ ...event, appId, environment })
+    }
+    return null
   }, toEnd)
-  await settle(platform, stamp, decision)
+  await settle(platform, lazyAuditStamp(platform, trace, now), outcome)
 }
 
 /** A live token revokes itself. A user access token ends its whole grant. */
@@ -66,28 +68,19 @@ export const revokeByToken = async (
   trace: Trace,
   caller: AppCaller | UserCaller,
 ): Promise<void> => {
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  const actor = { kind: 'app', id: caller.clientId } as const
-  await decideToEnd(platform.database, async (q) => {
+  await decideToEnd(platform, trace, actorOf(caller), async (change) => {
+    const { q, now, record } = change
     if (caller.kind === 'user') {
       const grant = await q.grants.byId(caller.grantId)
-      return grant === null ? done(null) : await endGrant(q, stamp, grant, actor, now)
+      if (grant !== null) await endGrant(change, grant)
+      return null
     }
+    const { app, environment, credentialId: target } = caller
     const issuedIn = await q.appTokens.revoke(caller.tokenKey, now)
     if (issuedIn !== null) {
-      await q.audit.insert(
-        auditEvent(stamp, {
-          actor,
-          action: 'app_token.revoked',
-          appId: caller.app.id,
-          environment: caller.environment,
-          target: caller.credentialId,
-          detail: { issuedIn },
-        }),
-      )
+      await record({ action: 'app_token.revoked', appId: app.id, environment, target, detail: { issuedIn } })
     }
-    return done(null)
+    return null
   })
 }
 
@@ -101,13 +94,11 @@ export const revokeByUser = async (
   session: SessionCaller,
   grantId: string,
 ): Promise<void> => {
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  const userId = session.user.id
-  await decideToEnd(platform.database, async (q) => {
-    const grant = await q.grants.byId(grantId)
-    if (grant === null || grant.userId !== userId) return refused(refuse('grant_not_found', { param: 'grantId' }))
-    return await endGrant(q, stamp, grant, { kind: 'user', id: userId }, now)
+  await decideToEnd(platform, trace, actorOf(session), async (change) => {
+    const grant = await change.q.grants.byId(grantId)
+    if (grant === null || grant.userId !== session.user.id) return refuse('grant_not_found', { param: 'grantId' })
+    await endGrant(change, grant)
+    return null
   })
 }
 
@@ -119,16 +110,16 @@ type OwnedToken =
       readonly kind: 'single'
       readonly clientId: string
       /** Returns the event to record; null if it had already ended. */
-      readonly end: (now: number) => Promise<Pick<AuditFacts, 'action' | 'target' | 'detail'> | null>
+      readonly end: () => Promise<Pick<AuditFacts, 'action' | 'target' | 'detail'> | null>
     }
 
 /** The owner of a token in whatever state. Its prefix says what kind it is, so a type hint is not needed. */
-const ownerOf = async (q: Queries, secret: PresentedSecret): Promise<OwnedToken | null> => {
+const ownerOf = async ({ q, now }: OpenChange, secret: PresentedSecret): Promise<OwnedToken | null> => {
   switch (secret.kind) {
     case 'appToken': {
       const row = await findAppToken(q, secret)
       if (row === null) return null
-      const end = async (now: number) => {
+      const end = async () => {
         // The event of its issue tells which of the credential's tokens it was.
         const issuedIn = await q.appTokens.revoke(row.key, now)
         const event = { action: 'app_token.revoked', target: row.credentialId, detail: { issuedIn } }
@@ -155,14 +146,14 @@ const ownerOf = async (q: Queries, secret: PresentedSecret): Promise<OwnedToken 
       const session = (await findEmbeddedSession(q, secret))?.session
       if (session === undefined) return null
       const event = { action: 'embedded_session.revoked', target: session.installId }
-      const end = async (now: number) => ((await q.embedding.endSession(secret.key, now)) ? event : null)
+      const end = async () => ((await q.embedding.endSession(secret.key, now)) ? event : null)
       return { kind: 'single', clientId: session.clientId, end }
     }
     case 'installSessionCode': {
       const code = (await findInstallSessionCode(q, secret))?.code
       if (code === undefined) return null
       const event = { action: 'install_session_code.revoked', target: code.installId }
-      const end = async (now: number) =>
+      const end = async () =>
         (await q.embedding.spendCode(secret.key, { spentAt: now, gaveKey: null, spentFrom: null })) ? event : null
       return { kind: 'single', clientId: code.clientId, end }
     }
@@ -172,21 +163,7 @@ const ownerOf = async (q: Queries, secret: PresentedSecret): Promise<OwnedToken 
 }
 
 /** Ends the grant. Every code and token of its family is refused from this transaction on. */
-const endGrant = async (
-  q: Queries,
-  stamp: AuditStamp,
-  grant: EndableGrant,
-  actor: Actor,
-  now: number,
-): Promise<Decision<null>> => {
-  if (await q.grants.revoke(grant.id, now)) {
-    await announce(q, stamp, {
-      actor,
-      action: 'grant.revoked',
-      appId: grant.appId,
-      environment: environmentOfClientId(grant.clientId),
-      target: grant.id,
-    })
-  }
-  return done(null)
+const endGrant = async ({ q, now, record }: OpenChange, { id, clientId, appId }: EndableGrant): Promise<void> => {
+  if (!(await q.grants.revoke(id, now))) return
+  await record({ action: 'grant.revoked', appId, environment: environmentOfClientId(clientId), target: id })
 }

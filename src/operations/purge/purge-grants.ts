@@ -1,7 +1,8 @@
 import type { App, Queries } from '../../../db/database.ts'
 import { purgeableSince } from '../../domain/app.ts'
-import { auditEvent, type AuditStamp } from '../audit/event.ts'
-import type { Platform } from '../platform.ts'
+import { system } from '../audit/event.ts'
+import { type OpenChange, decide } from '../decision.ts'
+import type { Platform, Trace } from '../platform.ts'
 
 /** How many rows one transaction of the purge removes, so that no other write waits for long. */
 export const purgeBatchRows = 250
@@ -18,7 +19,7 @@ export type PurgeCursor = { afterGrantId: string }
  */
 export const purgeGrants = async (
   platform: Platform,
-  stamp: AuditStamp,
+  trace: Trace,
   before: number,
   cursor: PurgeCursor,
 ): Promise<PurgeBatch> => {
@@ -33,29 +34,22 @@ export const purgeGrants = async (
     cursor.afterGrantId = last.id
     return { removed: 0, finished: false }
   }
-  const batch = await platform.database.transaction(async (q) => await purgeFamilies(q, stamp, expired, before))
+  const batch = await decide(platform, trace, system, (change) => purgeFamilies(change, expired, before))
   // After a full batch the same window is read again; the removed families are no longer in it.
   if (!batch.full) cursor.afterGrantId = last.id
   return { removed: batch.removed, finished: false }
 }
 
-type PurgedFamilies = { readonly removed: number; readonly full: boolean }
+type Family = { readonly id: string }
 
 /** Removes families in this order until the batch is full, and writes the audit row that sums them up. */
-const purgeFamilies = async (
-  q: Queries,
-  stamp: AuditStamp,
-  expired: readonly { readonly id: string }[],
-  before: number,
-): Promise<PurgedFamilies> => {
+const purgeFamilies = async ({ q, record }: OpenChange, expired: readonly Family[], before: number) => {
   const { removed, full, ...detail } = await removeFamilies(q, expired, before)
-  if (removed > 0) {
-    await q.audit.insert(auditEvent(stamp, { actor: { kind: 'system' }, action: 'grants.purged', detail }))
-  }
+  if (removed > 0) await record({ action: 'grants.purged', detail })
   return { removed, full }
 }
 
-const removeFamilies = async (q: Queries, expired: readonly { readonly id: string }[], before: number) => {
+const removeFamilies = async (q: Queries, expired: readonly Family[], before: number) => {
   const issued: Record<string, number> = {}
   let removed = 0
   let families = 0
@@ -75,19 +69,19 @@ const removeFamilies = async (q: Queries, expired: readonly { readonly id: strin
  * itself is removed last. Its audit rows stay. Rows that other kinds remove by age (app tokens, idempotency keys, unused
  * artifacts) are left to them.
  */
-export const purgeDeletedApps = async (platform: Platform, stamp: AuditStamp, before: number): Promise<PurgeBatch> =>
-  await platform.database.transaction(async (q) => {
-    const app = await q.apps.deletedBy(purgeableSince(before))
-    return app === null ? { removed: 0, finished: true } : { removed: await removeSome(q, stamp, app), finished: false }
+export const purgeDeletedApps = async (platform: Platform, trace: Trace, before: number): Promise<PurgeBatch> =>
+  await decide(platform, trace, system, async (change) => {
+    const app = await change.q.apps.deletedBy(purgeableSince(before))
+    return app === null ? { removed: 0, finished: true } : { removed: await removeSome(change, app), finished: false }
   })
 
-const removeSome = async (q: Queries, stamp: AuditStamp, app: App): Promise<number> => {
+const removeSome = async (change: OpenChange, app: App): Promise<number> => {
+  const { q, record } = change
   const grants = await q.deletedApps.grantsOf(app.id, purgeBatchRows)
-  if (grants.length > 0) return (await purgeFamilies(q, stamp, grants, Number.MAX_SAFE_INTEGER)).removed
+  if (grants.length > 0) return (await purgeFamilies(change, grants, Number.MAX_SAFE_INTEGER)).removed
   const removed = await q.deletedApps.removeSome(app.id, purgeBatchRows)
   if (removed > 0) return removed
   await q.deletedApps.remove(app)
-  const facts = { actor: { kind: 'system' }, action: 'app.purged', appId: app.id, target: app.id } as const
-  await q.audit.insert(auditEvent(stamp, { ...facts, detail: { slug: app.slug } }))
+  await record({ action: 'app.purged', appId: app.id, target: app.id, detail: { slug: app.slug } })
   return 1
 }

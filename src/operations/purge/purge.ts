@@ -1,13 +1,35 @@
-import type { Queries } from '../../../db/database.ts'
 import { deviceLifetimeSeconds } from '../../domain/device.ts'
 import { keyOfUuidTime, recordIdOfTime } from '../../domain/identifier.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import type { AuditRetention } from '../../domain/limits.ts'
 import { type TimeKey, timeKeyAt } from '../../domain/time-key.ts'
 import { webhookHistoryMs } from '../../domain/webhook-delivery.ts'
-import { auditEvent, type AuditStamp, auditStamp } from '../audit/event.ts'
+import { system } from '../audit/event.ts'
+import { type OpenChange, decide } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type PurgeBatch, purgeBatchRows, type PurgeCursor, purgeDeletedApps, purgeGrants } from './purge-grants.ts'
+
+/** Every kind of row that expires, in the order in which a purge removes them. */
+const nothing = {
+  app_tokens: 0,
+  sessions: 0,
+  devices: 0,
+  form_tickets: 0,
+  install_session_codes: 0,
+  embedded_sessions: 0,
+  grants: 0,
+  retry_salts: 0,
+  idempotency_keys: 0,
+  artifacts: 0,
+  webhook_attempts: 0,
+  webhook_events: 0,
+  webhook_secrets: 0,
+  deleted_apps: 0,
+  anonymous_refusals: 0,
+  audit_events: 0,
+}
+type PurgeKind = keyof typeof nothing
+const isPurgeKind = (name: string): name is PurgeKind => name in nothing
 
 export type PurgeResult = Readonly<Record<PurgeKind, number>>
 
@@ -23,24 +45,7 @@ export const purgeAll = async (
   stopped: () => boolean,
   told: (kind: PurgeKind, rows: number) => void = () => undefined,
 ): Promise<PurgeResult> => {
-  const removed = {
-    app_tokens: 0,
-    sessions: 0,
-    devices: 0,
-    form_tickets: 0,
-    install_session_codes: 0,
-    embedded_sessions: 0,
-    grants: 0,
-    retry_salts: 0,
-    idempotency_keys: 0,
-    artifacts: 0,
-    webhook_attempts: 0,
-    webhook_events: 0,
-    webhook_secrets: 0,
-    deleted_apps: 0,
-    anonymous_refusals: 0,
-    audit_events: 0,
-  }
+  const removed = { ...nothing }
   const cursor = { afterGrantId: '' }
   const purgeKind = async (kind: PurgeKind): Promise<void> => {
     let finished = false
@@ -53,7 +58,8 @@ export const purgeAll = async (
     }
   }
   const failures: unknown[] = []
-  for (const kind of purgeKinds) await purgeKind(kind).catch((cause: unknown) => failures.push(cause))
+  for (const kind of Object.keys(nothing).filter(isPurgeKind))
+    await purgeKind(kind).catch((cause: unknown) => failures.push(cause))
   if (failures.length > 0) throw failures[0]
   return removed
 }
@@ -67,27 +73,6 @@ const artifactsAtOnce = 1
 /** An event has up to ten deliveries. */
 const webhookEventsAtOnce = 25
 
-/** In the order in which a purge removes them. */
-const purgeKinds = [
-  'app_tokens',
-  'sessions',
-  'devices',
-  'form_tickets',
-  'install_session_codes',
-  'embedded_sessions',
-  'grants',
-  'retry_salts',
-  'idempotency_keys',
-  'artifacts',
-  'webhook_attempts',
-  'webhook_events',
-  'webhook_secrets',
-  'deleted_apps',
-  'anonymous_refusals',
-  'audit_events',
-] as const
-type PurgeKind = (typeof purgeKinds)[number]
-
 /**
  * Removes one batch of expired rows. The purge only saves space: every check compares the expiry itself. Rows stay while
  * the clock is not certain that they have expired (`purgeBefore`), and spent codes and refresh tokens stay until their
@@ -100,11 +85,10 @@ export const purgeBatch = async (
   cursor: PurgeCursor,
 ): Promise<PurgeBatch> => {
   const before = platform.clock.purgeBefore()
-  const stamp = auditStamp(platform, trace, platform.clock.now())
-  if (kind === 'grants') return await purgeGrants(platform, stamp, before, cursor)
-  if (kind === 'deleted_apps') return await purgeDeletedApps(platform, stamp, before)
-  const removed = await platform.database.transaction(
-    async (q) => await removeBatch(q, stamp, kind, before, platform.auditRetention),
+  if (kind === 'grants') return await purgeGrants(platform, trace, before, cursor)
+  if (kind === 'deleted_apps') return await purgeDeletedApps(platform, trace, before)
+  const removed = await decide(platform, trace, system, (change) =>
+    removeBatch(change, kind, before, platform.auditRetention),
   )
   return { removed, finished: removed < (rowsAtOnce[kind] ?? purgeBatchRows) }
 }
@@ -115,18 +99,18 @@ const rowsAtOnce: Partial<Record<PurgeKind, number>> = {
 }
 
 const removeBatch = async (
-  q: Queries,
-  stamp: AuditStamp,
+  change: OpenChange,
   kind: Exclude<PurgeKind, 'grants' | 'deleted_apps'>,
   before: number,
   retention: AuditRetention,
 ): Promise<number> => {
+  const { q } = change
   /** No row with a lower key belongs to a session that could be open. */
   const oldestSession = keyOfUuidTime(before - maximumLifetimes.session * 1000)
   switch (kind) {
     case 'app_tokens':
       await q.keys.purgeMoved(purgeBatchRows) // of all kinds of tokens; none but after an upgrade
-      return await purgeAppTokens(q, stamp, timeKeyAt(before - maximumLifetimes.appToken * 1000))
+      return await purgeAppTokens(change, timeKeyAt(before - maximumLifetimes.appToken * 1000))
     case 'sessions':
       return await q.sessions.purge(oldestSession, purgeBatchRows)
     case 'devices':
@@ -151,9 +135,9 @@ const removeBatch = async (
     case 'webhook_secrets':
       return await q.webhookEndpoints.purgeSecrets(before, purgeBatchRows)
     case 'anonymous_refusals':
-      return await purgeAudit(q, stamp, kind, daysBefore(before, retention.anonymousDays))
+      return await purgeAudit(change, kind, daysBefore(before, retention.anonymousDays))
     case 'audit_events':
-      return await purgeAudit(q, stamp, kind, daysBefore(before, retention.days))
+      return await purgeAudit(change, kind, daysBefore(before, retention.days))
     default:
       return kind satisfies never
   }
@@ -164,8 +148,7 @@ const daysBefore = (moment: number, days: number): number => (Math.floor(moment 
 
 /** Removes audit rows and writes one row that sums them up. */
 const purgeAudit = async (
-  q: Queries,
-  stamp: AuditStamp,
+  { q, record }: OpenChange,
   kind: 'anonymous_refusals' | 'audit_events',
   before: number,
 ): Promise<number> => {
@@ -176,24 +159,19 @@ const purgeAudit = async (
   const times = rows.map(({ at }) => at)
   const [from, to] = [Math.min(...times), Math.max(...times)].map((at) => new Date(at).toISOString())
   const detail = { events: rows.length, from, to }
-  await q.audit.insert(auditEvent(stamp, { actor: { kind: 'system' }, action: `${kind}.purged`, detail }))
+  await record({ action: `${kind}.purged`, detail })
   return rows.length
 }
 
 /** The row of an app token is its audit record, so an audit row sums up the removed tokens per credential. */
-const purgeAppTokens = async (q: Queries, stamp: AuditStamp, beforeKey: TimeKey): Promise<number> => {
+const purgeAppTokens = async ({ q, record }: OpenChange, beforeKey: TimeKey): Promise<number> => {
   const rows = await q.appTokens.purge(beforeKey, purgeBatchRows)
   const first = rows.at(0)
   const last = rows.at(-1)
   if (first === undefined || last === undefined) return 0
   const issued: Record<string, number> = {}
   for (const row of rows) issued[row.credentialId] = (issued[row.credentialId] ?? 0) + 1
-  await q.audit.insert(
-    auditEvent(stamp, {
-      actor: { kind: 'system' },
-      action: 'app_tokens.purged',
-      detail: { issued, from: new Date(first.createdAt).toISOString(), to: new Date(last.createdAt).toISOString() },
-    }),
-  )
+  const [from, to] = [first, last].map(({ createdAt }) => new Date(createdAt).toISOString())
+  await record({ action: 'app_tokens.purged', detail: { issued, from, to } })
   return rows.length
 }

@@ -1,8 +1,7 @@
 import type { Resource } from '../../../db/database.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { readResource, type StatedResource } from '../../domain/resource.ts'
-import { auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, done, type Operation } from '../decision.ts'
+import { badInput, decide, type Operation } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 
@@ -45,9 +44,8 @@ export const importResources: Operation<ResourceImport, ImportedResources> = asy
     if (staged.length % linesPerProgress === 0) progress(staged.length)
   }
   progress(staged.length)
-  const stamp = auditStamp(platform, trace, now)
 
-  return await decide(platform.database, async (q) => {
+  return await decide(platform, trace, actor, async ({ q, record }) => {
     let created = 0
     for (const stated of staged) {
       const before = await q.resources.find(stated.ownerId, stated.kind, stated.slug)
@@ -59,9 +57,8 @@ export const importResources: Operation<ResourceImport, ImportedResources> = asy
       }
     }
     const result = { created, updated: staged.length - created }
-    if (staged.length > 0)
-      await q.audit.insert(auditEvent(stamp, { actor, action: 'resources.imported', detail: result }))
-    return done(result)
+    if (staged.length > 0) await record({ action: 'resources.imported', detail: result })
+    return result
   })
 }
 

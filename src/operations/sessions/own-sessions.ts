@@ -1,8 +1,7 @@
 import { refuse } from '../../domain/errors.ts'
 import { isRowKey } from '../../domain/identifier.ts'
-import { auditEvent, auditStamp } from '../audit/event.ts'
-import type { SessionCaller } from '../authenticate.ts'
-import { decideToEnd, done, refused } from '../decision.ts'
+import { actorOf, type SessionCaller } from '../authenticate.ts'
+import { decideToEnd } from '../decision.ts'
 import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 
@@ -51,15 +50,9 @@ const recordOf = (row: Omit<SessionRecord, 'isCurrent'>, caller: SessionCaller):
 
 /** Ends the caller's session. Once this has returned, the session is refused. */
 export const signOut = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<void> => {
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  await decideToEnd(platform.database, async (q) => {
-    const target = caller.sessionKey
-    if (await q.sessions.end(target, now)) {
-      const actor = { kind: 'user', id: caller.user.id } as const
-      await q.audit.insert(auditEvent(stamp, { actor, action: 'session.ended', target }))
-    }
-    return done(null)
+  const target = caller.sessionKey
+  await decideToEnd(platform, trace, actorOf(caller), async ({ q, now, record }) => {
+    if (await q.sessions.end(target, now)) await record({ action: 'session.ended', target })
   })
 }
 
@@ -72,27 +65,18 @@ export const endSession = async (
   trace: Trace,
   caller: SessionCaller,
   key: string,
-): Promise<boolean> => {
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  const actor = { kind: 'user', id: caller.user.id } as const
-  return await decideToEnd(platform.database, async (q) => {
+): Promise<boolean> =>
+  await decideToEnd(platform, trace, actorOf(caller), async ({ q, now, record }) => {
     const ended = await q.sessions.endOfUser(caller.user.id, key, now)
-    if (ended) await q.audit.insert(auditEvent(stamp, { actor, action: 'session.ended', target: key }))
+    if (ended) await record({ action: 'session.ended', target: key })
     const isOwn = ended || (await q.sessions.find(key))?.user.id === caller.user.id
-    return isOwn ? done(ended) : refused(refuse('route_not_found'))
+    return isOwn ? ended : refuse('route_not_found')
   })
-}
 
 /** Ends every other session of the caller. Returns how many. */
-export const endOtherSessions = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<number> => {
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  const actor = { kind: 'user', id: caller.user.id } as const
-  return await decideToEnd(platform.database, async (q) => {
+export const endOtherSessions = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<number> =>
+  await decideToEnd(platform, trace, actorOf(caller), async ({ q, now, record }) => {
     const ended = await q.sessions.endOthersOfUser(caller.user.id, caller.sessionKey, now)
-    const detail = { ended }
-    if (ended > 0) await q.audit.insert(auditEvent(stamp, { actor, action: 'sessions.ended', detail }))
-    return done(ended)
+    if (ended > 0) await record({ action: 'sessions.ended', detail: { ended } })
+    return ended
   })
-}

@@ -6,8 +6,8 @@ import { isValidAt } from '../../domain/lifetimes.ts'
 import { passwordFault } from '../../domain/password.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { normalizeEmail } from '../../domain/user.ts'
-import { auditEvent, auditStamp, type AuditStamp, followingStamp } from '../audit/event.ts'
-import { counted, type CountedRefusal, type Decision, done, settle } from '../decision.ts'
+import { type Actor, auditStamp, system } from '../audit/event.ts'
+import { type OpenChange, CountedRefusal, prepareChange, settle } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 
@@ -47,28 +47,28 @@ export const signIn = async (
   const matches = await platform.passwords.matches(checkable ? credentials.password : '', asked?.passwordHash ?? null)
 
   const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
   const session = mintSession(platform, trace, now)
   const { sessionToken, expiresAt } = session
   const minted = mintDevice(platform, now)
 
-  const decision = await platform.database.transaction(async (q): Promise<Decision<SignedIn> | CountedRefusal> => {
+  const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
+  const outcome = await platform.database.transaction(async (q): Promise<SignedIn | CountedRefusal> => {
+    const change = open(q)
     const current = await q.users.byId(asked?.id ?? nobody)
+    const actor: Actor = current === null ? { kind: 'anonymous' } : { kind: 'user', id: current.id }
     const unchanged = current !== null && current.passwordHash === asked?.passwordHash && current.status === 'active'
     if (!matches || !checkable || !unchanged || current.passwordSuspendedAt !== null) {
-      const actor = current === null ? ({ kind: 'anonymous' } as const) : ({ kind: 'user', id: current.id } as const)
-      if (current !== null && device !== null) await countDeviceFailure(q, stamp, current, device)
-      return counted(refuse('invalid_login'), { actor, action: 'session.create' })
+      if (current !== null && device !== null) await countDeviceFailure(change, current, device)
+      return new CountedRefusal(refuse('invalid_login'), { actor, action: 'session.create' })
     }
     const row = session.rowFor(current.id, agent)
     const newDevice = await rememberDevice(q, current, { known: device, minted }, now)
     await q.sessions.insert(row)
-    const actor = { kind: 'user', id: current.id } as const
-    await q.audit.insert(auditEvent(stamp, { actor, action: 'session.created', target: row.key }))
+    await change.record({ actor, action: 'session.created', target: row.key })
     const user = { id: current.id, name: current.name, email: current.email }
-    return done({ sessionToken, expiresAt, user, newDevice })
+    return { sessionToken, expiresAt, user, newDevice }
   })
-  return await settle(platform, () => stamp, decision)
+  return await settle(platform, () => auditStamp(platform, trace, now), outcome)
 }
 
 export type MintedSession = {
@@ -133,10 +133,9 @@ const rememberDevice = async (
 }
 
 /** Counts a wrong password that came with the cookie of a known browser. The last one allowed ends that. */
-const countDeviceFailure = async (q: Queries, stamp: AuditStamp, user: User, known: RowKey): Promise<void> => {
+const countDeviceFailure = async ({ q, record }: OpenChange, user: User, known: RowKey): Promise<void> => {
   const failures = await q.devices.countFailure(known, user.id)
   if (failures === null || failures < mostDeviceFailures) return
   await q.devices.end(known)
-  const actor = { kind: 'system' } as const
-  await q.audit.insert(auditEvent(followingStamp(stamp, 1), { actor, action: 'device.ended', target: user.id }))
+  await record({ actor: system, action: 'device.ended', target: user.id })
 }

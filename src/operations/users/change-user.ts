@@ -5,9 +5,8 @@ import type { PlatformError } from '../../domain/errors.ts'
 import { personNameFault } from '../../domain/name.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import type { Rule } from '../acting-as.ts'
-import { auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, decideToEnd, done, type Operation, refused } from '../decision.ts'
-import { findUser, noUserAt } from './find-user.ts'
+import { badInput, decide, decideToEnd, type Operation } from '../decision.ts'
+import { knownUser } from './find-user.ts'
 
 /**
  * Gives a user another name. The audit row does not contain it: the audit has no names of people.
@@ -21,15 +20,12 @@ export const renameUser: Operation<{ readonly email: string; readonly name: stri
 ) => {
   const fault = personNameFault(input.name)
   if (fault !== null) throw badInput('name', fault)
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  return await decide(platform.database, async (q) => {
-    const user = await findUser(q, input.email)
-    if (user === null) return refused(noUserAt(input.email))
-    if (user.name === input.name) return done(user)
+  return await decide(platform, trace, actor, async ({ q, now, record }) => {
+    const user = await knownUser(q, input.email)
+    if (user.name === input.name) return user
     await q.users.rename(user.id, input.name, now)
-    await q.audit.insert(auditEvent(stamp, { actor, action: 'user.renamed', target: user.id }))
-    return done({ ...user, name: input.name, updatedAt: now })
+    await record({ action: 'user.renamed', target: user.id })
+    return { ...user, name: input.name, updatedAt: now }
   })
 }
 
@@ -45,17 +41,13 @@ export const setUserEmail: Operation<{ readonly email: string; readonly to: stri
 ) => {
   const email = normalizeEmail(input.to)
   if (email === null) throw badInput('to', 'The new email address is malformed.')
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  return await decide(platform.database, async (q) => {
-    const user = await findUser(q, input.email)
-    if (user === null) return refused(noUserAt(input.email))
-    if (user.email === email) return done(user)
-    if ((await q.users.byEmail(email)) !== null)
-      return refused(badInput('to', 'The new email address has a user already.'))
+  return await decide(platform, trace, actor, async ({ q, now, record }) => {
+    const user = await knownUser(q, input.email)
+    if (user.email === email) return user
+    if ((await q.users.byEmail(email)) !== null) return badInput('to', 'The new email address has a user already.')
     await q.users.setEmail(user.id, email, now)
-    await q.audit.insert(auditEvent(stamp, { actor, action: 'user.email_changed', target: user.id }))
-    return done({ ...user, email, updatedAt: now })
+    await record({ action: 'user.email_changed', target: user.id })
+    return { ...user, email, updatedAt: now }
   })
 }
 
@@ -69,20 +61,17 @@ export const setOperator: Operation<{ readonly userId: string; readonly isOperat
   actor,
   input,
 ) => {
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
   const { userId, isOperator } = input
   const decided = isOperator ? decide : decideToEnd
-  return await decided(platform.database, async (q) => {
+  return await decided(platform, trace, actor, async ({ q, now, record }) => {
     const user = await q.users.byId(userId)
-    if (user === null) return refused(badInput('user', 'There is no such user.'))
-    if (user.isOperator === isOperator) return done(user)
+    if (user === null) return badInput('user', 'There is no such user.')
+    if (user.isOperator === isOperator) return user
     const last = isOperator ? null : await refusalIfLastOperator(q, userId)
-    if (last !== null) return refused(last)
+    if (last !== null) return last
     await q.users.setOperator(userId, isOperator, now)
-    const action = isOperator ? 'user.operator_granted' : 'user.operator_withdrawn'
-    await q.audit.insert(auditEvent(stamp, { actor, action, target: userId }))
-    return done({ ...user, isOperator, updatedAt: now })
+    await record({ action: isOperator ? 'user.operator_granted' : 'user.operator_withdrawn', target: userId })
+    return { ...user, isOperator, updatedAt: now }
   })
 }
 

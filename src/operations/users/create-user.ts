@@ -3,8 +3,7 @@ import { normalizeEmail } from '../../domain/user.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { personNameFault } from '../../domain/name.ts'
 import { newPasswordFault } from '../../domain/password.ts'
-import { auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, done, type Operation, refused } from '../decision.ts'
+import { badInput, decide, type Operation } from '../decision.ts'
 
 type NewUser = {
   readonly email: string
@@ -26,7 +25,6 @@ export const createUser: Operation<NewUser, User> = async (platform, trace, acto
   if (weakness !== null) throw badInput('password', weakness)
   const passwordHash = await platform.passwords.hash(input.password)
   const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
   const user: User = {
     id: recordId('usr_', platform.random.uuid(now)),
     email,
@@ -39,13 +37,10 @@ export const createUser: Operation<NewUser, User> = async (platform, trace, acto
     createdAt: now,
     updatedAt: now,
   }
-  return await decide(platform.database, async (q) => {
-    if ((await q.users.byEmail(email)) !== null) {
-      return refused(badInput('email', 'This email address has a user already.'))
-    }
+  return await decide(platform, trace, actor, async ({ q, record }) => {
+    if ((await q.users.byEmail(email)) !== null) return badInput('email', 'This email address has a user already.')
     await q.users.insert(user)
-    const detail = { operator: input.isOperator }
-    await q.audit.insert(auditEvent(stamp, { actor, action: 'user.created', target: user.id, detail }))
-    return done(user)
+    await record({ action: 'user.created', target: user.id, detail: { operator: input.isOperator } })
+    return user
   })
 }

@@ -15,12 +15,16 @@ export const findUser = async (q: Queries, address: string): Promise<User | null
 export const noUserAt = (address: string, field: 'email' | 'to' = 'email'): PlatformError =>
   badInput(field, `There is no user with the address ${address.slice(0, 254)}.`)
 
-/** The same, outside a transaction. @throws invalid_request when there is no such user */
-export const userAt = async (platform: Platform, address: string): Promise<User> => {
-  const user = await findUser(platform.database.queries, address)
+/** The user with an email address, inside a transaction. @throws invalid_request when there is none */
+export const knownUser = async (q: Queries, address: string): Promise<User> => {
+  const user = await findUser(q, address)
   if (user === null) throw noUserAt(address)
   return user
 }
+
+/** The user with an email address. @throws invalid_request when there is none */
+export const userAt = async (platform: Platform, address: string): Promise<User> =>
+  await knownUser(platform.database.queries, address)
 
 /** A user as operators see it, without the hash of the password. */
 export type UserSummary = Pick<

@@ -1,17 +1,16 @@
 // The three ways to a working password: users change their own, operators reset one, and operators confirm one that a
 // recovery has suspended.
 
-import type { Queries, User } from '../../../db/database.ts'
+import type { User } from '../../../db/database.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { newPasswordFault, passwordFault } from '../../domain/password.ts'
 import type { Rule } from '../acting-as.ts'
-import { auditEvent, type AuditStamp, auditStamp } from '../audit/event.ts'
 import { refusalIfEnded } from '../acting-as.ts'
-import type { SessionCaller } from '../authenticate.ts'
-import { badInput, decide, done, type Operation, refused } from '../decision.ts'
+import { actorOf, type SessionCaller } from '../authenticate.ts'
+import { badInput, type OpenChange, decide, type Operation } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type MintedSession, mintSession } from '../sessions/sign-in.ts'
-import { findUser, noUserAt } from './find-user.ts'
+import { knownUser } from './find-user.ts'
 
 type PasswordChange = {
   readonly current: string
@@ -41,19 +40,17 @@ export const changePassword = async (
   const matches = (await platform.passwords.matches(checkable ? change.current : '', oldHash)) && checkable
   const newHash = matches ? await platform.passwords.hash(change.next) : null
 
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  const session = mintSession(platform, trace, now)
-  return await decide(platform.database, async (q) => {
-    const ended = await refusalIfEnded(platform, q, stamp, caller, now)
-    if (ended !== null) return refused(ended)
+  const session = mintSession(platform, trace, platform.clock.now())
+  return await decide(platform, trace, actorOf(caller), async (change) => {
+    const { q, now, record } = change
+    const ended = await refusalIfEnded(platform, change, caller)
+    if (ended !== null) return ended
     const replaced =
       oldHash !== null && newHash !== null && (await q.users.replacePassword(caller.user.id, oldHash, newHash, now))
-    if (!replaced) return refused(await wrongPassword(q, stamp, caller.user.id))
-    await renewSessions(q, caller, session, now)
-    const facts = { actor: { kind: 'user', id: caller.user.id }, action: 'user.password_changed' } as const
-    await q.audit.insert(auditEvent(stamp, { ...facts, target: caller.user.id }))
-    return done({ sessionToken: session.sessionToken, expiresAt: session.expiresAt })
+    if (!replaced) return await wrongPassword(change, caller.user.id)
+    await renewSessions(change, caller, session)
+    await record({ action: 'user.password_changed', target: caller.user.id })
+    return { sessionToken: session.sessionToken, expiresAt: session.expiresAt }
   })
 }
 
@@ -65,15 +62,13 @@ const faultOf = ({ current, next, repeated }: PasswordChange): PlatformError | n
   return next === repeated ? null : badInput('repeated', 'The two new passwords differ.')
 }
 
-const wrongPassword = async (q: Queries, stamp: AuditStamp, userId: User['id']): Promise<PlatformError> => {
-  const refusal = refuse('invalid_login', { param: 'current', message: 'The current password is wrong.' })
-  const facts = { actor: { kind: 'user', id: userId }, action: 'user.change_password' } as const
-  await q.audit.insert(auditEvent(stamp, { ...facts, target: userId, refusedWith: refusal.code }))
-  return refusal
+const wrongPassword = async ({ record }: OpenChange, userId: string): Promise<PlatformError> => {
+  await record({ action: 'user.change_password', target: userId, refusedWith: 'invalid_login' })
+  return refuse('invalid_login', { param: 'current', message: 'The current password is wrong.' })
 }
 
 /** Ends all sessions of the user and stores a new one for the caller's browser. */
-const renewSessions = async (q: Queries, caller: SessionCaller, session: MintedSession, now: number): Promise<void> => {
+const renewSessions = async ({ q, now }: OpenChange, caller: SessionCaller, session: MintedSession): Promise<void> => {
   const own = await q.sessions.find(caller.sessionKey)
   await q.sessions.endAllOfUser(caller.user.id, now)
   await q.sessions.insert(session.rowFor(caller.user.id, own?.session.agent ?? null))
@@ -105,16 +100,14 @@ export const resetPassword: Operation<
   const user = await platform.database.queries.users.byId(input.userId)
   if (user === null) throw badInput('user', 'There is no such user.')
   const passwordHash = await platform.passwords.hash(input.password)
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  return await decide(platform.database, async (q) => {
+  return await decide(platform, trace, actor, async ({ q, now, record }) => {
     if (!(await q.users.replacePassword(user.id, user.passwordHash, passwordHash, now))) {
-      return refused(refuse('version_not_eligible', { message: changedSince }))
+      return refuse('version_not_eligible', { message: changedSince })
     }
     await q.users.confirmPassword(user.id) // the new password is not suspended
     const endedSessions = await q.sessions.endAllOfUser(user.id, now)
-    await q.audit.insert(auditEvent(stamp, { actor, action: 'user.password_reset', target: user.id }))
-    return done({ user: { ...user, passwordHash, passwordSuspendedAt: null, updatedAt: now }, endedSessions })
+    await record({ action: 'user.password_reset', target: user.id })
+    return { user: { ...user, passwordHash, passwordSuspendedAt: null, updatedAt: now }, endedSessions }
   })
 }
 
@@ -125,13 +118,10 @@ const changedSince = 'The password was changed a moment ago. Nothing was done a 
  * @throws invalid_request for an unknown address
  */
 export const confirmPassword: Operation<string, User> = async (platform, trace, actor, email) => {
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  return await decide(platform.database, async (q) => {
-    const user = await findUser(q, email)
-    if (user === null) return refused(noUserAt(email))
-    if (!(await q.users.confirmPassword(user.id))) return done(user)
-    await q.audit.insert(auditEvent(stamp, { actor, action: 'user.password_confirmed', target: user.id }))
-    return done({ ...user, passwordSuspendedAt: null })
+  return await decide(platform, trace, actor, async ({ q, record }) => {
+    const user = await knownUser(q, email)
+    if (!(await q.users.confirmPassword(user.id))) return user
+    await record({ action: 'user.password_confirmed', target: user.id })
+    return { ...user, passwordSuspendedAt: null }
   })
 }

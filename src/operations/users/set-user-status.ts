@@ -1,14 +1,14 @@
 import type { App, Queries, User } from '../../../db/database.ts'
+import { PlatformError } from '../../domain/errors.ts'
 import { keyOfUuidTime } from '../../domain/identifier.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import { timeKeyAt } from '../../domain/time-key.ts'
 import { countOf, type EndedAccess } from '../end-access.ts'
 import { suspendApp } from '../apps/change-app.ts'
 import { findHeir, transferTo } from '../apps/transfer-app.ts'
-import { type Actor, auditEvent, type AuditStamp, auditStamp, followingStamp } from '../audit/event.ts'
-import { decide, decideToEnd, type Decision, done, type Operation, refused } from '../decision.ts'
+import { type OpenChange, decide, decideToEnd, type Operation } from '../decision.ts'
 import { refusalIfLastOperator } from './change-user.ts'
-import { findUser, noUserAt } from './find-user.ts'
+import { knownUser } from './find-user.ts'
 
 /** What happens to the apps of a user who is disabled. */
 export type AppsChoice =
@@ -40,54 +40,47 @@ type OwnedApps = {
  * @throws invalid_request for an unknown address, the last operator, or a new owner who cannot own the apps; quota_exceeded
  */
 export const setUserStatus: Operation<Input, DisabledUser> = async (platform, trace, actor, input) => {
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  if (input.status === 'active')
-    return await decide(platform.database, async (q) => await enable(q, stamp, actor, input))
+  if (input.status === 'active') {
+    return await decide(platform, trace, actor, async (change) => await enable(change, input.email))
+  }
   const choice = input.apps ?? { kind: 'suspend' }
-  return await decideToEnd(platform.database, async (q) => {
-    const user = await findUser(q, input.email)
-    if (user === null) return refused(noUserAt(input.email))
+  return await decideToEnd(platform, trace, actor, async (change) => {
+    const { q, now, record } = change
+    const user = await knownUser(q, input.email)
     const canSignIn = user.isOperator && user.status === 'active'
     const last = canSignIn ? await refusalIfLastOperator(q, user.id) : null
-    if (last !== null) return refused(last)
+    if (last !== null) return last
     const apps = await q.apps.listOwnedBy(user.id)
     const heir =
       choice.kind === 'transfer'
         ? await findHeir(q, platform.quotas, { email: choice.email, ownerId: user.id, apps: apps.length })
-        : done(null)
-    if (heir.kind === 'refused') return heir
+        : null
+    if (heir instanceof PlatformError) return heir
     const stopped = await countStopped(q, user, choice.kind === 'suspend' ? apps : [], now)
     const ended = await endSessions(q, user, now)
-    const left = await leaveApps(q, stamp, actor, apps, heir.value, choice.kind)
-    if (user.status === 'disabled') return done({ user, ended, stopped, apps: left })
+    const left = await leaveApps(change, apps, heir, choice.kind)
+    if (user.status === 'disabled') return { user, ended, stopped, apps: left }
     await q.users.setStatus(user.id, 'disabled', now)
     const detail = { apps: choice.kind, ...countApps(left), ...ended, ...stopped }
-    await q.audit.insert(auditEvent(stamp, { actor, action: 'user.disabled', target: user.id, detail }))
-    return done({ user: { ...user, status: 'disabled', updatedAt: now }, ended, stopped, apps: left })
+    await record({ action: 'user.disabled', target: user.id, detail })
+    return { user: { ...user, status: 'disabled', updatedAt: now }, ended, stopped, apps: left }
   })
 }
 
-const enable = async (
-  q: Queries,
-  stamp: AuditStamp,
-  actor: Actor,
-  input: { readonly email: string },
-): Promise<Decision<DisabledUser>> => {
-  const user = await findUser(q, input.email)
-  if (user === null) return refused(noUserAt(input.email))
+const enable = async ({ q, now, record }: OpenChange, email: string): Promise<DisabledUser> => {
+  const user = await knownUser(q, email)
   const apps = await q.apps.listOwnedBy(user.id)
   const slugs = (status: App['status']) => apps.filter((app) => app.status === status).map(({ slug }) => slug)
   if (user.status !== 'active') {
-    await q.users.setStatus(user.id, 'active', stamp.at)
-    await q.audit.insert(auditEvent(stamp, { actor, action: 'user.enabled', target: user.id }))
+    await q.users.setStatus(user.id, 'active', now)
+    await record({ action: 'user.enabled', target: user.id })
   }
-  return done({
-    user: { ...user, status: 'active', updatedAt: user.status === 'active' ? user.updatedAt : stamp.at },
+  return {
+    user: { ...user, status: 'active', updatedAt: user.status === 'active' ? user.updatedAt : now },
     ended: { sessions: 0, embeddedSessions: 0 },
     stopped: { grants: 0, userTokens: 0, appTokens: 0 },
     apps: { suspended: slugs('suspended'), kept: slugs('active'), transferred: [] },
-  })
+  }
 }
 
 /** An embedded session ends with the user session that it was opened in. */
@@ -114,25 +107,22 @@ const countStopped = async (
 
 /** Suspends, keeps or transfers the apps. Each app that changes gets its own audit row. */
 const leaveApps = async (
-  q: Queries,
-  stamp: AuditStamp,
-  actor: Actor,
+  change: OpenChange,
   apps: readonly App[],
   heir: User | null,
   choice: AppsChoice['kind'],
 ): Promise<OwnedApps> => {
   const left = { suspended: new Array<string>(), kept: new Array<string>(), transferred: new Array<string>() }
-  for (const [index, app] of apps.entries()) {
-    const own = followingStamp(stamp, index + 1)
+  for (const app of apps) {
     if (choice === 'transfer' && heir !== null) {
-      await transferTo(q, own, actor, app, heir)
+      await transferTo(change, app, heir)
       left.transferred.push(app.slug)
     } else if (app.status === 'suspended') {
       left.suspended.push(app.slug)
     } else if (choice === 'keep') {
       left.kept.push(app.slug)
     } else {
-      await suspendApp(q, own, actor, app)
+      await suspendApp(change, app)
       left.suspended.push(app.slug)
     }
   }

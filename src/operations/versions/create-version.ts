@@ -14,12 +14,11 @@ import {
 } from '../../domain/scope.ts'
 import { isSemanticVersion, manifestLimitBytes, type VersionStatus } from '../../domain/version.ts'
 import { type ReceivedArtifact, refusalIfOverQuota, storeArtifact } from '../artifacts/store-artifact.ts'
-import { auditEvent, auditStamp } from '../audit/event.ts'
-import { type Decision, done, refused } from '../decision.ts'
+import { prepareChange } from '../decision.ts'
 import { type Once, once, type RepeatableRequest } from '../once.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { refusalIfEnded } from '../acting-as.ts'
-import type { AppCaller } from '../authenticate.ts'
+import { actorOf, type AppCaller } from '../authenticate.ts'
 import { readVersionRecord, type VersionRecord } from './version-record.ts'
 
 export type VersionUpload = {
@@ -56,7 +55,7 @@ export const createVersion = async (
   const { forbidden } = checked
   const now = platform.clock.now()
   const id = recordId('ver_', platform.random.uuid(now))
-  const stamp = auditStamp(platform, trace, now)
+  const open = prepareChange(platform, trace, actorOf(caller), now)
 
   const prepare = async () => {
     if (forbidden !== null || upload.artifact === null) return
@@ -65,23 +64,17 @@ export const createVersion = async (
     if (place instanceof PlatformError) return
     await storeArtifact(platform, upload.artifact.content)
   }
-  const work = async (q: Queries): Promise<Decision<CreatedVersion>> => {
-    const ended = await refusalIfEnded(platform, q, stamp, caller, now)
-    if (ended !== null) return refused(ended)
-    if (forbidden !== null) return refused(forbidden)
+  const work = async (q: Queries): Promise<CreatedVersion | PlatformError> => {
+    const change = open(q)
+    const ended = await refusalIfEnded(platform, change, caller)
+    if (ended !== null) return ended
+    if (forbidden !== null) return forbidden
     const written = await writeDraft(q, platform.quotas, caller.app.id, id, checked, now)
-    if (written.kind === 'refused') return written
-    const { created, version } = written.value
-    await q.audit.insert(
-      auditEvent(stamp, {
-        actor: { kind: 'app', id: caller.clientId },
-        action: created ? 'version.created' : 'version.replaced',
-        appId: caller.app.id,
-        environment: caller.environment,
-        target: version.id,
-        detail: { revision: version.revision },
-      }),
-    )
+    if (written instanceof PlatformError) return written
+    const { id: target, revision } = written.version
+    const action = written.created ? 'version.created' : 'version.replaced'
+    const { app, environment } = caller
+    await change.record({ action, appId: app.id, environment, target, detail: { revision } })
     return written
   }
   return await once(platform, { request, now, prepare, work })
@@ -140,23 +133,21 @@ const writeDraft = async (
   id: string,
   upload: CheckedUpload,
   now: number,
-): Promise<Decision<CreatedVersion>> => {
+): Promise<CreatedVersion | PlatformError> => {
   const { version, content } = upload
   const existing = await placeOf(q, quotas, appId, upload)
-  if (existing instanceof PlatformError) return refused(existing)
+  if (existing instanceof PlatformError) return existing
   if (content.artifactSha256 !== null && (await q.artifacts.find(content.artifactSha256)) === null) {
-    return refused(refuse('unavailable', { retryAfterSeconds: 1 })) // purged since, or not stored: the client retries from the start
+    return refuse('unavailable', { retryAfterSeconds: 1 }) // purged since, or not stored: the client retries from the start
   }
   if (existing === null) {
     const number = await q.versions.nextNumber(appId)
     await q.versions.insert({ ...content, ...untouched, id, appId, number, version, createdAt: now, updatedAt: now })
     await q.apps.setDevelopmentVersion(appId, id, now)
-    return done({ created: true, version: await readVersionRecord(q, appId, id) })
+    return { created: true, version: await readVersionRecord(q, appId, id) }
   }
-  if (!(await q.versions.replaceDraft(existing.id, existing.revision + 1, content, now))) {
-    return refused(locked(existing))
-  }
-  return done({ created: false, version: await readVersionRecord(q, appId, existing.id) })
+  if (!(await q.versions.replaceDraft(existing.id, existing.revision + 1, content, now))) return locked(existing)
+  return { created: false, version: await readVersionRecord(q, appId, existing.id) }
 }
 
 const locked = ({ status }: { readonly status: VersionStatus }): PlatformError =>

@@ -1,10 +1,8 @@
-import type { Queries, Version } from '../../../db/database.ts'
-import { refuse } from '../../domain/errors.ts'
+import type { Version } from '../../../db/database.ts'
+import { PlatformError, refuse } from '../../domain/errors.ts'
 import { rejectionFault, type VersionStep, versionSteps } from '../../domain/version.ts'
 import { findApp } from '../apps/app-record.ts'
-import { type Actor, auditStamp, type AuditStamp } from '../audit/event.ts'
-import { badInput, decide, type Decision, done, type Operation, refused } from '../decision.ts'
-import { announce } from '../webhooks/events.ts'
+import { badInput, type OpenChange, decide, type Operation } from '../decision.ts'
 import { readVersionRecord, type RejectionItem, type VersionRecord } from './version-record.ts'
 
 /**
@@ -15,8 +13,7 @@ import { readVersionRecord, type RejectionItem, type VersionRecord } from './ver
 export const moveVersion: Operation<VersionMove, VersionRecord> = async (platform, trace, actor, move) => {
   const fault = move.step === 'reject' ? rejectionFault(move.rejection ?? { message: '', items: [] }) : null
   if (fault !== null) throw badInput('message', fault)
-  const stamp = auditStamp(platform, trace, platform.clock.now())
-  return await decide(platform.database, async (q) => await takeStep(q, stamp, actor, move))
+  return await decide(platform, trace, actor, async (change) => await takeStep(change, move))
 }
 
 /**
@@ -28,15 +25,12 @@ export const approveAndActivate: Operation<Pick<VersionMove, 'slug' | 'version' 
   trace,
   actor,
   move,
-) => {
-  const now = platform.clock.now()
-  const [approved, activated] = [auditStamp(platform, trace, now), auditStamp(platform, trace, now)]
-  return await decide(platform.database, async (q) => {
-    const first = await takeStep(q, approved, actor, { ...move, step: 'approve', rejection: null })
-    if (first.kind === 'refused') return first
-    return await takeStep(q, activated, actor, { ...move, step: 'activate', rejection: null })
+) =>
+  await decide(platform, trace, actor, async (change) => {
+    const first = await takeStep(change, { ...move, step: 'approve', rejection: null })
+    if (first instanceof PlatformError) return first
+    return await takeStep(change, { ...move, step: 'activate', rejection: null })
   })
-}
 
 export type VersionMove = {
   readonly slug: string
@@ -58,30 +52,24 @@ export type SeenVersion = Pick<Version, 'id' | 'revision' | 'submittedAt'> & { r
  * Takes one step inside a transaction. The update itself checks the status, so of two steps at once only one is taken.
  * Activating supersedes the version that was live.
  */
-const takeStep = async (
-  q: Queries,
-  stamp: AuditStamp,
-  actor: Actor,
-  move: VersionMove,
-): Promise<Decision<VersionRecord>> => {
+const takeStep = async ({ q, now, record }: OpenChange, move: VersionMove): Promise<VersionRecord | PlatformError> => {
   const { from, to } = versionSteps[move.step]
   const app = await findApp(q, move.slug)
   const before = await q.versions.byName(app.id, move.version)
-  if (before === null) return refused(refuse('version_not_found', { param: 'version' }))
-  if (before.status !== from) return refused(refuse('version_not_eligible', { details: { status: before.status } }))
+  if (before === null) return refuse('version_not_found', { param: 'version' })
+  if (before.status !== from) return refuse('version_not_eligible', { details: { status: before.status } })
   const live = await q.versions.active(app.id)
   if (move.seen !== undefined && !isAsSeen(before, live, move.seen)) {
-    return refused(refuse('version_not_eligible', { message: notAsSeen, details: { status: before.status } }))
+    return refuse('version_not_eligible', { message: notAsSeen, details: { status: before.status } })
   }
   const superseded = move.step === 'activate' ? live : null
-  if (superseded !== null) await q.versions.move(superseded.id, ['active'], 'superseded', {}, stamp.at)
-  if (!(await q.versions.move(before.id, [from], to, changesOf(move, stamp.at), stamp.at))) {
+  if (superseded !== null) await q.versions.move(superseded.id, ['active'], 'superseded', {}, now)
+  if (!(await q.versions.move(before.id, [from], to, changesOf(move, now), now))) {
     throw new Error('a version changed its status within one transaction')
   }
   const detail = superseded === null ? {} : { detail: { superseded: superseded.id } }
-  const action = `version.${pastOf[move.step]}` as const
-  await announce(q, stamp, { actor, action, appId: app.id, target: before.id, ...detail })
-  return done(await readVersionRecord(q, app.id, before.id))
+  await record({ action: `version.${pastOf[move.step]}`, appId: app.id, target: before.id, ...detail })
+  return await readVersionRecord(q, app.id, before.id)
 }
 
 const notAsSeen = 'This version, or the one that is live, has changed since it was shown.'

@@ -2,14 +2,12 @@ import type { App, Queries, Version } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { isProductionRollbackTarget } from '../../domain/version.ts'
-import { auditStamp } from '../audit/event.ts'
-import { type Decision, done, refused } from '../decision.ts'
+import { prepareChange } from '../decision.ts'
 import { type Once, once, type RepeatableRequest } from '../once.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { refusalIfEnded } from '../acting-as.ts'
-import type { AppCaller } from '../authenticate.ts'
+import { actorOf, type AppCaller } from '../authenticate.ts'
 import { currentVersion, readVersionRecord, type VersionRecord } from './version-record.ts'
-import { announce } from '../webhooks/events.ts'
 
 export type RollbackRequest = {
   readonly target: { readonly id: string } | { readonly version: string } | null
@@ -45,33 +43,28 @@ export const rollBackVersion = async (
 ): Promise<Once<RolledBack>> => {
   const now = platform.clock.now()
   const id = `rbk_${platform.random.uuidHex(now)}`
-  const stamp = auditStamp(platform, trace, now)
+  const open = prepareChange(platform, trace, actorOf(caller), now)
   const { environment, reason, dryRun } = request
 
-  const work = async (q: Queries): Promise<Decision<RolledBack>> => {
-    const ended = await refusalIfEnded(platform, q, stamp, caller, now)
-    if (ended !== null) return refused(ended)
+  const work = async (q: Queries): Promise<RolledBack | PlatformError> => {
+    const change = open(q)
+    const ended = await refusalIfEnded(platform, change, caller)
+    if (ended !== null) return ended
     const swap = await findSwap(q, caller.app.id, request)
-    if (swap instanceof PlatformError) return refused(swap)
+    if (swap instanceof PlatformError) return swap
     const { app, from, to } = swap
     const step = { environment, fromVersionId: from.id, toVersionId: to.id, reason }
     if (!dryRun) {
       await applySwap(q, swap, environment, now)
       await q.rollbacks.insert({ id, appId: app.id, ...step, createdAt: now })
-      await announce(q, stamp, {
-        actor: { kind: 'app', id: caller.clientId },
-        action: 'version.rolled_back',
-        appId: app.id,
-        environment,
-        target: to.id,
-        detail: { rollbackId: id, fromVersionId: from.id },
-      })
+      const detail = { rollbackId: id, fromVersionId: from.id }
+      await change.record({ action: 'version.rolled_back', appId: app.id, environment, target: to.id, detail })
     }
-    return done({
+    return {
       rollback: { id: dryRun ? null : id, ...step, dryRun, createdAt: now },
       version: await readVersionRecord(q, app.id, to.id),
       distributionChanged: environment === 'production',
-    })
+    }
   }
   return await once(platform, { request: repeatable, now, work })
 }

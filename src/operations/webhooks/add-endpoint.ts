@@ -10,8 +10,7 @@ import {
   webhookKinds,
 } from '../../domain/webhook-event.ts'
 import { findApp } from '../apps/app-record.ts'
-import { auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, done, type Operation, refused } from '../decision.ts'
+import { badInput, decide, type Operation } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 import { endpointRecord, type NewEndpointRecord } from './endpoints.ts'
 import { mintWebhookSecret, webhookSecretText } from './secrets.ts'
@@ -37,14 +36,13 @@ export const addEndpoint: Operation<NewEndpoint, NewEndpointRecord> = async (
   const chosen = checkedKinds(kinds)
   await checkEndpointUrl(platform, url)
   const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
   const id = recordId('whk_', platform.random.uuid(now))
   const secret = mintWebhookSecret(platform, id, now)
 
-  return await decide(platform.database, async (q) => {
+  return await decide(platform, trace, actor, async ({ q, record }) => {
     const app = await findApp(q, slug)
     if ((await q.webhookEndpoints.countOfPlace(app.id, environment)) >= maximumEndpoints) {
-      return refused(badInput('url', `An environment has at most ${maximumEndpoints} webhook endpoints.`))
+      return badInput('url', `An environment has at most ${maximumEndpoints} webhook endpoints.`)
     }
     const row: WebhookEndpoint = {
       id,
@@ -61,10 +59,8 @@ export const addEndpoint: Operation<NewEndpoint, NewEndpointRecord> = async (
     await q.webhookEndpoints.insert(row)
     await q.webhookEndpoints.insertSecret(secret)
     const detail = { host: new URL(url).host, kinds: chosen }
-    await q.audit.insert(
-      auditEvent(stamp, { actor, action: 'webhook.created', appId: app.id, environment, target: id, detail }),
-    )
-    return done({ ...endpointRecord(row, slug), secret: webhookSecretText(secret) })
+    await record({ action: 'webhook.created', appId: app.id, environment, target: id, detail })
+    return { ...endpointRecord(row, slug), secret: webhookSecretText(secret) }
   })
 }
 

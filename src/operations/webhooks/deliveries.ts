@@ -2,12 +2,11 @@ import type { WebhookAttempt, WebhookEndpoint, WebhookEvent } from '../../../db/
 import { recordId } from '../../domain/identifier.ts'
 import { decideAttempt, isDelivered, restAskedFor } from '../../domain/webhook-delivery.ts'
 import type { WebhookAnswer } from '../../runtime/webhook-sender.ts'
-import { auditEvent, auditStamp } from '../audit/event.ts'
-import { decide, done, type Operation } from '../decision.ts'
+import { system } from '../audit/event.ts'
+import { decide, type Operation } from '../decision.ts'
 import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findEndpoint } from './endpoints.ts'
-import { announce } from './events.ts'
 import { signEvent } from './secrets.ts'
 
 /** The IDs of the enabled endpoints that have a delivery due. */
@@ -66,26 +65,24 @@ const attemptDelivery = async (
     secrets.length === 0
       ? notSent
       : await platform.webhooks.send({ ...message, headers: signEvent(event, secrets, platform.clock.wall()) })
-  await record(platform, trace, attempt, answer, startedAt)
+  await storeResult(platform, trace, attempt, answer, startedAt)
   return answer
 }
 
 const notSent: WebhookAnswer = { status: null, error: 'no_secret', retryAfter: null, answer: '', durationMs: 0 }
 
-const record = async (
+const storeResult = async (
   platform: Platform,
   trace: Trace,
   { endpoint, event, before }: DeliveryAttempt,
   answer: WebhookAnswer,
   startedAt: number,
 ): Promise<void> => {
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
   const id = recordId('att_', platform.random.uuid(startedAt))
   const chance = (platform.random.bytes(1)[0] ?? 0) / 255
   const { position } = event
   const isPing = event.kind === 'ping'
-  await platform.database.transaction(async (q) => {
+  await decide(platform, trace, system, async ({ q, now, record }) => {
     const { status, error, durationMs } = answer
     const about = { endpointId: endpoint.id, eventId: event.id, kind: event.kind, at: startedAt }
     await q.webhookAttempts.insert({ id, ...about, durationMs, status, error, answer: answer.answer })
@@ -105,8 +102,7 @@ const record = async (
     if (reason === null) return
     if (!(await q.webhookEndpoints.setStatus(endpoint.id, { status: 'disabled', reason }, now))) return
     const { appId, environment } = endpoint
-    const facts = { appId, environment, target: endpoint.id, detail: { reason } }
-    await announce(q, stamp, { actor: { kind: 'system' }, action: 'webhook.disabled', ...facts })
+    await record({ action: 'webhook.disabled', appId, environment, target: endpoint.id, detail: { reason } })
   })
 }
 
@@ -121,19 +117,18 @@ type PingResult = Pick<WebhookAnswer, 'status' | 'error' | 'durationMs' | 'answe
  */
 export const pingEndpoint: Operation<string, PingResult> = async (platform, trace, actor, id) => {
   const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
   const eventId = recordId('evt_', platform.random.uuid(now))
-  const { endpoint, event } = await decide(platform.database, async (q) => {
+  const { endpoint, event } = await decide(platform, trace, actor, async ({ q, record }) => {
     const { endpoint } = await findEndpoint(q, id)
     const { appId, environment } = endpoint
     const data = { appId, endpointId: id }
     const position = await q.webhookEvents.put({ id: eventId, appId, environment, kind: 'ping', data }, now)
     // Stored as given up, so that the delivery job never sends it.
     await q.webhookEvents.putDelivery({ position, endpointId: id, ...unsent, nextAttemptAt: null })
-    await q.audit.insert(auditEvent(stamp, { actor, action: 'webhook.pinged', appId, environment, target: id }))
+    await record({ action: 'webhook.pinged', appId, environment, target: id })
     const event: WebhookEvent | null = await q.webhookEvents.find(eventId)
     if (event === null) throw new Error('an event disappeared within its own transaction')
-    return done({ endpoint, event })
+    return { endpoint, event }
   })
   const answer = await attemptDelivery(platform, trace, { endpoint, event, before: unsent })
   const { status, error, durationMs } = answer

@@ -6,10 +6,8 @@ import type { DeliveryState } from '../../domain/webhook-delivery.ts'
 import { parseStoredKinds, type WebhookKind } from '../../domain/webhook-event.ts'
 import type { Rule } from '../acting-as.ts'
 import { findApp } from '../apps/app-record.ts'
-import { auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, done, type Operation } from '../decision.ts'
+import { badInput, decide, type Operation } from '../decision.ts'
 import type { Platform } from '../platform.ts'
-import { announce } from './events.ts'
 
 /** An endpoint without its secrets. */
 export type EndpointRecord = Pick<
@@ -101,19 +99,15 @@ export const readEndpoint = async (platform: Platform, appId: string, id: string
 export const setEndpointStatus: Operation<
   { readonly id: string; readonly status: EndpointRecord['status'] },
   EndpointRecord
-> = async (platform, trace, actor, input) => {
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  const { id, status } = input
+> = async (platform, trace, actor, { id, status }) => {
   const reason = status === 'disabled' ? ('by_hand' as const) : null
-  return await decide(platform.database, async (q) => {
+  return await decide(platform, trace, actor, async ({ q, now, record }) => {
     const { endpoint, slug } = await findEndpoint(q, id)
-    if (!(await q.webhookEndpoints.setStatus(id, { status, reason }, now))) return done(endpointRecord(endpoint, slug))
+    if (!(await q.webhookEndpoints.setStatus(id, { status, reason }, now))) return endpointRecord(endpoint, slug)
     const { appId, environment } = endpoint
-    const about = { actor, appId, environment, target: id }
-    if (status === 'enabled') await q.audit.insert(auditEvent(stamp, { ...about, action: 'webhook.enabled' }))
-    else await announce(q, stamp, { ...about, action: 'webhook.disabled', detail: { reason } })
-    return done(endpointRecord({ ...endpoint, status, reason, failingSince: null, updatedAt: now }, slug))
+    const detail = reason === null ? {} : { detail: { reason } }
+    await record({ action: `webhook.${status}`, appId, environment, target: id, ...detail })
+    return endpointRecord({ ...endpoint, status, reason, failingSince: null, updatedAt: now }, slug)
   })
 }
 
@@ -122,12 +116,11 @@ export const setEndpointStatus: Operation<
  * @throws invalid_request for an unknown ID
  */
 export const removeEndpoint: Operation<string, EndpointRecord> = async (platform, trace, actor, id) => {
-  const stamp = auditStamp(platform, trace, platform.clock.now())
-  return await decide(platform.database, async (q) => {
+  return await decide(platform, trace, actor, async ({ q, record }) => {
     const { endpoint, slug } = await findEndpoint(q, id)
     await q.webhookEndpoints.remove(id)
     const { appId, environment } = endpoint
-    await q.audit.insert(auditEvent(stamp, { actor, action: 'webhook.removed', appId, environment, target: id }))
-    return done(endpointRecord(endpoint, slug))
+    await record({ action: 'webhook.removed', appId, environment, target: id })
+    return endpointRecord(endpoint, slug)
   })
 }

@@ -1,9 +1,7 @@
 import type { Queries } from '../../../db/database.ts'
 import { recordIdOfTime } from '../../domain/identifier.ts'
 import { webhookHistoryMs } from '../../domain/webhook-delivery.ts'
-import { type Actor, auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, done, type Operation, refused } from '../decision.ts'
-import type { Platform, Trace } from '../platform.ts'
+import { badInput, decide, type Operation } from '../decision.ts'
 import { findEndpoint } from './endpoints.ts'
 
 /** One event, which may be a ping; or all events since a moment (epoch milliseconds) or all given up, without pings. */
@@ -30,34 +28,22 @@ export const resendEvents: Operation<
   let resent = 0
   let after = 0
   for (;;) {
-    const batch = await resendSome(platform, trace, actor, id, choice, after)
+    const from = after
+    const batch = await decide(platform, trace, actor, async ({ q, now, record }) => {
+      const { endpoint } = await findEndpoint(q, id)
+      const positions = await positionsOf(q, id, choice, from)
+      if (positions === null) return badInput('event', 'No such event was meant for this endpoint.')
+      if (positions.length === 0) return positions
+      await q.webhookEvents.restart(id, positions, now)
+      const { appId, environment } = endpoint
+      const detail = { choice: choice.kind, events: positions.length }
+      await record({ action: 'webhook.resent', appId, environment, target: id, detail })
+      return positions
+    })
     resent += batch.length
     after = batch.at(-1) ?? after
     if (choice.kind === 'one' || batch.length < resentAtOnce) return { id, resent }
   }
-}
-
-const resendSome = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  id: string,
-  choice: ResendChoice,
-  after: number,
-): Promise<readonly number[]> => {
-  const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
-  return await decide(platform.database, async (q) => {
-    const { endpoint } = await findEndpoint(q, id)
-    const positions = await positionsOf(q, id, choice, after)
-    if (positions === null) return refused(badInput('event', 'No such event was meant for this endpoint.'))
-    if (positions.length === 0) return done(positions)
-    await q.webhookEvents.restart(id, positions, now)
-    const { appId, environment } = endpoint
-    const detail = { choice: choice.kind, events: positions.length }
-    await q.audit.insert(auditEvent(stamp, { actor, action: 'webhook.resent', appId, environment, target: id, detail }))
-    return done(positions)
-  })
 }
 
 /** Null when the one event was never meant for the endpoint. */

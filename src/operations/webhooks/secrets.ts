@@ -1,8 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import type { WebhookEvent, WebhookSecret } from '../../../db/database.ts'
 import { recordId } from '../../domain/identifier.ts'
-import { auditEvent, auditStamp } from '../audit/event.ts'
-import { badInput, decide, done, type Operation } from '../decision.ts'
+import { badInput, decide, type Operation } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 import { endpointRecord, findEndpoint, type NewEndpointRecord } from './endpoints.ts'
 
@@ -38,10 +37,9 @@ export const rotateWebhookSecret: Operation<
     throw badInput('graceHours', `The grace is a whole number of hours from 0 to ${webhookGraceHours.maximum}.`)
   }
   const now = platform.clock.now()
-  const stamp = auditStamp(platform, trace, now)
   const secret = mintWebhookSecret(platform, id, now)
   const endsAt = now + graceHours * 3_600_000
-  return await decide(platform.database, async (q) => {
+  return await decide(platform, trace, actor, async ({ q, record }) => {
     const { endpoint, slug } = await findEndpoint(q, id)
     const [latest, ...older] = await q.webhookEndpoints.liveSecrets(id, now)
     if (latest !== undefined)
@@ -49,9 +47,8 @@ export const rotateWebhookSecret: Operation<
     for (const old of older) await q.webhookEndpoints.setSecretExpiry(old.id, now)
     await q.webhookEndpoints.insertSecret(secret)
     const { appId, environment } = endpoint
-    const about = { appId, environment, target: id, detail: { graceHours } }
-    await q.audit.insert(auditEvent(stamp, { actor, action: 'webhook.secret_rotated', ...about }))
-    return done({ ...endpointRecord(endpoint, slug), secret: webhookSecretText(secret) })
+    await record({ action: 'webhook.secret_rotated', appId, environment, target: id, detail: { graceHours } })
+    return { ...endpointRecord(endpoint, slug), secret: webhookSecretText(secret) }
   })
 }
 

@@ -12,10 +12,10 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
   "if (client === undefined) throw new Error('an app has no client in one of its environments')": {
     'never: client === undefined': 'an app has a client in both environments from its first transaction on',
   },
-  "if (app === null || app.status !== 'active') return refused(refuse('app_inactive'))": {
+  "if (app === null || app.status !== 'active') return refuse('app_inactive')": {
     'left out: app === null': 'an install has an app: a foreign key of the store',
   },
-  'if (version === null || embed === null || embed.origin === publicUrl) return refused(nothingToOpen())': {
+  'if (version === null || embed === null || embed.origin === publicUrl) return nothingToOpen()': {
     'left out: version === null': 'without a version there is no page, which is asked next',
   },
   'if (first === undefined || last === undefined) return 0': {
@@ -141,8 +141,8 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
     'never: !isSwapped':
       'one transaction at a time writes in SQLite: what was read in it still is so; another engine may differ',
   },
-  'if (!(await q.versions.move(before.id, [from], to, changesOf(move, stamp.at), stamp.at))) {': {
-    'never: !(await q.versions.move(before.id, [from], to, changesOf(move, stamp.at), stamp.at))':
+  'if (!(await q.versions.move(before.id, [from], to, changesOf(move, now), now))) {': {
+    'never: !(await q.versions.move(before.id, [from], to, changesOf(move, now), now))':
       'one transaction at a time writes in SQLite: what was read in it still is so; another engine may differ',
   },
   "if (row === null || app === null) throw new Error('a version is gone within its own transaction')": {
@@ -179,11 +179,11 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
     'never: id > latest': 'what has ended is not among what is still to end: the store is spared looking at it again',
     '>=: id > latest': 'the latest ID is the latest either way',
   },
-  'if (ended.length === 0 && clientId !== null && !(await q.grants.wasGranted(caller.user.id, clientId))) {': {
-    'left out: ended.length === 0': 'what has just ended was granted: the store is spared the question',
+  'if (revoked.length === 0 && clientId !== null && !(await q.grants.wasGranted(caller.user.id, clientId))) {': {
+    'left out: revoked.length === 0': 'what has just ended was granted: the store is spared the question',
   },
-  "return taken.kind === 'done' ? done(step) : taken": {
-    "always: taken.kind === 'done'": 'an install that was found in use in this very transaction still is',
+  'return taken instanceof PlatformError ? taken : step': {
+    'never: taken instanceof PlatformError': 'an install that was found in use in this very transaction still is',
   },
   'if (install === null || app === null || endingStep(install) === null) {': {
     'left out: install === null': 'without an install there is no app',
@@ -212,8 +212,8 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
   'retryUntil: retry === null ? null : now + retryWindowMs,': {
     'never: retry === null': 'the key of a retry says nothing without the moment until which it may come',
   },
-  'if (!(await q.grants.advance(grant.id, secret.key, grantStep(next, row, now)))) return await endFamily(attempt)': {
-    'never: !(await q.grants.advance(grant.id, secret.key, grantStep(next, row, now)))':
+  'if (!(await q.grants.advance(grant.key, found.key, grantStep(next, row, now)))) return await endFamily(attempt)': {
+    'never: !(await q.grants.advance(grant.key, found.key, grantStep(next, row, now)))':
       'SQLite runs one writing transaction at a time, so what was read is still current; another engine may differ',
   },
   "if (!(await q.embedding.spendCode(code.key, use))) throw new Error('a code was spent within a transaction')": {
@@ -225,9 +225,6 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
   },
   'const sessionEnded = isOwn || code.gaveKey === null ? false : await q.embedding.endSession(code.gaveKey, now)': {
     'left out: code.gaveKey === null': 'no session has the key null',
-  },
-  'if (secret === null || found === null) {': {
-    'left out: secret === null': 'a malformed secret is not looked up, so nothing was found, which is checked next',
   },
   'if (row === null || row.grant.appId !== client.appId) return null': {
     'left out: row.grant.appId !== client.appId': 'the client of every kind of token is compared at the end',
