@@ -1,16 +1,4 @@
-import type {
-  AppIdentity,
-  AppTokenAnswer,
-  Authorization,
-  Resource,
-  ResourcePage,
-  Revoked,
-  Rollback,
-  TokenAnswer,
-  UserIdentity,
-  Version,
-  VersionPage,
-} from './contract-types.ts'
+import type * as contract from './contract-types.ts'
 
 /** Whether a value has the type. What a server sends is unknown until it is checked. */
 export type Shape<T> = (value: unknown) => value is T
@@ -58,7 +46,7 @@ export const recordOf =
 
 // Below, each answer of the contract. The types come from the schemas that the server checks with.
 
-export const isAppTokenAnswer: Shape<AppTokenAnswer> = recordOf<AppTokenAnswer>({
+export const isAppTokenAnswer = recordOf<contract.AppTokenAnswer>({
   accessToken: isText,
   tokenType: isWord,
   expiresIn: isSeconds,
@@ -66,7 +54,7 @@ export const isAppTokenAnswer: Shape<AppTokenAnswer> = recordOf<AppTokenAnswer>(
   environment: isWord,
 })
 
-export const isAppIdentity: Shape<AppIdentity> = recordOf<AppIdentity>({
+export const isAppIdentity = recordOf<contract.AppIdentity>({
   appId: isText,
   clientId: isText,
   name: isText,
@@ -78,18 +66,18 @@ export const isAppIdentity: Shape<AppIdentity> = recordOf<AppIdentity>({
   createdAt: isText,
 })
 
-const isArtifact = recordOf<NonNullable<Version['artifact']>>({
+const isArtifact = recordOf<NonNullable<contract.Version['artifact']>>({
   filename: isText,
   sizeBytes: isInteger,
   sha256: isText,
 })
-type Rejection = NonNullable<Version['rejection']>
+type Rejection = NonNullable<contract.Version['rejection']>
 const isRejection = recordOf<Rejection>({
   message: isText,
   items: listOf(recordOf<Rejection['items'][number]>({ path: isText, message: isText })),
 })
 
-export const isVersion: Shape<Version> = recordOf<Version>({
+export const isVersion = recordOf<contract.Version>({
   id: isText,
   number: isInteger,
   version: isText,
@@ -99,7 +87,7 @@ export const isVersion: Shape<Version> = recordOf<Version>({
   manifest: isObject,
   scopes: listOf(isText),
   artifact: orNull(isArtifact),
-  current: recordOf<Version['current']>({ development: isYesOrNo, production: isYesOrNo }),
+  current: recordOf<contract.Version['current']>({ development: isYesOrNo, production: isYesOrNo }),
   rejection: orNull(isRejection),
   createdAt: isText,
   updatedAt: isText,
@@ -108,14 +96,14 @@ export const isVersion: Shape<Version> = recordOf<Version>({
   activatedAt: orNull(isText),
 })
 
-export const isVersionPage: Shape<VersionPage> = recordOf<VersionPage>({
+export const isVersionPage = recordOf<contract.VersionPage>({
   data: listOf(isVersion),
   nextCursor: orNull(isText),
-  current: recordOf<VersionPage['current']>({ development: orNull(isText), production: orNull(isText) }),
+  current: recordOf<contract.VersionPage['current']>({ development: orNull(isText), production: orNull(isText) }),
 })
 
-export const isRollback: Shape<Rollback> = recordOf<Rollback>({
-  rollback: recordOf<Rollback['rollback']>({
+export const isRollback = recordOf<contract.Rollback>({
+  rollback: recordOf<contract.Rollback['rollback']>({
     id: orNull(isText),
     environment: isWord,
     fromVersionId: isText,
@@ -128,7 +116,7 @@ export const isRollback: Shape<Rollback> = recordOf<Rollback>({
   distributionChanged: isYesOrNo,
 })
 
-export const isAuthorization: Shape<Authorization> = recordOf<Authorization>({
+export const isAuthorization = recordOf<contract.Authorization>({
   code: isText,
   state: isText,
   redirectUri: isText,
@@ -137,7 +125,7 @@ export const isAuthorization: Shape<Authorization> = recordOf<Authorization>({
   expiresIn: isSeconds,
 })
 
-export const isTokenAnswer: Shape<TokenAnswer> = recordOf<TokenAnswer>({
+export const isTokenAnswer = recordOf<contract.TokenAnswer>({
   accessToken: isText,
   tokenType: isWord,
   expiresIn: isSeconds,
@@ -147,7 +135,7 @@ export const isTokenAnswer: Shape<TokenAnswer> = recordOf<TokenAnswer>({
   grantId: isText,
 })
 
-export const isUserIdentity: Shape<UserIdentity> = recordOf<UserIdentity>({
+export const isUserIdentity = recordOf<contract.UserIdentity>({
   id: isText,
   appId: isText,
   clientId: isText,
@@ -159,12 +147,12 @@ export const isUserIdentity: Shape<UserIdentity> = recordOf<UserIdentity>({
   email: optional(isText),
 })
 
-export const isRevoked: Shape<Revoked> = recordOf<Revoked>({ revoked: isTrue })
+export const isRevoked = recordOf<contract.Revoked>({ revoked: isTrue })
 
-export const isResourcePage: Shape<ResourcePage> = recordOf<ResourcePage>({
+export const isResourcePage = recordOf<contract.ResourcePage>({
   kind: isWord,
   data: listOf(
-    recordOf<Resource>({
+    recordOf<contract.Resource>({
       name: isText,
       slug: isText,
       status: isWord,

@@ -1,27 +1,7 @@
 import { Buffer } from 'node:buffer'
-import {
-  isAppIdentity,
-  isAppTokenAnswer,
-  isAuthorization,
-  isResourcePage,
-  isRevoked,
-  isRollback,
-  isTokenAnswer,
-  isUserIdentity,
-  isVersion,
-  isVersionPage,
-} from './answer-shapes.ts'
+import * as shapes from './answer-shapes.ts'
 import { AppPlatformError } from './app-platform-error.ts'
-import type {
-  AppTokenRequest,
-  AuthorizeRequest,
-  ResourceQuery,
-  RevokeRequest,
-  RollbackRequest,
-  TokenRequest,
-  VersionQuery,
-  VersionUpload,
-} from './contract-types.ts'
+import type * as contract from './contract-types.ts'
 import type { CallOptions, PlatformRequest, Send } from './transport.ts'
 
 type BearerOptions = CallOptions & { readonly bearer: string }
@@ -41,43 +21,44 @@ const repeatWithinMs = 45_000
 /** The ten endpoints of the contract, one function each. All throw what the transport throws. */
 export const createEndpoints = (send: Send) => ({
   /** `POST /token`. Idempotent: a token that is lost in transit expires within the hour. */
-  issueAppToken: async (body: AppTokenRequest, options: CallOptions = {}) =>
-    await send(isAppTokenAnswer, { ...options, method: 'POST', path: '/token', body, idempotent: true }),
+  issueAppToken: async (body: contract.AppTokenRequest, options: CallOptions = {}) =>
+    await send(shapes.isAppTokenAnswer, { ...options, method: 'POST', path: '/token', body, idempotent: true }),
 
   /** `GET /me`, with an app token. */
-  identifyApp: async (options: BearerOptions) => await send(isAppIdentity, { ...options, method: 'GET', path: '/me' }),
+  identifyApp: async (options: BearerOptions) =>
+    await send(shapes.isAppIdentity, { ...options, method: 'GET', path: '/me' }),
 
   /** `GET /versions`, with an app token of development credentials; the next two need one too. */
-  listVersions: async (query: VersionQuery, options: BearerOptions) =>
-    await send(isVersionPage, { ...options, method: 'GET', path: '/versions', query }),
+  listVersions: async (query: contract.VersionQuery, options: BearerOptions) =>
+    await send(shapes.isVersionPage, { ...options, method: 'GET', path: '/versions', query }),
 
   /** `POST /versions`. */
-  createVersion: async (body: VersionUpload, options: BearerOptions & UploadOptions) =>
-    await send(isVersion, { timeoutMs: uploadTimeoutMs, ...options, method: 'POST', path: '/versions', body }),
+  createVersion: async (body: contract.VersionUpload, options: BearerOptions & UploadOptions) =>
+    await send(shapes.isVersion, { timeoutMs: uploadTimeoutMs, ...options, method: 'POST', path: '/versions', body }),
 
   /** `POST /versions/rollback`. */
-  rollBackVersion: async (body: RollbackRequest, options: BearerOptions & RepeatableOptions) =>
-    await send(isRollback, { ...options, method: 'POST', path: '/versions/rollback', body }),
+  rollBackVersion: async (body: contract.RollbackRequest, options: BearerOptions & RepeatableOptions) =>
+    await send(shapes.isRollback, { ...options, method: 'POST', path: '/versions/rollback', body }),
 
   /** `POST /oauth/authorize`, with the session token of the signed-in user. Every call creates another grant. */
-  authorize: async (body: AuthorizeRequest, options: BearerOptions) =>
-    await send(isAuthorization, { ...options, method: 'POST', path: '/oauth/authorize', body }),
+  authorize: async (body: contract.AuthorizeRequest, options: BearerOptions) =>
+    await send(shapes.isAuthorization, { ...options, method: 'POST', path: '/oauth/authorize', body }),
 
   /** `POST /oauth/token`: an exchange or a refresh. Without a key it is never repeated. */
-  issueUserTokens: async (body: TokenRequest, options: RepeatableOptions = {}) =>
-    await send(isTokenAnswer, { ...options, method: 'POST', path: '/oauth/token', body, repeatWithinMs }),
+  issueUserTokens: async (body: contract.TokenRequest, options: RepeatableOptions = {}) =>
+    await send(shapes.isTokenAnswer, { ...options, method: 'POST', path: '/oauth/token', body, repeatWithinMs }),
 
   /** `GET /oauth/me`, with a user access token. */
   identifyUser: async (options: BearerOptions) =>
-    await send(isUserIdentity, { ...options, method: 'GET', path: '/oauth/me' }),
+    await send(shapes.isUserIdentity, { ...options, method: 'GET', path: '/oauth/me' }),
 
   /** `POST /oauth/revoke`: by an app with its credentials, or with a bearer token or session. Idempotent. */
-  revoke: async (body: RevokeRequest, options: CallOptions & { readonly bearer?: string } = {}) =>
-    await send(isRevoked, { ...options, method: 'POST', path: '/oauth/revoke', body, idempotent: true }),
+  revoke: async (body: contract.RevokeRequest, options: CallOptions & { readonly bearer?: string } = {}) =>
+    await send(shapes.isRevoked, { ...options, method: 'POST', path: '/oauth/revoke', body, idempotent: true }),
 
   /** `GET /resources`, with a user access token. */
-  listResources: async (query: ResourceQuery, options: BearerOptions) =>
-    await send(isResourcePage, { ...options, method: 'GET', path: '/resources', query }),
+  listResources: async (query: contract.ResourceQuery, options: BearerOptions) =>
+    await send(shapes.isResourcePage, { ...options, method: 'GET', path: '/resources', query }),
 })
 
 export type Endpoints = ReturnType<typeof createEndpoints>
@@ -86,14 +67,14 @@ type Page<Item> = { readonly data: readonly Item[]; readonly nextCursor: string 
 
 /** The items of all pages. A page is requested when the loop reaches it. */
 export async function* everyItem<Item>(
-  pageAfter: (cursor: string | undefined) => Promise<Page<Item>>,
+  pageAt: (paging: contract.Paging) => Promise<Page<Item>>,
 ): AsyncGenerator<Item, void> {
-  for (let cursor: string | undefined; ;) {
-    const { data, nextCursor } = await pageAfter(cursor)
+  for (let paging: contract.Paging = { limit: 100 }; ;) {
+    const { data, nextCursor } = await pageAt(paging)
     yield* data
     if (nextCursor === null) return
-    if (nextCursor === cursor) throw new AppPlatformError('unexpected_answer', 'The list repeats a cursor.')
-    cursor = nextCursor
+    if (nextCursor === paging.cursor) throw new AppPlatformError('unexpected_answer', 'The list repeats a cursor.')
+    paging = { ...paging, cursor: nextCursor }
   }
 }
 
@@ -101,7 +82,7 @@ export async function* everyItem<Item>(
 export const artifactOf = async (
   filename: string,
   bytes: Uint8Array<ArrayBuffer>,
-): Promise<NonNullable<VersionUpload['artifact']>> => ({
+): Promise<NonNullable<contract.VersionUpload['artifact']>> => ({
   filename,
   contentBase64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
   sha256: Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex'),

@@ -15,15 +15,7 @@ import {
   startAuthorization,
   type StartedAuthorization,
 } from './authorization.ts'
-import type {
-  AppIdentity,
-  Rollback,
-  RollbackRequest,
-  Version,
-  VersionPage,
-  VersionQuery,
-  VersionUpload,
-} from './contract-types.ts'
+import type { RollbackRequest, VersionQuery, VersionUpload } from './contract-types.ts'
 import { createEndpoints, type Endpoints, everyItem, type RepeatableOptions, type UploadOptions } from './endpoints.ts'
 import { type CallOptions, createTransport, type TransportOptions } from './transport.ts'
 import { createUserSession, type UserSession } from './user-session.ts'
@@ -39,40 +31,13 @@ export type PlatformClientOptions = TransportOptions & {
 }
 
 /** An app's backend at the platform. Every call throws AppPlatformError, or the reason of its signal. */
-export type PlatformClient = {
-  /** Each endpoint as a function; the caller brings the token. */
-  readonly endpoints: Endpoints
-  /** The app's own token. It is renewed before it expires, by one request at a time. */
-  appToken(options?: CallOptions): Promise<AppToken>
-  me(options?: CallOptions): Promise<AppIdentity>
-  readonly versions: {
-    list(query?: VersionQuery, options?: CallOptions): Promise<VersionPage>
-    /** Versions of all pages, newest first. A page is requested when the loop reaches it. */
-    all(query?: Pick<VersionQuery, 'status'>, options?: CallOptions): AsyncGenerator<Version, void>
-    /** Sends an idempotency key, a new one unless one is given, so that it is safe to repeat. */
-    create(upload: VersionUpload, options?: UploadOptions): Promise<Version>
-    /** Sends an idempotency key, as `create` does. */
-    rollBack(rollback: RollbackRequest, options?: RepeatableOptions): Promise<Rollback>
-  }
-  /** Where to send the browser. Keep the rest of the result until the browser is back. */
-  startAuthorization(options: AuthorizationOptions): Promise<StartedAuthorization>
-  /** Checks the callback and exchanges the code. `onTokens` stores these tokens and all later ones. */
-  finishAuthorization(
-    callback: string | URL | URLSearchParams,
-    started: Omit<StartedAuthorization, 'url'>,
-    onTokens: OnTokens,
-  ): Promise<UserSession>
-  /** A user whose tokens are in the app's store. */
-  user(tokens: UserTokenSet, onTokens: OnTokens): UserSession
-  /** Ends an app token, or for any other token its whole grant. */
-  revoke(token: string, options?: CallOptions): Promise<void>
-}
+export type PlatformClient = ReturnType<typeof createPlatformClient>
 
 /**
  * Secrets and tokens are held in closures, so that printing or serialising the client shows none.
  * @throws AppPlatformError insecure_url; TypeError for a URL that is not an origin
  */
-export const createPlatformClient = (options: PlatformClientOptions): PlatformClient => {
+export const createPlatformClient = (options: PlatformClientOptions) => {
   const { clientId, clientSecret, appScope } = options
   const issuer = new URL(options.issuer ?? options.url).origin
   const endpoints = createEndpoints(createTransport(options))
@@ -80,9 +45,11 @@ export const createPlatformClient = (options: PlatformClientOptions): PlatformCl
     if (appScope !== undefined) return await endpoints.issueAppToken({ clientId, clientSecret, scope: appScope })
     throw new AppPlatformError('app_scope_missing', 'The client was made without an appScope to ask tokens for.')
   })
+  /** Ends an app token, or for any other token its whole grant. */
   const revoke = async (token: string, call?: CallOptions): Promise<void> =>
     void (await endpoints.revoke({ clientId, clientSecret, token }, call))
 
+  /** A user whose tokens are in the app's store. */
   const user = (tokens: UserTokenSet, onTokens: OnTokens): UserSession => {
     const refresh = async (refreshToken: string, idempotencyKey: string) =>
       await endpoints.issueUserTokens(
@@ -93,12 +60,20 @@ export const createPlatformClient = (options: PlatformClientOptions): PlatformCl
   }
 
   return {
+    /** Each endpoint as a function; the caller brings the token. */
     endpoints,
-    appToken: async ({ signal } = {}) => await orAborted(appTokens.get(), signal),
-    me: async (call = {}) => await withToken(appTokens, call, endpoints.identifyApp),
+    /** The app's own token. It is renewed before it expires, by one request at a time. */
+    appToken: async ({ signal }: CallOptions = {}) => await orAborted(appTokens.get(), signal),
+    me: async (call: CallOptions = {}) => await withToken(appTokens, call, endpoints.identifyApp),
     versions: versionsOf(endpoints, appTokens),
-    startAuthorization: async (asked) => await startAuthorization(issuer, clientId, asked),
-    finishAuthorization: async (callback, { state, codeVerifier, redirectUri }, onTokens) => {
+    /** Where to send the browser. Keep the rest of the result until the browser is back. */
+    startAuthorization: async (asked: AuthorizationOptions) => await startAuthorization(issuer, clientId, asked),
+    /** Checks the callback and exchanges the code. `onTokens` stores these tokens and all later ones. */
+    finishAuthorization: async (
+      callback: string | URL | URLSearchParams,
+      { state, codeVerifier, redirectUri }: Omit<StartedAuthorization, 'url'>,
+      onTokens: OnTokens,
+    ): Promise<UserSession> => {
       const code = readCallback(callback, { state, issuer })
       const body = { grantType: 'authorization_code', clientId, clientSecret, code, redirectUri, codeVerifier }
       const askedAt = Date.now()
@@ -112,22 +87,21 @@ export const createPlatformClient = (options: PlatformClientOptions): PlatformCl
   }
 }
 
-const versionsOf = (endpoints: Endpoints, tokens: TokenSource<AppToken>): PlatformClient['versions'] => {
+const versionsOf = (endpoints: Endpoints, tokens: TokenSource<AppToken>) => {
   const list = async (query: VersionQuery = {}, call: CallOptions = {}) =>
     await withToken(tokens, call, async (signed) => await endpoints.listVersions(query, signed))
   return {
     list,
-    all: (query, call) =>
-      everyItem(
-        async (cursor) => await list({ ...query, limit: 100, ...(cursor === undefined ? {} : { cursor }) }, call),
-      ),
-    create: async (upload, call = {}) => {
-      const repeatable = { idempotencyKey: crypto.randomUUID(), ...call }
-      return await withToken(tokens, repeatable, async (signed) => await endpoints.createVersion(upload, signed))
-    },
-    rollBack: async (rollback, call = {}) => {
-      const repeatable = { idempotencyKey: crypto.randomUUID(), ...call }
-      return await withToken(tokens, repeatable, async (signed) => await endpoints.rollBackVersion(rollback, signed))
-    },
+    /** Versions of all pages, newest first. A page is requested when the loop reaches it. */
+    all: (query: Pick<VersionQuery, 'status'> = {}, call?: CallOptions) =>
+      everyItem(async (paging) => await list({ ...query, ...paging }, call)),
+    /** Sends an idempotency key, a new one unless one is given, so that it is safe to repeat. */
+    create: async (upload: VersionUpload, call: UploadOptions = {}) =>
+      await withToken(tokens, repeatable(call), async (signed) => await endpoints.createVersion(upload, signed)),
+    /** Sends an idempotency key, as `create` does. */
+    rollBack: async (rollback: RollbackRequest, call: RepeatableOptions = {}) =>
+      await withToken(tokens, repeatable(call), async (signed) => await endpoints.rollBackVersion(rollback, signed)),
   }
 }
+
+const repeatable = <T extends RepeatableOptions>(call: T) => ({ idempotencyKey: crypto.randomUUID(), ...call })
