@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { programEnvironment } from '../../config.ts'
 import type { ConfigFlags } from '../../config/setting.ts'
-import { alertRules } from '../print/alert-rules.ts'
+import alertRules from '../print/alert-rules.yml' with { type: 'text' }
 import { type Deployment, deploymentOf } from '../print/deployment.ts'
 import { caddyfile, nginxSite, type ProxyTerms, proxyTerms } from '../print/proxies.ts'
 import { backupTimer, systemdUnit } from '../print/systemd.ts'
@@ -26,7 +26,7 @@ export const addPrintCommands = (program: Command): void => {
   group
     .command('alerts')
     .description('Alerting rules for Prometheus.')
-    .action(() => void process.stdout.write(alertRules()))
+    .action(() => void process.stdout.write(alertRules))
 }
 
 const printCommand = (

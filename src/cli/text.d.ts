@@ -1,0 +1,8 @@
+declare module '*.sh' {
+  const text: string
+  export default text
+}
+declare module '*.yml' {
+  const text: string
+  export default text
+}
