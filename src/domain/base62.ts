@@ -4,7 +4,7 @@ const digitCodes = Uint8Array.from(alphabet, (digit) => digit.charCodeAt(0))
 const valueOf = new Int8Array(128).fill(-1)
 for (const [value, code] of digitCodes.entries()) valueOf[code] = value
 
-/** Digits are cut off in pairs: 62^2 times 2^16 still fits 32-bit integers, which makes it six times faster. */
+/** Digits are converted in pairs: 62^2 times 2^16 still fits 32-bit integers, which makes it several times faster. */
 const pairBase = 62 ** 2
 
 /**
@@ -48,18 +48,20 @@ export const base62OfNumber = (number: number, length: number): string => {
 
 /** The number that the digits stand for, in so many bytes; null when it is not base62 or does not fit. */
 export const decodeBase62 = (text: string, byteLength: number): Uint8Array | null => {
-  const bytes = new Uint8Array(byteLength)
-  for (let position = 0; position < text.length; position += 1) {
-    let carry = valueOf[text.charCodeAt(position)] ?? -1
-    if (carry < 0) return null
-    for (let index = byteLength - 1; index >= 0; index -= 1) {
-      const value = (bytes[index] ?? 0) * 62 + carry
-      bytes[index] = value & 0xff
-      carry = value >> 8
+  const limbs = new Uint16Array((byteLength + 1) >> 1)
+  for (let position = text.length & 1 ? -1 : 0; position < text.length; position += 2) {
+    const high = position < 0 ? 0 : (valueOf[text.charCodeAt(position)] ?? -1)
+    const low = valueOf[text.charCodeAt(position + 1)] ?? -1
+    if (high < 0 || low < 0) return null
+    let carry = high * 62 + low
+    for (let index = limbs.length - 1; index >= 0; index -= 1) {
+      const value = (limbs[index] ?? 0) * pairBase + carry
+      limbs[index] = value
+      carry = value >> 16
     }
     if (carry > 0) return null
   }
-  return bytes
+  return bytesOf(limbs, byteLength)
 }
 
 /** The number that the digits stand for from a position on, exact up to 53 bits; NaN when they are not base62. */
@@ -93,4 +95,18 @@ const limbsOf = (bytes: Uint8Array): Uint16Array => {
     limbs[index] = ((bytes[low - 1] ?? 0) << 8) | (bytes[low] ?? 0)
   }
   return limbs
+}
+
+/** The bytes of 16-bit digits; null when an odd first byte does not hold the first digit. */
+const bytesOf = (limbs: Uint16Array, length: number): Uint8Array | null => {
+  const odd = length & 1
+  if (odd === 1 && (limbs[0] ?? 0) > 0xff) return null
+  const bytes = new Uint8Array(length)
+  for (let index = 0; index < limbs.length; index += 1) {
+    const limb = limbs[index] ?? 0
+    const low = 2 * index + 1 - odd
+    if (low > 0) bytes[low - 1] = limb >> 8
+    bytes[low] = limb
+  }
+  return bytes
 }

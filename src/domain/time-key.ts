@@ -74,9 +74,9 @@ const uuidBytes = 16
 
 /** The key that has the time of a UUIDv7 and the twelve bits after its version, where this program counted. */
 export const timeKeyOfUuid = (uuid: Uint8Array): TimeKey => {
-  const [b0 = 0, b1 = 0, b2 = 0, b3 = 0, b4 = 0, b5 = 0, b6 = 0, b7 = 0] = uuid
-  const ms = ((b0 << 8) | b1) * 2 ** 32 + b2 * 2 ** 24 + ((b3 << 16) | (b4 << 8) | b5)
-  return asTimeKey(timeKeyAt(ms) + (((b6 & 0x0f) << 8) | b7))
+  const at = (index: number) => uuid[index] ?? 0
+  const ms = ((at(0) << 8) | at(1)) * 2 ** 32 + at(2) * 2 ** 24 + ((at(3) << 16) | (at(4) << 8) | at(5))
+  return asTimeKey(timeKeyAt(ms) + (((at(6) & 0x0f) << 8) | at(7)))
 }
 
 /** The UUIDv7 that begins as the key does, as 32 hex digits: `timeKeyOfUuid` gives the key back. Its tail is 0 unless given. */
