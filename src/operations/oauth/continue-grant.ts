@@ -193,13 +193,20 @@ type GrantAttempt = {
   readonly now: number
 }
 
-/** Refuses without spending anything. A refused attempt of the grant's own client closes the retry window (contract section 3). */
+/**
+ * Refuses without spending anything. A refused attempt of the grant's own client closes the retry window (contract
+ * section 3). Then the audit row is written in the same transaction, so that no crash can leave a closed window without
+ * its reason. It needs no limit: a window closes once.
+ */
 const refuseGrant = async (
-  { q, client, grant, presented }: GrantAttempt,
+  { q, client, grant, presented, stamp }: GrantAttempt,
   fault: PlatformError,
-): Promise<CountedRefusal> => {
-  if (grant.clientId === client.clientId && grant.retryKey !== null) await q.grants.closeRetry(grant.id)
-  return new CountedRefusal(fault, { ...trailOf(client, grant), action: presented.action })
+): Promise<PlatformError | CountedRefusal> => {
+  const facts = { ...trailOf(client, grant), action: presented.action }
+  if (grant.clientId !== client.clientId || grant.retryKey === null) return new CountedRefusal(fault, facts)
+  await q.grants.closeRetry(grant.id)
+  await recordEvent(q, stamp(), { ...facts, refusedWith: fault.code })
+  return fault
 }
 
 /** A spent secret ends its grant: whoever holds it may hold the current one too (RFC 6749 §4.1.2, RFC 9700 §4.14.2). */

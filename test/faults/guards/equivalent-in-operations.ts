@@ -199,9 +199,6 @@ export const equivalentInOperations: Readonly<Record<string, Readonly<Record<str
       'left out: !sameHash(pair.refreshHash, row.refreshHash)':
         'both tokens come from one salt, so both differ or neither',
     },
-  'if (grant.clientId === client.clientId && grant.retryKey !== null) await q.grants.closeRetry(grant.id)': {
-    'left out: grant.retryKey !== null': 'closing a closed retry window changes nothing',
-  },
   "if (!isSubset(asked.scopes, registered) || !isSubset(asked.scopes, scopesFor('user'))) {": {
     "left out: !isSubset(asked.scopes, scopesFor('user'))":
       'every scope that an app can register is one that a user can grant, as yet',
