@@ -1,4 +1,3 @@
-import type { PlatformError } from '../domain/errors.ts'
 import type { Call } from '../http/call.ts'
 import type { RefusalPage } from '../http/envelope.ts'
 import { programPaths } from '../http/paths.ts'
@@ -21,7 +20,16 @@ export const refusalPage =
     call.notes.errorCode = error.code
     if (error.code === 'login_required')
       return seeOther(`/sign-in?return_to=${encodeURIComponent(pageOf(call.request))}`)
-    return page(<Refusal platformName={platformName} error={error} call={call} />, { refusal: error })
+    return page(
+      <Layout title={titleOf(error.status)} visit={{ platformName }} width="narrow">
+        <p>{error.status === 404 ? 'There is nothing at this address, or you have no access to it.' : error.message}</p>
+        <p>
+          <a href="/">Go to the start page</a>
+        </p>
+        <RequestLine requestId={call.requestId} />
+      </Layout>,
+      { refusal: error },
+    )
   }
 
 /** The requested page; for a form, the page that it is on, which the browser names in the referrer. */
@@ -31,22 +39,6 @@ const pageOf = (request: Request): string => {
   const from = URL.parse(request.headers.get('referer') ?? '')
   return from !== null && from.host === url.host ? from.pathname + from.search : '/'
 }
-
-type RefusalProps = {
-  readonly platformName: string
-  readonly error: PlatformError
-  readonly call: Call
-}
-
-const Refusal = ({ platformName, error, call }: RefusalProps) => (
-  <Layout title={titleOf(error.status)} visit={{ platformName }} width="narrow">
-    <p>{error.status === 404 ? 'There is nothing at this address, or you have no access to it.' : error.message}</p>
-    <p>
-      <a href="/">Go to the start page</a>
-    </p>
-    <RequestLine requestId={call.requestId} />
-  </Layout>
-)
 
 const titleOf = (status: number): string => {
   switch (status) {

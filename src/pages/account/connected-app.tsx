@@ -15,7 +15,7 @@ import { Cards, Older } from '../components/table.tsx'
 import { Facts, Time } from '../components/values.tsx'
 import { emptyForm, receiveFromUser } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { type ListPart, readList } from '../query.ts'
+import { readList } from '../query.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { AccountPage, accountPaths, connectedAppPath, revokeAppPath, revokeAuthorizationPath } from './account-page.tsx'
 import { ConnectedAppBadges, ConnectedAppFacts } from './connected-apps.tsx'
@@ -33,7 +33,31 @@ export const connectedAppRoutes = (door: Door) =>
       const authorizations = await readList(visit, place, (part) =>
         listAuthorizations(door.platform, visit.session, clientId, part),
       )
-      return page(<ConnectedAppPage visit={visit} app={app} authorizations={authorizations} />)
+      return page(
+        <AccountPage title={app.name} visit={visit} tab={accountPaths.apps} notices={notices}>
+          <ConnectedAppBadges app={app} />
+          <p>In total, it may:</p>
+          <ScopeList scopes={app.scopes} />
+          <ConnectedAppFacts app={app} />
+          <p class="muted">With each token an app can act for you for up to an hour. Then it has to fetch a new one.</p>
+          <Form action={revokeAppPath(app.clientId)} visit={visit}>
+            <p>
+              Revoking access works at once on every device. The app can then do nothing for you until you allow it
+              again. It may keep what it has already read.
+            </p>
+            <button type="submit" class="danger small">
+              Revoke all its access
+            </button>
+          </Form>
+          <h2>Authorizations</h2>
+          <p>There is one for each time that you allowed the app, usually one for each device or browser.</p>
+          <Cards
+            rows={authorizations.rows}
+            card={(one) => <AuthorizationCard visit={visit} clientId={app.clientId} authorization={one} />}
+          />
+          <Older href={authorizations.olderHref} name="Older authorizations" />
+        </AccountPage>,
+      )
     })
     .post(revokeAuthorizationPath(':clientId', ':grantId'), async ({ request, params: { clientId, grantId } }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm)
@@ -47,38 +71,6 @@ export const connectedAppRoutes = (door: Door) =>
 
 const findConnectedApp = async ({ door, session }: Visit, clientId: string): Promise<ConnectedApp | null> =>
   (await listConnectedApps(door.platform, session)).find((app) => app.clientId === clientId) ?? null
-
-type ConnectedAppPageProps = {
-  readonly visit: Visit
-  readonly app: ConnectedApp
-  readonly authorizations: ListPart<ConnectedGrant>
-}
-
-const ConnectedAppPage = ({ visit, app, authorizations }: ConnectedAppPageProps) => (
-  <AccountPage title={app.name} visit={visit} tab={accountPaths.apps} notices={notices}>
-    <ConnectedAppBadges app={app} />
-    <p>In total, it may:</p>
-    <ScopeList scopes={app.scopes} />
-    <ConnectedAppFacts app={app} />
-    <p class="muted">With each token an app can act for you for up to an hour. Then it has to fetch a new one.</p>
-    <Form action={revokeAppPath(app.clientId)} visit={visit}>
-      <p>
-        Revoking access works at once on every device. The app can then do nothing for you until you allow it again. It
-        may keep what it has already read.
-      </p>
-      <button type="submit" class="danger small">
-        Revoke all its access
-      </button>
-    </Form>
-    <h2>Authorizations</h2>
-    <p>There is one for each time that you allowed the app, usually one for each device or browser.</p>
-    <Cards
-      rows={authorizations.rows}
-      card={(one) => <AuthorizationCard visit={visit} clientId={app.clientId} authorization={one} />}
-    />
-    <Older href={authorizations.olderHref} name="Older authorizations" />
-  </AccountPage>
-)
 
 type AuthorizationCardProps = {
   readonly visit: Visit

@@ -28,7 +28,23 @@ export const connectedAppsRoutes = (door: Door) =>
     .get(accountPaths.apps, async ({ request }) => {
       const visit = await requireVisit(door, request)
       const apps = await listConnectedApps(door.platform, visit.session)
-      return page(<ConnectedAppsPage visit={visit} apps={apps} />)
+      return page(
+        <AccountPage title="Connected apps" visit={visit} tab={accountPaths.apps} notices={notices}>
+          {apps.length === 0 ? (
+            <p>
+              No app can act for you. When an app asks for access, you see exactly what it wants. If you allow it, the
+              app appears here, and you can revoke its access.
+            </p>
+          ) : (
+            <p>
+              These apps can act for you, within the permissions listed and no more. Revoking access works at once on
+              every device. The app can then do nothing until you allow it again.
+            </p>
+          )}
+          <Cards rows={apps} card={(app) => <ConnectedAppCard visit={visit} app={app} />} />
+          {apps.length > 1 ? <RevokeAll visit={visit} /> : null}
+        </AccountPage>,
+      )
     })
     .post(accountPaths.revokeAll, async ({ request }) => {
       await revoke(door, request, { kind: 'all' })
@@ -43,26 +59,6 @@ const revoke = async (door: Door, request: Request, choice: ConnectedAppChoice):
   const { session, call: trace } = (await receiveFromUser(door, request, emptyForm)).visit
   await revokeConnectedApps(actingAs(door.platform, trace, session), trace, session, choice)
 }
-
-type ConnectedAppsPageProps = { readonly visit: Visit; readonly apps: readonly ConnectedApp[] }
-
-const ConnectedAppsPage = ({ visit, apps }: ConnectedAppsPageProps) => (
-  <AccountPage title="Connected apps" visit={visit} tab={accountPaths.apps} notices={notices}>
-    {apps.length === 0 ? (
-      <p>
-        No app can act for you. When an app asks for access, you see exactly what it wants. If you allow it, the app
-        appears here, and you can revoke its access.
-      </p>
-    ) : (
-      <p>
-        These apps can act for you, within the permissions listed and no more. Revoking access works at once on every
-        device. The app can then do nothing until you allow it again.
-      </p>
-    )}
-    <Cards rows={apps} card={(app) => <ConnectedAppCard visit={visit} app={app} />} />
-    {apps.length > 1 ? <RevokeAll visit={visit} /> : null}
-  </AccountPage>
-)
 
 const ConnectedAppCard = ({ visit, app }: { readonly visit: Visit; readonly app: ConnectedApp }) => (
   <article>

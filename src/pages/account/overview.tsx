@@ -5,7 +5,7 @@ import { listSessions } from '../../operations/sessions/own-sessions.ts'
 import { Facts } from '../components/values.tsx'
 import { page } from '../page.ts'
 import { LinkCards } from '../layout.tsx'
-import { requireVisit, type Visit } from '../visit.ts'
+import { requireVisit } from '../visit.ts'
 import { AccountPage, accountPaths } from './account-page.tsx'
 
 /** More sessions than this are shown as "or more". */
@@ -21,31 +21,22 @@ export const accountOverviewRoutes = (door: Door) =>
     ])
     const others = sessions.data.filter(({ isCurrent }) => !isCurrent).length
     const hasMore = sessions.nextCursor !== null
-    return page(<Overview visit={visit} apps={apps.length} otherSessions={others} hasMoreSessions={hasMore} />)
+    return page(
+      <AccountPage title="Account" visit={visit} tab={accountPaths.overview}>
+        <Facts
+          of={{ Name: <bdi>{visit.session.user.name}</bdi>, 'Email address': <bdi>{visit.session.user.email}</bdi> }}
+        />
+        <p class="muted">The operator of this server sets both.</p>
+        <LinkCards
+          links={[
+            { href: accountPaths.apps, name: 'Connected apps', about: appsSentence(apps.length) },
+            { href: accountPaths.sessions, name: 'Sessions', about: sessionsSentence(others, hasMore) },
+            { href: accountPaths.password, name: 'Password', about: 'Change it if somebody else may know it.' },
+          ]}
+        />
+      </AccountPage>,
+    )
   })
-
-type OverviewProps = {
-  readonly visit: Visit
-  readonly apps: number
-  readonly otherSessions: number
-  readonly hasMoreSessions: boolean
-}
-
-const Overview = ({ visit, apps, otherSessions, hasMoreSessions }: OverviewProps) => (
-  <AccountPage title="Account" visit={visit} tab={accountPaths.overview}>
-    <Facts
-      of={{ Name: <bdi>{visit.session.user.name}</bdi>, 'Email address': <bdi>{visit.session.user.email}</bdi> }}
-    />
-    <p class="muted">The operator of this server sets both.</p>
-    <LinkCards
-      links={[
-        { href: accountPaths.apps, name: 'Connected apps', about: appsSentence(apps) },
-        { href: accountPaths.sessions, name: 'Sessions', about: sessionsSentence(otherSessions, hasMoreSessions) },
-        { href: accountPaths.password, name: 'Password', about: 'Change it if somebody else may know it.' },
-      ]}
-    />
-  </AccountPage>
-)
 
 const appsSentence = (count: number): string => {
   if (count === 0) return 'No app can act for you.'

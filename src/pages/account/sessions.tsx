@@ -14,7 +14,7 @@ import { Cards, Older } from '../components/table.tsx'
 import { Facts, Time } from '../components/values.tsx'
 import { emptyForm, receiveFromUser } from '../form.ts'
 import { page, seeOther } from '../page.ts'
-import { type ListPart, readList } from '../query.ts'
+import { readList } from '../query.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { AccountPage, accountPaths, endSessionPath } from './account-page.tsx'
 
@@ -29,8 +29,20 @@ export const ownSessionRoutes = (door: Door) =>
     .get(accountPaths.sessions, async ({ request }) => {
       const visit = await requireVisit(door, request)
       const place = { list: 'sessions', path: accountPaths.sessions }
-      const sessions = await readList(visit, place, (part) => listSessions(door.platform, visit.session, part))
-      return page(<SessionsPage visit={visit} sessions={sessions} />)
+      const { rows, olderHref } = await readList(visit, place, (part) =>
+        listSessions(door.platform, visit.session, part),
+      )
+      return page(
+        <AccountPage title="Sessions" visit={visit} tab={accountPaths.sessions} notices={notices}>
+          <p>
+            The browsers in which you are signed in. Each session ends at the time shown. End every session that you do
+            not know, then <a href={accountPaths.password}>change your password</a>.
+          </p>
+          <Cards rows={rows} card={(session) => <SessionCard visit={visit} session={session} />} />
+          <Older href={olderHref} name="Older sessions" />
+          {rows.length > 1 || olderHref !== null ? <EndOthers visit={visit} /> : null}
+        </AccountPage>,
+      )
     })
     .post(endSessionPath(':key'), async ({ request, params: { key } }) => {
       const { session, call: trace } = (await receiveFromUser(door, request, emptyForm)).visit
@@ -44,20 +56,6 @@ export const ownSessionRoutes = (door: Door) =>
       await endOtherSessions(actingAs(door.platform, trace, session), trace, session)
       return seeOther(`${accountPaths.sessions}?done=ended-others`)
     })
-
-type SessionsPageProps = { readonly visit: Visit; readonly sessions: ListPart<SessionRecord> }
-
-const SessionsPage = ({ visit, sessions: { rows, olderHref } }: SessionsPageProps) => (
-  <AccountPage title="Sessions" visit={visit} tab={accountPaths.sessions} notices={notices}>
-    <p>
-      The browsers in which you are signed in. Each session ends at the time shown. End every session that you do not
-      know, then <a href={accountPaths.password}>change your password</a>.
-    </p>
-    <Cards rows={rows} card={(session) => <SessionCard visit={visit} session={session} />} />
-    <Older href={olderHref} name="Older sessions" />
-    {rows.length > 1 || olderHref !== null ? <EndOthers visit={visit} /> : null}
-  </AccountPage>
-)
 
 const SessionCard = ({ visit, session }: { readonly visit: Visit; readonly session: SessionRecord }) => {
   const name = session.agent ?? 'Unknown browser'

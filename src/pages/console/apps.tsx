@@ -6,7 +6,7 @@ import { Cards } from '../components/table.tsx'
 import { Facts, Time } from '../components/values.tsx'
 import { Layout } from '../layout.tsx'
 import { page } from '../page.ts'
-import { requireVisit, type Visit } from '../visit.ts'
+import { requireVisit } from '../visit.ts'
 import { consoleAppPath, consolePath, newAppPath } from './own-app.tsx'
 
 /** The list of a developer's own apps. */
@@ -14,30 +14,26 @@ export const ownAppsRoutes = (door: Door) =>
   new Elysia().get(consolePath, async ({ request }) => {
     const visit = await requireVisit(door, request)
     const apps = await listOwnApps(door.platform, visit.userId)
-    return page(<OwnAppsPage visit={visit} apps={apps} quota={door.platform.quotas.apps} />)
+    return page(
+      <Layout title="Your apps" belongsTo="Console" visit={visit} section="console">
+        {apps.length === 0 ? (
+          <p>
+            You have no apps yet. An app has its own client IDs and secrets, asks users for consent, and is released in
+            versions. Registering an app and making its first call takes a minute.
+          </p>
+        ) : null}
+        <p>
+          <a href={newAppPath} class="button">
+            Create an app
+          </a>
+        </p>
+        <p class="muted">
+          {apps.length} of {door.platform.quotas.apps} apps
+        </p>
+        <Cards rows={apps} card={(app) => <OwnAppCard app={app} />} />
+      </Layout>,
+    )
   })
-
-type OwnAppsPageProps = { readonly visit: Visit; readonly apps: readonly OwnAppSummary[]; readonly quota: number }
-
-const OwnAppsPage = ({ visit, apps, quota }: OwnAppsPageProps) => (
-  <Layout title="Your apps" belongsTo="Console" visit={visit} section="console">
-    {apps.length === 0 ? (
-      <p>
-        You have no apps yet. An app has its own client IDs and secrets, asks users for consent, and is released in
-        versions. Registering an app and making its first call takes a minute.
-      </p>
-    ) : null}
-    <p>
-      <a href={newAppPath} class="button">
-        Create an app
-      </a>
-    </p>
-    <p class="muted">
-      {apps.length} of {quota} apps
-    </p>
-    <Cards rows={apps} card={(app) => <OwnAppCard app={app} />} />
-  </Layout>
-)
 
 const OwnAppCard = ({ app }: { readonly app: OwnAppSummary }) => (
   <article>

@@ -1,12 +1,12 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
-import { type CredentialRecord, listEndedCredentials } from '../../operations/credentials/list-credentials.ts'
+import { listEndedCredentials } from '../../operations/credentials/list-credentials.ts'
 import { EnvironmentBadge } from '../components/badges.tsx'
 import { Older, Table } from '../components/table.tsx'
 import { Time } from '../components/values.tsx'
 import { page } from '../page.ts'
-import { type ListPart, readList } from '../query.ts'
-import { consoleAppPath, type OwnApp, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { readList } from '../query.ts'
+import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 /** The secrets that were revoked or have expired. */
 export const endedSecretRoutes = (door: Door) =>
@@ -14,37 +14,35 @@ export const endedSecretRoutes = (door: Door) =>
     const { visit, app } = await requireOwnApp(door, request, slug)
     const place = { list: 'ended-secrets', path: consoleAppPath(slug, 'credentials', 'ended') }
     const secrets = await readList(visit, place, (part) => listEndedCredentials(door.platform, app.id, part))
-    return page(<EndedSecretsPage visit={visit} app={app} secrets={secrets} />)
+    return page(
+      <OwnAppPage visit={visit} app={app} tab="credentials" title="Ended secrets">
+        <p>
+          <a href={consoleAppPath(app.slug, 'credentials')}>Back to the credentials</a>
+        </p>
+        <Table
+          label="Ended secrets"
+          rows={secrets.rows}
+          columns={{
+            Secret: ({ id, label }) => (
+              <>
+                <bdi>{label ?? 'Without a label'}</bdi>
+                <br />
+                <code class="small">{id}</code>
+              </>
+            ),
+            Environment: ({ environment }) => <EnvironmentBadge environment={environment} />,
+            Created: ({ createdAt }) => <Time at={createdAt} />,
+            'Last used': ({ lastUsedAt }) => <Time at={lastUsedAt} otherwise="Never" />,
+            Ended: ({ revokedAt, expiresAt, createdAt }) => (
+              <>
+                {revokedAt === null ? 'Expired ' : 'Revoked '}
+                <Time at={revokedAt ?? expiresAt ?? createdAt} />
+              </>
+            ),
+          }}
+          empty="No secret has ended."
+        />
+        <Older href={secrets.olderHref} name="Older secrets" />
+      </OwnAppPage>,
+    )
   })
-
-const EndedSecretsPage = ({ visit, app, secrets }: OwnApp & { readonly secrets: ListPart<CredentialRecord> }) => (
-  <OwnAppPage visit={visit} app={app} tab="credentials" title="Ended secrets">
-    <p>
-      <a href={consoleAppPath(app.slug, 'credentials')}>Back to the credentials</a>
-    </p>
-    <Table
-      label="Ended secrets"
-      rows={secrets.rows}
-      columns={{
-        Secret: ({ id, label }) => (
-          <>
-            <bdi>{label ?? 'Without a label'}</bdi>
-            <br />
-            <code class="small">{id}</code>
-          </>
-        ),
-        Environment: ({ environment }) => <EnvironmentBadge environment={environment} />,
-        Created: ({ createdAt }) => <Time at={createdAt} />,
-        'Last used': ({ lastUsedAt }) => <Time at={lastUsedAt} otherwise="Never" />,
-        Ended: ({ revokedAt, expiresAt, createdAt }) => (
-          <>
-            {revokedAt === null ? 'Expired ' : 'Revoked '}
-            <Time at={revokedAt ?? expiresAt ?? createdAt} />
-          </>
-        ),
-      }}
-      empty="No secret has ended."
-    />
-    <Older href={secrets.olderHref} name="Older secrets" />
-  </OwnAppPage>
-)

@@ -17,7 +17,7 @@ import {
   setUpLines,
   typescriptLines,
 } from './first-call-lines.ts'
-import { consoleAppPath, type OwnApp, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 /** Commands to paste, filled in with the app's client ID. */
 export const firstCallRoutes = (door: Door) =>
@@ -29,7 +29,66 @@ export const firstCallRoutes = (door: Door) =>
     const facts = callFacts(door.platform.publicUrl, app, environment, redirectUris[environment])
     const secrets = (await listLiveCredentials(door.platform, app.clientIds))[environment]
     return page(
-      <FirstCallPage visit={visit} app={app} environment={environment} facts={facts} hasSecret={secrets.length > 0} />,
+      <OwnAppPage visit={visit} app={app} tab="first-call" title="First call">
+        <p>
+          From an app token to a user’s consent, filled in with the client ID of this app. You need <code>curl</code>,{' '}
+          <code>openssl</code> and a client secret.
+        </p>
+        <Tabs
+          label="Environment"
+          links={environments.map((name) => ({ path: pathFor(app.slug, name), name: environmentNames[name] }))}
+          current={pathFor(app.slug, environment)}
+        />
+        {secrets.length > 0 ? null : (
+          <p class="notice">
+            {`This app has no active ${environment} secret. `}
+            <a href={consoleAppPath(app.slug, 'credentials')}>Create one first</a>, then return to this page.
+          </p>
+        )}
+        <h2>1. Set up a terminal</h2>
+        <p>
+          The last line asks for the secret and keeps it in a variable of this terminal. The secret is not on this page
+          and does not get into your shell history.
+        </p>
+        <CodeBlock id="set-up" label="Set up" code={setUpLines(facts)} />
+        <h2>2. Get an app token, and ask who you are</h2>
+        {facts.appScope === '' ? (
+          <p>
+            None of the app’s scopes is for the app itself, so it cannot get an app token.{' '}
+            <a href={consoleAppPath(app.slug, 'scopes')}>Add site:read or store:read</a> for this step.
+          </p>
+        ) : (
+          <CodeBlock id="app-token" label="App token" code={appTokenLines(facts)} />
+        )}
+        <h2>3. Ask a user for consent</h2>
+        <p>
+          These lines print a link. Open it, sign in as any user, and allow what the app asks for.
+          {facts.redirectUri === null ? (
+            <>
+              {' '}
+              No redirect URI is registered in this environment yet, so the link shows an error until you{' '}
+              <a href={consoleAppPath(app.slug, 'redirect-uris')}>register one</a>.
+            </>
+          ) : null}
+        </p>
+        <CodeBlock id="authorize" label="Authorize link" code={authorizeLines(facts)} />
+        <h2>4. Exchange the code, and ask who the user is</h2>
+        <p>
+          The user returns to the redirect URI with a <code>code</code>, your <code>state</code> and <code>iss</code>.
+          Compare <code>state</code> with yours and <code>iss</code> with <code>{facts.base}</code>, then insert the
+          code. It works once, within five minutes.
+        </p>
+        <CodeBlock id="exchange" label="Exchange the code" code={exchangeLines()} />
+        <h2>The same in TypeScript</h2>
+        <p>
+          A module for your backend, without dependencies. It reads the secret from the environment variable{' '}
+          <code>CLIENT_SECRET</code>.
+        </p>
+        <CodeBlock id="typescript" label="TypeScript" code={typescriptLines(facts)} />
+        <p>
+          The <a href="/docs">API documentation</a> describes everything else.
+        </p>
+      </OwnAppPage>,
     )
   })
 
@@ -48,75 +107,6 @@ const callFacts = (
 
 const within = (scopes: readonly ScopeName[], allowed: readonly ScopeName[]): string =>
   scopes.filter((scope) => allowed.includes(scope)).join(' ')
-
-type FirstCallPageProps = OwnApp & {
-  readonly environment: Environment
-  readonly facts: CallFacts
-  readonly hasSecret: boolean
-}
-
-const FirstCallPage = ({ visit, app, environment, facts, hasSecret }: FirstCallPageProps) => (
-  <OwnAppPage visit={visit} app={app} tab="first-call" title="First call">
-    <p>
-      From an app token to a user’s consent, filled in with the client ID of this app. You need <code>curl</code>,{' '}
-      <code>openssl</code> and a client secret.
-    </p>
-    <Tabs
-      label="Environment"
-      links={environments.map((name) => ({ path: pathFor(app.slug, name), name: environmentNames[name] }))}
-      current={pathFor(app.slug, environment)}
-    />
-    {hasSecret ? null : (
-      <p class="notice">
-        {`This app has no active ${environment} secret. `}
-        <a href={consoleAppPath(app.slug, 'credentials')}>Create one first</a>, then return to this page.
-      </p>
-    )}
-    <h2>1. Set up a terminal</h2>
-    <p>
-      The last line asks for the secret and keeps it in a variable of this terminal. The secret is not on this page and
-      does not get into your shell history.
-    </p>
-    <CodeBlock id="set-up" label="Set up" code={setUpLines(facts)} />
-    <h2>2. Get an app token, and ask who you are</h2>
-    {facts.appScope === '' ? (
-      <p>
-        None of the app’s scopes is for the app itself, so it cannot get an app token.{' '}
-        <a href={consoleAppPath(app.slug, 'scopes')}>Add site:read or store:read</a> for this step.
-      </p>
-    ) : (
-      <CodeBlock id="app-token" label="App token" code={appTokenLines(facts)} />
-    )}
-    <h2>3. Ask a user for consent</h2>
-    <p>
-      These lines print a link. Open it, sign in as any user, and allow what the app asks for.
-      {facts.redirectUri === null ? (
-        <>
-          {' '}
-          No redirect URI is registered in this environment yet, so the link shows an error until you{' '}
-          <a href={consoleAppPath(app.slug, 'redirect-uris')}>register one</a>.
-        </>
-      ) : null}
-    </p>
-    <CodeBlock id="authorize" label="Authorize link" code={authorizeLines(facts)} />
-    <h2>4. Exchange the code, and ask who the user is</h2>
-    <p>
-      The user returns to the redirect URI with a <code>code</code>, your <code>state</code> and <code>iss</code>.
-      Compare <code>state</code> with yours and <code>iss</code> with <code>{facts.base}</code>, then insert the code.
-      It works once, within five minutes.
-    </p>
-    <CodeBlock id="exchange" label="Exchange the code" code={exchangeLines()} />
-    <h2>The same in TypeScript</h2>
-    <p>
-      A module for your backend, without dependencies. It reads the secret from the environment variable{' '}
-      <code>CLIENT_SECRET</code>.
-    </p>
-    <CodeBlock id="typescript" label="TypeScript" code={typescriptLines(facts)} />
-    <p>
-      The <a href="/docs">API documentation</a> describes everything else.
-    </p>
-  </OwnAppPage>
-)
 
 const pathFor = (slug: string, environment: Environment): string =>
   `${consoleAppPath(slug, 'first-call')}?environment=${environment}`

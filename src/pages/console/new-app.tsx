@@ -23,7 +23,43 @@ export const newAppRoutes = (door: Door) =>
     .post(newAppPath, async ({ request }) => await create(door, request))
 
 const showForm = (visit: Visit, values: NewAppValues, error: PlatformError | null): Response =>
-  page(<NewAppPage visit={visit} values={values} error={error} />, { refusal: error })
+  page(
+    <Layout
+      title="Create an app"
+      belongsTo="Console"
+      visit={visit}
+      section="console"
+      above={
+        <p class="crumbs">
+          <a href={consolePath}>Your apps</a>
+        </p>
+      }
+    >
+      <div class="console">
+        <Problem error={error} />
+        <Form action={newAppPath} visit={visit}>
+          <Field
+            label="Name"
+            name="name"
+            hint="Users see this name when the app asks for their consent. You can change it later."
+            error={error}
+            input={{ value: values.name, required: true, maxLength: 200 }}
+          />
+          <Field
+            label="Slug"
+            name="slug"
+            hint="A short name for addresses and commands: 1 to 63 of a-z, 0-9 and inner hyphens. It cannot be changed."
+            error={error}
+            input={{ value: values.slug, required: true, maxLength: 63, spellcheck: false }}
+          />
+          <ScopeChoice chosen={values.scopes} error={error} />
+          <p class="muted">Choose what you need now. You can add and withdraw scopes later.</p>
+          <button type="submit">Create the app</button>
+        </Form>
+      </div>
+    </Layout>,
+    { refusal: error },
+  )
 
 /** Every signed-in person may register an app, up to the quota. */
 const create = async (door: Door, request: Request): Promise<Response> => {
@@ -46,42 +82,3 @@ const create = async (door: Door, request: Request): Promise<Response> => {
 const createdBefore = 'This form was sent before and has registered your app. Nothing was done a second time.'
 const refusedBefore =
   'This form was sent before and has registered nothing. Each form can be sent once, so open a new one.'
-
-type NewAppPageProps = { readonly visit: Visit; readonly values: NewAppValues; readonly error: PlatformError | null }
-
-const NewAppPage = ({ visit, values, error }: NewAppPageProps) => (
-  <Layout
-    title="Create an app"
-    belongsTo="Console"
-    visit={visit}
-    section="console"
-    above={
-      <p class="crumbs">
-        <a href={consolePath}>Your apps</a>
-      </p>
-    }
-  >
-    <div class="console">
-      <Problem error={error} />
-      <Form action={newAppPath} visit={visit}>
-        <Field
-          label="Name"
-          name="name"
-          hint="Users see this name when the app asks for their consent. You can change it later."
-          error={error}
-          input={{ value: values.name, required: true, maxLength: 200 }}
-        />
-        <Field
-          label="Slug"
-          name="slug"
-          hint="A short name for addresses and commands: 1 to 63 of a-z, 0-9 and inner hyphens. It cannot be changed."
-          error={error}
-          input={{ value: values.slug, required: true, maxLength: 63, spellcheck: false }}
-        />
-        <ScopeChoice chosen={values.scopes} error={error} />
-        <p class="muted">Choose what you need now. You can add and withdraw scopes later.</p>
-        <button type="submit">Create the app</button>
-      </Form>
-    </div>
-  </Layout>
-)

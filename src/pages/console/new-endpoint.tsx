@@ -41,7 +41,46 @@ type NewEndpointValues = {
 }
 
 const ask = ({ visit, app }: OwnApp, values: NewEndpointValues, error: PlatformError | null): Response =>
-  page(<NewEndpointPage visit={visit} app={app} values={values} error={error} />, { refusal: error })
+  page(
+    <OwnAppPage visit={visit} app={app} tab="webhooks" title="Add a webhook endpoint">
+      <Problem error={error} />
+      <p>
+        <EnvironmentBadge environment={values.environment} />
+      </p>
+      <Form action={consoleAppPath(app.slug, 'webhooks')} visit={visit}>
+        <input type="hidden" name="environment" value={values.environment} />
+        <Field
+          label="URL"
+          name="url"
+          hint="An HTTPS address on a public host. Private and reserved IP addresses are not allowed."
+          error={error}
+          input={{
+            value: values.url,
+            placeholder: 'https://app.example/webhooks',
+            required: true,
+            maxLength: 2048,
+            spellcheck: false,
+          }}
+        />
+        <ChoiceSet legend="Events" name="kinds" error={error}>
+          {webhookKinds.map((kind) => (
+            <Choice
+              key={kind}
+              type="checkbox"
+              name="kinds"
+              value={kind}
+              checked={values.kinds.includes(kind)}
+              about={kindWords[kind]}
+            >
+              <code>{kind}</code>
+            </Choice>
+          ))}
+        </ChoiceSet>
+        <button type="submit">Add the endpoint</button>
+      </Form>
+    </OwnAppPage>,
+    { refusal: error },
+  )
 
 /** The owner is checked first, so that nobody else can make this server look up host names. */
 const add = async (door: Door, request: Request, slug: string): Promise<Response> => {
@@ -68,48 +107,6 @@ const shownOnce =
  * @throws rate_limited
  */
 export const takeOutgoingShare = ({ door, call, userId }: Visit): void => takeShare(door, call, 'authorize', userId)
-
-type NewEndpointPageProps = OwnApp & { readonly values: NewEndpointValues; readonly error: PlatformError | null }
-
-const NewEndpointPage = ({ visit, app, values, error }: NewEndpointPageProps) => (
-  <OwnAppPage visit={visit} app={app} tab="webhooks" title="Add a webhook endpoint">
-    <Problem error={error} />
-    <p>
-      <EnvironmentBadge environment={values.environment} />
-    </p>
-    <Form action={consoleAppPath(app.slug, 'webhooks')} visit={visit}>
-      <input type="hidden" name="environment" value={values.environment} />
-      <Field
-        label="URL"
-        name="url"
-        hint="An HTTPS address on a public host. Private and reserved IP addresses are not allowed."
-        error={error}
-        input={{
-          value: values.url,
-          placeholder: 'https://app.example/webhooks',
-          required: true,
-          maxLength: 2048,
-          spellcheck: false,
-        }}
-      />
-      <ChoiceSet legend="Events" name="kinds" error={error}>
-        {webhookKinds.map((kind) => (
-          <Choice
-            key={kind}
-            type="checkbox"
-            name="kinds"
-            value={kind}
-            checked={values.kinds.includes(kind)}
-            about={kindWords[kind]}
-          >
-            <code>{kind}</code>
-          </Choice>
-        ))}
-      </ChoiceSet>
-      <button type="submit">Add the endpoint</button>
-    </Form>
-  </OwnAppPage>
-)
 
 /** The meaning of each kind of event. */
 const kindWords = {

@@ -6,8 +6,8 @@ import { Filter } from '../components/form.tsx'
 import { Older, Table } from '../components/table.tsx'
 import { Time } from '../components/values.tsx'
 import { page } from '../page.ts'
-import { type ListPart, readList } from '../query.ts'
-import { consoleAppPath, type OwnApp, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { readList } from '../query.ts'
+import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 /** The audit log of an app. */
 export const appTrailRoutes = (door: Door) =>
@@ -16,7 +16,41 @@ export const appTrailRoutes = (door: Door) =>
     const action = actionOf(request)
     const place = { list: 'app-trail', path: consoleAppPath(slug, 'trail'), query: action === null ? {} : { action } }
     const events = await readList(visit, place, (part) => listAppEvents(door.platform, app, action, part))
-    return page(<TrailPage visit={visit} app={app} events={events} action={action} />)
+    return page(
+      <OwnAppPage visit={visit} app={app} tab="trail" title="Audit log">
+        <p>
+          The events of this app, newest first: every change, and every secret, code or token that was refused.
+          Successful token requests are not listed, but each secret shows when it was last used. Rows are never changed.
+        </p>
+        <Filter
+          path={consoleAppPath(app.slug, 'trail')}
+          name="action"
+          label="Event"
+          all="All events"
+          options={[...actionWords]}
+          selected={action}
+        />
+        <Table
+          label="Events"
+          rows={events.rows}
+          columns={{
+            Time: ({ at }) => <Time at={at} />,
+            Event: (event) => <What event={event} />,
+            Actor: ({ isOwn, actorKind }) => (isOwn ? 'You' : actors[actorKind]),
+            Address: ({ address }) => address ?? '–',
+            'Target and request': ({ target, requestId }) => (
+              <>
+                <code class="small">{target ?? '–'}</code>
+                <br />
+                <code class="small">{requestId}</code>
+              </>
+            ),
+          }}
+          empty="No such event yet."
+        />
+        <Older href={events.olderHref} name="Older events" />
+      </OwnAppPage>,
+    )
   })
 
 /** The action to show; null, for all, when the parameter is empty or unknown. */
@@ -24,44 +58,6 @@ const actionOf = (request: Request): string | null => {
   const asked = new URL(request.url).searchParams.get('action')
   return asked !== null && actionWords.has(asked) ? asked : null
 }
-
-type TrailPageProps = OwnApp & { readonly events: ListPart<AppEvent>; readonly action: string | null }
-
-const TrailPage = ({ visit, app, events, action }: TrailPageProps) => (
-  <OwnAppPage visit={visit} app={app} tab="trail" title="Audit log">
-    <p>
-      The events of this app, newest first: every change, and every secret, code or token that was refused. Successful
-      token requests are not listed, but each secret shows when it was last used. Rows are never changed.
-    </p>
-    <Filter
-      path={consoleAppPath(app.slug, 'trail')}
-      name="action"
-      label="Event"
-      all="All events"
-      options={[...actionWords]}
-      selected={action}
-    />
-    <Table
-      label="Events"
-      rows={events.rows}
-      columns={{
-        Time: ({ at }) => <Time at={at} />,
-        Event: (event) => <What event={event} />,
-        Actor: ({ isOwn, actorKind }) => (isOwn ? 'You' : actors[actorKind]),
-        Address: ({ address }) => address ?? '–',
-        'Target and request': ({ target, requestId }) => (
-          <>
-            <code class="small">{target ?? '–'}</code>
-            <br />
-            <code class="small">{requestId}</code>
-          </>
-        ),
-      }}
-      empty="No such event yet."
-    />
-    <Older href={events.olderHref} name="Older events" />
-  </OwnAppPage>
-)
 
 const What = ({ event: { action, outcome, environment, reason } }: { readonly event: AppEvent }) => (
   <>

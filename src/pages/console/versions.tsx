@@ -3,14 +3,14 @@ import { bytesInWords } from '../../domain/text.ts'
 import { type VersionStatus, versionStatuses } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
 import { artifactUse } from '../../operations/artifacts/store-artifact.ts'
-import { listVersionSummaries, type VersionSummary } from '../../operations/versions/lists.ts'
+import { listVersionSummaries } from '../../operations/versions/lists.ts'
 import { Badge, VersionStatusBadge, versionStatusWords } from '../components/badges.tsx'
 import { Filter } from '../components/form.tsx'
 import { Older, Table } from '../components/table.tsx'
 import { Time } from '../components/values.tsx'
 import { page } from '../page.ts'
-import { type ListPart, readList } from '../query.ts'
-import { consoleAppPath, type OwnApp, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { readList } from '../query.ts'
+import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 /** The versions of an app. */
 export const appVersionsRoutes = (door: Door) =>
@@ -20,7 +20,43 @@ export const appVersionsRoutes = (door: Door) =>
     const place = { list: 'versions', path: consoleAppPath(slug, 'versions'), query: status === null ? {} : { status } }
     const versions = await readList(visit, place, (part) => listVersionSummaries(door.platform, app.id, status, part))
     const artifacts = await artifactUse(door.platform, app.id)
-    return page(<VersionsPage visit={visit} app={app} versions={versions} status={status} artifacts={artifacts} />)
+    return page(
+      <OwnAppPage visit={visit} app={app} tab="versions" title="Versions">
+        <p>
+          Upload versions with development credentials, through the API or the command line. See also the{' '}
+          <a href={consoleAppPath(app.slug, 'rollbacks')}>list of rollbacks</a>.
+        </p>
+        <p>
+          The artifacts use {bytesInWords(artifacts.bytes)} of {bytesInWords(artifacts.allowedBytes)}.
+        </p>
+        <Filter
+          path={consoleAppPath(app.slug, 'versions')}
+          name="status"
+          label="Status"
+          all="All"
+          options={versionStatuses.map((value) => [value, versionStatusWords[value][1]] as const)}
+          selected={status}
+        />
+        <Table
+          label="Versions"
+          rows={versions.rows}
+          rowHeader="Version"
+          columns={{
+            Version: ({ version }) => <a href={consoleAppPath(app.slug, 'versions', version)}>{version}</a>,
+            Status: ({ id, status }) => (
+              <>
+                <VersionStatusBadge status={status} />{' '}
+                {app.developmentVersionId === id ? <Badge>Development head</Badge> : null}
+              </>
+            ),
+            Created: ({ createdAt }) => <Time at={createdAt} />,
+            'Last changed': ({ updatedAt }) => <Time at={updatedAt} />,
+          }}
+          empty={status === null ? <HowToUpload /> : 'No version has this status.'}
+        />
+        <Older href={versions.olderHref} name="Older versions" />
+      </OwnAppPage>,
+    )
   })
 
 /** The status to show; null, for all, when the parameter is empty or unknown. */
@@ -28,51 +64,6 @@ const statusOf = (request: Request): VersionStatus | null => {
   const asked = new URL(request.url).searchParams.get('status')
   return versionStatuses.find((status) => status === asked) ?? null
 }
-
-type VersionsPageProps = OwnApp & {
-  readonly versions: ListPart<VersionSummary>
-  readonly status: VersionStatus | null
-  /** The size of all artifacts together, and its limit. */
-  readonly artifacts: { readonly bytes: number; readonly allowedBytes: number }
-}
-
-const VersionsPage = ({ visit, app, versions, status, artifacts }: VersionsPageProps) => (
-  <OwnAppPage visit={visit} app={app} tab="versions" title="Versions">
-    <p>
-      Upload versions with development credentials, through the API or the command line. See also the{' '}
-      <a href={consoleAppPath(app.slug, 'rollbacks')}>list of rollbacks</a>.
-    </p>
-    <p>
-      The artifacts use {bytesInWords(artifacts.bytes)} of {bytesInWords(artifacts.allowedBytes)}.
-    </p>
-    <Filter
-      path={consoleAppPath(app.slug, 'versions')}
-      name="status"
-      label="Status"
-      all="All"
-      options={versionStatuses.map((value) => [value, versionStatusWords[value][1]] as const)}
-      selected={status}
-    />
-    <Table
-      label="Versions"
-      rows={versions.rows}
-      rowHeader="Version"
-      columns={{
-        Version: ({ version }) => <a href={consoleAppPath(app.slug, 'versions', version)}>{version}</a>,
-        Status: ({ id, status }) => (
-          <>
-            <VersionStatusBadge status={status} />{' '}
-            {app.developmentVersionId === id ? <Badge>Development head</Badge> : null}
-          </>
-        ),
-        Created: ({ createdAt }) => <Time at={createdAt} />,
-        'Last changed': ({ updatedAt }) => <Time at={updatedAt} />,
-      }}
-      empty={status === null ? <HowToUpload /> : 'No version has this status.'}
-    />
-    <Older href={versions.olderHref} name="Older versions" />
-  </OwnAppPage>
-)
 
 const HowToUpload = () => (
   <>

@@ -15,29 +15,27 @@ export const webhooksRoutes = (door: Door) =>
   new Elysia().get('/console/:slug/webhooks', async ({ request, params: { slug } }) => {
     const { visit, app } = await requireOwnApp(door, request, slug)
     const endpoints = await listEndpoints(door.platform, slug)
-    return page(<WebhooksPage visit={visit} app={app} endpoints={endpoints} />)
-  })
-
-const WebhooksPage = ({ visit, app, endpoints }: OwnApp & { readonly endpoints: readonly EndpointRecord[] }) => (
-  <OwnAppPage visit={visit} app={app} tab="webhooks" title="Webhooks" notices={notices}>
-    <p>
-      Webhooks tell your backend about events. Each event is signed and sent over HTTPS to every endpoint that has
-      chosen its kind. If an endpoint does not accept it, the delivery is retried for three days. Development and
-      production have separate endpoints, at most {maximumEndpoints} each.
-    </p>
-    {environments.map((environment) => (
-      <section aria-labelledby={`webhooks-${environment}`} key={environment}>
-        <h2 id={`webhooks-${environment}`}>{environmentNames[environment]}</h2>
-        <EndpointList slug={app.slug} endpoints={endpoints.filter((one) => one.environment === environment)} />
+    return page(
+      <OwnAppPage visit={visit} app={app} tab="webhooks" title="Webhooks" notices={notices}>
         <p>
-          <a href={`${consoleAppPath(app.slug, 'webhooks', 'new')}?environment=${environment}`}>
-            Add an endpoint for {environment}
-          </a>
+          Webhooks tell your backend about events. Each event is signed and sent over HTTPS to every endpoint that has
+          chosen its kind. If an endpoint does not accept it, the delivery is retried for three days. Development and
+          production have separate endpoints, at most {maximumEndpoints} each.
         </p>
-      </section>
-    ))}
-  </OwnAppPage>
-)
+        {environments.map((environment) => (
+          <section aria-labelledby={`webhooks-${environment}`} key={environment}>
+            <h2 id={`webhooks-${environment}`}>{environmentNames[environment]}</h2>
+            <EndpointList slug={app.slug} endpoints={endpoints.filter((one) => one.environment === environment)} />
+            <p>
+              <a href={`${consoleAppPath(app.slug, 'webhooks', 'new')}?environment=${environment}`}>
+                Add an endpoint for {environment}
+              </a>
+            </p>
+          </section>
+        ))}
+      </OwnAppPage>,
+    )
+  })
 
 type EndpointListProps = { readonly slug: string; readonly endpoints: readonly EndpointRecord[] }
 

@@ -1,12 +1,12 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
-import { type AppSummary, searchApps } from '../../operations/apps/lists.ts'
+import { searchApps } from '../../operations/apps/lists.ts'
 import { AppStatusBadge } from '../components/badges.tsx'
 import { SearchForm } from '../components/form.tsx'
 import { Older, Table } from '../components/table.tsx'
 import { page } from '../page.ts'
-import { type ListPart, parameterOf, readList } from '../query.ts'
-import { requireOperator, type Visit } from '../visit.ts'
+import { parameterOf, readList } from '../query.ts'
+import { requireOperator } from '../visit.ts'
 import { AppLink, DeskPage, deskPaths } from './desk-page.tsx'
 
 /** Every app, with a search. */
@@ -15,34 +15,25 @@ export const deskAppsRoutes = (door: Door) =>
     const visit = await requireOperator(door, request)
     const part = parameterOf(visit, 'q')
     const place = { list: 'desk-apps', path: deskPaths.apps, query: part === '' ? {} : { q: part } }
-    const apps = await readList(visit, place, (window) => searchApps(door.platform, part, window))
-    return page(<DeskAppsPage visit={visit} part={part} apps={apps} />)
+    const { rows, olderHref } = await readList(visit, place, (window) => searchApps(door.platform, part, window))
+    return page(
+      <DeskPage title="Apps" visit={visit} tab={deskPaths.apps}>
+        <SearchForm path={deskPaths.apps} name="q" label="Name or slug" value={part} maxLength={254} button="Search" />
+        <Table
+          label="Apps"
+          rows={rows}
+          columns={{
+            Slug: ({ slug }) => <AppLink slug={slug} />,
+            Name: ({ name }) => <bdi>{name}</bdi>,
+            Status: ({ status, deletedAt }) => <AppStatusBadge status={status} deletedAt={deletedAt} />,
+            Owner: ({ ownerEmail }) => <bdi>{ownerEmail}</bdi>,
+          }}
+          empty={emptyWords(part, olderHref)}
+        />
+        <Older href={olderHref} name={rows.length === 0 ? 'Continue the search' : 'More apps'} />
+      </DeskPage>,
+    )
   })
-
-type DeskAppsPageProps = {
-  readonly visit: Visit
-  /** The text that was searched for. */
-  readonly part: string
-  readonly apps: ListPart<AppSummary>
-}
-
-const DeskAppsPage = ({ visit, part, apps: { rows, olderHref } }: DeskAppsPageProps) => (
-  <DeskPage title="Apps" visit={visit} tab={deskPaths.apps}>
-    <SearchForm path={deskPaths.apps} name="q" label="Name or slug" value={part} maxLength={254} button="Search" />
-    <Table
-      label="Apps"
-      rows={rows}
-      columns={{
-        Slug: ({ slug }) => <AppLink slug={slug} />,
-        Name: ({ name }) => <bdi>{name}</bdi>,
-        Status: ({ status, deletedAt }) => <AppStatusBadge status={status} deletedAt={deletedAt} />,
-        Owner: ({ ownerEmail }) => <bdi>{ownerEmail}</bdi>,
-      }}
-      empty={emptyWords(part, olderHref)}
-    />
-    <Older href={olderHref} name={rows.length === 0 ? 'Continue the search' : 'More apps'} />
-  </DeskPage>
-)
 
 /** A search reads a limited number of rows at a time, so it can find nothing in a part of the list. */
 const emptyWords = (part: string, moreHref: string | null): string => {

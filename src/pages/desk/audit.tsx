@@ -21,8 +21,21 @@ export const auditRoutes = (door: Door) =>
     const fields = auditFieldsOf(visit)
     const outcome = await outcomeOf(search(visit, fields))
     const error = outcome.kind === 'done' ? null : outcome.error
-    const events = outcome.kind === 'done' ? outcome.value : { rows: [], olderHref: null }
-    return page(<AuditPage visit={visit} fields={fields} error={error} events={events} />, { refusal: error })
+    const { rows, olderHref } = outcome.kind === 'done' ? outcome.value : { rows: [], olderHref: null }
+    return page(
+      <DeskPage title="Audit log" visit={visit} tab={deskPaths.audit}>
+        <Problem error={error} />
+        <AuditFilterForm fields={fields} error={error} />
+        <p class="muted">
+          {fields.request === ''
+            ? 'Newest first. The log includes issued tokens.'
+            : 'All events of this request, in order.'}
+        </p>
+        <Table label="Events" class="events" rows={rows} columns={columns} empty={emptyWords(error, olderHref)} />
+        <Older href={olderHref} name={moreName(fields, rows)} />
+      </DeskPage>,
+      { refusal: error },
+    )
   })
 
 const search = async (visit: Visit, fields: AuditFields): Promise<ListPart<DescribedEvent>> => {
@@ -37,27 +50,6 @@ const search = async (visit: Visit, fields: AuditFields): Promise<ListPart<Descr
 /** The filters that are set, for the address of the next part. */
 const filled = (fields: AuditFields): Record<string, string> =>
   Object.fromEntries(auditFields.filter((name) => fields[name] !== '').map((name) => [name, fields[name]]))
-
-type AuditPageProps = {
-  readonly visit: Visit
-  readonly fields: AuditFields
-  readonly error: PlatformError | null
-  readonly events: ListPart<DescribedEvent>
-}
-
-const AuditPage = ({ visit, fields, error, events: { rows, olderHref } }: AuditPageProps) => (
-  <DeskPage title="Audit log" visit={visit} tab={deskPaths.audit}>
-    <Problem error={error} />
-    <AuditFilterForm fields={fields} error={error} />
-    <p class="muted">
-      {fields.request === ''
-        ? 'Newest first. The log includes issued tokens.'
-        : 'All events of this request, in order.'}
-    </p>
-    <Table label="Events" class="events" rows={rows} columns={columns} empty={emptyWords(error, olderHref)} />
-    <Older href={olderHref} name={moreName(fields, rows)} />
-  </DeskPage>
-)
 
 /** A search reads a limited number of rows at a time, so it can find nothing in a part of the log. */
 const emptyWords = (error: PlatformError | null, moreHref: string | null): string => {

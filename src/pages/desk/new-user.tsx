@@ -24,7 +24,40 @@ export const newUserRoutes = (door: Door) =>
     .post(deskPaths.newUser, async ({ request }) => await create(door, request))
 
 const showForm = (visit: Visit, values: NewUserValues, error: PlatformError | null): Response =>
-  page(<NewUserPage visit={visit} values={values} error={error} />, { refusal: error })
+  page(
+    <DeskPage title="Create a user" visit={visit} tab={deskPaths.users}>
+      <Problem error={error} />
+      <Form action={deskPaths.newUser} visit={visit} class="measure">
+        <Field
+          label="Email address"
+          name="email"
+          hint="The user signs in with it. It cannot be changed."
+          error={error}
+          input={{ type: 'email', value: values.email, required: true, maxLength: 254, autocomplete: 'off' }}
+        />
+        <Field
+          label="Name"
+          name="name"
+          hint="Other people see this name."
+          error={error}
+          input={{ value: values.name, required: true, maxLength: 200, autocomplete: 'off' }}
+        />
+        <Field
+          label="Password"
+          name="password"
+          hint="Leave it empty to generate a strong password, which the next page shows once."
+          error={error}
+          input={{ type: 'password', autocomplete: 'new-password' }}
+        />
+        <div class="field">
+          <input type="checkbox" id="operator" name="operator" value="yes" checked={values.isOperator} />
+          <label for="operator">Operator: may use this desk</label>
+        </div>
+        <button type="submit">Create the user</button>
+      </Form>
+    </DeskPage>,
+    { refusal: error },
+  )
 
 /** A generated password is shown on the answer itself, once. A typed password is already known. */
 const create = async (door: Door, request: Request): Promise<Response> => {
@@ -42,42 +75,6 @@ const create = async (door: Door, request: Request): Promise<Response> => {
     sentBefore: (error) => page(<SentBeforePage visit={visit} />, { refusal: error }),
   })
 }
-
-type NewUserPageProps = { readonly visit: Visit; readonly values: NewUserValues; readonly error: PlatformError | null }
-
-const NewUserPage = ({ visit, values, error }: NewUserPageProps) => (
-  <DeskPage title="Create a user" visit={visit} tab={deskPaths.users}>
-    <Problem error={error} />
-    <Form action={deskPaths.newUser} visit={visit} class="measure">
-      <Field
-        label="Email address"
-        name="email"
-        hint="The user signs in with it. It cannot be changed."
-        error={error}
-        input={{ type: 'email', value: values.email, required: true, maxLength: 254, autocomplete: 'off' }}
-      />
-      <Field
-        label="Name"
-        name="name"
-        hint="Other people see this name."
-        error={error}
-        input={{ value: values.name, required: true, maxLength: 200, autocomplete: 'off' }}
-      />
-      <Field
-        label="Password"
-        name="password"
-        hint="Leave it empty to generate a strong password, which the next page shows once."
-        error={error}
-        input={{ type: 'password', autocomplete: 'new-password' }}
-      />
-      <div class="field">
-        <input type="checkbox" id="operator" name="operator" value="yes" checked={values.isOperator} />
-        <label for="operator">Operator: may use this desk</label>
-      </div>
-      <button type="submit">Create the user</button>
-    </Form>
-  </DeskPage>
-)
 
 type NewPasswordPageProps = {
   readonly visit: Visit

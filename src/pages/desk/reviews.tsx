@@ -20,7 +20,26 @@ export const reviewsRoutes = (door: Door) =>
       const visit = await requireOperator(door, request)
       const review = await queueOf(visit, 'review')
       const activation = await queueOf(visit, 'activation')
-      return page(<ReviewsPage visit={visit} review={review} activation={activation} />)
+      return page(
+        <DeskPage title="Reviews" visit={visit} tab={deskPaths.reviews}>
+          <h2>Waiting for review</h2>
+          <Table
+            label="Versions that wait for review"
+            rows={review.rows}
+            columns={columns('Submitted')}
+            empty="No version is waiting for review. Versions appear here when developers submit them."
+          />
+          <Older href={review.olderHref} name="More that wait for review" />
+          <h2>Approved, not live yet</h2>
+          <Table
+            label="Approved versions"
+            rows={activation.rows}
+            columns={columns('Approved')}
+            empty="No approved version is waiting to go live."
+          />
+          <Older href={activation.olderHref} name="More that are approved" />
+        </DeskPage>,
+      )
     })
 
 type Queue = ListPart<QueuedVersion>
@@ -29,29 +48,6 @@ const queueOf = async (visit: Visit, what: 'review' | 'activation'): Promise<Que
   await readList(visit, { list: `desk-${what}`, path: deskPaths.reviews, param: what }, (part) =>
     listQueue(visit.door.platform, what, part),
   )
-
-type ReviewsPageProps = { readonly visit: Visit; readonly review: Queue; readonly activation: Queue }
-
-const ReviewsPage = ({ visit, review, activation }: ReviewsPageProps) => (
-  <DeskPage title="Reviews" visit={visit} tab={deskPaths.reviews}>
-    <h2>Waiting for review</h2>
-    <Table
-      label="Versions that wait for review"
-      rows={review.rows}
-      columns={columns('Submitted')}
-      empty="No version is waiting for review. Versions appear here when developers submit them."
-    />
-    <Older href={review.olderHref} name="More that wait for review" />
-    <h2>Approved, not live yet</h2>
-    <Table
-      label="Approved versions"
-      rows={activation.rows}
-      columns={columns('Approved')}
-      empty="No approved version is waiting to go live."
-    />
-    <Older href={activation.olderHref} name="More that are approved" />
-  </DeskPage>
-)
 
 const columns = (since: string): Columns<QueuedVersion> => ({
   Version: ({ slug, version }) => <a href={reviewPath(slug, version)}>{version}</a>,

@@ -1,14 +1,14 @@
 import { Elysia } from 'elysia'
 import type { UserStatus } from '../../domain/user.ts'
 import type { Door } from '../../http/door.ts'
-import { searchUsers, type UserSummary } from '../../operations/users/find-user.ts'
+import { searchUsers } from '../../operations/users/find-user.ts'
 import { Badge } from '../components/badges.tsx'
 import { SearchForm } from '../components/form.tsx'
 import { Older, Table } from '../components/table.tsx'
 import { Time } from '../components/values.tsx'
 import { page } from '../page.ts'
-import { type ListPart, parameterOf, readList } from '../query.ts'
-import { requireOperator, type Visit } from '../visit.ts'
+import { parameterOf, readList } from '../query.ts'
+import { requireOperator } from '../visit.ts'
 import { DeskPage, deskPaths, userPath } from './desk-page.tsx'
 
 /** Every user, with a search. */
@@ -17,50 +17,41 @@ export const deskUsersRoutes = (door: Door) =>
     const visit = await requireOperator(door, request)
     const part = parameterOf(visit, 'q')
     const place = { list: 'desk-users', path: deskPaths.users, query: part === '' ? {} : { q: part } }
-    const users = await readList(visit, place, (window) => searchUsers(door.platform, part, window))
-    return page(<UsersPage visit={visit} part={part} users={users} />)
-  })
-
-type UsersPageProps = {
-  readonly visit: Visit
-  /** The text that was searched for. */
-  readonly part: string
-  readonly users: ListPart<UserSummary>
-}
-
-const UsersPage = ({ visit, part, users: { rows, olderHref } }: UsersPageProps) => (
-  <DeskPage title="Users" visit={visit} tab={deskPaths.users}>
-    <p>
-      <a href={deskPaths.newUser} class="button">
-        Create a user
-      </a>
-    </p>
-    <SearchForm
-      path={deskPaths.users}
-      name="q"
-      label="Name or email address"
-      value={part}
-      maxLength={254}
-      button="Search"
-    />
-    <Table
-      label="Users"
-      rows={rows}
-      columns={{
-        'Email address': ({ id, email }) => (
-          <a href={userPath(id)}>
-            <bdi>{email}</bdi>
+    const { rows, olderHref } = await readList(visit, place, (window) => searchUsers(door.platform, part, window))
+    return page(
+      <DeskPage title="Users" visit={visit} tab={deskPaths.users}>
+        <p>
+          <a href={deskPaths.newUser} class="button">
+            Create a user
           </a>
-        ),
-        Name: ({ name }) => <bdi>{name}</bdi>,
-        Status: (user) => <UserBadges user={user} />,
-        Created: ({ createdAt }) => <Time at={createdAt} />,
-      }}
-      empty={olderHref === null ? 'No user has this in their name or address.' : 'No match so far.'}
-    />
-    <Older href={olderHref} name={rows.length === 0 ? 'Continue the search' : 'More users'} />
-  </DeskPage>
-)
+        </p>
+        <SearchForm
+          path={deskPaths.users}
+          name="q"
+          label="Name or email address"
+          value={part}
+          maxLength={254}
+          button="Search"
+        />
+        <Table
+          label="Users"
+          rows={rows}
+          columns={{
+            'Email address': ({ id, email }) => (
+              <a href={userPath(id)}>
+                <bdi>{email}</bdi>
+              </a>
+            ),
+            Name: ({ name }) => <bdi>{name}</bdi>,
+            Status: (user) => <UserBadges user={user} />,
+            Created: ({ createdAt }) => <Time at={createdAt} />,
+          }}
+          empty={olderHref === null ? 'No user has this in their name or address.' : 'No match so far.'}
+        />
+        <Older href={olderHref} name={rows.length === 0 ? 'Continue the search' : 'More users'} />
+      </DeskPage>,
+    )
+  })
 
 type UserBadgesProps = {
   readonly user: {
