@@ -9,7 +9,6 @@ import { fieldRefusal } from '../http/schema-check.ts'
 import { isFromSameOrigin } from '../http/session-cookie.ts'
 import { readForm } from '../http/strict-body.ts'
 import { actingAs, type Rule } from '../operations/acting-as.ts'
-import type { Platform, Trace } from '../operations/platform.ts'
 import { requireOperator, requireVisit, type TicketBook, type Visit } from './visit.ts'
 
 /**
@@ -130,24 +129,21 @@ export const refuseForm = async (door: Door, call: Call, sessionToken: string): 
 export const staleForm =
   'This form is no longer valid, and nothing was changed. Load its page again and send it from there.'
 
-/** What an operation needs to act for a person, and the actor that the audit log names. */
-export type Change<Kind> = {
-  readonly platform: Platform
-  readonly trace: Trace
-  readonly actor: { readonly kind: Kind; readonly id: string }
-}
-
 /**
- * Acts for the person who sent a form, if the rule holds in the transaction of the change. With a ticket the form acts only
- * once: the ticket is spent in that transaction.
+ * The first arguments of an operation that acts for the person who sent a form, if the rule holds in the transaction of the
+ * change. With a ticket the form acts only once: the ticket is spent in that transaction.
  */
-export const actFor = <const Kind>(kind: Kind, visit: Visit, may: Rule, ticket?: RowKey): Change<Kind> => {
+export const actFor = <const Kind extends string>(kind: Kind, visit: Visit, may: Rule, ticket?: RowKey) => {
   const { door, call: trace, session, userId } = visit
   const authority = ticket === undefined ? { may } : { may, ticket }
-  return { platform: actingAs(door.platform, trace, session, authority), trace, actor: { kind, id: userId } }
+  return [actingAs(door.platform, trace, session, authority), trace, { kind, id: userId }] as const
 }
 
-export const asUser = (visit: Visit, may: Rule, ticket?: RowKey): Change<'user'> => actFor('user', visit, may, ticket)
+export const asUser = (visit: Visit, may: Rule, ticket?: RowKey) => actFor('user', visit, may, ticket)
+
+/** The first arguments of an operation on the own account of the person who sent a form. */
+export const onOwnAccount = ({ door, call: trace, session }: Visit) =>
+  [actingAs(door.platform, trace, session), trace, session] as const
 
 type Answers<T> = {
   readonly done: (value: T) => Response | Promise<Response>

@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia'
 import { refuse } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
-import { actingAs } from '../../operations/acting-as.ts'
 import {
   type ConnectedApp,
   type ConnectedGrant,
@@ -13,7 +12,7 @@ import { ButtonForm, Form } from '../components/form.tsx'
 import { ScopeList } from '../components/scopes.tsx'
 import { Cards, Older } from '../components/table.tsx'
 import { Facts, Time } from '../components/values.tsx'
-import { emptyForm, receiveFromUser } from '../form.ts'
+import { emptyForm, onOwnAccount, receiveFromUser } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { readList } from '../query.ts'
 import { requireVisit, type Visit } from '../visit.ts'
@@ -61,8 +60,7 @@ export const connectedAppRoutes = (door: Door) =>
     })
     .post(revokeAuthorizationPath(':clientId', ':grantId'), async ({ request, params: { clientId, grantId } }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm)
-      const { session, call: trace } = visit
-      await revokeByUser(actingAs(door.platform, trace, session), trace, session, grantId)
+      await revokeByUser(...onOwnAccount(visit), grantId)
       const isConnected = (await findConnectedApp(visit, clientId)) !== null
       return seeOther(
         isConnected ? `${connectedAppPath(clientId)}?done=revoked-one` : `${accountPaths.apps}?done=revoked`,

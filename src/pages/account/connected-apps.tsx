@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
-import { actingAs } from '../../operations/acting-as.ts'
 import {
   type ConnectedApp,
   type ConnectedAppChoice,
@@ -12,7 +11,7 @@ import { ButtonForm } from '../components/form.tsx'
 import { ScopeList } from '../components/scopes.tsx'
 import { Cards } from '../components/table.tsx'
 import { Facts, Time } from '../components/values.tsx'
-import { emptyForm, receiveFromUser } from '../form.ts'
+import { emptyForm, onOwnAccount, receiveFromUser } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 import { AccountPage, accountPaths, connectedAppPath, revokeAppPath } from './account-page.tsx'
@@ -56,8 +55,8 @@ export const connectedAppsRoutes = (door: Door) =>
     })
 
 const revoke = async (door: Door, request: Request, choice: ConnectedAppChoice): Promise<void> => {
-  const { session, call: trace } = (await receiveFromUser(door, request, emptyForm)).visit
-  await revokeConnectedApps(actingAs(door.platform, trace, session), trace, session, choice)
+  const { visit } = await receiveFromUser(door, request, emptyForm)
+  await revokeConnectedApps(...onOwnAccount(visit), choice)
 }
 
 const ConnectedAppCard = ({ visit, app }: { readonly visit: Visit; readonly app: ConnectedApp }) => (

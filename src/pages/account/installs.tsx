@@ -32,20 +32,21 @@ export const ownInstallRoutes = (door: Door) =>
     .get(accountPaths.installs, async ({ request }) => await show(await requireVisit(door, request), null))
     .post(endInstallPath(':id'), async ({ request, params: { id } }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm)
-      const { platform, trace, actor } = asUser(visit, ownsInstall(visit.userId, id))
-      return await answerForm(endInstall(platform, trace, actor, id), {
+      return await answerForm(endInstall(...asUser(visit, ownsInstall(visit.userId, id)), id), {
         done: (step) => settled(step),
         refused: async (error) => await show(visit, error),
       })
     })
     .post(agreePath(':id'), async ({ request, params: { id } }) => {
       const { visit, fields, ticket } = await receiveFromUser(door, request, agreeForm)
-      const { platform, trace, actor } = asUser(visit, ownsInstall(visit.userId, id), ticket)
       const agreedTo = parseStoredScope(fields.scopes)
-      return await answerForm(agreeToScopes(platform, trace, actor, { id, agreedTo }), {
-        done: () => settled('agree'),
-        refused: async (error) => await show(visit, error),
-      })
+      return await answerForm(
+        agreeToScopes(...asUser(visit, ownsInstall(visit.userId, id), ticket), { id, agreedTo }),
+        {
+          done: () => settled('agree'),
+          refused: async (error) => await show(visit, error),
+        },
+      )
     })
 
 const settled = (done: keyof typeof notices): Response => seeOther(`${accountPaths.installs}?done=${done}`)

@@ -1,10 +1,9 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { takeShare } from '../../http/limits.ts'
-import { actingAs } from '../../operations/acting-as.ts'
 import { issueInstallSessionCode, type OpenedApp } from '../../operations/embedding/issue-install-session-code.ts'
 import { embedScript } from '../assets.ts'
-import { emptyForm, receiveFromUser } from '../form.ts'
+import { emptyForm, onOwnAccount, receiveFromUser } from '../form.ts'
 import { Layout } from '../layout.tsx'
 import { page } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
@@ -25,9 +24,10 @@ export const openAppRoutes = (door: Door) =>
     })
 
 /** Issues one code. The user's limit keeps a page that asks in a loop from filling the database. */
-const open = async ({ door, call, session, userId }: Visit, installId: string): Promise<OpenedApp> => {
+const open = async (visit: Visit, installId: string): Promise<OpenedApp> => {
+  const { door, call, userId } = visit
   takeShare(door, call, 'authorize', userId)
-  const opened = await issueInstallSessionCode(actingAs(door.platform, call, session), call, session, installId)
+  const opened = await issueInstallSessionCode(...onOwnAccount(visit), installId)
   door.platform.observe.issued('install_session_code')
   return opened
 }

@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../../http/door.ts'
 import { sessionCookie } from '../../http/session-cookie.ts'
-import { actingAs } from '../../operations/acting-as.ts'
 import {
   endOtherSessions,
   endSession,
@@ -12,7 +11,7 @@ import { Badge } from '../components/badges.tsx'
 import { ButtonForm } from '../components/form.tsx'
 import { Cards, Older } from '../components/table.tsx'
 import { Facts, Time } from '../components/values.tsx'
-import { emptyForm, receiveFromUser } from '../form.ts'
+import { emptyForm, onOwnAccount, receiveFromUser } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { readList } from '../query.ts'
 import { requireVisit, type Visit } from '../visit.ts'
@@ -45,15 +44,15 @@ export const ownSessionRoutes = (door: Door) =>
       )
     })
     .post(endSessionPath(':key'), async ({ request, params: { key } }) => {
-      const { session, call: trace } = (await receiveFromUser(door, request, emptyForm)).visit
-      await endSession(actingAs(door.platform, trace, session), trace, session, key)
-      return key === session.sessionKey
+      const { visit } = await receiveFromUser(door, request, emptyForm)
+      await endSession(...onOwnAccount(visit), key)
+      return key === visit.session.sessionKey
         ? seeOther('/sign-in', [sessionCookie(door, '', 0)])
         : seeOther(`${accountPaths.sessions}?done=ended`)
     })
     .post(accountPaths.endOthers, async ({ request }) => {
-      const { session, call: trace } = (await receiveFromUser(door, request, emptyForm)).visit
-      await endOtherSessions(actingAs(door.platform, trace, session), trace, session)
+      const { visit } = await receiveFromUser(door, request, emptyForm)
+      await endOtherSessions(...onOwnAccount(visit))
       return seeOther(`${accountPaths.sessions}?done=ended-others`)
     })
 

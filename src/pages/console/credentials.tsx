@@ -2,7 +2,6 @@ import { Elysia } from 'elysia'
 import { type Environment, environments } from '../../domain/app.ts'
 import { maximumLiveSecrets } from '../../domain/credential.ts'
 import type { Door } from '../../http/door.ts'
-import { ownsActiveApp } from '../../operations/apps/app-record.ts'
 import {
   createCredential,
   revokeCredential,
@@ -21,6 +20,7 @@ import { Copyable, Secret, Time } from '../components/values.tsx'
 import { answerForm, asUser, emptyForm, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import {
+  asOwner,
   ClientId,
   consoleAppPath,
   environmentField,
@@ -51,8 +51,7 @@ export const credentialRoutes = (door: Door) =>
     )
     .post('/console/:slug/credentials/:id/revoke', async ({ request, params: { slug, id } }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm)
-      const { platform, trace, actor } = asUser(visit, ownsCredential(visit.userId, slug, id))
-      await revokeCredential(platform, trace, actor, id)
+      await revokeCredential(...asUser(visit, ownsCredential(visit.userId, slug, id)), id)
       return seeOther(`${consoleAppPath(slug, 'credentials')}?done=revoked`)
     })
 
@@ -60,9 +59,8 @@ const create = async (door: Door, request: Request, slug: string): Promise<Respo
   const { visit, fields, ticket } = await receiveFromUser(door, request, createForm)
   const { environment, label } = fields
   const own = await ownAppOf(visit, slug)
-  const { platform, trace, actor } = asUser(visit, ownsActiveApp(visit.userId, slug), ticket)
   const input = { slug, environment, label: label === '' ? null : label }
-  return await answerForm(createCredential(platform, trace, actor, input), {
+  return await answerForm(createCredential(...asOwner(visit, slug, ticket), input), {
     done: (created) => page(<NewSecretPage {...own} created={created} oldEndsAt={null} />),
     refused: async (error) => await show(own, { form: 'create', environment, value: label, error }),
     sentBefore: () => secretShownBefore(own),
@@ -73,10 +71,9 @@ const rotate = async (door: Door, request: Request, slug: string): Promise<Respo
   const { visit, fields, ticket } = await receiveFromUser(door, request, rotateForm)
   const { environment, graceHours } = fields
   const own = await ownAppOf(visit, slug)
-  const { platform, trace, actor } = asUser(visit, ownsActiveApp(visit.userId, slug), ticket)
   const { clientIds } = own.app
   const input = { clientId: clientIds[environment], graceHours: hoursFrom(graceHours) }
-  return await answerForm(rotateCredential(platform, trace, actor, input), {
+  return await answerForm(rotateCredential(...asOwner(visit, slug, ticket), input), {
     done: async (created) => {
       const secrets = (await listLiveCredentials(door.platform, clientIds))[environment]
       const oldEndsAt = secrets.find(({ id }) => id !== created.id)?.expiresAt ?? null

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import type { RowKey } from '../../domain/identifier.ts'
 import type { Door } from '../../http/door.ts'
 import { listAttempts, pingEndpoint } from '../../operations/webhooks/deliveries.ts'
 import {
@@ -51,9 +52,8 @@ export const webhookEndpointRoutes = (door: Door) =>
     )
     .post('/console/:slug/webhooks/:id/ping', async ({ request, params }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm)
-      const { platform, trace, actor } = asOwner(visit, params)
       takeOutgoingShare(visit)
-      const { delivered } = await pingEndpoint(platform, trace, actor, params.id)
+      const { delivered } = await pingEndpoint(...asEndpointOwner(visit, params), params.id)
       return seeOther(`${pathOf(params)}?done=${delivered ? 'taken' : 'not-taken'}`)
     })
     .post(
@@ -80,24 +80,22 @@ export const webhookEndpointRoutes = (door: Door) =>
     .post('/console/:slug/webhooks/:id/rotate', async ({ request, params }) => await rotate(door, request, params))
     .post('/console/:slug/webhooks/:id/remove', async ({ request, params }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm)
-      const { platform, trace, actor } = asOwner(visit, params)
-      await removeEndpoint(platform, trace, actor, params.id)
+      await removeEndpoint(...asEndpointOwner(visit, params), params.id)
       return seeOther(`${consoleAppPath(params.slug, 'webhooks')}?done=removed`)
     })
 
-const asOwner = (visit: Visit, { slug, id }: At) => asUser(visit, ownsEndpoint(visit.userId, slug, id))
+const asEndpointOwner = (visit: Visit, { slug, id }: At, ticket?: RowKey) =>
+  asUser(visit, ownsEndpoint(visit.userId, slug, id), ticket)
 
 const setStatus = async (door: Door, request: Request, at: At, status: 'enabled' | 'disabled'): Promise<Response> => {
   const { visit } = await receiveFromUser(door, request, emptyForm)
-  const { platform, trace, actor } = asOwner(visit, at)
-  await setEndpointStatus(platform, trace, actor, { id: at.id, status })
+  await setEndpointStatus(...asEndpointOwner(visit, at), { id: at.id, status })
   return seeOther(`${pathOf(at)}?done=${status}`)
 }
 
 /** `typed` is shown again when the time is refused. */
 const resend = async (visit: Visit, at: At, choice: ResendChoice, typed = ''): Promise<Response> => {
-  const { platform, trace, actor } = asOwner(visit, at)
-  return await answerForm(resendEvents(platform, trace, actor, { id: at.id, choice }), {
+  return await answerForm(resendEvents(...asEndpointOwner(visit, at), { id: at.id, choice }), {
     done: ({ resent }) => seeOther(`${pathOf(at)}?done=${resent > 0 ? 'resent' : 'none-resent'}`),
     refused: async (error) => await show(await ownAppOf(visit, at.slug), at, { form: 'since', value: typed, error }),
   })
@@ -107,9 +105,8 @@ const rotate = async (door: Door, request: Request, at: At): Promise<Response> =
   const { visit, fields, ticket } = await receiveFromUser(door, request, rotateForm)
   const { graceHours } = fields
   const own = await ownAppOf(visit, at.slug)
-  const { platform, trace, actor } = asUser(visit, ownsEndpoint(visit.userId, at.slug, at.id), ticket)
   const input = { id: at.id, graceHours: hoursFrom(graceHours) }
-  return await answerForm(rotateWebhookSecret(platform, trace, actor, input), {
+  return await answerForm(rotateWebhookSecret(...asEndpointOwner(visit, at, ticket), input), {
     done: (created) => page(<EndpointSecretPage {...own} created={created} />),
     refused: async (error) => await show(own, at, { form: 'rotate', value: graceHours, error }),
     sentBefore: () => sentBefore({ visit, message: shownOnce, href: pathOf(at), name: 'See the endpoint' }),

@@ -65,13 +65,12 @@ const showForm = (visit: Visit, values: NewAppValues, error: PlatformError | nul
 const create = async (door: Door, request: Request): Promise<Response> => {
   const { visit, fields, ticket } = await receiveFromUser(door, request, newAppForm)
   const { name, slug, scopes } = fields
-  const { platform, trace, actor } = asUser(visit, async () => null, ticket)
   const input = { ownerEmail: visit.session.user.email, name, slug, scopes: scopes.join(' ') }
-  return await answerForm(createApp(platform, trace, actor, input), {
+  return await answerForm(createApp(...asUser(visit, async () => null, ticket), input), {
     done: (app) => seeOther(`${consoleAppPath(app.slug)}?done=app`),
     refused: (error) => showForm(visit, { name, slug, scopes }, error),
     sentBefore: async () => {
-      const own = await listOwnApps(platform, visit.userId)
+      const own = await listOwnApps(door.platform, visit.userId)
       return own.some((app) => app.slug === slug)
         ? sentBefore({ visit, message: createdBefore, href: consoleAppPath(slug), name: 'Go to the app' })
         : sentBefore({ visit, message: refusedBefore, href: newAppPath, name: 'Open a new form' })

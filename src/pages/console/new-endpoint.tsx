@@ -4,14 +4,14 @@ import type { PlatformError } from '../../domain/errors.ts'
 import { type WebhookKind, webhookKinds } from '../../domain/webhook-event.ts'
 import type { Door } from '../../http/door.ts'
 import { takeShare } from '../../http/limits.ts'
-import { ownsActiveApp } from '../../operations/apps/app-record.ts'
 import { addEndpoint } from '../../operations/webhooks/add-endpoint.ts'
 import { EnvironmentBadge } from '../components/badges.tsx'
 import { Choice, ChoiceSet, Field, Form, Problem } from '../components/form.tsx'
-import { answerForm, asUser, formOf, receiveFromUser, text, texts } from '../form.ts'
+import { answerForm, formOf, receiveFromUser, text, texts } from '../form.ts'
 import { page } from '../page.ts'
 import type { Visit } from '../visit.ts'
 import {
+  asOwner,
   consoleAppPath,
   environmentField,
   type OwnApp,
@@ -87,9 +87,9 @@ const add = async (door: Door, request: Request, slug: string): Promise<Response
   const { visit, fields, ticket } = await receiveFromUser(door, request, newEndpointForm)
   const { environment, url, kinds } = fields
   const own = await ownAppOf(visit, slug)
-  const { platform, trace, actor } = asUser(visit, ownsActiveApp(visit.userId, slug), ticket)
   takeOutgoingShare(visit)
-  return await answerForm(addEndpoint(platform, trace, actor, { slug, environment, url: url.trim(), kinds }), {
+  const input = { slug, environment, url: url.trim(), kinds }
+  return await answerForm(addEndpoint(...asOwner(visit, slug, ticket), input), {
     done: (created) => page(<EndpointSecretPage {...own} created={created} />),
     refused: (error) => ask(own, { environment, url, kinds }, error),
     sentBefore: () =>

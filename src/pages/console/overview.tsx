@@ -1,16 +1,15 @@
 import { Elysia } from 'elysia'
 import type { PlatformError } from '../../domain/errors.ts'
 import type { Door } from '../../http/door.ts'
-import { ownsActiveApp } from '../../operations/apps/app-record.ts'
 import { renameApp } from '../../operations/apps/change-app.ts'
 import { appOverview } from '../../operations/apps/overview.ts'
 import { AppStatusBadge } from '../components/badges.tsx'
 import { Field, Form, Problem } from '../components/form.tsx'
 import { Facts, Time } from '../components/values.tsx'
-import { answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { Checklist, StatusCards } from './overview-status.tsx'
-import { ClientId, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { asOwner, ClientId, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const notices = {
   app: 'Your app is registered. The list below leads to its first call.',
@@ -28,9 +27,8 @@ export const appOverviewRoutes = (door: Door) =>
     )
     .post('/console/:slug/name', async ({ request, params: { slug } }) => {
       const { visit, fields } = await receiveFromUser(door, request, nameForm)
-      const { platform, trace, actor } = asUser(visit, ownsActiveApp(visit.userId, slug))
       const { name } = fields
-      return await answerForm(renameApp(platform, trace, actor, { slug, name }), {
+      return await answerForm(renameApp(...asOwner(visit, slug), { slug, name }), {
         done: () => seeOther(`${consoleAppPath(slug)}?done=name`),
         refused: async (error) => await show(await ownAppOf(visit, slug), { name, error }),
       })

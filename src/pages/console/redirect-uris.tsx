@@ -4,13 +4,13 @@ import type { PlatformError } from '../../domain/errors.ts'
 import { maximumRedirectUris } from '../../domain/registered-url.ts'
 import type { Door } from '../../http/door.ts'
 import { ownsApp } from '../../operations/acting-as.ts'
-import { ownsActiveApp } from '../../operations/apps/app-record.ts'
 import { addRedirectUri, listRedirectUris, removeRedirectUri } from '../../operations/redirect-uris.ts'
 import { environmentNames } from '../components/badges.tsx'
 import { Field, Form, Problem } from '../components/form.tsx'
 import { answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import {
+  asOwner,
   consoleAppPath,
   environmentField,
   nothingDoneAgain,
@@ -39,18 +39,16 @@ export const redirectUriRoutes = (door: Door) =>
     .post('/console/:slug/redirect-uris/remove', async ({ request, params: { slug } }) => {
       const { visit, fields } = await receiveFromUser(door, request, uriForm)
       const { environment, uri } = fields
-      const { platform, trace, actor } = asUser(visit, ownsApp(visit.userId, slug))
-      await removeRedirectUri(platform, trace, actor, { slug, environment, uri })
+      await removeRedirectUri(...asUser(visit, ownsApp(visit.userId, slug)), { slug, environment, uri })
       return seeOther(`${consoleAppPath(slug, 'redirect-uris')}?done=uri-removed`)
     })
 
 const add = async (door: Door, request: Request, slug: string): Promise<Response> => {
   const { visit, fields, ticket } = await receiveFromUser(door, request, uriForm)
   const { environment, uri } = fields
-  const { platform, trace, actor } = asUser(visit, ownsActiveApp(visit.userId, slug), ticket)
   const path = consoleAppPath(slug, 'redirect-uris')
   // Copied text often has a space before or after it. No redirect URI has one.
-  return await answerForm(addRedirectUri(platform, trace, actor, { slug, environment, uri: uri.trim() }), {
+  return await answerForm(addRedirectUri(...asOwner(visit, slug, ticket), { slug, environment, uri: uri.trim() }), {
     done: () => seeOther(`${path}?done=uri-added`),
     refused: async (error) => await show(await ownAppOf(visit, slug), { environment, uri, error }),
     sentBefore: () => sentBefore({ visit, message: nothingDoneAgain, href: path, name: 'See the redirect URIs' }),

@@ -2,14 +2,13 @@ import { Elysia } from 'elysia'
 import type { PlatformError } from '../../domain/errors.ts'
 import { scopeCatalogue, type ScopeName } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
-import { ownsActiveApp } from '../../operations/apps/app-record.ts'
 import { changeAppScopes } from '../../operations/apps/change-app.ts'
 import { Badge, type Tone } from '../components/badges.tsx'
 import { Choice, ChoiceSet, Form, Problem } from '../components/form.tsx'
-import { answerForm, asUser, formOf, receiveFromUser, texts } from '../form.ts'
+import { answerForm, formOf, receiveFromUser, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { Facts } from '../components/values.tsx'
-import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { asOwner, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const notices = { scopes: 'The scopes are saved.' } as const
 
@@ -24,8 +23,7 @@ export const appScopeRoutes = (door: Door) =>
     })
     .post('/console/:slug/scopes', async ({ request, params: { slug } }) => {
       const { visit, fields } = await receiveFromUser(door, request, scopesForm)
-      const { platform, trace, actor } = asUser(visit, ownsActiveApp(visit.userId, slug))
-      return await answerForm(changeAppScopes(platform, trace, actor, { slug, scopes: fields.scopes.join(' ') }), {
+      return await answerForm(changeAppScopes(...asOwner(visit, slug), { slug, scopes: fields.scopes.join(' ') }), {
         done: () => seeOther(`${consoleAppPath(slug, 'scopes')}?done=scopes`),
         refused: async (error) => show(await ownAppOf(visit, slug), fields.scopes, error),
       })

@@ -3,17 +3,17 @@ import type { PlatformError } from '../../domain/errors.ts'
 import { visibleJson } from '../../domain/text.ts'
 import type { VersionStatus } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
-import { ownsActiveApp } from '../../operations/apps/app-record.ts'
 import { listVersionSummaries } from '../../operations/versions/lists.ts'
 import { moveVersion } from '../../operations/versions/move-version.ts'
 import { findVersion, type VersionRecord } from '../../operations/versions/version-record.ts'
 import { Badge, VersionStatusBadge } from '../components/badges.tsx'
 import { Form, Problem } from '../components/form.tsx'
 import { Copyable, Facts, Time } from '../components/values.tsx'
-import { answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
 import {
+  asOwner,
   consoleAppPath,
   nothingDoneAgain,
   type OwnApp,
@@ -60,10 +60,9 @@ const move = async (
   step: 'submit' | 'withdraw',
 ): Promise<Response> => {
   const { visit, fields, ticket } = await receiveFromUser(door, request, moveForm)
-  const { platform, trace, actor } = asUser(visit, ownsActiveApp(visit.userId, slug), ticket)
   const input = { slug, version, step, rejection: null, seen: readSeen(fields.seen) }
   const path = consoleAppPath(slug, 'versions', version)
-  return await answerForm(moveVersion(platform, trace, actor, input), {
+  return await answerForm(moveVersion(...asOwner(visit, slug, ticket), input), {
     done: () => seeOther(`${path}?done=${step === 'submit' ? 'submitted' : 'withdrawn'}`),
     refused: async (error) => await show(await ownAppOf(visit, slug), version, error),
     sentBefore: () =>

@@ -51,9 +51,8 @@ export const deskAppRoutes = (door: Door) =>
 /** Setting the status that the app already has changes nothing, so the form may be sent twice. */
 const setStatus = async (door: Door, request: Request, slug: string, status: AppStatus): Promise<Response> => {
   const { visit } = await receiveFromOperator(door, request, emptyForm)
-  const { platform, trace, actor } = onTheDesk(visit)
-  await inspectApp(platform, slug)
-  await setAppStatus(platform, trace, actor, { slug, status })
+  await inspectApp(door.platform, slug)
+  await setAppStatus(...onTheDesk(visit), { slug, status })
   return seeOther(`${deskAppPath(slug)}?done=${status}`)
 }
 

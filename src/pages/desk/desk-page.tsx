@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { RowKey } from '../../domain/identifier.ts'
 import { mixedScripts } from '../../domain/name.ts'
 import { isOperator, type Rule } from '../../operations/acting-as.ts'
-import { actFor, type Change } from '../form.ts'
+import { actFor } from '../form.ts'
 import { Layout, Tabs } from '../layout.tsx'
 import { noticeFor, type Notices } from '../query.ts'
 import type { Visit } from '../visit.ts'
@@ -33,7 +33,7 @@ export const auditPath = (filters: Readonly<Record<string, string>>): string =>
  * What an operation needs to act for the operator who sent a form. In the transaction of the change they must still be an
  * operator in a live session, and `may` must hold. With a ticket the form acts only once.
  */
-export const onTheDesk = (visit: Visit, may: Rule = always, ticket?: RowKey): Change<'operator'> =>
+export const onTheDesk = (visit: Visit, may: Rule = always, ticket?: RowKey) =>
   actFor('operator', visit, async (q) => (await isOperator(visit.userId)(q)) ?? (await may(q)), ticket)
 
 const always: Rule = async () => null

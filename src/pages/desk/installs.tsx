@@ -35,8 +35,7 @@ export const deskInstallRoutes = (door: Door) =>
 
 const move = async (door: Door, request: Request, id: string, step: OperatorStep): Promise<Response> => {
   const { visit } = await receiveFromOperator(door, request, emptyForm)
-  const { platform, trace, actor } = onTheDesk(visit)
-  return await answerForm(moveInstall(platform, trace, actor, { id, step }), {
+  return await answerForm(moveInstall(...onTheDesk(visit), { id, step }), {
     done: () => seeOther(`${deskPaths.installs}?done=${step}`),
     refused: async () => await show(visit, refuse('version_not_eligible', { message: tooLate })),
   })

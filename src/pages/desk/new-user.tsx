@@ -62,11 +62,10 @@ const showForm = (visit: Visit, values: NewUserValues, error: PlatformError | nu
 /** A generated password is shown on the answer itself, once. A typed password is already known. */
 const create = async (door: Door, request: Request): Promise<Response> => {
   const { visit, fields, ticket } = await receiveFromOperator(door, request, newUserForm)
-  const { platform, trace, actor } = onTheDesk(visit, undefined, ticket)
   const { email, name, password: typed } = fields
   const values = { email, name, isOperator: fields.operator === 'yes' }
-  const password = typed === '' ? generatedPassword(platform.random.bytes(generatedPasswordBytes)) : typed
-  return await answerForm(createUser(platform, trace, actor, { ...values, password }), {
+  const password = typed === '' ? generatedPassword(door.platform.random.bytes(generatedPasswordBytes)) : typed
+  return await answerForm(createUser(...onTheDesk(visit, undefined, ticket), { ...values, password }), {
     done: (user) =>
       typed === ''
         ? page(<NewPasswordPage visit={visit} title="The user is created" user={user} password={password} />)

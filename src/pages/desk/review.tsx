@@ -67,12 +67,12 @@ const decide = async (
   step: 'approve' | 'publish' | 'activate',
 ): Promise<Response> => {
   const { visit, fields } = await receiveFromOperator(door, request, decisionForm)
-  const { platform, trace, actor } = onTheDesk(visit)
+  const change = onTheDesk(visit)
   const seen = readSeen(fields.seen)
   const decided =
     step === 'publish'
-      ? approveAndActivate(platform, trace, actor, { ...named, seen })
-      : moveVersion(platform, trace, actor, { ...named, step, rejection: null, seen })
+      ? approveAndActivate(...change, { ...named, seen })
+      : moveVersion(...change, { ...named, step, rejection: null, seen })
   return await answerForm(decided, {
     done: () => seeOther(`${reviewPath(named.slug, named.version)}?done=${doneBy[step]}`),
     refused: async (error) => await show(visit, named, { draft: emptyDraft, error, seen: fields.seen }),
@@ -89,10 +89,9 @@ const reject = async (door: Door, request: Request, named: Named): Promise<Respo
   if (intent === 'rows') return await show(visit, named, { draft: withMoreRows(draft), error: null, seen })
   const fault = draftFault(draft)
   if (fault !== null) return await show(visit, named, { draft, error: fault, seen })
-  const { platform, trace, actor } = onTheDesk(visit)
   const rejection = { message: message.trim(), items: itemsOf(draft) }
   const move = { ...named, step: 'reject', rejection, seen: readSeen(seen) } as const
-  return await answerForm(moveVersion(platform, trace, actor, move), {
+  return await answerForm(moveVersion(...onTheDesk(visit), move), {
     done: () => seeOther(`${reviewPath(named.slug, named.version)}?done=rejected`),
     refused: async (error) => await show(visit, named, { draft, error, seen }),
   })

@@ -70,9 +70,9 @@ const show = async (visit: Visit, id: string, error: PlatformError | null): Prom
 const disable = async (door: Door, request: Request, id: string): Promise<Response> => {
   const { visit, fields } = await receiveFromOperator(door, request, disableForm)
   const { email } = await inspectUser(door.platform, id)
-  const { platform, trace, actor } = onTheDesk(visit, leavesAnOperator(visit.userId, id))
   const apps = appsChoice(fields.apps ?? '', fields.to ?? '')
-  return await answerForm(setUserStatus(platform, trace, actor, { email, status: 'disabled', apps }), {
+  const change = onTheDesk(visit, leavesAnOperator(visit.userId, id))
+  return await answerForm(setUserStatus(...change, { email, status: 'disabled', apps }), {
     // Not a redirect: the answer lists what ended, which is known only now.
     done: (disabled) => page(<DisabledPage visit={visit} disabled={disabled} />),
     refused: async (error) => await show(visit, id, error),
@@ -100,11 +100,11 @@ const change = async (visit: Visit, { id, email }: Pick<InspectedUser, 'email' |
   const taking = onTheDesk(visit, leavesAnOperator(visit.userId, id))
   switch (step) {
     case 'enable':
-      return await setUserStatus(giving.platform, giving.trace, giving.actor, { email, status: 'active' })
+      return await setUserStatus(...giving, { email, status: 'active' })
     case 'make-operator':
-      return await setOperator(giving.platform, giving.trace, giving.actor, { userId: id, isOperator: true })
+      return await setOperator(...giving, { userId: id, isOperator: true })
     case 'withdraw-operator':
-      return await setOperator(taking.platform, taking.trace, taking.actor, { userId: id, isOperator: false })
+      return await setOperator(...taking, { userId: id, isOperator: false })
     default:
       return step satisfies never
   }
@@ -114,9 +114,9 @@ const change = async (visit: Visit, { id, email }: Pick<InspectedUser, 'email' |
 const givePassword = async (door: Door, request: Request, id: string): Promise<Response> => {
   const { visit } = await receiveFromOperator(door, request, emptyForm)
   await inspectUser(door.platform, id)
-  const { platform, trace, actor } = onTheDesk(visit, isForSomebodyElse(visit.userId, id))
-  const password = generatedPassword(platform.random.bytes(generatedPasswordBytes))
-  return await answerForm(resetPassword(platform, trace, actor, { userId: id, password }), {
+  const password = generatedPassword(door.platform.random.bytes(generatedPasswordBytes))
+  const change = onTheDesk(visit, isForSomebodyElse(visit.userId, id))
+  return await answerForm(resetPassword(...change, { userId: id, password }), {
     done: ({ user }) =>
       page(<NewPasswordPage visit={visit} title="The user has a new password" user={user} password={password} />),
     refused: async (error) => await show(visit, id, error),
