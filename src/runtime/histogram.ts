@@ -22,12 +22,17 @@ export class Histogram {
     return this.#buckets.reduce((sum, count) => sum + count, 0)
   }
 
+  /** The whole text of a histogram with this one series. */
+  text(name: string, help: string): string {
+    return [...histogramHead(name, help), ...this.lines(name), ''].join('\n')
+  }
+
   /** The lines of its series, without HELP and TYPE. `labels` is text such as `method="GET"`, or empty. */
   lines(name: string, labels = ''): readonly string[] {
     const others = labels === '' ? '' : `${labels},`
     const own = labels === '' ? '' : `{${labels}}`
     let running = 0
-    const buckets = [...this.#buckets].map((count, index) => {
+    const buckets = Array.from(this.#buckets, (count, index) => {
       running += count
       return `${name}_bucket{${others}le="${this.bounds[index] ?? '+Inf'}"} ${running}`
     })
@@ -35,20 +40,16 @@ export class Histogram {
   }
 }
 
-/** HELP and TYPE of a histogram, and the lines of its series. */
-export const histogramText = (name: string, help: string, lines: readonly string[]): string =>
-  [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`, ...lines, ''].join('\n')
+const histogramHead = (name: string, help: string) => [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`]
 
 /** Counts the answers of one route and method, by status. */
 export type RouteTally = { answered(status: number, milliseconds: number): void }
 
 const requestBounds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-type Series = { readonly labels: string; readonly durations: Histogram }
-
 /** The counter and the histogram of all answers. */
 export const createRequestTally = () => {
-  const series: Series[] = []
+  const series: { readonly labels: string; readonly durations: Histogram }[] = []
 
   const route = (method: string, pattern: string): RouteTally => {
     const byStatus = new Map<number, Histogram>()
@@ -64,20 +65,19 @@ export const createRequestTally = () => {
     }
   }
 
-  return { route, render: () => renderRequests(series) }
-}
+  const duration = 'http_request_duration_seconds'
+  const render = (): string =>
+    [
+      '# HELP http_requests_total Answers by route pattern, method and status.',
+      '# TYPE http_requests_total counter',
+      ...series.map(({ labels, durations }) => `http_requests_total{${labels}} ${durations.count}`),
+      ...histogramHead(duration, 'Time from the first byte handed to us to the answer handed back.'),
+      ...series.flatMap(({ labels, durations }) => durations.lines(duration, labels)),
+      '',
+    ].join('\n')
 
-const renderRequests = (series: readonly Series[]): string =>
-  [
-    '# HELP http_requests_total Answers by route pattern, method and status.',
-    '# TYPE http_requests_total counter',
-    ...series.map(({ labels, durations }) => `http_requests_total{${labels}} ${durations.count}`),
-    histogramText(
-      'http_request_duration_seconds',
-      'Time from the first byte handed to us to the answer handed back.',
-      series.flatMap(({ labels, durations }) => durations.lines('http_request_duration_seconds', labels)),
-    ),
-  ].join('\n')
+  return { route, render }
+}
 
 const escapedLabel = (label: string): string =>
   label.replaceAll(/[\\"\n]/g, (character) => (character === '\n' ? '\\n' : `\\${character}`))

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Registry } from 'prom-client'
-import { createRequestTally, Histogram, histogramText, type RouteTally } from './histogram.ts'
+import { createRequestTally, Histogram } from './histogram.ts'
 import { type ProcessFigures, readProcessFigures } from './process-figures.ts'
 import { program } from './program.ts'
 
@@ -26,26 +26,7 @@ export type Figures = {
   readonly conditions: Readonly<Record<string, boolean>>
 }
 
-export type Metrics = {
-  /** One tally per route and method, created once, when the routes are known. */
-  route(method: string, pattern: string): RouteTally
-  /** Events of secrets, by kind only. */
-  readonly tokens: {
-    issued(kind: string): void
-    refused(kind: string): void
-    reused(kind: string): void
-  }
-  purged(kind: string, rows: number): void
-  /** A job has just succeeded. */
-  jobDone(job: string): void
-  /** How long one sync of the write-ahead log took. */
-  synced(milliseconds: number): void
-  /** How late the event loop was. */
-  late(milliseconds: number): void
-  /** All metrics in the Prometheus text format. */
-  render(figures: Figures): Promise<string>
-  readonly contentType: string
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
 type Reading = Figures & ProcessFigures & { readonly openConnections: number | null }
 
@@ -109,7 +90,7 @@ const byKind = (registry: Registry, name: string, help: string) => {
 const latencyBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
 
 /** `listeners`: the sockets that the program listens on, which do not count as connections. */
-export const createMetrics = (listeners = 1): Metrics => {
+export const createMetrics = (listeners = 1) => {
   const registry = new Registry()
   const requests = createRequestTally()
   const syncs = new Histogram(latencyBounds)
@@ -118,14 +99,12 @@ export const createMetrics = (listeners = 1): Metrics => {
     new Gauge<L>({ name, help, labelNames, registers: [registry] })
 
   const tellers = Object.entries(readings).map(([name, [help, read]]) => {
-    const counter = name.endsWith('_total') ? new Counter({ name, help, registers: [registry] }) : null
-    const made = counter === null ? gauge(name, help) : null
+    const metric = new (name.endsWith('_total') ? Counter : Gauge)({ name, help, registers: [registry] })
     return (reading: Reading): void => {
       const value = read(reading)
-      if (value === null) made?.remove()
-      else made?.set(value)
-      counter?.reset()
-      counter?.inc(value ?? 0)
+      metric.reset()
+      if (value === null) metric.remove()
+      else metric.inc(value)
     }
   })
   const disabled = gauge('webhook_endpoints_disabled', 'Webhook endpoints that are called no more, by reason.', [
@@ -153,26 +132,32 @@ export const createMetrics = (listeners = 1): Metrics => {
   }
 
   return {
+    /** One tally per route and method, created once, when the routes are known. */
     route: requests.route,
+    /** Events of secrets, by kind only. */
     tokens: {
       issued: byKind(registry, 'tokens_issued_total', 'Secrets handed out, by kind.'),
       refused: byKind(registry, 'tokens_refused_total', 'Secrets presented and refused, by kind.'),
       reused: byKind(registry, 'tokens_reused_total', 'Spent secrets presented again, by kind.'),
     },
     purged: byKind(registry, 'purged_rows_total', 'Expired rows deleted, by kind.'),
-    jobDone: (job) => lastDone.setToCurrentTime({ job }),
-    synced: (milliseconds) => syncs.observe(milliseconds),
-    late: (milliseconds) => lags.observe(milliseconds),
-    render: async (figures) => {
+    /** A job has just succeeded. */
+    jobDone: (job: string) => lastDone.setToCurrentTime({ job }),
+    /** How long one sync of the write-ahead log took. */
+    synced: (milliseconds: number) => syncs.observe(milliseconds),
+    /** How late the event loop was. */
+    late: (milliseconds: number) => lags.observe(milliseconds),
+    /** All metrics in the Prometheus text format. */
+    render: async (figures: Figures): Promise<string> => {
       const ofProcess = await readProcessFigures()
       const sockets = ofProcess.openSockets
       tell({ ...figures, ...ofProcess, openConnections: sockets === null ? null : Math.max(0, sockets - listeners) })
-      const histograms = [
-        ['database_sync_duration_seconds', 'Time that syncing the write-ahead log took.', syncs],
-        ['event_loop_lag_seconds', 'How late the event loop was, measured ten times a second.', lags],
-      ] as const
-      const texts = histograms.map(([name, help, histogram]) => histogramText(name, help, histogram.lines(name)))
-      return [requests.render(), ...texts, await registry.metrics()].join('')
+      return [
+        requests.render(),
+        syncs.text('database_sync_duration_seconds', 'Time that syncing the write-ahead log took.'),
+        lags.text('event_loop_lag_seconds', 'How late the event loop was, measured ten times a second.'),
+        await registry.metrics(),
+      ].join('')
     },
     contentType: registry.contentType,
   }
