@@ -26,11 +26,13 @@ import { readUpload } from './upload-body.ts'
 /** Who may call, as far as a header or cookie can tell. */
 export type Guard<Caller, Share = null> = {
   readonly callers: readonly SecurityScheme[]
+  /** The refusals of callers. */
+  readonly errors: readonly ErrorCode[]
   /** The caller, within its share of calls; throws the refusal of everybody else. */
   readonly admit: (door: Door, call: Call, share: Share) => Awaitable<Caller>
 }
 
-const anyone: Guard<null, unknown> = { callers: ['none'], admit: () => null }
+const anyone: Guard<null, unknown> = { callers: ['none'], errors: [], admit: () => null }
 
 /** How a query or a body is read. The two steps are apart because Elysia checks between them, by the schema of the route. */
 type Reader<T> = {
@@ -73,24 +75,29 @@ const readQuery = (url: string, names: readonly string[]): unknown => {
 }
 
 /** The rule is checked by the shell, before anything of the body is read. */
-type BodyReader<T> = Reader<T> & { readonly rule: BodyRule }
+type BodyReader<T> = Reader<T> & { readonly rule: BodyRule; readonly errors: readonly ErrorCode[] }
 
-const noBody: BodyReader<null> = { ...unread, rule: jsonBodies }
+const noBody: BodyReader<null> = { ...unread, rule: jsonBodies, errors: [] }
+/** The refusals of a JSON body. */
+const bodyErrors = ['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const
 
 export const jsonBody = <T extends TSchema>(schema: T): BodyReader<Static<T>> => ({
   rule: jsonBodies,
+  errors: bodyErrors,
   ...readerOf(schema, (_, call) => readJson(call)),
 })
 
 /** JSON with a file in it. The file is taken out as it arrives, into `call.file`. */
 export const uploadBody = <T extends TSchema>(schema: T): BodyReader<Static<T>> => ({
   rule: uploadBodies,
+  errors: bodyErrors,
   ...readerOf(schema, readUpload),
 })
 
 /** A form of the standard wire format. */
 export const formBody = <T>(read: (call: Call) => Awaitable<T>): BodyReader<T> => ({
   rule: formBodies,
+  errors: [],
   schema: null,
   read: (_, call) => read(call),
   receive: (_, call) => read(call),
@@ -120,6 +127,7 @@ type Entry<Caller, Share, Query, Body, A extends Answers> = {
   readonly body?: BodyReader<Body>
   /** Bodies of answers, by status. */
   readonly answers: A
+  /** Further refusals than those of the caller and the body. */
   readonly errors?: readonly ErrorCode[]
   /** Without details, the endpoint is not in the document. */
   readonly details?: Details
@@ -166,7 +174,7 @@ export function endpoint(entry: Entry<unknown, unknown, unknown, unknown, Answer
     const hook: RouteHook = {
       ...(query.schema === null ? {} : { query: query.schema }),
       ...(body.schema === null ? {} : { body: body.schema }),
-      response: responsesOf(entry),
+      response: responsesOf(entry, [...body.errors, ...caller.errors, ...(entry.errors ?? [])]),
       detail: detailOf(entry, caller.callers),
     }
     plugin.onTransform(async (context) => {
@@ -197,9 +205,9 @@ export function endpoint(entry: Entry<unknown, unknown, unknown, unknown, Answer
 
 type RouteHook = Parameters<AnyElysia['route']>[3]
 
-type Described = Pick<Entry<unknown, unknown, unknown, unknown, Answers>, 'path' | 'answers' | 'errors' | 'details'>
+type Described = Pick<Entry<unknown, unknown, unknown, unknown, Answers>, 'path' | 'answers' | 'details'>
 
-const responsesOf = ({ path, answers, errors = [] }: Described) => ({
+const responsesOf = ({ path, answers }: Described, errors: readonly ErrorCode[]) => ({
   ...Object.fromEntries(Object.entries(answers).map(([status, schema]) => [status, CloneType(schema)])),
   ...(isContractPath(path) ? errorResponses(...errors) : plainErrorResponses(...errors)),
 })

@@ -61,6 +61,7 @@ const byCookie = async (door: Door, call: Call): Promise<SessionCaller> => {
 /** A signed-in user, within their share. */
 export const signedInUser: Guard<SessionCaller, 'authorize' | null> = {
   callers: ['session'],
+  errors: ['login_required', 'token_type_not_allowed', 'origin_not_allowed'],
   admit: async (door, call, share) => {
     const session = await requireSession(door, call)
     if (share !== null) takeShare(door, call, share, session.user.id)

@@ -5,9 +5,6 @@ import { type ErrorCode, messageOf, statusOf } from '../../domain/errors.ts'
 const everywhere = ['invalid_request', 'rate_limited', 'internal_error', 'unavailable'] as const
 const contractWide = ['api_version_missing', 'api_version_unsupported', 'api_version_retired'] as const
 
-/** Codes of a request with a JSON body. */
-export const bodyErrors = ['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const
-
 const errorBody = (codes: readonly ErrorCode[]) =>
   Type.Object(
     {

@@ -1,5 +1,4 @@
 import { appOf, bearer } from '../bearer.ts'
-import { bodyErrors } from '../contract/errors.ts'
 import { appIdentity, appTokenRequest, appTokenResponse } from '../contract/oauth.ts'
 import { endpoint, jsonBody } from '../endpoint.ts'
 import { contractPath } from '../paths.ts'
@@ -11,14 +10,7 @@ export const issueToken = endpoint({
   path: `${contractPath}/token`,
   body: jsonBody(appTokenRequest),
   answers: { 200: appTokenResponse },
-  errors: [
-    ...bodyErrors,
-    'invalid_scope',
-    'invalid_client',
-    'scope_not_allowed',
-    'scope_not_available',
-    'app_inactive',
-  ],
+  errors: ['invalid_scope', 'invalid_client', 'scope_not_allowed', 'scope_not_available', 'app_inactive'],
   details: {
     id: 'issueAppToken',
     summary: 'Exchange app credentials for a short-lived bearer token',
@@ -44,7 +36,6 @@ export const identifyApp = endpoint({
   caller: bearer('appToken'),
   share: 'read',
   answers: { 200: appIdentity },
-  errors: ['invalid_token', 'token_type_not_allowed', 'origin_not_allowed'],
   details: {
     id: 'identifyApp',
     summary: 'Identity of the calling app',

@@ -6,7 +6,6 @@ import { authorize } from '../../operations/oauth/authorize.ts'
 import { revokeByClient, revokeByToken, revokeByUser } from '../../operations/oauth/revoke.ts'
 import { bearer, type BearerCaller, requireBearer, userOrPageOf } from '../bearer.ts'
 import { withClientLimits } from '../limits.ts'
-import { bodyErrors } from '../contract/errors.ts'
 import {
   authorizeRequest,
   authorizeResponse,
@@ -31,14 +30,10 @@ export const recordConsent = endpoint({
   body: jsonBody(authorizeRequest),
   answers: { 200: authorizeResponse },
   errors: [
-    ...bodyErrors,
     'invalid_redirect_uri',
     'unsupported_code_challenge_method',
     'invalid_scope',
-    'login_required',
     'invalid_client',
-    'token_type_not_allowed',
-    'origin_not_allowed',
     'consent_required',
     'scope_not_allowed',
     'scope_not_available',
@@ -74,7 +69,7 @@ export const issueUserTokens = endpoint({
   path: `${contractPath}/oauth/token`,
   body: jsonBody(tokenRequest),
   answers: { 200: tokenResponse },
-  errors: [...bodyErrors, 'unsupported_grant_type', 'invalid_scope', 'invalid_client', 'invalid_grant', 'app_inactive'],
+  errors: ['unsupported_grant_type', 'invalid_scope', 'invalid_client', 'invalid_grant', 'app_inactive'],
   details: {
     id: 'issueUserTokens',
     summary: 'Exchange a code, or refresh, for tokens',
@@ -134,7 +129,6 @@ export const identifyUser = endpoint({
   caller: bearer('userToken', 'embeddedSession'),
   share: 'read',
   answers: { 200: Type.Union([userIdentity, embeddedIdentity]) },
-  errors: ['invalid_token', 'token_type_not_allowed', 'origin_not_allowed'],
   details: {
     id: 'identifyUser',
     summary: 'Identity of the signed-in user',
@@ -165,6 +159,7 @@ const identityOf = ({ user, scopes, appId, clientId, expiresAt }: UserCaller | E
 /** A bearer token or a session; null if only the body can tell who calls. */
 const clientTokenOrUser: Guard<BearerCaller | null> = {
   callers: ['none', 'appToken', 'userToken', 'session'],
+  errors: ['invalid_client', 'invalid_token', 'login_required', 'origin_not_allowed', 'token_type_not_allowed'],
   admit: (door, call) => {
     if (call.authorization.kind !== 'none') return requireBearer(door, call, 'invalid_token')
     return hasSessionCookie(door, call.request) ? requireSession(door, call) : null
@@ -177,16 +172,7 @@ export const revoke = endpoint({
   caller: clientTokenOrUser,
   body: jsonBody(revokeRequest),
   answers: { 200: revokeResponse },
-  errors: [
-    ...bodyErrors,
-    'invalid_client',
-    'invalid_token',
-    'login_required',
-    'origin_not_allowed',
-    'token_type_not_allowed',
-    'token_not_owned',
-    'grant_not_found',
-  ],
+  errors: ['token_not_owned', 'grant_not_found'],
   details: {
     id: 'revoke',
     summary: 'Revoke a user grant or an app token',

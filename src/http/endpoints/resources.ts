@@ -16,7 +16,7 @@ export const listBuilderResources = endpoint({
   share: 'read',
   query: queryOf(resourceListQuery),
   answers: { 200: resourceList },
-  errors: ['invalid_token', 'token_type_not_allowed', 'origin_not_allowed', 'insufficient_scope', 'install_required'],
+  errors: ['insufficient_scope', 'install_required'],
   details: {
     id: 'listResources',
     summary: 'List builder resources of the signed-in user (preview)',

@@ -10,7 +10,6 @@ import {
   signInRequest,
   signInResponse,
 } from '../contract/sessions.ts'
-import { bodyErrors } from '../contract/errors.ts'
 import { openToKnownOrigin } from '../cross-origin.ts'
 import type { Door } from '../door.ts'
 import { endpoint, type Guard, jsonBody } from '../endpoint.ts'
@@ -25,7 +24,7 @@ export const signInEndpoint = endpoint({
   path,
   body: jsonBody(signInRequest),
   answers: { 200: signInResponse },
-  errors: [...bodyErrors, 'invalid_login', 'origin_not_allowed'],
+  errors: ['invalid_login', 'origin_not_allowed'],
   details: {
     id: 'signIn',
     summary: 'Sign a user in',
@@ -54,7 +53,6 @@ export const readSession = endpoint({
   path,
   caller: signedInUser,
   answers: { 200: sessionResponse },
-  errors: ['login_required', 'token_type_not_allowed', 'origin_not_allowed'],
   details: {
     id: 'readSession',
     summary: 'Who is signed in',
@@ -72,13 +70,7 @@ export const signOutEndpoint = endpoint({
   path,
   caller: signedInUser,
   answers: { 204: Type.Void({ description: 'The session is over.' }) },
-  errors: [
-    'payload_too_large',
-    'unsupported_media_type',
-    'login_required',
-    'token_type_not_allowed',
-    'origin_not_allowed',
-  ],
+  errors: ['payload_too_large', 'unsupported_media_type'],
   details: {
     id: 'signOut',
     summary: 'End the session',
@@ -93,7 +85,7 @@ export const signOutEndpoint = endpoint({
 })
 
 /** Any page; those of an origin that an app has lately been opened from may read the answer. */
-const pageInFrame: Guard<boolean> = { callers: ['none'], admit: openToKnownOrigin }
+const pageInFrame: Guard<boolean> = { callers: ['none'], errors: [], admit: openToKnownOrigin }
 
 /** The exchange for the page of an app in a frame. It is not part of the exposed contract (spec section 1). */
 export const startEmbeddedSession = endpoint({

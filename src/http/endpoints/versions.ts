@@ -7,7 +7,6 @@ import { listVersions } from '../../operations/versions/lists.ts'
 import { rollBackVersion, type RollbackRequest } from '../../operations/versions/roll-back-version.ts'
 import { appOf, bearer, type BearerCaller } from '../bearer.ts'
 import { base64Intake, type UploadedFile } from '../upload-scanner.ts'
-import { bodyErrors } from '../contract/errors.ts'
 import {
   forbiddenUploadFields,
   rollbackRequest,
@@ -24,12 +23,6 @@ import { contractPath } from '../paths.ts'
 import { wireTime, wireVersion } from '../wire.ts'
 
 const path = `${contractPath}/versions`
-const callerErrors = [
-  'invalid_token',
-  'token_type_not_allowed',
-  'origin_not_allowed', // of an embedded session, whose kind is only told to its own page
-  'development_credentials_required',
-] as const
 
 /** Versions are for development credentials only; scopes play no part (contract section 3). */
 const developmentOf = (caller: BearerCaller): AppCaller => {
@@ -45,7 +38,7 @@ export const listAppVersions = endpoint({
   share: 'read',
   query: queryOf(versionListQuery),
   answers: { 200: versionList },
-  errors: [...callerErrors],
+  errors: ['development_credentials_required'],
   details: {
     id: 'listVersions',
     summary: "List the calling app's versions",
@@ -72,8 +65,7 @@ export const uploadVersion = endpoint({
   body: uploadBody(versionUpload),
   answers: { 200: versionRecord, 201: versionRecord },
   errors: [
-    ...bodyErrors,
-    ...callerErrors,
+    'development_credentials_required',
     'invalid_scope',
     'checksum_mismatch',
     'activation_not_allowed',
@@ -114,8 +106,7 @@ export const rollBack = endpoint({
   body: jsonBody(rollbackRequest),
   answers: { 200: rollbackResponse },
   errors: [
-    ...bodyErrors,
-    ...callerErrors,
+    'development_credentials_required',
     'version_not_found',
     'no_previous_version',
     'version_already_current',
