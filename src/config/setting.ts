@@ -8,52 +8,48 @@ export type ConfigFlags = {
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
-/** A setting that the operator has given: the name of its variable or flag, and its text. */
-export type Setting = { readonly name: string; readonly text: string }
-/** Sentences that name their setting and never repeat a value. */
-export type Faults = string[]
-/** Looks for a setting by its variable, and by its flag and that flag's key if it has one; null when it is not set. */
-export type Find = (variable: string, flag?: string, key?: keyof ConfigFlags) => Setting | null
+/** What is wrong with the text of a setting: a sentence without its subject, which never repeats a value. */
+export class Broken {
+  constructor(readonly rule: string) {}
+}
 
-/** Flags win over the environment. An empty setting is a fault. */
-export const settingFinder =
-  (flags: ConfigFlags, env: EnvironmentVariables, faults: Faults): Find =>
-  (variable, flag, key) => {
-    const flagged = key === undefined ? undefined : flags[key]
-    const name = flagged === undefined ? variable : (flag ?? variable)
+/** Reads a setting by its variable, and by its flag if it has one. Without it, or if it is broken, the result is the fallback. */
+export type Read = <T>(
+  variable: string,
+  fallback: T,
+  parse: (text: string) => T | Broken,
+  flag?: keyof ConfigFlags,
+) => T
+
+/** Flags win over the environment. Sentences about broken settings are added to the faults, the names of all to `names`. */
+export const settingReader =
+  (flags: ConfigFlags, env: EnvironmentVariables, faults: string[], names: string[]): Read =>
+  (variable, fallback, parse, flag) => {
+    names.push(variable)
+    const flagged = flag === undefined ? undefined : flags[flag]
+    const name = flag === undefined || flagged === undefined ? variable : flagNames[flag]
     const text = flagged ?? env[variable]
-    if (text === undefined) return null
-    if (text.trim() !== '') return { name, text }
-    faults.push(`${name} is empty. Leave it out to use the default.`)
-    return null
+    if (text === undefined) return fallback
+    const value = text.trim() === '' ? new Broken('is empty. Leave it out to use the default.') : parse(text)
+    if (!(value instanceof Broken)) return value
+    faults.push(`${name} ${value.rule}`)
+    return fallback
   }
 
-/** A whole number without sign, point or exponent; null when it is not one or not within the bounds. */
-export const wholeNumber = (text: string, least: number, most: number): number | null => {
-  if (!/^\d{1,12}$/.test(text)) return null
-  const value = Number(text)
-  return value >= least && value <= most ? value : null
+const flagNames: Readonly<Record<keyof ConfigFlags, string>> = {
+  port: '--port',
+  host: '--host',
+  database: '--database',
+  publicUrl: '--public-url',
 }
 
-export const readNumber = (
-  setting: Setting | null,
-  faults: Faults,
-  { fallback, least, most }: { readonly fallback: number; readonly least: number; readonly most: number },
-): number => {
-  if (setting === null) return fallback
-  const value = wholeNumber(setting.text, least, most)
-  if (value === null) faults.push(`${setting.name} must be a whole number from ${least} to ${most}.`)
-  return value ?? fallback
-}
+/** A whole number without sign, point or exponent; `rule` is for every other text. */
+export const wholeNumber =
+  (least: number, most: number, rule = `must be a whole number from ${least} to ${most}.`) =>
+  (text: string): number | Broken =>
+    /^\d{1,12}$/.test(text) && Number(text) >= least && Number(text) <= most ? Number(text) : new Broken(rule)
 
-export const readChoice = <T extends string>(
-  setting: Setting | null,
-  faults: Faults,
-  choices: readonly T[],
-  fallback: T,
-): T => {
-  if (setting === null) return fallback
-  const chosen = choices.find((choice) => choice === setting.text)
-  if (chosen === undefined) faults.push(`${setting.name} must be one of ${choices.join(', ')}.`)
-  return chosen ?? fallback
-}
+export const choiceOf =
+  <T extends string>(choices: readonly T[]) =>
+  (text: string): T | Broken =>
+    choices.find((choice) => choice === text) ?? new Broken(`must be one of ${choices.join(', ')}.`)
