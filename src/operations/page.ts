@@ -16,6 +16,12 @@ export const pageOf = <T>(rows: readonly T[], limit: number, positionOf: (row: T
   return { data, nextCursor: last === undefined ? null : positionOf(last) }
 }
 
+/** One page of a list that begins with the newest. `read` gets the ID before which the page starts and its length. */
+export const newestFirst = async <T extends { readonly id: string }>(
+  { limit, cursor }: PageRequest,
+  read: (before: string, rows: number) => Promise<readonly T[]>,
+): Promise<Page<T>> => pageOf(await read(cursor ?? beyondEveryId, limit + 1), limit, ({ id }) => id)
+
 /** What a search found among the rows it read; `searchedTo` is null if those were the last. */
 type Finds<T> = { readonly found: readonly T[]; readonly searchedTo: string | null }
 
@@ -37,7 +43,6 @@ export const searchPage = async <T>(
 ): Promise<Page<T>> => {
   if (part.length > longestPart || !isWellFormedText(part)) return { data: [], nextCursor: null }
   const { found, searchedTo } = await look(part, { after: cursor ?? '', rows: rowsPerPage, limit: limit + 1 })
-  const data = found.slice(0, limit)
-  const last = found.length > limit ? data.at(-1) : undefined
-  return { data, nextCursor: last === undefined ? searchedTo : positionOf(last) }
+  const { data, nextCursor } = pageOf(found, limit, positionOf)
+  return { data, nextCursor: nextCursor ?? searchedTo }
 }

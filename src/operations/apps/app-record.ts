@@ -3,28 +3,16 @@
 import type { App, Client, Queries } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
-import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
+import { parseStoredScope } from '../../domain/scope.ts'
 import type { Rule } from '../acting-as.ts'
 import { badInput } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 
 /** An app as its owner and operators see it. */
-export type AppRecord = {
-  readonly id: string
-  readonly slug: string
-  readonly name: string
-  readonly status: App['status']
-  readonly scopes: readonly ScopeName[]
-  readonly ownerId: string
-  readonly clientIds: Readonly<Record<Environment, string>>
-  /** Null when the app is not deleted. */
-  readonly deletedAt: number | null
-  readonly createdAt: number
-  readonly updatedAt: number
-}
+export type AppRecord = Awaited<ReturnType<typeof appRecord>>
 
 /** The record of a row, with the client IDs of the app. */
-export const appRecord = async (q: Queries, app: App): Promise<AppRecord> => {
+export const appRecord = async (q: Queries, app: App) => {
   const clients = await q.apps.clientsOf(app.id)
   return {
     id: app.id,
@@ -37,6 +25,7 @@ export const appRecord = async (q: Queries, app: App): Promise<AppRecord> => {
       development: clientIn(clients, 'development').id,
       production: clientIn(clients, 'production').id,
     },
+    /** Null when the app is not deleted. */
     deletedAt: app.deletedAt,
     createdAt: app.createdAt,
     updatedAt: app.updatedAt,

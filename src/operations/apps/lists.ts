@@ -11,14 +11,8 @@ export const listApps = async (platform: Platform): Promise<AppRecord[]> => {
   return records
 }
 
-/** An app in the list of its owner. `live` and `developmentHead` are version names, null when there is none. */
-export type OwnAppSummary = Pick<App, 'slug' | 'name' | 'status' | 'createdAt'> & {
-  readonly live: string | null
-  readonly developmentHead: string | null
-}
-
-/** The apps of a user, by slug. */
-export const listOwnApps = async (platform: Platform, userId: string): Promise<OwnAppSummary[]> =>
+/** The apps of a user, by slug. `live` and `developmentHead` are version names, null when there is none. */
+export const listOwnApps = async (platform: Platform, userId: string) =>
   (await platform.database.queries.apps.ownedBy(userId)).map(
     ({ app: { slug, name, status, createdAt }, live, developmentHead }) => ({
       slug,
@@ -29,6 +23,9 @@ export const listOwnApps = async (platform: Platform, userId: string): Promise<O
       developmentHead,
     }),
   )
+
+/** An app in the list of its owner. */
+export type OwnAppSummary = Awaited<ReturnType<typeof listOwnApps>>[number]
 
 /** An app in the operators' list. */
 export type AppSummary = Pick<App, 'slug' | 'name' | 'status' | 'deletedAt'> & { readonly ownerEmail: string }

@@ -2,36 +2,23 @@
 
 import type { AuditEvent } from '../../../db/database.ts'
 import { findAnyApp } from '../apps/app-record.ts'
-import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
+import { newestFirst, type Page, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
-
-/** An event as the app's owner sees it. It has the kind of the actor but never says which other person it was. */
-export type AppEvent = Pick<
-  AuditEvent,
-  'id' | 'at' | 'action' | 'environment' | 'outcome' | 'reason' | 'actorKind' | 'target' | 'requestId'
-> & {
-  readonly isOwn: boolean
-  /** Null when it could be the address of another person. */
-  readonly address: string | null
-}
 
 /**
  * The events of one app, newest first, with this action or any (null). Issued tokens are not in the list, because their
  * own rows record them. A user who consented is not named, and their address is not shown.
  */
 export const listAppEvents = async (
-  platform: Platform,
+  { database }: Platform,
   app: { readonly id: string; readonly ownerId: string },
   action: string | null,
-  { limit, cursor }: PageRequest,
-): Promise<Page<AppEvent>> => {
-  const rows = await platform.database.queries.audit.pageOfApp(app.id, action, cursor ?? beyondEveryId, limit + 1)
-  return pageOf(
-    rows.map((row) => appEvent(row, app.ownerId)),
-    limit,
-    ({ id }) => id,
-  )
-}
+  page: PageRequest,
+): Promise<Page<AppEvent>> =>
+  await newestFirst(page, async (before, length) => {
+    const rows = await database.queries.audit.pageOfApp(app.id, action, before, length)
+    return rows.map((row) => appEvent(row, app.ownerId))
+  })
 
 /**
  * The address of the owner, of the app's backend, and of anyone who tried a secret of the app. A refused bearer token may
@@ -40,7 +27,10 @@ export const listAppEvents = async (
 const mayTellAddress = (row: AuditEvent, isOwn: boolean): boolean =>
   isOwn || row.actorKind === 'app' || (row.actorKind === 'anonymous' && row.action !== 'bearer.check')
 
-const appEvent = (row: AuditEvent, ownerId: string): AppEvent => {
+/** An event as the app's owner sees it. It has the kind of the actor but never says which other person it was. */
+export type AppEvent = ReturnType<typeof appEvent>
+
+const appEvent = (row: AuditEvent, ownerId: string) => {
   const isOwn = row.actorId === ownerId
   return {
     id: row.id,
@@ -53,22 +43,20 @@ const appEvent = (row: AuditEvent, ownerId: string): AppEvent => {
     target: row.target,
     requestId: row.requestId,
     isOwn,
+    /** Null when it could be the address of another person. */
     address: mayTellAddress(row, isOwn) ? row.address : null,
   }
 }
 
-type Listing = {
-  readonly slug: string | null
-  /** Epoch milliseconds. */
-  readonly since: number
-  readonly limit: number
-}
-
 /**
- * The latest events that match, oldest first, including issued tokens.
+ * The latest events of an app or of all (null), from this moment on (epoch milliseconds), oldest first, including issued
+ * tokens.
  * @throws invalid_request for an unknown slug
  */
-export const listAuditEvents = async (platform: Platform, { slug, since, limit }: Listing): Promise<AuditEvent[]> => {
+export const listAuditEvents = async (
+  platform: Platform,
+  { slug, since, limit }: { readonly slug: string | null; readonly since: number; readonly limit: number },
+): Promise<AuditEvent[]> => {
   const q = platform.database.queries
   const appId = slug === null ? null : (await findAnyApp(q, slug)).id
   return await q.audit.list({ appId, since, limit })

@@ -3,7 +3,7 @@ import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import { findAnyApp } from '../apps/app-record.ts'
 import { badInput } from '../decision.ts'
-import type { Page, PageRequest } from '../page.ts'
+import { type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 
@@ -46,8 +46,8 @@ export const searchEvents = async (
     .flatMap((find) => find.events)
     .filter((event) => isSettled(event) && isInTime(event, search))
     .toSorted((a, b) => (comesFirst(a.id, b.id, order) ? -1 : 1))
-  const data = events.slice(0, limit)
-  return { data, nextCursor: events.length > limit ? (data.at(-1)?.id ?? null) : horizon }
+  const { data, nextCursor } = pageOf(events, limit, ({ id }) => id)
+  return { data, nextCursor: nextCursor ?? horizon }
 }
 
 /** After a clock reset the IDs run ahead of the times, so the time is compared too. */

@@ -1,30 +1,20 @@
 import type { Credential } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
-import { type CredentialStatus, credentialStatus } from '../../domain/credential.ts'
+import { credentialStatus } from '../../domain/credential.ts'
 import { refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
 import type { Rule } from '../acting-as.ts'
 import { findApp } from '../apps/app-record.ts'
-import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
+import { newestFirst, type Page, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 
 /** A client secret as its owner sees it, without the secret itself. */
-export type CredentialRecord = {
-  readonly id: string
-  readonly clientId: string
-  readonly environment: Environment
-  readonly label: string | null
-  readonly status: CredentialStatus
-  readonly createdAt: number
-  readonly expiresAt: number | null
-  readonly revokedAt: number | null
-  readonly lastUsedAt: number | null
-}
+export type CredentialRecord = ReturnType<typeof credentialRecord>
 /** The record of a new secret: the only place where the secret is shown. */
 export type NewCredentialRecord = CredentialRecord & { readonly clientSecret: string }
 
 /** The record of a row, with its status at `now` (epoch milliseconds). */
-export const credentialRecord = (row: Credential, environment: Environment, now: number): CredentialRecord => ({
+export const credentialRecord = (row: Credential, environment: Environment, now: number) => ({
   id: row.id,
   clientId: row.clientId,
   environment,
@@ -69,12 +59,13 @@ export const listLiveCredentials = async (
 export const listEndedCredentials = async (
   platform: Platform,
   appId: string,
-  { limit, cursor }: PageRequest,
+  page: PageRequest,
 ): Promise<Page<CredentialRecord>> => {
   const now = platform.clock.now()
-  const rows = await platform.database.queries.credentials.endedOfApp(appId, now, cursor ?? beyondEveryId, limit + 1)
-  const records = rows.map(({ credential, environment }) => credentialRecord(credential, environment, now))
-  return pageOf(records, limit, ({ id }) => id)
+  return await newestFirst(page, async (before, length) => {
+    const rows = await platform.database.queries.credentials.endedOfApp(appId, now, before, length)
+    return rows.map(({ credential, environment }) => credentialRecord(credential, environment, now))
+  })
 }
 
 /** Refuses unless the secret belongs to the app of this slug and the app to this user. To others it does not exist. */

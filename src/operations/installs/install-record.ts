@@ -1,29 +1,21 @@
 import type { Install } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import type { ResourceKind } from '../../domain/resource.ts'
-import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
+import { parseStoredScope } from '../../domain/scope.ts'
 import type { Rule } from '../acting-as.ts'
 
 /** An install as operators and owners see it. */
-export type InstallRecord = Pick<
-  Install,
-  'id' | 'appId' | 'userId' | 'environment' | 'approval' | 'state' | 'createdAt' | 'updatedAt'
-> & {
-  /** The scopes that its owner agreed to. */
-  readonly scopes: readonly ScopeName[]
-  readonly kind: ResourceKind
-  readonly resource: string
-}
+export type InstallRecord = ReturnType<typeof installRecord>
 
-/** The record of an install and of the website or store that it is on. */
-export const installRecord = (row: Install, kind: ResourceKind, resourceSlug: string): InstallRecord => ({
+/** The record of an install and of the website or store that it is on. The scopes are those that its owner agreed to. */
+export const installRecord = (row: Install, kind: ResourceKind, resource: string) => ({
   id: row.id,
   appId: row.appId,
   userId: row.userId,
   environment: row.environment,
   scopes: parseStoredScope(row.scopes),
   kind,
-  resource: resourceSlug,
+  resource,
   approval: row.approval,
   state: row.state,
   createdAt: row.createdAt,

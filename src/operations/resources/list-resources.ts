@@ -2,7 +2,7 @@ import { refuse } from '../../domain/errors.ts'
 import type { ResourceKind, ResourceStatus } from '../../domain/resource.ts'
 import type { ScopeName } from '../../domain/scope.ts'
 import { isSlug } from '../../domain/name.ts'
-import type { Page, PageRequest } from '../page.ts'
+import { type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import type { EmbeddedCaller, UserCaller } from '../authenticate.ts'
 
@@ -35,6 +35,5 @@ export const listResources = async (
   const q = platform.database.queries
   if (!(await q.installs.hasLive(caller.appId, caller.user.id))) throw refuse('install_required')
   const rows = await q.resources.list(caller.user.id, kind, page.cursor ?? '', page.limit + 1)
-  const data = rows.slice(0, page.limit)
-  return { data, nextCursor: rows.length > page.limit ? (data.at(-1)?.slug ?? null) : null }
+  return pageOf(rows, page.limit, ({ slug }) => slug)
 }

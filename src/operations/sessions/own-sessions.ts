@@ -1,22 +1,10 @@
+import type { Queries } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import { isRowKey } from '../../domain/identifier.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
 import { decideToEnd } from '../decision.ts'
 import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
-
-/** A session as its owner sees it. The key identifies it and cannot be used to sign in. */
-export type SessionRecord = {
-  readonly key: string
-  /** Whether it is the session of this request. */
-  readonly isCurrent: boolean
-  /** Where the user signed in from. */
-  readonly address: string
-  /** What the browser said it is; null if it said nothing. */
-  readonly agent: string | null
-  readonly createdAt: number
-  readonly expiresAt: number
-}
 
 /**
  * The caller's live sessions, newest first: not ended, not expired and not idle for too long.
@@ -39,14 +27,23 @@ export const listSessions = async (
   return pageOf(sessions, page.limit, ({ key }) => key)
 }
 
-const recordOf = (row: Omit<SessionRecord, 'isCurrent'>, caller: SessionCaller): SessionRecord => ({
+type Row = Awaited<ReturnType<Queries['sessions']['openOfUser']>>[number]
+
+const recordOf = (row: Row, caller: SessionCaller) => ({
+  /** Identifies the session and cannot be used to sign in. */
   key: row.key,
+  /** Whether it is the session of this request. */
   isCurrent: row.key === caller.sessionKey,
+  /** Where the user signed in from. */
   address: row.address,
+  /** What the browser said it is; null if it said nothing. */
   agent: row.agent,
   createdAt: row.createdAt,
   expiresAt: row.expiresAt,
 })
+
+/** A session as its owner sees it. */
+export type SessionRecord = ReturnType<typeof recordOf>
 
 /** Ends the caller's session. Once this has returned, the session is refused. */
 export const signOut = async (platform: Platform, trace: Trace, caller: SessionCaller): Promise<void> => {

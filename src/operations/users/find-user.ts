@@ -1,4 +1,4 @@
-import type { App, Queries, User } from '../../../db/database.ts'
+import type { Queries, User } from '../../../db/database.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import { badInput } from '../decision.ts'
@@ -26,12 +26,6 @@ export const knownUser = async (q: Queries, address: string): Promise<User> => {
 export const userAt = async (platform: Platform, address: string): Promise<User> =>
   await knownUser(platform.database.queries, address)
 
-/** A user as operators see it, without the hash of the password. */
-export type UserSummary = Pick<
-  User,
-  'id' | 'email' | 'name' | 'isOperator' | 'status' | 'passwordSuspendedAt' | 'createdAt'
->
-
 /** Users whose name or address contains `part`, by address. An empty part finds all users. */
 export const searchUsers = async (platform: Platform, part: string, page: PageRequest): Promise<Page<UserSummary>> => {
   const { data, nextCursor } = await searchPage(
@@ -43,7 +37,10 @@ export const searchUsers = async (platform: Platform, part: string, page: PageRe
   return { data: data.map(userSummary), nextCursor }
 }
 
-export const userSummary = (user: User): UserSummary => ({
+/** A user as operators see it, without the hash of the password. */
+export type UserSummary = ReturnType<typeof userSummary>
+
+export const userSummary = (user: User) => ({
   id: user.id,
   email: user.email,
   name: user.name,
@@ -57,10 +54,10 @@ export const userSummary = (user: User): UserSummary => ({
 export const listUsers = async (platform: Platform): Promise<User[]> => await platform.database.queries.users.list()
 
 /** What the desk shows an operator about a user. */
-export type InspectedUser = UserSummary & { readonly apps: readonly Pick<App, 'slug' | 'status'>[] }
+export type InspectedUser = Awaited<ReturnType<typeof inspectUser>>
 
 /** @throws route_not_found for an unknown ID */
-export const inspectUser = async (platform: Platform, id: string): Promise<InspectedUser> => {
+export const inspectUser = async (platform: Platform, id: string) => {
   const q = platform.database.queries
   const user = await q.users.byId(id)
   if (user === null) throw refuse('route_not_found')

@@ -1,17 +1,13 @@
 // The lists of versions for the contract, the console, the command line and the review queue, and the rollbacks.
 
-import type { Queries, QueuePlace, Rollback, WaitingFor } from '../../../db/database.ts'
+import type { Queries, QueuePlace, WaitingFor } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
-import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
+import { parseStoredScope } from '../../domain/scope.ts'
 import type { VersionStatus } from '../../domain/version.ts'
 import { findApp } from '../apps/app-record.ts'
-import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
+import { newestFirst, type Page, pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { type VersionRecord, versionRecord } from './version-record.ts'
-
-type VersionPage = Page<VersionRecord> & {
-  readonly current: { readonly development: string | null; readonly production: string | null }
-}
 
 /**
  * One app's versions, newest number first, with status `status` or any (null).
@@ -22,7 +18,7 @@ export const listVersions = async (
   appId: string,
   status: VersionStatus | null,
   { limit, cursor }: PageRequest,
-): Promise<VersionPage> => {
+) => {
   const q = platform.database.queries
   const rows = await q.versions.list(appId, status, numberBefore(cursor), limit + 1)
   const app = await q.apps.byId(appId)
@@ -75,12 +71,6 @@ const numberBefore = (cursor: string | null): number => {
   return Number(cursor)
 }
 
-/** A version that waits for an operator. `since` is epoch milliseconds. */
-export type QueuedVersion = Omit<QueueRow, 'scopes' | 'since'> & {
-  readonly scopes: readonly ScopeName[]
-  readonly since: number
-}
-
 /**
  * The versions of every app that wait for a review or, once approved, for their activation; longest waiting first.
  * @throws invalid_request for a cursor that this list did not return
@@ -97,11 +87,15 @@ export const listQueue = async (
 
 type QueueRow = Awaited<ReturnType<Queries['versions']['queue']>>[number]
 
-const queued = (row: QueueRow): QueuedVersion => ({
+const queued = (row: QueueRow) => ({
   ...row,
   scopes: parseStoredScope(row.scopes),
-  since: row.since ?? 0, // not null in these statuses
+  /** Epoch milliseconds; not null in these statuses. */
+  since: row.since ?? 0,
 })
+
+/** A version that waits for an operator. */
+export type QueuedVersion = ReturnType<typeof queued>
 
 const start: QueuePlace = { since: -1, id: '' }
 
@@ -112,17 +106,12 @@ const placeFrom = (cursor: string): QueuePlace => {
 }
 
 /** A rollback with the names of both versions. */
-export type LedgerRow = Pick<Rollback, 'id' | 'environment' | 'reason' | 'createdAt'> & {
-  readonly from: string
-  readonly to: string
-}
+export type LedgerRow = Awaited<ReturnType<Queries['rollbacks']['pageOfApp']>>[number]
 
 /** One app's rollbacks, newest first. */
 export const listRollbacks = async (
-  platform: Platform,
+  { database }: Platform,
   appId: string,
-  { limit, cursor }: PageRequest,
-): Promise<Page<LedgerRow>> => {
-  const rows = await platform.database.queries.rollbacks.pageOfApp(appId, cursor ?? beyondEveryId, limit + 1)
-  return pageOf(rows, limit, ({ id }) => id)
-}
+  page: PageRequest,
+): Promise<Page<LedgerRow>> =>
+  await newestFirst(page, (before, rows) => database.queries.rollbacks.pageOfApp(appId, before, rows))

@@ -3,7 +3,7 @@ import { PlatformError, refuse } from '../../domain/errors.ts'
 import { rejectionFault, type VersionStep, versionSteps } from '../../domain/version.ts'
 import { findApp } from '../apps/app-record.ts'
 import { badInput, type OpenChange, decide, type Operation } from '../decision.ts'
-import { readVersionRecord, type RejectionItem, type VersionRecord } from './version-record.ts'
+import { readVersionRecord, type Rejection, type VersionRecord } from './version-record.ts'
 
 /**
  * Submits, withdraws, approves, rejects or activates a version. Activating supersedes the version that was live, in the
@@ -37,7 +37,7 @@ export type VersionMove = {
   readonly version: string
   readonly step: VersionStep
   /** The reason of a rejection; null for other steps. */
-  readonly rejection: { readonly message: string; readonly items: readonly RejectionItem[] } | null
+  readonly rejection: Rejection | null
   /** What the person who decides was shown. The step is refused when the version has changed since. */
   readonly seen?: SeenVersion
 }

@@ -1,45 +1,30 @@
 import type { App, Queries, Version } from '../../../db/database.ts'
 import type { Environment } from '../../domain/app.ts'
 import { refuse } from '../../domain/errors.ts'
-import { parseStoredScope, type ScopeName } from '../../domain/scope.ts'
-import type { VersionStatus } from '../../domain/version.ts'
+import { parseStoredScope } from '../../domain/scope.ts'
 import type { Platform } from '../platform.ts'
 import { storedJson } from '../stored-json.ts'
 
-/** A version as the contract shows it, with times in epoch milliseconds. */
-export type VersionRecord = {
-  readonly id: string
-  readonly number: number
-  readonly version: string
-  readonly status: VersionStatus
-  readonly revision: number
-  readonly notes: string | null
-  readonly manifest: Readonly<Record<string, unknown>>
-  readonly scopes: readonly ScopeName[]
-  readonly artifact: { readonly filename: string; readonly sizeBytes: number; readonly sha256: string } | null
-  readonly current: { readonly development: boolean; readonly production: boolean }
-  readonly rejection: { readonly message: string; readonly items: readonly RejectionItem[] } | null
-  readonly createdAt: number
-  readonly updatedAt: number
-  readonly submittedAt: number | null
-  readonly reviewedAt: number | null
-  readonly activatedAt: number | null
-}
 export type RejectionItem = { readonly path: string; readonly message: string }
+/** Why a version was rejected. */
+export type Rejection = { readonly message: string; readonly items: readonly RejectionItem[] }
+
+/** A version as the contract shows it, with times in epoch milliseconds. */
+export type VersionRecord = ReturnType<typeof versionRecord>
 
 /** The record of a row. The app knows whether it is the development head. */
-export const versionRecord = (row: Version, app: Pick<App, 'developmentVersionId'>): VersionRecord => ({
+export const versionRecord = (row: Version, app: Pick<App, 'developmentVersionId'>) => ({
   id: row.id,
   number: row.number,
   version: row.version,
   status: row.status,
   revision: row.revision,
   notes: row.notes,
-  manifest: storedJson(row.manifest),
+  manifest: storedJson<Readonly<Record<string, unknown>>>(row.manifest),
   scopes: parseStoredScope(row.scopes),
   artifact: artifactOf(row),
   current: { development: app.developmentVersionId === row.id, production: row.status === 'active' },
-  rejection: row.rejection === null ? null : storedJson(row.rejection),
+  rejection: row.rejection === null ? null : storedJson<Rejection>(row.rejection),
   createdAt: row.createdAt,
   updatedAt: row.updatedAt,
   submittedAt: row.submittedAt,
@@ -55,7 +40,7 @@ export const readVersionRecord = async (q: Queries, appId: string, id: string): 
   return versionRecord(row, app)
 }
 
-const artifactOf = (row: Version): VersionRecord['artifact'] =>
+const artifactOf = (row: Version) =>
   row.artifactSha256 === null || row.artifactFilename === null || row.artifactSizeBytes === null
     ? null
     : {

@@ -4,7 +4,7 @@ import { decideAttempt, isDelivered, restAskedFor } from '../../domain/webhook-d
 import type { WebhookAnswer } from '../../runtime/webhook-sender.ts'
 import { system } from '../audit/event.ts'
 import { decide, type Operation } from '../decision.ts'
-import { beyondEveryId, type Page, pageOf, type PageRequest } from '../page.ts'
+import { newestFirst, type Page, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findEndpoint } from './endpoints.ts'
 import { signEvent } from './secrets.ts'
@@ -138,9 +138,9 @@ export const pingEndpoint: Operation<string, PingResult> = async (platform, trac
 const unsent = { state: 'failed', attempts: 0 } as const
 
 /** One attempt as the owner sees it. `answer` is text that the receiver wrote: do not trust it. */
-export type AttemptRecord = Omit<WebhookAttempt, 'endpointId'>
+export type AttemptRecord = ReturnType<typeof attemptRecord>
 
-const attemptRecord = (row: WebhookAttempt): AttemptRecord => ({
+const attemptRecord = (row: WebhookAttempt) => ({
   id: row.id,
   eventId: row.eventId,
   kind: row.kind,
@@ -158,10 +158,11 @@ const attemptRecord = (row: WebhookAttempt): AttemptRecord => ({
 export const listAttempts = async (
   platform: Platform,
   endpointId: string,
-  { limit, cursor }: PageRequest,
+  page: PageRequest,
 ): Promise<Page<AttemptRecord>> => {
   const q = platform.database.queries
   await findEndpoint(q, endpointId)
-  const rows = await q.webhookAttempts.pageOfEndpoint(endpointId, cursor ?? beyondEveryId, limit + 1)
-  return pageOf(rows.map(attemptRecord), limit, ({ id }) => id)
+  return await newestFirst(page, async (before, rows) =>
+    (await q.webhookAttempts.pageOfEndpoint(endpointId, before, rows)).map(attemptRecord),
+  )
 }

@@ -3,25 +3,19 @@
 import type { Queries, WebhookEndpoint } from '../../../db/database.ts'
 import { refuse } from '../../domain/errors.ts'
 import type { DeliveryState } from '../../domain/webhook-delivery.ts'
-import { parseStoredKinds, type WebhookKind } from '../../domain/webhook-event.ts'
+import { parseStoredKinds } from '../../domain/webhook-event.ts'
 import type { Rule } from '../acting-as.ts'
 import { findApp } from '../apps/app-record.ts'
 import { badInput, decide, type Operation } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 
 /** An endpoint without its secrets. */
-export type EndpointRecord = Pick<
-  WebhookEndpoint,
-  'id' | 'environment' | 'url' | 'status' | 'reason' | 'failingSince' | 'createdAt' | 'updatedAt'
-> & {
-  readonly app: string
-  readonly kinds: readonly WebhookKind[]
-}
+export type EndpointRecord = ReturnType<typeof endpointRecord>
 
 /** The answer to creating an endpoint or rotating its secret. No other answer contains a secret. */
 export type NewEndpointRecord = EndpointRecord & { readonly secret: string }
 
-export const endpointRecord = (row: WebhookEndpoint, app: string): EndpointRecord => ({
+export const endpointRecord = (row: WebhookEndpoint, app: string) => ({
   id: row.id,
   app,
   environment: row.environment,
@@ -66,18 +60,14 @@ export const listEndpoints = async (platform: Platform, slug: string): Promise<r
   return (await q.webhookEndpoints.listOfApp(app.id)).map((row) => endpointRecord(row, slug))
 }
 
-/** An endpoint, the number of its deliveries in each state (without pings), and when its old secret expires. */
-export type EndpointDetail = EndpointRecord & {
-  readonly deliveries: Readonly<Record<DeliveryState, number>>
-  /** Null when only the current secret is valid. */
-  readonly oldSecretEndsAt: number | null
-}
+export type EndpointDetail = Awaited<ReturnType<typeof readEndpoint>>
 
 /**
- * One endpoint of an app.
+ * One endpoint of an app, with the number of its deliveries in each state (without pings) and when its old secret expires
+ * (null when only the current one is valid).
  * @throws route_not_found when the app has no endpoint with this ID
  */
-export const readEndpoint = async (platform: Platform, appId: string, id: string): Promise<EndpointDetail> => {
+export const readEndpoint = async (platform: Platform, appId: string, id: string) => {
   const q = platform.database.queries
   const found = await q.webhookEndpoints.find(id)
   if (found?.endpoint.appId !== appId) throw refuse('route_not_found')
