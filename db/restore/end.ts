@@ -1,36 +1,56 @@
-/** How much of each was over, or taken away, in the predecessor and still in force in the backup. */
-export type CarriedOver = {
-  readonly credentials: number
-  readonly apps: number
-  readonly owners: number
-  readonly users: number
-  readonly emails: number
-  readonly passwords: number
-  readonly operators: number
-  readonly installs: number
-  readonly scopes: number
-  readonly versions: number
-  readonly redirectUris: number
-  readonly webhooks: number
+/** How much of each had ended or been removed in the predecessor and was still in force in the backup. */
+export const nothingCarriedOver = {
+  credentials: 0,
+  apps: 0,
+  owners: 0,
+  users: 0,
+  emails: 0,
+  passwords: 0,
+  operators: 0,
+  installs: 0,
+  scopes: 0,
+  versions: 0,
+  redirectUris: 0,
+  webhooks: 0,
 }
+export type CarriedOver = Readonly<typeof nothingCarriedOver>
 
 /** Something that a predecessor can tell. */
 export type Told = {
-  /** As `carried_ends` has it, for good. */
+  /** As in `carried_ends`, for ever. */
   readonly kind: string
-  /** The table whose IDs are the targets. What leaves no row when it goes is named by the audit event of its making. */
+  /** The table whose IDs are the targets. What leaves no row when it is removed is named by the audit event of its creation. */
   readonly of:
     'users' | 'apps' | 'credentials' | 'installs' | 'versions' | 'rollbacks' | 'webhook_endpoints' | 'audit_events'
-  /** What the predecessor (`present`) says: target, when, what holds instead. `?1` is the moment of the restore. */
+  /** What the predecessor (`present`) says: target, when, what holds instead. `?1` is the time of the restore. */
   readonly told: string
-  /** The table of the predecessor, or the column of its table `of`, without which it cannot be asked: an older one lacks it. */
+  /** The table of the predecessor, or the column of its table `of`, that the question needs: an older one lacks it. */
   readonly needs?: { readonly table: string; readonly column?: string }
 }
+
 /** One way in which something ends and must not come back. */
 export type End = Told & {
   readonly counts: keyof CarriedOver
-  /** What comes before that, and is not counted. */
+  /** Statements that run before `done` and are not counted. */
   readonly first?: readonly string[]
-  /** Ends it in the copy (`main`), by what stands there in `carried_ends`; nothing that was changed after it had ended. */
+  /** Ends it in the copy (`main`), by what `carried_ends` says; nothing that was changed after it had ended. */
   readonly done: readonly string[]
 }
+
+/** An end that is one update of the row (`m`) by its row of `carried_ends` (`c`). */
+export const rowEnd = ({
+  set,
+  where,
+  ...end
+}: Omit<End, 'done'> & { readonly set: string; readonly where: string }): End => ({
+  ...end,
+  done: [`${updateOf(end, set)} AND ${where}`],
+})
+
+/** An update of the rows that have ended. */
+export const updateOf = ({ kind, of }: Pick<End, 'kind' | 'of'>, set: string): string =>
+  `UPDATE main.${of} AS m SET ${set} FROM main.carried_ends AS c WHERE c.kind = '${kind}' AND c.target = m.id`
+
+/** Joins to a row of the predecessor (`p`) that of the copy (`m`), for what is told of rows that are missing there or differ. */
+export const unlessSame = (table: string, column: string) =>
+  `LEFT JOIN main.${table} AS m ON m.id = p.id WHERE (m.id IS NULL OR m.${column} <> p.${column})`

@@ -1,17 +1,13 @@
 import { changedHands, rolledBack } from './changed-hands.ts'
-import type { End, Told } from './end.ts'
+import { type End, rowEnd, type Told, unlessSame } from './end.ts'
 import { type ProofAction, proofActions } from '../queries/audit.ts'
 
-/** What is told of a row that the copy has as well, and has as it is, need not be told. */
-const unlessSame = (table: string, column: string) => `
-  LEFT JOIN main.${table} AS m ON m.id = p.id WHERE (m.id IS NULL OR m.${column} <> p.${column})`
-
-/** Events of the predecessor that tell of the making of something; by its apps, for so the index goes. */
+/** Events of the predecessor that record the creation of something. Joined through apps to use the audit index. */
 const making = (...actions: readonly ProofAction[]) => `
   present.apps AS a JOIN present.audit_events AS e
   ON e.app_id = a.id AND e.action IN (${actions.map((action) => `'${action}'`).join(', ')})`
 
-/** Ends of a kind, each with the event that tells of the making of what has ended. */
+/** Ends of a kind, each with the event that records the creation of what has ended. */
 const made = (kind: string) => `
   main.carried_ends AS c JOIN main.audit_events AS e ON e.id = c.target AND c.kind = '${kind}'`
 
@@ -21,117 +17,93 @@ const common = (one: string, other: string) => `(
     SELECT value FROM json_each('["' || replace(${one}, ' ', '","') || '"]')
     WHERE instr(' ' || ${other} || ' ', ' ' || value || ' ') > 0 ORDER BY key))`
 
-/** Scopes of an app or an install that were withdrawn; those that came since are not given. */
-const scopesOf = (table: 'apps' | 'installs', kind: string): End => ({
-  kind,
-  counts: 'scopes',
-  of: table,
-  told: `SELECT p.id, p.updated_at, p.scopes FROM present.${table} AS p ${unlessSame(table, 'scopes')}`,
-  done: [
-    `UPDATE main.${table} AS m SET scopes = ${common('m.scopes', 'c.value')}, updated_at = c.at
-    FROM main.carried_ends AS c
-    WHERE c.kind = '${kind}' AND c.target = m.id AND c.at >= m.updated_at
-      AND m.scopes <> ${common('m.scopes', 'c.value')}`,
-  ],
-})
+/** Scopes of an app or an install that were withdrawn. Those that were added since are not given. */
+const scopesOf = (of: 'apps' | 'installs', kind: string): End =>
+  rowEnd({
+    kind,
+    counts: 'scopes',
+    of,
+    told: `SELECT p.id, p.updated_at, p.scopes FROM present.${of} AS p ${unlessSame(of, 'scopes')}`,
+    set: `scopes = ${common('m.scopes', 'c.value')}, updated_at = c.at`,
+    where: `c.at >= m.updated_at AND m.scopes <> ${common('m.scopes', 'c.value')}`,
+  })
 
 const rowEnds: readonly End[] = [
-  {
+  rowEnd({
     kind: 'credential',
     counts: 'credentials',
     of: 'credentials',
     told: `SELECT id, coalesce(revoked_at, expires_at), iif(revoked_at IS NULL, 'expires', 'revoked')
       FROM present.credentials WHERE revoked_at IS NOT NULL OR expires_at IS NOT NULL`,
-    done: [
-      `UPDATE main.credentials AS m
-      SET revoked_at = iif(c.value = 'revoked', c.at, NULL), expires_at = iif(c.value = 'expires', c.at, m.expires_at)
-      FROM main.carried_ends AS c
-      WHERE c.kind = 'credential' AND c.target = m.id AND m.revoked_at IS NULL
-        AND (c.value = 'revoked' OR m.expires_at IS NULL OR m.expires_at > c.at)`,
-    ],
-  },
-  {
+    set: `revoked_at = iif(c.value = 'revoked', c.at, NULL), expires_at = iif(c.value = 'expires', c.at, m.expires_at)`,
+    where: `m.revoked_at IS NULL AND (c.value = 'revoked' OR m.expires_at IS NULL OR m.expires_at > c.at)`,
+  }),
+  rowEnd({
     kind: 'app_suspended',
     counts: 'apps',
     of: 'apps',
     told: "SELECT id, updated_at, NULL FROM present.apps WHERE status = 'suspended'",
-    done: [
-      `UPDATE main.apps AS m SET status = 'suspended', updated_at = c.at FROM main.carried_ends AS c
-      WHERE c.kind = 'app_suspended' AND c.target = m.id AND m.status = 'active' AND c.at >= m.updated_at`,
-    ],
-  },
-  {
+    set: "status = 'suspended', updated_at = c.at",
+    where: "m.status = 'active' AND c.at >= m.updated_at",
+  }),
+  rowEnd({
     kind: 'user_disabled',
     counts: 'users',
     of: 'users',
     told: "SELECT id, updated_at, NULL FROM present.users WHERE status = 'disabled'",
-    done: [
-      `UPDATE main.users AS m SET status = 'disabled', updated_at = c.at FROM main.carried_ends AS c
-      WHERE c.kind = 'user_disabled' AND c.target = m.id AND m.status = 'active' AND c.at >= m.updated_at`,
-    ],
-  },
-  {
+    set: "status = 'disabled', updated_at = c.at",
+    where: "m.status = 'active' AND c.at >= m.updated_at",
+  }),
+  rowEnd({
     kind: 'user_password',
     counts: 'passwords',
     of: 'users',
     told: `SELECT p.id, p.updated_at, p.password_hash FROM present.users AS p ${unlessSame('users', 'password_hash')}`,
-    done: [
-      `UPDATE main.users AS m SET password_hash = c.value, updated_at = c.at FROM main.carried_ends AS c
-      WHERE c.kind = 'user_password' AND c.target = m.id AND m.password_hash <> c.value AND c.at >= m.updated_at`,
-    ],
-  },
-  {
+    set: 'password_hash = c.value, updated_at = c.at',
+    where: 'm.password_hash <> c.value AND c.at >= m.updated_at',
+  }),
+  rowEnd({
     kind: 'operator',
     counts: 'operators',
     of: 'users',
     told: `SELECT p.id, p.updated_at, NULL
       FROM present.users AS p ${unlessSame('users', 'is_operator')} AND p.is_operator = 0`,
-    done: [
-      `UPDATE main.users AS m SET is_operator = 0, updated_at = c.at FROM main.carried_ends AS c
-      WHERE c.kind = 'operator' AND c.target = m.id AND m.is_operator = 1 AND c.at >= m.updated_at`,
-    ],
-  },
-  {
+    set: 'is_operator = 0, updated_at = c.at',
+    where: 'm.is_operator = 1 AND c.at >= m.updated_at',
+  }),
+  rowEnd({
     kind: 'install',
     counts: 'installs',
     of: 'installs',
     told: `SELECT id, updated_at, approval FROM present.installs WHERE state = 'inactive' AND approval <> 'pending'`,
-    done: [
-      `UPDATE main.installs AS m SET approval = c.value, state = 'inactive', updated_at = c.at FROM main.carried_ends AS c
-      WHERE c.kind = 'install' AND c.target = m.id AND (m.state = 'active' OR m.approval = 'pending')`,
-    ],
-  },
-  {
+    set: "approval = c.value, state = 'inactive', updated_at = c.at",
+    where: "(m.state = 'active' OR m.approval = 'pending')",
+  }),
+  rowEnd({
     kind: 'version_rejected',
     counts: 'versions',
     of: 'versions',
     told: `SELECT id, reviewed_at, rejection FROM present.versions WHERE status = 'rejected'`,
-    done: [
-      `UPDATE main.versions AS m
-      SET status = 'rejected', rejection = c.value, reviewed_at = c.at, updated_at = c.at,
-        submitted_at = coalesce(m.submitted_at, c.at)
-      FROM main.carried_ends AS c
-      WHERE c.kind = 'version_rejected' AND c.target = m.id AND m.status IN ('draft', 'submitted', 'approved')`,
-    ],
-  },
-  {
+    set: `status = 'rejected', rejection = c.value, reviewed_at = c.at, updated_at = c.at,
+      submitted_at = coalesce(m.submitted_at, c.at)`,
+    where: "m.status IN ('draft', 'submitted', 'approved')",
+  }),
+  rowEnd({
     kind: 'version_withdrawn',
     counts: 'versions',
     of: 'versions',
     told: `SELECT p.id, p.updated_at, NULL
       FROM present.versions AS p ${unlessSame('versions', 'status')} AND p.status = 'draft'`,
-    done: [
-      `UPDATE main.versions AS m SET status = 'draft', submitted_at = NULL, updated_at = c.at FROM main.carried_ends AS c
-      WHERE c.kind = 'version_withdrawn' AND c.target = m.id AND m.status = 'submitted' AND c.at >= m.updated_at`,
-    ],
-  },
+    set: "status = 'draft', submitted_at = NULL, updated_at = c.at",
+    where: "m.status = 'submitted' AND c.at >= m.updated_at",
+  }),
 ]
 
 const redirectUri: End = {
   kind: 'redirect_uri',
   counts: 'redirectUris',
   of: 'audit_events',
-  // Of several that one client got in the same millisecond all have ended when one has: doubt is a refusal.
+  // If a client got several in the same millisecond and one of them has ended, all count as ended: doubt is a refusal.
   told: `SELECT id, ?1, NULL
     FROM (SELECT e.*, count(*) OVER (PARTITION BY e.target, e.at) AS added FROM ${making('redirect_uri.added')}) AS e
     WHERE added > (SELECT count(*) FROM present.redirect_uris AS u WHERE u.client_id = e.target AND u.created_at = e.at)`,
@@ -157,24 +129,21 @@ const webhookEnds: readonly End[] = [
       (rows) => `DELETE FROM main.${rows} IN (SELECT e.target FROM ${made('webhook_removed')})`,
     ),
   },
-  {
+  rowEnd({
     kind: 'webhook_disabled',
     counts: 'webhooks',
     of: 'webhook_endpoints',
     needs: webhookTables,
     told: "SELECT id, updated_at, reason FROM present.webhook_endpoints WHERE status = 'disabled'",
-    done: [
-      `UPDATE main.webhook_endpoints AS m SET status = 'disabled', reason = c.value, updated_at = c.at
-      FROM main.carried_ends AS c
-      WHERE c.kind = 'webhook_disabled' AND c.target = m.id AND m.status = 'enabled' AND c.at >= m.updated_at`,
-    ],
-  },
+    set: "status = 'disabled', reason = c.value, updated_at = c.at",
+    where: "m.status = 'enabled' AND c.at >= m.updated_at",
+  }),
   {
     kind: 'webhook_secret',
     counts: 'webhooks',
     of: 'audit_events',
     needs: webhookTables,
-    // One that is gone was purged when its grace was over.
+    // A missing one was purged after its grace period.
     told: `SELECT e.id, coalesce(s.expires_at, ?1), NULL FROM ${making('webhook.created', 'webhook.secret_rotated')}
       LEFT JOIN present.webhook_secrets AS s ON s.endpoint_id = e.target AND s.created_at = e.at
       WHERE s.id IS NULL OR s.expires_at IS NOT NULL`,
@@ -187,31 +156,27 @@ const webhookEnds: readonly End[] = [
 
 /** Suspended by a recovery, and not confirmed since. */
 const suspensions: readonly End[] = [
-  {
+  rowEnd({
     kind: 'credential_suspended',
     counts: 'credentials',
     of: 'credentials',
     needs: { table: 'credentials', column: 'suspended_at' },
     told: 'SELECT id, suspended_at, NULL FROM present.credentials WHERE suspended_at IS NOT NULL',
-    done: [
-      `UPDATE main.credentials AS m SET suspended_at = c.at FROM main.carried_ends AS c
-      WHERE c.kind = 'credential_suspended' AND c.target = m.id AND m.suspended_at IS NULL`,
-    ],
-  },
-  {
+    set: 'suspended_at = c.at',
+    where: 'm.suspended_at IS NULL',
+  }),
+  rowEnd({
     kind: 'password_suspended',
     counts: 'passwords',
     of: 'users',
     needs: { table: 'users', column: 'password_suspended_at' },
     told: 'SELECT id, password_suspended_at, NULL FROM present.users WHERE password_suspended_at IS NOT NULL',
-    done: [
-      `UPDATE main.users AS m SET password_suspended_at = c.at FROM main.carried_ends AS c
-      WHERE c.kind = 'password_suspended' AND c.target = m.id AND m.password_suspended_at IS NULL`,
-    ],
-  },
+    set: 'password_suspended_at = c.at',
+    where: 'm.password_suspended_at IS NULL',
+  }),
 ]
 
-/** Everything that a restore must not revive, but for what was issued, which ends with every restore. */
+/** Everything that a restore must not revive, except what was issued, which ends with every restore. */
 export const ends: readonly End[] = [
   ...changedHands,
   ...rowEnds,
@@ -223,7 +188,7 @@ export const ends: readonly End[] = [
   ...suspensions,
 ]
 
-/** Restores that could not read what they replaced, and recoveries: what had ended there is not known. */
+/** Restores that could not read what they replaced, and recoveries: what had ended before them is not known. */
 export const unread: Told = {
   kind: 'unread',
   of: 'audit_events',
