@@ -24,13 +24,9 @@ export const backupFile = ({ file, to, replace, migrations }: BackupOptions): vo
   const path = canonicalPath(file)
   assertPlace(path)
   if (inspectSchema(path, migrations) === 'empty') throw new DatabaseUnusable('missing', `${file} is empty.`)
-  const connection = connect(path, { synchronous: 'FULL', busyTimeoutMs: 1_000 })
-  try {
-    assertNotMoved(connection, path)
-    backUp(connection, to, { replace })
-  } finally {
-    connection.close()
-  }
+  using connection = connect(path)
+  assertNotMoved(connection, path)
+  backUp(connection, to, { replace })
 }
 
 /**
@@ -117,11 +113,7 @@ const claimName = (unfinished: string, target: string): void => {
 }
 
 const assertWhole = (copy: string): void => {
-  const connection = new Connection(copy, { readonly: true })
-  try {
-    const verdict = connection.value('PRAGMA quick_check(1)')
-    if (verdict !== 'ok') throw new DatabaseUnusable('damaged', `The copy is damaged: ${String(verdict)}.`)
-  } finally {
-    connection.close()
-  }
+  using connection = new Connection(copy, { readonly: true })
+  const verdict = connection.value('PRAGMA quick_check(1)')
+  if (verdict !== 'ok') throw new DatabaseUnusable('damaged', `The copy is damaged: ${String(verdict)}.`)
 }

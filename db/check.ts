@@ -27,8 +27,8 @@ export const checkFile = (
   if (statSync(file).size === 0) return [`${file} is empty.`]
   const misplaced = misplacedCompanions(file)
   if (misplaced.length > 0) return misplaced
-  const connection = new Connection(file, { readonly: true })
   try {
+    using connection = new Connection(file, { readonly: true })
     connection.run('PRAGMA busy_timeout = 1000')
     const faults = findFaults(connection, file, migrations, kind)
     return faults.length > 0 ? faults : rowFaults(connection)
@@ -36,8 +36,6 @@ export const checkFile = (
     if (error instanceof DatabaseUnusable) return [error.message]
     if (faultKind(error) !== 'state_unknown') throw error
     return [`${file} cannot be read as an SQLite database.`]
-  } finally {
-    connection.close()
   }
 }
 

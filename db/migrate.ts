@@ -75,7 +75,7 @@ export const migrate = async (
   progress: MigrationProgress = () => undefined,
 ): Promise<readonly number[]> => {
   if ((await patiently(() => inspectSchema(file, migrations))) === 'current') return []
-  const connection = await patiently(() => connect(file, { synchronous: 'FULL', busyTimeoutMs: 50 }))
+  const connection = await patiently(() => connect(file, { busyTimeoutMs: 50 }))
   try {
     // Off for the whole connection: inside a transaction the pragma does nothing, and rebuilding a table would delete
     // its children.

@@ -6,13 +6,13 @@ import { assertSound } from './check.ts'
 import { DatabaseUnusable } from './database.ts'
 import { inspectSchema, migrate } from './migrate.ts'
 import { createQueries } from './queries/index.ts'
-import { dropStatistics } from './restore.ts'
+import { connectToCopy, copyWhole, removeCopy } from './restore/copy.ts'
 import { writeAcknowledged } from './sqlite/acknowledged.ts'
-import { connect, Connection, connectForLooking } from './sqlite/connection.ts'
-import { canonicalPath, companionsOf, createPrivately, syncFile, syncFolderOf } from './sqlite/files.ts'
+import { type Connection, connectForLooking } from './sqlite/connection.ts'
+import { canonicalPath, companionsOf, syncFile, syncFolderOf } from './sqlite/files.ts'
 import { connectAlone, lockAgainstServers } from './sqlite/lock.ts'
 import { assertExists, assertPlace } from './sqlite/place.ts'
-import { assertServable, markedAt } from './sqlite/servable.ts'
+import { assertServable, markedAt, type MoveMark } from './sqlite/servable.ts'
 import { commitCounted, momentOf, type StoppedOptions, trustedTime } from './stopped.ts'
 
 /**
@@ -29,47 +29,40 @@ export const moveSqlite = async ({ file, to, migrations, now, event }: StoppedOp
   assertNotOwnFile(database, target)
   if (existsSync(target)) throw new DatabaseUnusable('exists', `${target} exists already and was left as it is.`)
   assertPlace(database)
-  const lock = lockAgainstServers(database)
+  using _ = lockAgainstServers(database)
+  if (inspectSchema(database, migrations) !== 'current') {
+    const sentence = `The schema of ${database} is behind this program: run app-platform migrate.`
+    throw new DatabaseUnusable('outdated', sentence)
+  }
+  const earlier = movedBefore(database)
+  assertSound(database, migrations)
+  using connection = connectAlone(database, { allowMoved: true })
+  // Checks first that a copy fits there and is sound.
+  const rehearsal = unfinishedName(target)
   try {
-    if (inspectSchema(database, migrations) !== 'current') {
-      throw new DatabaseUnusable(
-        'outdated',
-        `The schema of ${database} is behind this program: run app-platform migrate.`,
-      )
-    }
-    const earlier = movedBefore(database)
-    assertSound(database, migrations)
-    const connection = connectAlone(database, { allowMoved: true })
-    try {
-      // Checks first that a copy fits there and is sound.
-      const rehearsal = unfinishedName(target)
-      try {
-        backUp(connection, rehearsal, { replace: false })
-        const movedAt = earlier ?? (await markMoved(connection, database, { now, event }))
-        rmSync(rehearsal)
-        backUp(connection, rehearsal, { replace: false })
-        seal(rehearsal)
-        linkSync(rehearsal, target)
-        syncFolderOf(target)
-        return { database, file: target, movedAt }
-      } finally {
-        rmSync(rehearsal, { force: true })
-      }
-    } finally {
-      connection.close()
-    }
+    backUp(connection, rehearsal, { replace: false })
+    const movedAt = earlier ?? (await markMoved(connection, database, { now, event }))
+    rmSync(rehearsal)
+    backUp(connection, rehearsal, { replace: false })
+    seal(rehearsal)
+    linkSync(rehearsal, target)
+    syncFolderOf(target)
+    return { database, file: target, movedAt }
   } finally {
-    lock.release()
+    rmSync(rehearsal, { force: true })
   }
 }
 
 /** When the database was moved; null if it was not. Refuses a sealed copy and a database that lacks acknowledged changes. */
 const movedBefore = (database: string): number | null => {
-  const connection = connectForLooking(database)
-  const movedAt = markedAt(connection, 'moved')
-  connection.close()
+  const movedAt = markOf(database, 'moved')
   if (movedAt === null) assertServable(database)
   return movedAt
+}
+
+const markOf = (file: string, mark: MoveMark): number | null => {
+  using connection = connectForLooking(file)
+  return markedAt(connection, mark)
 }
 
 const markMoved = async (
@@ -90,12 +83,9 @@ const markMoved = async (
 
 /** Marks the copy as sealed, which `restore --move` asks for. */
 const seal = (copy: string): void => {
-  const connection = connect(copy, { synchronous: 'FULL', busyTimeoutMs: 1_000 })
-  try {
-    connection.value('PRAGMA main.journal_mode = DELETE')
+  {
+    using connection = connectToCopy(copy)
     connection.run("UPDATE watermarks SET name = 'sealed' WHERE name = 'moved'")
-  } finally {
-    connection.close()
   }
   syncFile(copy)
 }
@@ -117,33 +107,28 @@ export const restoreMoved = async ({
   if (found.size === 0 || inspectSchema(sealed, migrations) === 'empty') throw notSealed(sealed)
   assertSound(sealed, migrations)
   const database = canonicalPath(file)
-  const lock = lockAgainstServers(database)
+  using _ = lockAgainstServers(database)
+  assertNothingThere(database)
+  if (markOf(sealed, 'sealed') === null) throw notSealed(sealed)
   const copy = `${database}.${crypto.randomUUID()}.restoring`
   try {
-    assertNothingThere(database)
-    copySealed(sealed, copy)
+    copyWhole(sealed, copy)
     await migrate(copy, migrations)
-    const connection = connect(copy, { synchronous: 'FULL', busyTimeoutMs: 1_000 })
-    try {
-      connection.value('PRAGMA main.journal_mode = DELETE') // one file, without companions that would have to be renamed with it
-      connection.run('BEGIN EXCLUSIVE')
-      const queries = createQueries(drizzle(connection))
-      const at = Math.max(now, (await queries.watermarks.find('clock')) ?? 0)
-      connection.run("DELETE FROM watermarks WHERE name = 'sealed'")
-      await queries.watermarks.set('clock', at)
-      await queries.audit.insert(event(await momentOf(queries, at), { action: 'database.moved_here' }))
-      const count = commitCounted(connection, database)
-      syncFile(copy)
-      writeAcknowledged(database, { count, time: at })
-      renameSync(copy, database)
-      syncFolderOf(database)
-      return { database, restoredAt: at }
-    } finally {
-      connection.close()
-    }
+    using connection = connectToCopy(copy)
+    connection.run('BEGIN EXCLUSIVE')
+    const queries = createQueries(drizzle(connection))
+    const at = Math.max(now, (await queries.watermarks.find('clock')) ?? 0)
+    connection.run("DELETE FROM watermarks WHERE name = 'sealed'")
+    await queries.watermarks.set('clock', at)
+    await queries.audit.insert(event(await momentOf(queries, at), { action: 'database.moved_here' }))
+    const count = commitCounted(connection, database)
+    syncFile(copy)
+    writeAcknowledged(database, { count, time: at })
+    renameSync(copy, database)
+    syncFolderOf(database)
+    return { database, restoredAt: at }
   } finally {
-    for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(copy + suffix, { force: true })
-    lock.release()
+    removeCopy(copy)
   }
 }
 
@@ -153,18 +138,6 @@ const assertNothingThere = (database: string): void => {
   if (found === undefined) return
   const sentence = `There is a database at ${found} already, and a move replaces none: move it away, or name another place with --database.`
   throw new DatabaseUnusable('exists', sentence)
-}
-
-const copySealed = (sealed: string, copy: string): void => {
-  const connection = new Connection(sealed, { readonly: true })
-  try {
-    if (markedAt(connection, 'sealed') === null) throw notSealed(sealed)
-    createPrivately(copy)
-    connection.run('VACUUM INTO ?', [copy])
-  } finally {
-    connection.close()
-  }
-  dropStatistics(copy)
 }
 
 const notSealed = (file: string) =>

@@ -5,15 +5,16 @@ import { assertSound } from './check.ts'
 import { DatabaseUnusable } from './database.ts'
 import { inspectSchema, migrate } from './migrate.ts'
 import { createQueries } from './queries/index.ts'
+import { connectToCopy, copyWhole, removeCopy } from './restore/copy.ts'
 import type { CarriedOver } from './restore/end.ts'
 import { type EndedByRestore, endEverythingIssued } from './restore/end-everything-issued.ts'
 import { holdPredecessor, keepPredecessor, type Predecessor, readPredecessor } from './restore/predecessor.ts'
 import { readAcknowledged, writeAcknowledged } from './sqlite/acknowledged.ts'
-import { connect, Connection, connectForLooking } from './sqlite/connection.ts'
+import { type Connection, connectForLooking } from './sqlite/connection.ts'
 import { assertNotMoved } from './sqlite/servable.ts'
 import { commitCounted, momentOf, type StoppedOptions } from './stopped.ts'
 import { assertReplaceable } from './sqlite/place.ts'
-import { canonicalPath, createPrivately, syncFile, syncFolderOf } from './sqlite/files.ts'
+import { canonicalPath, syncFile, syncFolderOf } from './sqlite/files.ts'
 import { lockAgainstServers } from './sqlite/lock.ts'
 
 type RestoreOptions = StoppedOptions & {
@@ -51,42 +52,29 @@ export const restoreSqlite = async (options: RestoreOptions): Promise<Restored> 
   assertRestorable(options)
   const database = canonicalPath(options.file)
   assertReplaceable(database)
-  const lock = lockAgainstServers(database)
-  try {
-    removeLeftovers(database, options.backup)
-    return await restoreInto(database, options)
-  } finally {
-    lock.release()
-  }
-}
-
-const restoreInto = async (database: string, options: RestoreOptions): Promise<Restored> => {
+  using _ = lockAgainstServers(database)
+  removeLeftovers(database, options.backup)
   const copy = `${database}.${crypto.randomUUID()}${unfinished}`
   try {
     options.progress('copy')
     copyWhole(options.backup, copy)
     await migrate(copy, options.migrations)
     options.progress('end')
-    const connection = connect(copy, { synchronous: 'FULL', busyTimeoutMs: 1_000 })
-    try {
-      connection.value('PRAGMA main.journal_mode = DELETE') // so that one file holds everything that is renamed
-      const held = holdPredecessor(connection, database)
-      const settled = await settle(connection, held, database, options)
-      options.progress('keep')
-      const keptAs = keepPredecessor(database, held, settled.at)
-      options.progress('replace')
-      // A readable count is below that of the copy. Without one, the old database is refused already.
-      if (readAcknowledged(database) === null) writeAcknowledged(database, { count: settled.count })
-      syncFile(copy)
-      renameSync(copy, database)
-      syncFolderOf(database)
-      options.progress('done')
-      return { ...settled.facts, at: settled.at, database, keptAs }
-    } finally {
-      connection.close()
-    }
+    using connection = connectToCopy(copy)
+    const held = holdPredecessor(connection, database)
+    const settled = await settle(connection, held, database, options)
+    options.progress('keep')
+    const keptAs = keepPredecessor(database, held, settled.at)
+    options.progress('replace')
+    // A readable count is below that of the copy. Without one, the old database is refused already.
+    if (readAcknowledged(database) === null) writeAcknowledged(database, { count: settled.count })
+    syncFile(copy)
+    renameSync(copy, database)
+    syncFolderOf(database)
+    options.progress('done')
+    return { ...settled.facts, at: settled.at, database, keptAs }
   } finally {
-    for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(copy + suffix, { force: true })
+    removeCopy(copy)
   }
 }
 
@@ -117,24 +105,6 @@ const removeLeftovers = (database: string, backup: string): void => {
       name.startsWith(`${basename(database)}.`) && /\.(?:restoring|staged)(?:-journal|-wal|-shm)?$/.test(name)
     if (isLeftover && !name.startsWith(basename(backup))) rmSync(join(folder, name), { force: true })
   }
-}
-
-/** SQLite makes the copy, so that the content of a WAL beside the backup is included. */
-const copyWhole = (backup: string, copy: string): void => {
-  createPrivately(copy)
-  const connection = new Connection(resolve(backup), { readonly: true })
-  try {
-    connection.run('VACUUM INTO ?', [copy])
-  } finally {
-    connection.close()
-  }
-  dropStatistics(copy)
-}
-
-/** Statistics of ANALYZE steer every query, and what a backup says of itself is not to be trusted. */
-export const dropStatistics = (copy: string): void => {
-  using connection = connect(copy, { synchronous: 'FULL', busyTimeoutMs: 1_000 })
-  for (const table of ['sqlite_stat1', 'sqlite_stat4']) connection.run(`DROP TABLE IF EXISTS ${table}`)
 }
 
 /** Turns the copy into the new database, in one transaction. */

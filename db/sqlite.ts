@@ -19,11 +19,18 @@ import { backUp } from './backup.ts'
 import { findFaults } from './check.ts'
 import { Checkpointer } from './sqlite/checkpointer.ts'
 import { CommitQueue } from './sqlite/commit-queue.ts'
-import { connect, readCount, ReadingConnection, useWal, WritingConnection } from './sqlite/connection.ts'
+import {
+  connect,
+  type Connection,
+  readCount,
+  ReadingConnection,
+  useWal,
+  WritingConnection,
+} from './sqlite/connection.ts'
 import { canonicalPath, companionsOf, createPrivately, FileGuard, syncFolderOf } from './sqlite/files.ts'
 import { assertPlace, lostSentence } from './sqlite/place.ts'
 import { Room, withRoom } from './sqlite/room.ts'
-import { type ServerLock, takeServerLock } from './sqlite/lock.ts'
+import { takeServerLock } from './sqlite/lock.ts'
 import { WalSync } from './sqlite/wal-sync.ts'
 
 export type SqliteOptions<Q> = {
@@ -87,7 +94,7 @@ const open = async <Q>(options: SqliteOptions<Q>, file: string): Promise<Store<Q
     await patiently(() => useWal(file))
     return new SqliteStore({ ...options, file }, lock)
   } catch (error) {
-    lock?.release()
+    lock?.close()
     throw error
   }
 }
@@ -110,7 +117,7 @@ class SqliteStore<Q> implements Store<Q> {
 
   constructor(
     private readonly options: SqliteOptions<Q>,
-    private readonly lock: ServerLock | null,
+    private readonly lock: Connection | null,
   ) {
     const { file, role, createQueries, checkpointAfterPages = 4_000, reserveBytes } = options
     this.#checkpointAfterPages = checkpointAfterPages
@@ -191,12 +198,8 @@ class SqliteStore<Q> implements Store<Q> {
   }
 
   async backup(to: string, options: { readonly replace?: boolean } = {}): Promise<void> {
-    const connection = connect(this.options.file, { synchronous: 'FULL', busyTimeoutMs: 50 })
-    try {
-      backUp(connection, to, { replace: options.replace ?? false })
-    } finally {
-      connection.close()
-    }
+    using connection = connect(this.options.file, { busyTimeoutMs: 50 })
+    backUp(connection, to, { replace: options.replace ?? false })
   }
 
   async close(): Promise<void> {
@@ -205,7 +208,7 @@ class SqliteStore<Q> implements Store<Q> {
     await this.#acknowledged.close({ failed: this.#stopped !== null })
     if (this.#stopped === null) await this.#letGo()
     this.#walSync.close()
-    this.lock?.release()
+    this.lock?.close()
   }
 
   async #letGo(): Promise<void> {

@@ -31,22 +31,14 @@ export const changeStopped = async <T extends { readonly at: number }>(
   assertExists(file)
   const database = canonicalPath(file)
   assertPlace(database)
-  const lock = lockAgainstServers(database)
-  try {
-    assertUsable(database)
-    await migrate(database, migrations)
-    const connection = connectAlone(database)
-    try {
-      connection.run('BEGIN EXCLUSIVE')
-      const changed = await change({ database, connection, queries: createQueries(drizzle(connection)) })
-      writeAcknowledged(database, { count: commitCounted(connection, database), time: changed.at })
-      return changed
-    } finally {
-      connection.close()
-    }
-  } finally {
-    lock.release()
-  }
+  using _ = lockAgainstServers(database)
+  assertUsable(database)
+  await migrate(database, migrations)
+  using connection = connectAlone(database)
+  connection.run('BEGIN EXCLUSIVE')
+  const changed = await change({ database, connection, queries: createQueries(drizzle(connection)) })
+  writeAcknowledged(database, { count: commitCounted(connection, database), time: changed.at })
+  return changed
 }
 
 /**

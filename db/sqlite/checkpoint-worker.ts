@@ -33,7 +33,7 @@ const obey = (order: CheckpointOrder): CheckpointReport => {
 /** The first read opens the -wal and the -shm. */
 const opened = (file: string): Connection => {
   if (connection !== null) return connection
-  const made = connect(file, { synchronous: 'FULL', busyTimeoutMs: 50 })
+  const made = connect(file, { busyTimeoutMs: 50 })
   try {
     made.value('SELECT count(*) FROM sqlite_schema')
   } catch (error) {

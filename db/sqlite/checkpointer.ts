@@ -48,7 +48,7 @@ export class Checkpointer {
 
   constructor(private readonly options: CheckpointerOptions) {
     this.#dueAt = options.afterPages
-    this.#connection = connect(options.file, { synchronous: 'FULL', busyTimeoutMs: 50 })
+    this.#connection = connect(options.file, { busyTimeoutMs: 50 })
     const look = this.#connection.prepare<Progress, []>('PRAGMA wal_checkpoint(NOOP)')
     const copy = this.#connection.prepare<unknown, []>('PRAGMA wal_checkpoint(PASSIVE)')
     this.#copyHere = () => void copy.run()

@@ -46,16 +46,19 @@ export class Connection extends Database {
 }
 
 /** A connection for reading and writing, with the settings that every connection has. Never creates the file. */
-export const connect = (file: string, options: { synchronous: Synchronous; busyTimeoutMs: number }): Connection => {
+export const connect = (
+  file: string,
+  { synchronous = 'FULL', busyTimeoutMs = 1_000 }: { synchronous?: Synchronous; busyTimeoutMs?: number } = {},
+): Connection => {
   const connection = new Connection(file, { readwrite: true, create: false, safeIntegers: false })
   try {
-    connection.run(`PRAGMA busy_timeout = ${options.busyTimeoutMs}`) // first: the other pragmas may find a lock
+    connection.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`) // first: the other pragmas may find a lock
     const version = sqliteVersionOf(connection)
     if (Bun.semver.order(version, oldestSafe) < 0) {
       const sentence = `SQLite ${version} can corrupt databases; ${oldestSafe} or newer is needed.`
       throw new DatabaseUnusable('old_sqlite', sentence)
     }
-    connection.run(`PRAGMA synchronous = ${options.synchronous}`)
+    connection.run(`PRAGMA synchronous = ${synchronous}`)
     connection.run('PRAGMA foreign_keys = ON')
     connection.run('PRAGMA trusted_schema = OFF')
     connection.run('PRAGMA cell_size_check = ON')
@@ -82,14 +85,9 @@ export const connectForLooking = (file: string): Connection =>
  * use the file.
  */
 export const useWal = (file: string): void => {
-  const connection = connect(file, { synchronous: 'FULL', busyTimeoutMs: 50 })
-  try {
-    const mode = connection.value('PRAGMA journal_mode = WAL')
-    if (mode !== 'wal')
-      throw new DatabaseUnusable('unsupported', `SQLite cannot share ${file} between processes on this file system.`)
-  } finally {
-    connection.close()
-  }
+  using connection = connect(file, { busyTimeoutMs: 50 })
+  if (connection.value('PRAGMA journal_mode = WAL') === 'wal') return
+  throw new DatabaseUnusable('unsupported', `SQLite cannot share ${file} between processes on this file system.`)
 }
 
 const sqliteVersionOf = (connection: Connection): string => String(connection.value('SELECT sqlite_version()'))
@@ -132,7 +130,7 @@ export class ReadingConnection<Q> {
   #since = 0
 
   constructor(file: string, createQueries: (db: BunSQLiteDatabase) => Q) {
-    const connection = connect(file, { synchronous: 'FULL', busyTimeoutMs: 50 })
+    const connection = connect(file, { busyTimeoutMs: 50 })
     connection.run('PRAGMA query_only = ON')
     const begin = connection.prepare<unknown, []>('BEGIN')
     const commit = connection.prepare<unknown, []>('COMMIT')

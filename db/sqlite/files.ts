@@ -72,18 +72,13 @@ export const exposures = (files: readonly string[]): readonly string[] =>
   })
 
 /** Makes the names in the folder of a file durable: a file without a name is lost. */
-export const syncFolderOf = (file: string): void => {
-  const folder = openSync(dirname(file), 'r')
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
-  }
-}
+export const syncFolderOf = (file: string): void => sync(dirname(file), 'r')
 
 /** Makes the content of a file durable. */
-export const syncFile = (file: string): void => {
-  const descriptor = openSync(file, 'r+')
+export const syncFile = (file: string): void => sync(file, 'r+')
+
+const sync = (path: string, flags: 'r' | 'r+'): void => {
+  const descriptor = openSync(path, flags)
   try {
     fsyncSync(descriptor)
   } finally {
@@ -114,45 +109,43 @@ const isOpenAs = (descriptor: number, dev: number, ino: number): boolean => {
   }
 }
 
-type Found = { readonly identity: string } | 'nothing' | 'out of reach'
+const [deleted, outOfReach] = ['was deleted', 'went out of reach']
 
-const lookAt = (path: string): Found => {
+/** The identity of the file that a name leads to, or why there is none. */
+const identityOf = (path: string): string => {
   try {
     const found = statSync(path, { throwIfNoEntry: false })
-    return found ? { identity: `${found.dev}:${found.ino}` } : 'nothing'
+    return found ? `${found.dev}:${found.ino}` : deleted
   } catch {
-    return 'out of reach' // no permission, a link that leads to itself, a failing disk
+    return outOfReach // no permission, a link that leads to itself, a failing disk
   }
 }
 
-const identityOf = (found: Found): string | null => (typeof found === 'object' ? found.identity : null)
+const dataRemedy = 'put the file back, or restore a backup, and start the server again'
+const lockRemedy = 'keep other programs from removing it, and start the server again, which creates it'
 
 /**
  * Notices when the names no longer lead to the open files. SQLite does not notice in WAL mode: writes into a deleted file
  * succeed and are lost. An inode number is not reused while its file is open. Looks at names only and opens nothing.
  */
 export class FileGuard {
-  readonly #expected: readonly { readonly path: string; readonly identity: string | null; readonly remedy: string }[]
+  readonly #expected: readonly { readonly path: string; readonly identity: string; readonly remedy: string }[]
 
   constructor({ data, locks }: { readonly data: readonly string[]; readonly locks: readonly string[] }) {
-    const remedies = [
-      ...data.map((path) => ({ path, remedy: dataRemedy })),
-      ...locks.map((path) => ({ path, remedy: lockRemedy })),
+    this.#expected = [
+      ...data.map((path) => ({ path, identity: identityOf(path), remedy: dataRemedy })),
+      ...locks.map((path) => ({ path, identity: identityOf(path), remedy: lockRemedy })),
     ]
-    this.#expected = remedies.map(({ path, remedy }) => ({ path, remedy, identity: identityOf(lookAt(path)) }))
   }
 
   /** A sentence about the first file that was deleted or replaced, with what to do, or null. */
   fault(): string | null {
     for (const { path, identity, remedy } of this.#expected) {
-      const found = lookAt(path)
-      if (found === 'nothing') return `${path} was deleted under the running server: ${remedy}.`
-      if (found === 'out of reach') return `${path} went out of reach under the running server: ${remedy}.`
-      if (found.identity !== identity) return `${path} was replaced under the running server: ${remedy}.`
+      const found = identityOf(path)
+      const isMissing = found === deleted || found === outOfReach
+      const what = isMissing ? found : 'was replaced'
+      if (isMissing || found !== identity) return `${path} ${what} under the running server: ${remedy}.`
     }
     return null
   }
 }
-
-const dataRemedy = 'put the file back, or restore a backup, and start the server again'
-const lockRemedy = 'keep other programs from removing it, and start the server again, which creates it'

@@ -4,14 +4,12 @@ import { faultKind } from './fault.ts'
 import { companionsOf, createPrivately } from './files.ts'
 import { assertNotMoved } from './servable.ts'
 
-export type ServerLock = { release(): void }
-
 /**
  * One server per file: an exclusive lock on an empty SQLite database beside it, which the kernel releases however the
- * process ends. Expects the canonical path.
+ * process ends. Expects the canonical path. Closing the connection releases the lock.
  * @throws DatabaseUnusable ('in_use') if another process holds it
  */
-export const takeServerLock = (file: string): ServerLock => {
+export const takeServerLock = (file: string): Connection => {
   const { lock } = companionsOf(file)
   createPrivately(lock)
   const connection = new Connection(lock, { readwrite: true, create: false })
@@ -27,11 +25,11 @@ export const takeServerLock = (file: string): ServerLock => {
     if (faultKind(error) !== 'busy') throw error
     throw new DatabaseUnusable('in_use', `Another server is running on ${file}.`, { cause: error })
   }
-  return { release: () => connection.close() }
+  return connection
 }
 
 /** The same lock, for a command that needs the server to be stopped. @throws DatabaseUnusable ('in_use') */
-export const lockAgainstServers = (file: string): ServerLock => {
+export const lockAgainstServers = (file: string): Connection => {
   try {
     return takeServerLock(file)
   } catch (error) {
@@ -45,7 +43,7 @@ export const lockAgainstServers = (file: string): ServerLock => {
  * @throws DatabaseUnusable ('busy') while another command uses the database, ('moved', 'sealed') unless `moved` is allowed
  */
 export const connectAlone = (database: string, options: { readonly allowMoved?: boolean } = {}): Connection => {
-  const connection = connect(database, { synchronous: 'FULL', busyTimeoutMs: 1_000 })
+  const connection = connect(database)
   try {
     connection.value('PRAGMA main.locking_mode = EXCLUSIVE')
     connection.run('BEGIN EXCLUSIVE')

@@ -17,8 +17,8 @@ import { companionsOf, descriptorOf } from './files.ts'
  */
 export const assertServable = (file: string): void => {
   const acknowledged = readAcknowledged(file)
-  const connection = connectForLooking(file)
   try {
+    using connection = connectForLooking(file)
     connection.run('PRAGMA busy_timeout = 1000')
     assertOwnWal(file, connection) // first: everything else would be read from a mixture of both files
     assertNotMoved(connection, file)
@@ -26,8 +26,6 @@ export const assertServable = (file: string): void => {
     if (missing !== null) throw new DatabaseUnusable('rolled_back', missing)
   } catch (error) {
     if (faultKind(error) !== 'state_unknown') throw error
-  } finally {
-    connection.close()
   }
 }
 
