@@ -3,9 +3,11 @@ import { existsSync } from 'node:fs'
 import { DatabaseUnusable } from './database.ts'
 import { connect, connectForLooking, type Connection } from './sqlite/connection.ts'
 import { faultKind, lacksRoom, patiently } from './sqlite/fault.ts'
-import { companionsOf, exposures } from './sqlite/files.ts'
+import { canonicalPath, companionsOf, createPrivately, exposures, syncFolderOf } from './sqlite/files.ts'
+import { assertPlace } from './sqlite/place.ts'
+import { withRoom } from './sqlite/room.ts'
 import { activeObject, differenceFrom, recordOfMigrations, type SchemaObject } from './sqlite/schema.ts'
-import { assertOwnWal } from './sqlite/servable.ts'
+import { assertOwnWal, assertServable } from './sqlite/servable.ts'
 
 /** One step of the schema. Append-only: an applied one never changes, which its checksum proves. */
 export type Migration = {
@@ -62,6 +64,24 @@ export const assertPrivate = async (file: string, migrations: readonly Migration
   if (found.length === 0) return
   if (existsSync(file)) await patiently(() => inspectSchema(file, migrations))
   throw new DatabaseUnusable('not_private', `${found.join('; ')}.`)
+}
+
+/** Creates the database if there is none and brings its schema up to date. Returns the names of what was applied. */
+export const migrateFile = async (
+  path: string,
+  migrations: readonly Migration[],
+  progress?: MigrationProgress,
+): Promise<readonly string[]> => {
+  const file = canonicalPath(path)
+  assertPlace(file)
+  await assertPrivate(file, migrations)
+  return await withRoom(file, async () => {
+    createPrivately(file)
+    await patiently(() => assertServable(file))
+    const applied = new Set(await migrate(file, migrations, progress))
+    syncFolderOf(file)
+    return migrations.filter(({ id }) => applied.has(id)).map(({ name }) => name)
+  })
 }
 
 /**

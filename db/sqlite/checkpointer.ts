@@ -22,13 +22,6 @@ export class CheckpointFailed extends Error {
   }
 }
 
-export type CheckpointerOptions = {
-  readonly file: string
-  /** How many pages in the WAL make a checkpoint worth its syncs. */
-  readonly afterPages: number
-  readonly failed: (error: unknown) => void
-}
-
 /**
  * Keeps the WAL short without stopping the event loop: a worker copies committed pages into the database. It could never catch
  * up with a busy writer, and the WAL starts over only once all of it is copied, so the last few pages are copied while the
@@ -46,7 +39,14 @@ export class Checkpointer {
   #dueAt: number
   #report: (report: CheckpointReport) => void = () => {}
 
-  constructor(private readonly options: CheckpointerOptions) {
+  constructor(
+    private readonly options: {
+      readonly file: string
+      /** How many pages in the WAL make a checkpoint worth its syncs. */
+      readonly afterPages: number
+      readonly failed: (error: unknown) => void
+    },
+  ) {
     this.#dueAt = options.afterPages
     this.#connection = connect(options.file, { busyTimeoutMs: 50 })
     const look = this.#connection.prepare<Progress, []>('PRAGMA wal_checkpoint(NOOP)')

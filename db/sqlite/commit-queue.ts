@@ -1,23 +1,19 @@
 import type { Awaitable } from '../../src/domain/awaitable.ts'
 import { refuse } from '../../src/domain/errors.ts'
+import type { WritingConnection } from './connection.ts'
 import { faultKind } from './fault.ts'
 import { gather } from './gather.ts'
 
 /** What the queue needs of a writing connection. */
-export interface CommitWriter<Q> {
-  readonly queries: Q
-  begin(): void
-  commit(): void
-  rollback(): void
-  savepoint(): void
-  release(): void
-  rollbackToSavepoint(): void
-}
+export type CommitWriter<Q> = Pick<
+  WritingConnection<Q>,
+  'queries' | 'begin' | 'commit' | 'rollback' | 'savepoint' | 'release' | 'rollbackToSavepoint'
+>
 
 export type CommitQueueOptions<Q> = {
   readonly writer: CommitWriter<Q>
   /** A fresh connection in place of one whose queries an overdue transaction may still hold. */
-  readonly replaceWriter: (old: CommitWriter<Q>) => CommitWriter<Q>
+  readonly replaceWriter: () => CommitWriter<Q>
   /** How long a transaction waits for another process to let it write. */
   readonly longestWaitMs: number
   /** Transactions per commit, at most. */
@@ -245,7 +241,7 @@ export class CommitQueue<Q> {
     this.#waiting.unshift(...jobs.filter((_, index) => index !== overdue))
     try {
       this.#writer.rollback()
-      this.#writer = this.options.replaceWriter(this.#writer)
+      this.#writer = this.options.replaceWriter()
     } catch (error) {
       return this.#lose([], error)
     }

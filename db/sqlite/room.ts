@@ -5,12 +5,6 @@ import { DatabaseUnusable } from '../database.ts'
 import { lacksRoom, sqliteCode } from './fault.ts'
 import { companionsOf } from './files.ts'
 
-export type RoomOptions = {
-  readonly file: string
-  /** The size of the reserve for ending access; no reserve by default. */
-  readonly reserveBytes: number | undefined
-}
-
 /**
  * Whether the disk has room for the database. A reserve is kept in a file of its own, which is removed when the disk is full,
  * so that access can still be ended. The disk counts as full until the reserve fits again.
@@ -19,7 +13,10 @@ export class Room {
   readonly #reserve: string
   #isFull = false
 
-  constructor(private readonly options: RoomOptions) {
+  constructor(
+    /** `reserveBytes` is the size of the reserve for ending access; no reserve by default. */
+    private readonly options: { readonly file: string; readonly reserveBytes: number | undefined },
+  ) {
     this.#reserve = companionsOf(options.file).reserve
     if (!this.#keepReserve()) this.ranOut()
   }
@@ -48,12 +45,10 @@ export class Room {
     const isKept = this.#keepReserve()
     if (!isKept && !this.#isFull) this.ranOut()
     if (!isKept || !this.#isFull) return
-    const fits = await write().then(
-      () => true,
-      () => false,
+    await write().then(
+      () => (this.#isFull = false),
+      () => undefined, // it does not fit
     )
-    if (!fits) return
-    this.#isFull = false
   }
 
   /** False if there is no room for it. If it cannot be kept for another reason, there is no reserve. */

@@ -49,45 +49,13 @@ export const differenceFrom = (
 
 export type SchemaObject = { readonly type: string; readonly name: string; readonly sql: string | null }
 
-type Column = {
-  readonly of: string
-  readonly name: string
-  readonly type: string
-  readonly required: number
-  readonly byDefault: string | null
-  readonly key: number
-  readonly hidden: number
-}
-
-type IndexColumn = {
-  readonly of: string
-  readonly index: string
-  readonly unique: number
-  readonly origin: string
-  readonly column: string | null
-  readonly descending: number
-  readonly collation: string
-  readonly isKey: number
-}
-
-type Reference = {
-  readonly of: string
-  readonly id: number
-  readonly from: string
-  readonly parent: string
-  readonly to: string | null
-  readonly rules: string
-}
-
 /** Objects that SQLite makes: statistics, row numbers, and the indexes of keys, which are compared with their tables. */
 const isInternal = ({ type, name }: SchemaObject): boolean =>
   (type === 'table' && /^sqlite_(?:stat[14]|sequence)$/.test(name)) ||
   (type === 'index' && name.startsWith('sqlite_autoindex_'))
 
-const objectsOf = (connection: Connection): readonly SchemaObject[] => {
-  using objects = connection.prepare<SchemaObject, []>('SELECT type, name, sql FROM sqlite_schema')
-  return objects.all().filter((object) => !isInternal(object))
-}
+const objectsOf = (connection: Connection): readonly SchemaObject[] =>
+  rowsOf<SchemaObject>(connection, 'SELECT type, name, sql FROM sqlite_schema').filter((object) => !isInternal(object))
 
 /**
  * The structure of each table and index, by its name, as SQLite's pragmas report it. The pragmas leave out CHECK constraints and
@@ -96,10 +64,10 @@ const objectsOf = (connection: Connection): readonly SchemaObject[] => {
 const structuresOf = (connection: Connection): ReadonlyMap<string, string> => {
   const objects = objectsOf(connection)
   const indexSql = new Map(objects.filter(({ type }) => type === 'index').map(({ name, sql }) => [name, sql ?? '']))
-  const columns = Map.groupBy(columnsOf(connection), ({ of }) => of)
-  const indexes = Map.groupBy(indexColumnsOf(connection), ({ index }) => index)
-  const references = Map.groupBy(referencesOf(connection), ({ of }) => of)
-  const options = optionsOf(connection)
+  const columns = Map.groupBy(rowsOf<Part>(connection, columnParts), ({ of }) => of)
+  const indexes = Map.groupBy(rowsOf<IndexPart>(connection, indexParts), ({ index }) => index)
+  const references = Map.groupBy(rowsOf<Reference>(connection, referenceParts), ({ of }) => of)
+  const options = new Map(rowsOf<Options>(connection, tableOptions).map((table) => [table.of, table.options]))
   const ofKeys = Map.groupBy(
     [...indexes].filter(([name]) => !indexSql.has(name)).map(([, parts]) => parts),
     ([first]) => first?.of,
@@ -115,10 +83,31 @@ const structuresOf = (connection: Connection): ReadonlyMap<string, string> => {
   return new Map(
     objects.map(({ type, name, sql }) => [
       name,
-      type === 'index' ? textOf(indexes.get(name) ?? []) + rowsOf(sql ?? '') : structureOfTable(name, sql ?? ''),
+      type === 'index' ? textOf(indexes.get(name) ?? []) + rowTerms(sql ?? '') : structureOfTable(name, sql ?? ''),
     ]),
   )
 }
+
+const rowsOf = <Row>(connection: Connection, sql: string): readonly Row[] => {
+  using statement = connection.prepare<Row, []>(sql)
+  return statement.all()
+}
+
+/** Parts of a table (`of`). Their other columns are only compared, as text. */
+type Part = { readonly of: string }
+type IndexPart = Part & { readonly index: string }
+type Reference = Part & { readonly id: number }
+type Options = Part & { readonly options: string }
+
+const tables = `(SELECT name FROM pragma_table_list WHERE schema = 'main')`
+const tableOptions = `SELECT name AS "of", type || wr || strict AS options FROM pragma_table_list WHERE schema = 'main'`
+const columnParts = `SELECT t.name AS "of", c.name, upper(c.type) AS type, c."notnull" AS required, c.dflt_value AS byDefault,
+  c.pk AS "key", c.hidden FROM ${tables} t JOIN pragma_table_xinfo(t.name, 'main') c`
+const indexParts = `SELECT t.name AS "of", i.name AS "index", i."unique", i.origin, c.name AS "column", c."desc" AS descending,
+  upper(c.coll) AS collation, c."key" AS isKey
+  FROM ${tables} t JOIN pragma_index_list(t.name, 'main') i JOIN pragma_index_xinfo(i.name, 'main') c`
+const referenceParts = `SELECT t.name AS "of", f.id, f."from", f."table" AS parent, f."to", f.on_update || ' ' || f.on_delete AS rules
+  FROM ${tables} t JOIN pragma_foreign_key_list(t.name, 'main') f`
 
 /** Leaves out names that SQLite generates, and compares a default value by its words. */
 const textOf = (part: object): string =>
@@ -126,40 +115,6 @@ const textOf = (part: object): string =>
     if (key === 'index' || key === 'id') return undefined
     return key === 'byDefault' && typeof value === 'string' ? termsOf(value) : value
   })
-
-const tables = `(SELECT name FROM pragma_table_list WHERE schema = 'main')`
-
-const optionsOf = (connection: Connection): ReadonlyMap<string, string> => {
-  using statement = connection.prepare<{ name: string; options: string }, []>(
-    `SELECT name, type || wr || strict AS options FROM pragma_table_list WHERE schema = 'main'`,
-  )
-  return new Map(statement.all().map(({ name, options }) => [name, options]))
-}
-
-const columnsOf = (connection: Connection): readonly Column[] => {
-  using statement = connection.prepare<Column, []>(
-    `SELECT t.name AS "of", c.name, upper(c.type) AS type, c."notnull" AS required, c.dflt_value AS byDefault,
-       c.pk AS "key", c.hidden FROM ${tables} t JOIN pragma_table_xinfo(t.name, 'main') c`,
-  )
-  return statement.all()
-}
-
-const indexColumnsOf = (connection: Connection): readonly IndexColumn[] => {
-  using statement = connection.prepare<IndexColumn, []>(
-    `SELECT t.name AS "of", i.name AS "index", i."unique", i.origin, c.name AS "column", c."desc" AS descending,
-       upper(c.coll) AS collation, c."key" AS isKey
-     FROM ${tables} t JOIN pragma_index_list(t.name, 'main') i JOIN pragma_index_xinfo(i.name, 'main') c`,
-  )
-  return statement.all()
-}
-
-const referencesOf = (connection: Connection): readonly Reference[] => {
-  using statement = connection.prepare<Reference, []>(
-    `SELECT t.name AS "of", f.id, f."from", f."table" AS parent, f."to", f.on_update || ' ' || f.on_delete AS rules
-     FROM ${tables} t JOIN pragma_foreign_key_list(t.name, 'main') f`,
-  )
-  return statement.all()
-}
 
 /*
  * Only the SQL of a schema has what the pragmas leave out. It is compared word by word, ignoring spaces, comments, quotes and
@@ -229,7 +184,7 @@ const looseTerms = (sql: string): readonly string[] =>
   })
 
 /** The condition of a partial index, and the expressions among its columns: its SQL from there on. */
-const rowsOf = (sql: string): string => {
+const rowTerms = (sql: string): string => {
   const terms = termsOf(sql)
   const start = terms.indexOf('(')
   const columns = enclosed(terms, start)

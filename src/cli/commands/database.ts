@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { checkFile } from '../../../db/check.ts'
-import { migrateFile } from '../../../db/migrate-file.ts'
+import { migrateFile } from '../../../db/migrate.ts'
 import { migrations } from '../../../db/migrations/index.ts'
 import { purgeAll } from '../../operations/purge/purge.ts'
 import {

@@ -1,6 +1,5 @@
 import type { SQLQueryBindings } from 'bun:sqlite'
-import { migrateFile } from '../../../db/migrate-file.ts'
-import { rowsGoHere } from '../../../db/migrate.ts'
+import { migrateFile, rowsGoHere } from '../../../db/migrate.ts'
 import { migrations } from '../../../db/migrations/index.ts'
 import { Connection } from '../../../db/sqlite/connection.ts'
 

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
-import { migrateFile } from '../../../db/migrate-file.ts'
+import { migrateFile } from '../../../db/migrate.ts'
 import { migrations } from '../../../db/migrations/index.ts'
 import { decodeBase62 } from '../../../src/domain/base62.ts'
 import { recordId, rowKey, rowKeyLength } from '../../../src/domain/identifier.ts'

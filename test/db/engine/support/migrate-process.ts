@@ -1,5 +1,4 @@
-import { migrate } from '../../../../db/migrate.ts'
-import { migrateFile } from '../../../../db/migrate-file.ts'
+import { migrate, migrateFile } from '../../../../db/migrate.ts'
 import { migrations as ofThePlatform } from '../../../../db/migrations/index.ts'
 import { migrationOf } from './tiny-store.ts'
 
