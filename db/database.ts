@@ -34,15 +34,6 @@ export interface Store<Q> {
   /** Keeps the time, in epoch milliseconds, with the data, within a second and at almost no cost, but without a guarantee. */
   keepTime(at: number): void
 
-  /** What is wrong with the file, in plain sentences. Reads every page, so it is not for a busy server. */
-  check(): Promise<readonly string[]>
-
-  /**
-   * Writes one consistent private copy, which is complete or absent.
-   * @throws DatabaseUnusable if `to` exists and may not be replaced
-   */
-  backup(to: string, options?: { readonly replace?: boolean }): Promise<void>
-
   /** Finishes the queued transactions, then closes the file. Later transactions are refused. */
   close(): Promise<void>
 }

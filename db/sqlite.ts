@@ -15,18 +15,9 @@ import { assertPrivate, inspectSchema, migrate, type Migration, type MigrationPr
 import { abandon, faultKind, patiently, sqliteCode } from './sqlite/fault.ts'
 import { Acknowledged, readKeptTime } from './sqlite/acknowledged.ts'
 import { assertServable } from './sqlite/servable.ts'
-import { backUp } from './backup.ts'
-import { findFaults } from './check.ts'
 import { Checkpointer } from './sqlite/checkpointer.ts'
 import { CommitQueue } from './sqlite/commit-queue.ts'
-import {
-  connect,
-  type Connection,
-  readCount,
-  ReadingConnection,
-  useWal,
-  WritingConnection,
-} from './sqlite/connection.ts'
+import { type Connection, readCount, ReadingConnection, useWal, WritingConnection } from './sqlite/connection.ts'
 import { canonicalPath, companionsOf, createPrivately, FileGuard, syncFolderOf } from './sqlite/files.ts'
 import { assertPlace, lostSentence } from './sqlite/place.ts'
 import { Room, withRoom } from './sqlite/room.ts'
@@ -191,15 +182,6 @@ class SqliteStore<Q> implements Store<Q> {
 
   keepTime(at: number): void {
     if (this.#stopped === null) this.#acknowledged.noteTime(at)
-  }
-
-  async check(): Promise<readonly string[]> {
-    return findFaults(this.#reader.connection, this.options.file, this.options.migrations)
-  }
-
-  async backup(to: string, options: { readonly replace?: boolean } = {}): Promise<void> {
-    using connection = connect(this.options.file, { busyTimeoutMs: 50 })
-    backUp(connection, to, { replace: options.replace ?? false })
   }
 
   async close(): Promise<void> {

@@ -56,8 +56,6 @@ const withTransaction = (store: Database, transaction: Database['transaction']):
   statistics: () => store.statistics(),
   keptTime: () => store.keptTime(),
   keepTime: (at) => store.keepTime(at),
-  check: async () => await store.check(),
-  backup: async (to, options) => await store.backup(to, options),
   close: async () => await store.close(),
 })
 

@@ -3,6 +3,7 @@ import type { Options } from './options.ts'
 import { connections, measured, type Stage, written } from './phase.ts'
 import { type ServingProcess, startServing } from './processes.ts'
 import { median } from './report.ts'
+import { backUp } from '../support/database-file.ts'
 
 export const bareNames = ['me', 'token'] as const
 export type BareName = (typeof bareNames)[number]
@@ -29,9 +30,9 @@ export const bareFigures = async (stage: Stage, options: Options): Promise<reado
   }
 }
 
-const startBare = async ({ folder, filled }: Stage): Promise<ServingProcess> => {
+const startBare = async ({ folder }: Stage): Promise<ServingProcess> => {
   const copy = join(folder, 'bare.db')
-  await filled.platform.database.backup(copy)
+  backUp(join(folder, 'app-platform.db'), copy)
   const command = [process.execPath, join(import.meta.dir, 'bare-server.ts'), copy]
   return await startServing({ command, log: join(folder, 'bare.log') })
 }

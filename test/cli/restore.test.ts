@@ -29,6 +29,7 @@ import {
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { restoreAt } from './support/restore-at.ts'
 import { deskAt, isoTime } from './support/run.ts'
+import { backUp } from '../support/database-file.ts'
 
 setDefaultTimeout(60_000)
 
@@ -103,9 +104,7 @@ test('it says in plain words what it did', async () => {
 test('it says what to rotate when nobody knows what had ended, also at the restore of a newer backup after that', async () => {
   const { file, backup } = await oldAndNew()
   const newer = `${backup}.newer`
-  const platform = await openAsOperator(file)
-  await platform.database.backup(newer)
-  await platform.database.close()
+  backUp(file, newer)
   writeFileSync(file, 'this is no database'.repeat(500))
   const desk = deskAt(file)
   for (const [from, why] of [
@@ -137,7 +136,7 @@ test('every token, code, grant and session issued before the restore has ended, 
   const inFrame = (await exchangeInstallCode(server.url, spent)).body.sessionToken
   const frameCode = await openInstall(platform, session, install)
   const backup = join(server.database, '..', 'copy.db')
-  await platform.database.backup(backup)
+  backUp(server.database, backup)
   const later = await appToken(server.url, app.development)
   await stopWorld(world)
   // The version was uploaded with a token of its own.

@@ -9,6 +9,7 @@ import { isLong, patience, rounds, seed, seeded } from '../support/proof.ts'
 import { type RunningServer, startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { appToken, createWorld, grantTokens, signIn, type World } from '../support/world.ts'
+import { faultsIn } from '../support/database-file.ts'
 
 setDefaultTimeout(patience)
 
@@ -125,7 +126,7 @@ test('what has ended stays so however the clock is set under the server, and ove
     clock.set('+0')
     await expectStillEnded(world, ended)
     await expectServing(world)
-    expect(await world.platform.database.check()).toEqual([])
+    expect(faultsIn(world.server.database)).toEqual([])
   }
   clock.set('-1d')
   world = await crash(world, { env })

@@ -1,9 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { checkFile } from '../../db/check.ts'
 import { DatabaseUnusable } from '../../db/database.ts'
-import { migrations } from '../../db/migrations/index.ts'
 import { readAcknowledged } from '../../db/sqlite/acknowledged.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { call } from '../support/call.ts'
@@ -15,6 +13,7 @@ import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type AppInWorld, appToken, createWorld, signIn } from '../support/world.ts'
 import { scriptedRun, type Told } from './disk-calls/scripted-run.ts'
+import { faultsIn } from '../support/database-file.ts'
 
 setDefaultTimeout(patience)
 const flips = rounds(30)
@@ -66,8 +65,8 @@ const openingOf = async (file: string, { app, told }: Scene): Promise<Outcome> =
   let opened: Platform | null = null
   try {
     opened = await openAsOperator(file)
-    if (checkFile(file, migrations).length > 0) return 'found'
-    const faults = [...(await told.ledger.missing(opened, app.id)), ...(await told.ledger.misjudged(opened))]
+    if (faultsIn(file).length > 0) return 'found'
+    const faults = [...(await told.ledger.missing(opened, file, app.id)), ...(await told.ledger.misjudged(opened))]
     return faults.length > 0 ? 'lost' : 'harmless'
   } catch (error) {
     if (error instanceof DatabaseUnusable) {

@@ -8,6 +8,7 @@ import { type RunningServer, startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, appToken, createWorld, endWorld, grantTokens, type World } from '../support/world.ts'
 import { expectUnavailable, issue, me, ready } from './ask-server.ts'
+import { faultsIn } from '../support/database-file.ts'
 
 /** A small disk of its own, for who may mount one. */
 const mountSmallDisk = (): string | null => {
@@ -99,7 +100,7 @@ describe('a full disk', () => {
           versions.map(async (version) => await world.platform.database.queries.versions.byName(world.app.id, version)),
         )
         expect(found).not.toContain(null)
-        expect(await world.platform.database.check()).toEqual([])
+        expect(faultsIn(world.server.database)).toEqual([])
         await endWorld(again)
       })
     },

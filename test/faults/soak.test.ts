@@ -17,6 +17,7 @@ import {
   signIn,
   type World,
 } from '../support/world.ts'
+import { faultsIn } from '../support/database-file.ts'
 
 /** Short lives, so that the purge has as much to take away as the callers bring. */
 const env = {
@@ -163,7 +164,7 @@ test(
     }
     expect(counts.calls).toBeGreaterThan(0)
     expect((await call(world.server.url, 'GET', '~/readyz')).status).toBe(200)
-    expect(await world.platform.database.check()).toEqual([])
+    expect(faultsIn(world.server.database)).toEqual([])
     await endWorld(world)
   },
   patience,

@@ -35,8 +35,6 @@ const withHealth = (database: Database, health: StoreHealth, queries = database.
   statistics: () => database.statistics(),
   keptTime: () => database.keptTime(),
   keepTime: (at) => database.keepTime(at),
-  check: async () => await database.check(),
-  backup: async (to) => await database.backup(to),
   close: async () => await database.close(),
 })
 

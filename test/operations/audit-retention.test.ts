@@ -14,6 +14,7 @@ import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld } from '../support/world.ts'
 import { refusalOf } from './support/owner.ts'
+import { backUp } from '../support/database-file.ts'
 
 const day = 24 * 3_600_000
 let folder: string
@@ -113,7 +114,7 @@ test('what was removed stays removed when a backup from before is restored long 
     kinds: ['install.created'],
   })
   const backup = join(folder, 'backup.db')
-  await platform.database.backup(backup)
+  backUp(file, backup)
   await removeRedirectUri(platform, trace, operator, { ...place, uri })
   await removeEndpoint(platform, trace, operator, id)
   await guess()

@@ -1,6 +1,7 @@
 import type { Platform } from '../../src/operations/platform.ts'
 import { authenticateAppToken, authenticateUserToken } from '../../src/operations/authenticate.ts'
 import { type Answer, call } from './call.ts'
+import { faultsIn } from './database-file.ts'
 
 type Door = '/me' | '/oauth/me'
 
@@ -50,7 +51,7 @@ export class Ledger {
     return said.flat()
   }
 
-  /** Where a file says otherwise that nobody serves. */
+  /** The tokens whose state is another one in a file that no server has open. */
   async misjudged(platform: Platform): Promise<readonly string[]> {
     const said = await Promise.all(
       [...this.#tokens].map(async ([token, { door, status }]) => {
@@ -62,15 +63,15 @@ export class Ledger {
     return said.flat()
   }
 
-  /** What is wrong with the file or missing from it. */
-  async missing({ database }: Platform, appId: string): Promise<readonly string[]> {
+  /** What is wrong with the file or missing in it. */
+  async missing({ database }: Platform, file: string, appId: string): Promise<readonly string[]> {
     const rows = await database.queries.audit.list({ appId, since: 0, limit: 100_000 })
     const told = new Set(rows.map(({ requestId }) => requestId))
     const found = await Promise.all(
       this.#versions.map(async (name) => [name, await database.queries.versions.byName(appId, name)] as const),
     )
     return [
-      ...(await database.check()),
+      ...faultsIn(file),
       ...this.#requests.filter((id) => !told.has(id)).map((id) => `no audit row of ${id}`),
       ...found.filter(([, version]) => version === null).map(([name]) => `no version ${name}`),
     ]

@@ -15,7 +15,7 @@ import { DatabaseUnusable } from '../../../db/database.ts'
 import { Acknowledged, readAcknowledged, readKeptTime } from '../../../db/sqlite/acknowledged.ts'
 import { isBehind, laterCount, nextCount } from '../../../db/sqlite/connection.ts'
 import { eventually, startTiny } from './support/start-tiny.ts'
-import { openTiny, temporaryFolder } from './support/tiny-store.ts'
+import { backUpTiny, openTiny, temporaryFolder } from './support/tiny-store.ts'
 
 /** A store in a process of its own that was killed after it acknowledged some notes and wrote down how many commits. */
 const killedStore = async (file: string, notes = 12): Promise<void> => {
@@ -144,7 +144,7 @@ test('an older copy in the place of the database is not opened', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
   await store.transaction((notes) => notes.add('one'))
-  await store.backup(`${folder.file}.copy`)
+  backUpTiny(folder.file, `${folder.file}.copy`)
   await store.transaction((notes) => notes.add('two'))
   await store.close()
   copyFileSync(`${folder.file}.copy`, folder.file)

@@ -2,11 +2,11 @@ import { expect, test } from 'bun:test'
 import { linkSync, rmSync } from 'node:fs'
 import { backupFile } from '../../../db/backup.ts'
 import { checkFile } from '../../../db/check.ts'
-import { migrateFile } from '../../../db/migrate-file.ts'
+import { migrateFile } from '../../../db/migrate.ts'
 import { migrations } from '../../../db/migrations/index.ts'
 import { restoreSqlite } from '../../../db/restore.ts'
 import { keptName } from '../../../db/sqlite/place.ts'
-import { openAsOperator } from '../../support/operator.ts'
+import { emptyDatabase } from '../../support/operator.ts'
 import { openTiny, temporaryFolder, tinyMigrations } from './support/tiny-store.ts'
 
 const linked = { kind: 'linked', message: expect.stringContaining('another name') }
@@ -34,9 +34,8 @@ test('a database with a second name is not opened by either, for a server or a c
 test('a database with a second name is not replaced by a backup', async () => {
   using folder = temporaryFolder()
   const [other, backup] = [`${folder.file}.other`, `${folder.file}.backup`]
-  const { database } = await openAsOperator(folder.file)
-  await database.backup(backup)
-  await database.close()
+  await emptyDatabase(folder.file)
+  backupFile({ file: folder.file, to: backup, replace: false, migrations })
   linkSync(folder.file, other)
 
   const restored = restoreSqlite({

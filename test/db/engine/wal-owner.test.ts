@@ -5,7 +5,7 @@ import { checkFile } from '../../../db/check.ts'
 import { DatabaseUnusable } from '../../../db/database.ts'
 import { Connection } from '../../../db/sqlite/connection.ts'
 import { startTiny } from './support/start-tiny.ts'
-import { openTiny, temporaryFolder, tinyMigrations } from './support/tiny-store.ts'
+import { backUpTiny, openTiny, temporaryFolder, tinyMigrations } from './support/tiny-store.ts'
 
 /** The notes that are there once the store is open, or the sentence of the refusal. */
 const openingOf = async (file: string): Promise<number | string> => {
@@ -62,7 +62,7 @@ describe('the WAL of a server that was killed', () => {
     const server = await startTiny(file)
     for (let index = 0; index < 3; index += 1) await server.ask({ kind: 'add', id: `last-${index}` })
     const operator = await openTiny(file, { role: 'operator', migrate: false })
-    await operator.backup(copy('backup'))
+    backUpTiny(file, copy('backup'))
     await server.kill()
     for (const part of ['', '-wal', '.acknowledged']) copyFileSync(file + part, copy(`killed${part}`))
     await operator.close()

@@ -7,6 +7,7 @@ import { restoreAt } from '../../cli/support/restore-at.ts'
 import { openAsOperator, operator, trace } from '../../support/operator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { addApp, addUser } from '../../support/world.ts'
+import { backUp } from '../../support/database-file.ts'
 
 setDefaultTimeout(60_000)
 
@@ -31,7 +32,7 @@ test('an app whose new owner is not in the backup stays with the previous one, s
   const { app, owner, kept } = await opened(file, async (platform) => {
     const owner = await addUser(platform)
     const [app, kept] = [await addApp(platform, owner), await addApp(platform, owner)]
-    await platform.database.backup(backup('before'))
+    backUp(file, backup('before'))
     const { email } = await addUser(platform, 'New Owner')
     await transferApp(platform, trace, operator, { slug: app.slug, email })
     return { app, owner, kept }
@@ -51,12 +52,12 @@ test('an address that another user of the backup has leaves nobody with it but t
   const { file, backup } = newPlace()
   const ada = await opened(file, async (platform) => {
     const user = await addUser(platform)
-    await platform.database.backup(backup('alone'))
+    backUp(file, backup('alone'))
     return user
   })
   const bob = await opened(file, async (platform) => {
     const user = await addUser(platform, 'Bob Example')
-    await platform.database.backup(backup('both'))
+    backUp(file, backup('both'))
     return user
   })
   await restoreAt(file, backup('alone'))
@@ -81,7 +82,7 @@ test('two users who have swapped their addresses since the backup have each othe
   const { file, backup } = newPlace()
   const [one, two] = await opened(file, async (platform) => {
     const users = [await addUser(platform), await addUser(platform)] as const
-    await platform.database.backup(backup('before'))
+    backUp(file, backup('before'))
     const change = async (email: string, to: string) => await setUserEmail(platform, trace, operator, { email, to })
     await change(users[0].email, 'between@example.com')
     await change(users[1].email, users[0].email)

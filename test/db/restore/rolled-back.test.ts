@@ -7,6 +7,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { moveThrough, submitVersion } from '../../support/version.ts'
 import { addApp, addUser, type AppInWorld } from '../../support/world.ts'
 import { goLive, liveVersion, rollBack } from './support/live-version.ts'
+import { backUp, faultsIn } from '../../support/database-file.ts'
 
 setDefaultTimeout(60_000)
 
@@ -14,7 +15,7 @@ type Place = {
   readonly file: string
   readonly app: AppInWorld
   readonly platform: Platform
-  readonly backUp: (name: string) => Promise<string>
+  readonly keepAs: (name: string) => string
 }
 
 /** An app with these versions, each of which was live, and a database that may be backed up. */
@@ -23,12 +24,12 @@ const placeWith = async (...versions: readonly string[]): Promise<Place> => {
   const platform = await openAsOperator(file)
   const app = await addApp(platform, await addUser(platform))
   for (const version of versions) await goLive(platform, app, version)
-  const backUp = async (name: string) => {
+  const keepAs = (name: string) => {
     const backup = join(dirname(file), name)
-    await platform.database.backup(backup)
+    backUp(file, backup)
     return backup
   }
-  return { file, app, platform, backUp }
+  return { file, app, platform, keepAs }
 }
 
 /** What is live after each of these restores, and what was told of versions. */
@@ -39,7 +40,7 @@ const afterRestores = async ({ file, app, platform }: Place, ...backups: readonl
     const { carriedOver } = await restoreAt(file, backup)
     const restored = await openAsOperator(file)
     live.push([await liveVersion(restored, app), carriedOver?.versions])
-    expect(await restored.database.check()).toEqual([])
+    expect(faultsIn(file)).toEqual([])
     await restored.database.close()
   }
   return live
@@ -48,7 +49,7 @@ const afterRestores = async ({ file, app, platform }: Place, ...backups: readonl
 test('a version that was rolled back since the backup stays out of use, and the ledger tells of it', async () => {
   const place = await placeWith('1.0.0', '2.0.0')
   const { app, platform } = place
-  const backup = await place.backUp('copy.db')
+  const backup = place.keepAs('copy.db')
   await rollBack(platform, app, '1.0.0')
   const ledger = await platform.database.queries.rollbacks.pageOfApp(app.id, '~', 10)
   expect(await afterRestores(place, backup, backup)).toEqual([
@@ -65,7 +66,7 @@ test('of several rollbacks the last one of the app counts', async () => {
   const { app, platform } = place
   const other = await addApp(platform, await addUser(platform))
   for (const version of ['1.0.0', '2.0.0']) await goLive(platform, other, version)
-  const backup = await place.backUp('copy.db')
+  const backup = place.keepAs('copy.db')
   for (const version of ['2.0.0', '1.0.0']) await rollBack(platform, app, version)
   await rollBack(platform, other, '1.0.0')
   expect(await afterRestores(place, backup)).toEqual([['1.0.0', 2]])
@@ -74,7 +75,7 @@ test('of several rollbacks the last one of the app counts', async () => {
 test('the last one is the one that the ledger has last, also where the clock says otherwise', async () => {
   const place = await placeWith('1.0.0', '2.0.0', '3.0.0')
   const { app, platform } = place
-  const backup = await place.backUp('copy.db')
+  const backup = place.keepAs('copy.db')
   const at = platform.clock.now()
   const asOf = (moment: number): Platform => ({ ...platform, clock: { ...platform.clock, now: () => moment } })
   await rollBack(asOf(at + 1_000), app, '2.0.0') // the machine's clock was ahead, and was put right
@@ -85,14 +86,14 @@ test('the last one is the one that the ledger has last, also where the clock say
 test('a version that has gone live again since is not ended', async () => {
   const place = await placeWith('1.0.0', '2.0.0')
   const { app, platform } = place
-  const backup = await place.backUp('copy.db')
+  const backup = place.keepAs('copy.db')
   for (const version of ['1.0.0', '2.0.0']) await rollBack(platform, app, version)
   expect(await afterRestores(place, backup)).toEqual([['2.0.0', 0]])
 })
 
 test('nor is one that another took the place of without a rollback', async () => {
   const place = await placeWith('1.0.0', '2.0.0')
-  const backup = await place.backUp('copy.db')
+  const backup = place.keepAs('copy.db')
   await goLive(place.platform, place.app, '3.0.0')
   expect(await afterRestores(place, backup)).toEqual([['2.0.0', 0]])
 })
@@ -102,9 +103,9 @@ test('where nothing that was live in the backup was gone back to, what is live i
   const { app, platform } = place
   await submitVersion(platform, app, { version: '1.0.0' })
   await submitVersion(platform, app, { version: '2.0.0' })
-  const nothing = await place.backUp('nothing.db')
+  const nothing = place.keepAs('nothing.db')
   await moveThrough(platform, app, '1.0.0', 'approve', 'activate')
-  const first = await place.backUp('first.db')
+  const first = place.keepAs('first.db')
   await moveThrough(platform, app, '2.0.0', 'approve', 'activate')
   for (const version of ['1.0.0', '2.0.0']) await rollBack(platform, app, version)
   expect(await afterRestores(place, nothing, first)).toEqual([
@@ -117,7 +118,7 @@ test('a version that was never live in the backup is what it was there, whatever
   const place = await placeWith('1.0.0', '2.0.0')
   const { app, platform } = place
   const { id } = await submitVersion(platform, app, { version: '3.0.0' })
-  const backup = await place.backUp('copy.db')
+  const backup = place.keepAs('copy.db')
   await moveThrough(platform, app, '3.0.0', 'approve', 'activate')
   await rollBack(platform, app, '1.0.0')
   expect(await afterRestores(place, backup)).toEqual([['2.0.0', 0]])
@@ -131,15 +132,15 @@ test('a version that went live again after a restore is ended by no rollback fro
   const { app, file, platform } = place
   await submitVersion(platform, app, { version: '2.0.0' })
   await moveThrough(platform, app, '2.0.0', 'approve')
-  const approved = await place.backUp('approved.db')
+  const approved = place.keepAs('approved.db')
   await moveThrough(platform, app, '2.0.0', 'activate')
-  const live = await place.backUp('live.db')
+  const live = place.keepAs('live.db')
   await rollBack(platform, app, '1.0.0')
   await afterRestores(place, approved)
   const restored = await openAsOperator(file)
   await moveThrough(restored, app, '2.0.0', 'activate')
   const again = join(dirname(file), 'again.db')
-  await restored.database.backup(again)
+  backUp(file, again)
   expect(await afterRestores({ ...place, platform: restored }, live, again)).toEqual([
     ['2.0.0', 0],
     ['2.0.0', 0],
@@ -149,12 +150,12 @@ test('a version that went live again after a restore is ended by no rollback fro
 test('a backup from before the version went live does not make a newer one forget that it was rolled back', async () => {
   const place = await placeWith('1.0.0')
   const { app, platform } = place
-  const unknown = await place.backUp('unknown.db')
+  const unknown = place.keepAs('unknown.db')
   await submitVersion(platform, app, { version: '2.0.0' })
   await moveThrough(platform, app, '2.0.0', 'approve')
-  const approved = await place.backUp('approved.db')
+  const approved = place.keepAs('approved.db')
   await moveThrough(platform, app, '2.0.0', 'activate')
-  const live = await place.backUp('live.db')
+  const live = place.keepAs('live.db')
   await rollBack(platform, app, '1.0.0')
   expect(await afterRestores(place, unknown, approved, live, approved, live)).toEqual([
     ['1.0.0', 0],
@@ -171,7 +172,7 @@ test('neither is one that was rolled back in development alone', async () => {
   await rollBack(platform, app, '1.0.0')
   await goLive(platform, app, '3.0.0')
   await rollBack(platform, app, '1.0.0', 'development')
-  const backup = await place.backUp('copy.db')
+  const backup = place.keepAs('copy.db')
   for (const version of ['3.0.0', '1.0.0']) await rollBack(platform, app, version, 'development')
   await goLive(platform, app, '4.0.0')
   expect(await afterRestores(place, backup)).toEqual([['3.0.0', 0]])

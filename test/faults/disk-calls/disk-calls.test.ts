@@ -147,7 +147,7 @@ const suffer = async (base: Base, { fault, part, at }: Point): Promise<number> =
   const readyAfter = performance.now() - began
   expect(await ledger.contradictions(next.url, 'nothing')).toEqual([])
   const platform = await openAsOperator(file)
-  expect(await ledger.missing(platform, base.cast.app.id)).toEqual([])
+  expect(await ledger.missing(platform, file, base.cast.app.id)).toEqual([])
   await platform.database.close()
   expect(await next.stop()).toBe(0)
   return readyAfter

@@ -9,6 +9,7 @@ import { createWorld, endWorld, type World } from '../../support/world.ts'
 import type { CrowdPlan, CrowdReport, CrowdTally } from './crowd.ts'
 import { mixedCalls } from './mixed-calls.ts'
 import { verdictOn } from './verdict.ts'
+import { faultsIn } from '../../support/database-file.ts'
 
 /**
  * The limits of callers are off and everybody comes from another address: what protects the server here is the server. At
@@ -32,7 +33,7 @@ beforeAll(async () => {
   calls = await mixedCalls(world, { id, email, password })
 })
 afterAll(async () => {
-  expect(await world.platform.database.check()).toEqual([])
+  expect(faultsIn(world.server.database)).toEqual([])
   await endWorld(world)
 })
 

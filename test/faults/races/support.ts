@@ -16,6 +16,7 @@ import {
   type Tokens,
   type World,
 } from '../../support/world.ts'
+import { faultsIn } from '../../support/database-file.ts'
 
 /** At length a crash comes now and then: a start costs more than a race. */
 const roundsToCrash = 20
@@ -33,7 +34,7 @@ export const openArena = () => {
   afterAll(async () => {
     // Whatever was killed in between, a grant that nobody touched is as it was.
     if (!isLong) expect(await arena.userStatus(bystander.accessToken)).toBe(200) // at length its hour may be over
-    expect(await world.platform.database.check()).toEqual([])
+    expect(faultsIn(world.server.database)).toEqual([])
     await endWorld(world)
   }, 60_000)
 

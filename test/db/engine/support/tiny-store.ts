@@ -5,8 +5,11 @@ import { join } from 'node:path'
 import { count, eq, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { backupFile } from '../../../../db/backup.ts'
+import { findFaults } from '../../../../db/check.ts'
 import type { Store } from '../../../../db/database.ts'
 import type { Migration } from '../../../../db/migrate.ts'
+import { Connection } from '../../../../db/sqlite/connection.ts'
 import { openSqlite, type SqliteOptions } from '../../../../db/sqlite.ts'
 
 /** Notes that may have replies: the smallest schema with a foreign key and something to spend once. */
@@ -65,6 +68,16 @@ export const tinyQueries = (db: BunSQLiteDatabase) => {
     spend: async (id: string, at: number) => (await spend.execute({ id, at })).length === 1,
   }
 }
+
+/** What is wrong with a database of notes, which may be in use. */
+export const faultsIn = (file: string): readonly string[] => {
+  using connection = new Connection(file, { readonly: true })
+  return findFaults(connection, file, tinyMigrations)
+}
+
+/** Backs up a database of notes, which may be in use. */
+export const backUpTiny = (file: string, to: string, replace = false): void =>
+  backupFile({ file, to, replace, migrations: tinyMigrations })
 
 export type TinyQueries = ReturnType<typeof tinyQueries>
 export type TinyStore = Store<TinyQueries>

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createUser } from '../../../../src/operations/users/create-user.ts'
 import { openAsOperator, operator, trace } from '../../../support/operator.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
+import { backUp } from '../../../support/database-file.ts'
 
 /** A database, and a backup of it in a folder of its own. */
 export type Place = { readonly folder: string; readonly file: string; readonly backup: string }
@@ -26,7 +27,7 @@ const makeOriginal = async (): Promise<Place> => {
     await createUser(platform, trace, operator, person)
   }
   await addUser('first@example.com')
-  await platform.database.backup(place.backup)
+  backUp(place.file, place.backup)
   await addUser('second@example.com')
   await platform.database.close()
   return place
