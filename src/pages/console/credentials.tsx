@@ -28,6 +28,7 @@ import {
   ownAppOf,
   OwnAppPage,
   requireOwnApp,
+  secretShownBefore,
   sentBefore,
 } from './own-app.tsx'
 import { CreateSecret, LiveSecret, type RefusedSecret, RotateSecret } from './secret-parts.tsx'
@@ -63,7 +64,7 @@ const create = async (door: Door, request: Request, slug: string): Promise<Respo
   return await answerForm(createCredential(...asOwner(visit, slug, ticket), input), {
     done: (created) => page(<NewSecretPage {...own} created={created} oldEndsAt={null} />),
     refused: async (error) => await show(own, { form: 'create', environment, value: label, error }),
-    sentBefore: () => secretShownBefore(own),
+    sentBefore: () => createdBefore(own),
   })
 }
 
@@ -80,7 +81,7 @@ const rotate = async (door: Door, request: Request, slug: string): Promise<Respo
       return page(<NewSecretPage {...own} created={created} oldEndsAt={oldEndsAt} />)
     },
     refused: async (error) => await show(own, { form: 'rotate', environment, value: graceHours, error }),
-    sentBefore: () => secretShownBefore(own),
+    sentBefore: () => createdBefore(own),
   })
 }
 
@@ -88,12 +89,10 @@ const rotate = async (door: Door, request: Request, slug: string): Promise<Respo
 export const hoursFrom = (typed: string): number => (/^\d{1,3}$/.test(typed) ? Number(typed) : -1)
 
 /** A form that is sent twice creates one secret, and only the first answer shows it. */
-const secretShownBefore = ({ visit, app }: OwnApp): Response =>
-  sentBefore({ visit, message: shownOnce, href: consoleAppPath(app.slug, 'credentials'), name: 'See the credentials' })
-
-const shownOnce =
-  'This form was sent before, and nothing was done a second time. Only the first answer showed the secret. If you did not ' +
-  'copy it, revoke it and create another.'
+const createdBefore = ({ visit, app }: OwnApp): Response => {
+  const message = secretShownBefore('revoke it and create another')
+  return sentBefore({ visit, message, href: consoleAppPath(app.slug, 'credentials'), name: 'See the credentials' })
+}
 
 const show = async ({ visit, app }: OwnApp, refused: RefusedSecret | null): Promise<Response> => {
   const secrets = await listLiveCredentials(visit.door.platform, app.clientIds)

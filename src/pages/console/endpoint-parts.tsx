@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import type { PlatformError } from '../../domain/errors.ts'
 import { isDelivered } from '../../domain/webhook-delivery.ts'
 import type { AttemptRecord } from '../../operations/webhooks/deliveries.ts'
@@ -19,28 +20,33 @@ export type RefusedChange = {
 type EndpointProps = OwnApp & { readonly endpoint: EndpointDetail }
 type EndpointFormProps = EndpointProps & { readonly refused: RefusedChange | null }
 
-export const TestForm = ({ visit, app, endpoint }: EndpointProps) => (
-  <Form action={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'ping')} visit={visit}>
-    <p class="muted" id="about-ping">
-      The ping is sent once, now. The answer appears below.
+type StepProps = EndpointProps & {
+  readonly step: 'ping' | 'resend-failed' | 'enable' | 'disable' | 'remove'
+  readonly button: string
+  /** The class of the button. */
+  readonly look?: string
+  /** What the step does. */
+  readonly children: ComponentChildren
+}
+
+/** A button that does something with the endpoint. Screen readers read what it does with it. */
+export const Step = ({ visit, app, endpoint, step, button, look, children }: StepProps) => (
+  <Form action={consoleAppPath(app.slug, 'webhooks', endpoint.id, step)} visit={visit}>
+    <p class="muted" id={`about-${step}`}>
+      {children}
     </p>
-    <button type="submit" aria-describedby="about-ping">
-      Send a ping
+    <button type="submit" class={look} aria-describedby={`about-${step}`}>
+      {button}
     </button>
   </Form>
 )
 
-export const ResendForms = ({ visit, app, endpoint, refused }: EndpointFormProps) => (
+export const ResendForms = ({ refused, ...own }: EndpointFormProps) => (
   <>
-    <Form action={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'resend-failed')} visit={visit}>
-      <p class="muted" id="about-failed">
-        The events that failed ten times are sent again with the same IDs. Pings are not included.
-      </p>
-      <button type="submit" class="secondary" aria-describedby="about-failed">
-        Send all failed events again
-      </button>
-    </Form>
-    <Form action={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'resend-since')} visit={visit}>
+    <Step {...own} step="resend-failed" button="Send all failed events again" look="secondary">
+      The events that failed ten times are sent again with the same IDs. Pings are not included.
+    </Step>
+    <Form action={consoleAppPath(own.app.slug, 'webhooks', own.endpoint.id, 'resend-since')} visit={own.visit}>
       <Field
         label="Send again every event since"
         name="since"
@@ -81,35 +87,20 @@ export const RotateForm = ({ visit, app, endpoint, refused }: EndpointFormProps)
   </Form>
 )
 
-export const EndForms = ({ visit, app, endpoint }: EndpointProps) => (
+export const EndForms = (own: EndpointProps) => (
   <>
-    {endpoint.status === 'enabled' ? (
-      <Form action={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'disable')} visit={visit}>
-        <p class="muted" id="about-disable">
-          Nothing is sent to a disabled endpoint. Its events wait for up to thirty days.
-        </p>
-        <button type="submit" class="secondary" aria-describedby="about-disable">
-          Disable
-        </button>
-      </Form>
+    {own.endpoint.status === 'enabled' ? (
+      <Step {...own} step="disable" button="Disable" look="secondary">
+        Nothing is sent to a disabled endpoint. Its events wait for up to thirty days.
+      </Step>
     ) : (
-      <Form action={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'enable')} visit={visit}>
-        <p class="muted" id="about-enable">
-          The waiting events are sent, the oldest first.
-        </p>
-        <button type="submit" aria-describedby="about-enable">
-          Enable
-        </button>
-      </Form>
+      <Step {...own} step="enable" button="Enable">
+        The waiting events are sent, the oldest first.
+      </Step>
     )}
-    <Form action={consoleAppPath(app.slug, 'webhooks', endpoint.id, 'remove')} visit={visit}>
-      <p class="muted" id="about-remove">
-        Its secrets are deleted at once, and its waiting events are never sent.
-      </p>
-      <button type="submit" class="danger" aria-describedby="about-remove">
-        Remove
-      </button>
-    </Form>
+    <Step {...own} step="remove" button="Remove" look="danger">
+      Its secrets are deleted at once, and its waiting events are never sent.
+    </Step>
   </>
 )
 

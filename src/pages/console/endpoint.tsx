@@ -21,9 +21,17 @@ import { noticeFor, readList } from '../query.ts'
 import type { Visit } from '../visit.ts'
 import { readMoment } from '../words.ts'
 import { hoursFrom } from './credentials.tsx'
-import { AttemptTable, EndForms, type RefusedChange, ResendForms, RotateForm, TestForm } from './endpoint-parts.tsx'
+import { AttemptTable, EndForms, type RefusedChange, ResendForms, RotateForm, Step } from './endpoint-parts.tsx'
 import { takeOutgoingShare } from './new-endpoint.tsx'
-import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp, sentBefore } from './own-app.tsx'
+import {
+  consoleAppPath,
+  type OwnApp,
+  ownAppOf,
+  OwnAppPage,
+  requireOwnApp,
+  secretShownBefore,
+  sentBefore,
+} from './own-app.tsx'
 import { EndpointSecretPage, EndpointStatus } from './webhooks.tsx'
 
 const notices = {
@@ -109,13 +117,10 @@ const rotate = async (door: Door, request: Request, at: At): Promise<Response> =
   return await answerForm(rotateWebhookSecret(...asEndpointOwner(visit, at, ticket), input), {
     done: (created) => page(<EndpointSecretPage {...own} created={created} />),
     refused: async (error) => await show(own, at, { form: 'rotate', value: graceHours, error }),
-    sentBefore: () => sentBefore({ visit, message: shownOnce, href: pathOf(at), name: 'See the endpoint' }),
+    sentBefore: () =>
+      sentBefore({ visit, message: secretShownBefore('rotate it again'), href: pathOf(at), name: 'See the endpoint' }),
   })
 }
-
-const shownOnce =
-  'This form was sent before, and nothing was done a second time. Only the first answer showed the secret. If you did not ' +
-  'copy it, rotate it again.'
 
 const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | null): Promise<Response> => {
   const { platform } = visit.door
@@ -134,7 +139,9 @@ const show = async ({ visit, app }: OwnApp, at: At, refused: RefusedChange | nul
       )}
       <EndpointFacts endpoint={endpoint} />
       <h2>Test it</h2>
-      <TestForm visit={visit} app={app} endpoint={endpoint} />
+      <Step visit={visit} app={app} endpoint={endpoint} step="ping" button="Send a ping">
+        The ping is sent once, now. The answer appears below.
+      </Step>
       <h2>Attempts</h2>
       <AttemptTable visit={visit} app={app} endpoint={endpoint} attempts={attempts.rows} />
       <Older href={attempts.olderHref} name="Older attempts" />

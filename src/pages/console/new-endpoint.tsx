@@ -18,6 +18,7 @@ import {
   ownAppOf,
   OwnAppPage,
   requireOwnApp,
+  secretShownBefore,
   sentBefore,
 } from './own-app.tsx'
 import { EndpointSecretPage } from './webhooks.tsx'
@@ -92,14 +93,12 @@ const add = async (door: Door, request: Request, slug: string): Promise<Response
   return await answerForm(addEndpoint(...asOwner(visit, slug, ticket), input), {
     done: (created) => page(<EndpointSecretPage {...own} created={created} />),
     refused: (error) => ask(own, { environment, url, kinds }, error),
-    sentBefore: () =>
-      sentBefore({ visit, message: shownOnce, href: consoleAppPath(slug, 'webhooks'), name: 'See the webhooks' }),
+    sentBefore: () => {
+      const message = secretShownBefore('rotate it')
+      return sentBefore({ visit, message, href: consoleAppPath(slug, 'webhooks'), name: 'See the webhooks' })
+    },
   })
 }
-
-const shownOnce =
-  'This form was sent before, and nothing was done a second time. Only the first answer showed the secret. If you did not ' +
-  'copy it, rotate it.'
 
 /**
  * Counts a form that makes this server send a request while it is answered. Each can keep a connection open for fifteen

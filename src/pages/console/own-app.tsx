@@ -120,3 +120,7 @@ export const sentBefore = ({ visit, message, href, name }: SentBefore): Response
   )
 
 export const nothingDoneAgain = 'This form was sent before, and nothing was done a second time.'
+
+/** The same for a form whose first answer showed a secret. */
+export const secretShownBefore = (advice: string): string =>
+  `${nothingDoneAgain} Only the first answer showed the secret. If you did not copy it, ${advice}.`

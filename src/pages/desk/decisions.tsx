@@ -18,11 +18,19 @@ type DecisionsProps = {
 
 /** The decisions that are possible now. Every form is bound to the version that this page shows. */
 export const Decisions = ({ visit, review, draft, error }: DecisionsProps) => {
-  switch (review.version.status) {
-    case 'submitted':
-      return (
-        <section aria-labelledby="decision">
-          <h2 id="decision">Your decision</h2>
+  const { status } = review.version
+  if (status !== 'submitted' && status !== 'approved') return null
+  return (
+    <section aria-labelledby="decision">
+      <h2 id="decision">Your decision</h2>
+      {status === 'approved' ? (
+        <div class="cards">
+          <Step visit={visit} review={review} step="activate" title="Make it live">
+            Users get this version at once. {supersedes(review)}
+          </Step>
+        </div>
+      ) : (
+        <>
           <div class="cards">
             <Step visit={visit} review={review} step="approve" title="Approve">
               The version passes the review and stays as it is. It goes live when an operator makes it live.
@@ -32,27 +40,10 @@ export const Decisions = ({ visit, review, draft, error }: DecisionsProps) => {
             </Step>
           </div>
           <RejectForm visit={visit} review={review} draft={draft} error={error} />
-        </section>
-      )
-    case 'approved':
-      return (
-        <section aria-labelledby="decision">
-          <h2 id="decision">Your decision</h2>
-          <div class="cards">
-            <Step visit={visit} review={review} step="activate" title="Make it live">
-              Users get this version at once. {supersedes(review)}
-            </Step>
-          </div>
-        </section>
-      )
-    case 'draft':
-    case 'active':
-    case 'superseded':
-    case 'rejected':
-      return null
-    default:
-      return review.version.status satisfies never
-  }
+        </>
+      )}
+    </section>
+  )
 }
 
 const supersedes = ({ live }: Review): string =>
