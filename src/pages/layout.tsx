@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { siteScript, siteStylesheet } from './assets.ts'
 import { ButtonForm } from './components/form.tsx'
+import { noticeFor, type Notices } from './query.ts'
 import type { Visit } from './visit.ts'
 
 type Section = 'account' | 'console' | 'desk'
@@ -16,15 +17,18 @@ type LayoutProps = {
   readonly belongsTo?: string
   /** Above the heading: breadcrumbs and tabs. */
   readonly above?: ComponentChildren
-  /** A sentence about what a form has just done. */
-  readonly notice?: string | null
+  /** The sentences about what a form may just have done. */
+  readonly notices?: Notices
   /** `narrow` for a page with a single decision. */
   readonly width?: 'narrow' | 'wide'
   readonly children: ComponentChildren
 }
 
+/** What the frame of an area leaves to its pages. */
+export type FrameProps = Pick<LayoutProps, 'title' | 'notices' | 'children'> & { readonly visit: Visit }
+
 /** The frame of every page: header, navigation, one heading and one main part. */
-export const Layout = ({ title, belongsTo, above, visit, section, notice, width = 'wide', children }: LayoutProps) => (
+export const Layout = ({ title, belongsTo, above, visit, section, notices, width = 'wide', children }: LayoutProps) => (
   <html lang="en">
     <head>
       <meta charset="utf-8" />
@@ -45,16 +49,19 @@ export const Layout = ({ title, belongsTo, above, visit, section, notice, width 
         <h1>
           <bdi>{title}</bdi>
         </h1>
-        {notice ? (
-          <p class="notice" role="status">
-            {notice}
-          </p>
-        ) : null}
+        {notices !== undefined && 'session' in visit ? <Notice text={noticeFor(visit, notices)} /> : null}
         {children}
       </main>
     </body>
   </html>
 )
+
+const Notice = ({ text }: { readonly text: string | null }) =>
+  text === null ? null : (
+    <p class="notice" role="status">
+      {text}
+    </p>
+  )
 
 const SiteHeader = ({ visit, section }: { readonly visit: Visit | Visitor; readonly section: Section | undefined }) => (
   <header class="site">

@@ -40,15 +40,11 @@ const pageOf = (request: Request): string => {
   return from !== null && from.host === url.host ? from.pathname + from.search : '/'
 }
 
-const titleOf = (status: number): string => {
-  switch (status) {
-    case 404:
-      return 'Not found'
-    case 429:
-      return 'Too many requests'
-    case 503:
-      return 'Temporarily unavailable'
-    default:
-      return status >= 500 ? 'Something went wrong' : 'The request was refused'
-  }
+const titleOf = (status: number): string =>
+  titles[status] ?? (status >= 500 ? 'Something went wrong' : 'The request was refused')
+
+const titles: Readonly<Record<number, string>> = {
+  404: 'Not found',
+  429: 'Too many requests',
+  503: 'Temporarily unavailable',
 }

@@ -6,10 +6,7 @@ import type { AppOverview } from '../operations/apps/overview.ts'
 export const resourceKindWords = { site: 'Website', store: 'Store' } as const satisfies Record<ResourceKind, string>
 
 /** The same in the middle of a sentence. */
-export const resourceKindInSentence = { site: 'website', store: 'store' } as const satisfies Record<
-  ResourceKind,
-  string
->
+export const resourceKindInSentence = (kind: ResourceKind): string => resourceKindWords[kind].toLowerCase()
 
 /** `2 active, 1 waiting for approval`, or `None yet`. */
 export const installCountsInWords = (counts: AppOverview['installs']): string => {

@@ -1,8 +1,5 @@
-import type { ComponentChildren } from 'preact'
 import type { Environment } from '../../domain/app.ts'
-import { Layout, Tabs } from '../layout.tsx'
-import { noticeFor, type Notices } from '../query.ts'
-import type { Visit } from '../visit.ts'
+import { type FrameProps, Layout, Tabs } from '../layout.tsx'
 
 /** The addresses of the account's pages and forms. */
 export const accountPaths = {
@@ -44,25 +41,14 @@ const tabs = [
   { path: accountPaths.installs, name: 'Installs' },
 ] as const
 
-type AccountPageProps = {
-  readonly title: string
-  readonly visit: Visit
-  readonly tab: (typeof tabs)[number]['path']
-  /** What a form may just have done, by the name in its redirect. */
-  readonly notices?: Notices
-  readonly children: ComponentChildren
-}
+type AccountPageProps = FrameProps & { readonly tab: (typeof tabs)[number]['path'] }
 
 /** The frame of the account's pages. */
-export const AccountPage = ({ title, visit, tab, notices = {}, children }: AccountPageProps) => (
+export const AccountPage = ({ tab, ...frame }: AccountPageProps) => (
   <Layout
-    title={title}
+    {...frame}
     belongsTo="Account"
-    visit={visit}
     section="account"
-    notice={noticeFor(visit, notices)}
     above={<Tabs label="Account" links={tabs} current={tab} />}
-  >
-    {children}
-  </Layout>
+  />
 )

@@ -22,7 +22,7 @@ export const InstallCard = ({ visit, install }: InstallCardProps) => (
     <ScopeList scopes={install.scopes} />
     <Facts
       of={{
-        [`On your ${resourceKindInSentence[install.kind]}`]: (
+        [`On your ${resourceKindInSentence(install.kind)}`]: (
           <>
             <bdi>{install.resourceName}</bdi> (<code>{install.resource}</code>)
           </>

@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Environment } from '../../domain/app.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
-import type { InstallApprovalRule } from '../../domain/install.ts'
 import { resourceKinds } from '../../domain/resource.ts'
 import { formatScope, parseStoredScope } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
@@ -45,6 +44,7 @@ export const installQuestionRoutes = (door: Door) =>
       async ({ request, params: { slug } }) => await install(door, request, slug, 'development'),
     )
 
+/** Shows what an owner needs to know before they install an app. The app's name is inside a sentence of ours. */
 const ask = async (
   visit: Visit,
   slug: string,
@@ -56,42 +56,8 @@ const ask = async (
   const question = await prepareInstall(platform, visit.session, slug, environment, cursor)
   if (question === null) throw refuse('route_not_found')
   const more = olderPath(installPath(slug, environment), list, question.places.nextCursor, {}, param)
-  const { installApproval: approval } = platform
-  return page(<QuestionPage visit={visit} question={question} more={more} approval={approval} error={error} />, {
-    refusal: error,
-  })
-}
-
-const install = async (door: Door, request: Request, slug: string, environment: Environment): Promise<Response> => {
-  const { visit, fields, ticket } = await receiveFromUser(door, request, installForm)
-  const { session, call: trace } = visit
-  // Only its owner may test an app. This rule is checked before the ticket is spent.
-  const rule = environment === 'development' ? { may: ownsApp(visit.userId, slug) } : {}
-  const platform = actingAs(door.platform, trace, session, { ...rule, ticket })
-  const [kindText, resourceSlug = ''] = fields.place.split(' ')
-  const kind = resourceKinds.find((name) => name === kindText)
-  if (kind === undefined) throw refuse('invalid_request', { param: 'place' })
-  const agreedTo = parseStoredScope(fields.scopes)
-  const input = { slug, userEmail: session.user.email, kind, resourceSlug, environment, agreedTo }
-  return await answerForm(createInstall(platform, trace, { kind: 'user', id: visit.userId }, input), {
-    done: ({ approval }) => seeOther(`${accountPaths.installs}?done=${approval}`),
-    refused: async (error) => await ask(visit, slug, environment, error),
-  })
-}
-
-type QuestionPageProps = {
-  readonly visit: Visit
-  readonly question: InstallQuestion
-  /** The address with more websites and stores to choose from; null when all are shown. */
-  readonly more: string | null
-  readonly approval: InstallApprovalRule
-  readonly error: PlatformError | null
-}
-
-/** What an owner needs to know before they install an app. The app's name is inside a sentence of ours. */
-const QuestionPage = ({ visit, question, more, approval, error }: QuestionPageProps) => {
-  const { app, environment } = question
-  return (
+  const { app } = question
+  return page(
     <Layout title="Install this app?" visit={visit} section="account" width="narrow">
       <Problem error={error} />
       <article class="asker">
@@ -114,7 +80,7 @@ const QuestionPage = ({ visit, question, more, approval, error }: QuestionPagePr
       <h2>Good to know</h2>
       <ul>
         <li>
-          {approval === 'manual'
+          {platform.installApproval === 'manual'
             ? 'An operator has to approve the install. Until then the app can do nothing.'
             : 'The app can work at once.'}
         </li>
@@ -125,11 +91,33 @@ const QuestionPage = ({ visit, question, more, approval, error }: QuestionPagePr
       </ul>
       <PlaceForm visit={visit} question={question} error={error} />
       <Older href={more} name="More websites and stores" />
-    </Layout>
+    </Layout>,
+    { refusal: error },
   )
 }
 
-type PlaceFormProps = Pick<QuestionPageProps, 'visit' | 'question' | 'error'>
+const install = async (door: Door, request: Request, slug: string, environment: Environment): Promise<Response> => {
+  const { visit, fields, ticket } = await receiveFromUser(door, request, installForm)
+  const { session, call: trace } = visit
+  // Only its owner may test an app. This rule is checked before the ticket is spent.
+  const rule = environment === 'development' ? { may: ownsApp(visit.userId, slug) } : {}
+  const platform = actingAs(door.platform, trace, session, { ...rule, ticket })
+  const [kindText, resourceSlug = ''] = fields.place.split(' ')
+  const kind = resourceKinds.find((name) => name === kindText)
+  if (kind === undefined) throw refuse('invalid_request', { param: 'place' })
+  const agreedTo = parseStoredScope(fields.scopes)
+  const input = { slug, userEmail: session.user.email, kind, resourceSlug, environment, agreedTo }
+  return await answerForm(createInstall(platform, trace, { kind: 'user', id: visit.userId }, input), {
+    done: ({ approval }) => seeOther(`${accountPaths.installs}?done=${approval}`),
+    refused: async (error) => await ask(visit, slug, environment, error),
+  })
+}
+
+type PlaceFormProps = {
+  readonly visit: Visit
+  readonly question: InstallQuestion
+  readonly error: PlatformError | null
+}
 
 const PlaceForm = ({ visit, question: { app, environment, places }, error }: PlaceFormProps) => {
   if (places.data.length === 0) return <p>You have no website or store to install it on.</p>
@@ -143,7 +131,7 @@ const PlaceForm = ({ visit, question: { app, environment, places }, error }: Pla
         <select id="place" name="place" aria-invalid={isAtFault ? 'true' : undefined}>
           {places.data.map(({ kind, slug, name }) => (
             <option key={`${kind} ${slug}`} value={`${kind} ${slug}`}>
-              {`${name} (${resourceKindInSentence[kind]} ${slug})`}
+              {`${name} (${resourceKindInSentence(kind)} ${slug})`}
             </option>
           ))}
         </select>

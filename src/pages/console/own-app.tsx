@@ -1,14 +1,12 @@
 import { Type } from '@sinclair/typebox'
-import type { ComponentChildren } from 'preact'
 import type { Environment } from '../../domain/app.ts'
 import type { RowKey } from '../../domain/identifier.ts'
 import type { Door } from '../../http/door.ts'
 import { ownedApp, type OwnedApp, ownsActiveApp } from '../../operations/apps/app-record.ts'
 import { Copyable } from '../components/values.tsx'
 import { asUser } from '../form.ts'
-import { Layout, Tabs } from '../layout.tsx'
+import { type FrameProps, Layout, Tabs } from '../layout.tsx'
 import { page } from '../page.ts'
-import { noticeFor, type Notices } from '../query.ts'
 import { requireVisit, type Visit } from '../visit.ts'
 
 /** The list of a developer's own apps. */
@@ -56,24 +54,11 @@ type AppTab = (typeof tabs)[number][0]
 
 const tabPath = (slug: string, tab: AppTab): string => (tab === '' ? consoleAppPath(slug) : consoleAppPath(slug, tab))
 
-type OwnAppPageProps = OwnApp & {
-  readonly tab: AppTab
-  readonly title: string
-  /** What a form may just have done, by the name in its redirect. */
-  readonly notices?: Notices
-  readonly children: ComponentChildren
-}
+type OwnAppPageProps = OwnApp & FrameProps & { readonly tab: AppTab }
 
 /** The frame of every page of one app. */
-export const OwnAppPage = ({ visit, app, tab, title, notices = {}, children }: OwnAppPageProps) => (
-  <Layout
-    title={title}
-    belongsTo={app.name}
-    visit={visit}
-    section="console"
-    notice={noticeFor(visit, notices)}
-    above={<AppNavigation app={app} tab={tab} />}
-  >
+export const OwnAppPage = ({ app, tab, children, ...frame }: OwnAppPageProps) => (
+  <Layout {...frame} belongsTo={app.name} section="console" above={<AppNavigation app={app} tab={tab} />}>
     <div class="console">
       {app.status === 'suspended' ? (
         <p class="problem">
@@ -105,10 +90,15 @@ export const ClientId = ({ app, environment }: ClientIdProps) => (
   <Copyable id={`client-${environment}`} value={app.clientIds[environment]} what={`the ${environment} client ID`} />
 )
 
-type SentBefore = { readonly visit: Visit; readonly message: string; readonly href: string; readonly name: string }
+type SentBefore = {
+  readonly visit: Visit
+  readonly message?: string
+  readonly href: string
+  readonly name: string
+}
 
 /** The answer to a form that was sent before: nothing was done again, and the link leads to the result. */
-export const sentBefore = ({ visit, message, href, name }: SentBefore): Response =>
+export const sentBefore = ({ visit, message = nothingDoneAgain, href, name }: SentBefore): Response =>
   page(
     <Layout title="Already done" visit={visit} section="console" width="narrow">
       <p>{message}</p>
@@ -119,8 +109,8 @@ export const sentBefore = ({ visit, message, href, name }: SentBefore): Response
     { status: 409 },
   )
 
-export const nothingDoneAgain = 'This form was sent before, and nothing was done a second time.'
+const nothingDoneAgain = 'This form was sent before, and nothing was done a second time.'
 
-/** The same for a form whose first answer showed a secret. */
+/** What it says about a form whose first answer showed a secret. */
 export const secretShownBefore = (advice: string): string =>
   `${nothingDoneAgain} Only the first answer showed the secret. If you did not copy it, ${advice}.`

@@ -13,7 +13,6 @@ import {
   asOwner,
   consoleAppPath,
   environmentField,
-  nothingDoneAgain,
   type OwnApp,
   ownAppOf,
   OwnAppPage,
@@ -51,7 +50,7 @@ const add = async (door: Door, request: Request, slug: string): Promise<Response
   return await answerForm(addRedirectUri(...asOwner(visit, slug, ticket), { slug, environment, uri: uri.trim() }), {
     done: () => seeOther(`${path}?done=uri-added`),
     refused: async (error) => await show(await ownAppOf(visit, slug), { environment, uri, error }),
-    sentBefore: () => sentBefore({ visit, message: nothingDoneAgain, href: path, name: 'See the redirect URIs' }),
+    sentBefore: () => sentBefore({ visit, href: path, name: 'See the redirect URIs' }),
   })
 }
 

@@ -97,19 +97,12 @@ export const LiveSecret = ({ visit, app, secret }: LiveSecretProps) => (
   </article>
 )
 
-const StatusBadge = ({ secret }: { readonly secret: CredentialRecord }) => {
-  switch (secret.status) {
-    case 'live':
-      return secret.expiresAt === null ? (
-        <Badge tone="good">Active</Badge>
-      ) : (
-        <Badge tone="waiting">Active until it expires (rotated)</Badge>
-      )
-    case 'suspended':
-      return <Badge tone="bad">Suspended</Badge>
-    case 'ended':
-      return <Badge tone="bad">Ended</Badge>
-    default:
-      return secret.status satisfies never
-  }
+const StatusBadge = ({ secret: { status, expiresAt } }: Pick<LiveSecretProps, 'secret'>) => {
+  if (status === 'live' && expiresAt !== null) return <Badge tone="waiting">Active until it expires (rotated)</Badge>
+  return <Badge tone={status === 'live' ? 'good' : 'bad'}>{statusWords[status]}</Badge>
 }
+
+const statusWords = { live: 'Active', suspended: 'Suspended', ended: 'Ended' } as const satisfies Record<
+  CredentialRecord['status'],
+  string
+>

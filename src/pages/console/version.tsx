@@ -12,16 +12,7 @@ import { Copyable, Facts, Time } from '../components/values.tsx'
 import { answerForm, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
-import {
-  asOwner,
-  consoleAppPath,
-  nothingDoneAgain,
-  type OwnApp,
-  ownAppOf,
-  OwnAppPage,
-  requireOwnApp,
-  sentBefore,
-} from './own-app.tsx'
+import { asOwner, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp, sentBefore } from './own-app.tsx'
 
 const notices = {
   submitted: 'The version is submitted. An operator reviews it next.',
@@ -65,8 +56,7 @@ const move = async (
   return await answerForm(moveVersion(...asOwner(visit, slug, ticket), input), {
     done: () => seeOther(`${path}?done=${step === 'submit' ? 'submitted' : 'withdrawn'}`),
     refused: async (error) => await show(await ownAppOf(visit, slug), version, error),
-    sentBefore: () =>
-      sentBefore({ visit, message: nothingDoneAgain, href: path, name: 'See the current state of the version' }),
+    sentBefore: () => sentBefore({ visit, href: path, name: 'See the current state of the version' }),
   })
 }
 

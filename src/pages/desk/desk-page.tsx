@@ -1,10 +1,8 @@
-import type { ComponentChildren } from 'preact'
 import type { RowKey } from '../../domain/identifier.ts'
 import { mixedScripts } from '../../domain/name.ts'
 import { isOperator, type Rule } from '../../operations/acting-as.ts'
 import { actFor } from '../form.ts'
-import { Layout, Tabs } from '../layout.tsx'
-import { noticeFor, type Notices } from '../query.ts'
+import { type FrameProps, Layout, Tabs } from '../layout.tsx'
 import type { Visit } from '../visit.ts'
 
 /** The addresses of the desk's pages. */
@@ -47,27 +45,15 @@ const tabs = [
   { path: deskPaths.health, name: 'Health' },
 ] as const
 
-type DeskPageProps = {
-  readonly title: string
-  readonly visit: Visit
+type DeskPageProps = FrameProps & {
   readonly tab: (typeof tabs)[number]['path']
   /** The subject of the page, for the title of the window. */
   readonly about?: string
-  /** What a form may just have done, by the name in its redirect. */
-  readonly notices?: Notices
-  readonly children: ComponentChildren
 }
 
 /** The frame of the operators' pages. */
-export const DeskPage = ({ title, visit, tab, about = 'Desk', notices = {}, children }: DeskPageProps) => (
-  <Layout
-    title={title}
-    belongsTo={about}
-    visit={visit}
-    section="desk"
-    notice={noticeFor(visit, notices)}
-    above={<Tabs label="Desk" links={tabs} current={tab} />}
-  >
+export const DeskPage = ({ tab, about = 'Desk', children, ...frame }: DeskPageProps) => (
+  <Layout {...frame} belongsTo={about} section="desk" above={<Tabs label="Desk" links={tabs} current={tab} />}>
     <div class="desk">{children}</div>
   </Layout>
 )

@@ -89,25 +89,17 @@ const appsChoice = (apps: string, email: string): AppsChoice => {
 const take = async (door: Door, request: Request, id: string, step: UserStep): Promise<Response> => {
   const { visit } = await receiveFromOperator(door, request, emptyForm)
   const { email } = await inspectUser(door.platform, id)
-  return await answerForm(change(visit, { id, email }, step), {
+  const giving = onTheDesk(visit)
+  const taking = onTheDesk(visit, leavesAnOperator(visit.userId, id))
+  const changes = {
+    enable: () => setUserStatus(...giving, { email, status: 'active' }),
+    'make-operator': () => setOperator(...giving, { userId: id, isOperator: true }),
+    'withdraw-operator': () => setOperator(...taking, { userId: id, isOperator: false }),
+  } as const satisfies Record<UserStep, () => Promise<unknown>>
+  return await answerForm<unknown>(changes[step](), {
     done: () => seeOther(`${userPath(id)}?done=${step}`),
     refused: async (error) => await show(visit, id, error),
   })
-}
-
-const change = async (visit: Visit, { id, email }: Pick<InspectedUser, 'email' | 'id'>, step: UserStep) => {
-  const giving = onTheDesk(visit)
-  const taking = onTheDesk(visit, leavesAnOperator(visit.userId, id))
-  switch (step) {
-    case 'enable':
-      return await setUserStatus(...giving, { email, status: 'active' })
-    case 'make-operator':
-      return await setOperator(...giving, { userId: id, isOperator: true })
-    case 'withdraw-operator':
-      return await setOperator(...taking, { userId: id, isOperator: false })
-    default:
-      return step satisfies never
-  }
 }
 
 /** If the button is pressed twice, one request wins, and only its answer shows a password. */

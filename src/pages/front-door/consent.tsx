@@ -5,13 +5,14 @@ import {
   readAuthorizationParameters,
 } from '../../domain/authorization-request.ts'
 import type { Lifetimes } from '../../domain/lifetimes.ts'
-import { scopeCatalogue, type ScopeName } from '../../domain/scope.ts'
+import type { ScopeName } from '../../domain/scope.ts'
 import { callOf } from '../../http/call.ts'
 import type { Door } from '../../http/door.ts'
 import { authorizationPath } from '../../http/paths.ts'
 import { type Consent, prepareConsent } from '../../operations/oauth/consent.ts'
 import { Badge } from '../components/badges.tsx'
 import { Form } from '../components/form.tsx'
+import { ScopeList } from '../components/scopes.tsx'
 import { Layout } from '../layout.tsx'
 import { appOrigins, page, seeOther } from '../page.ts'
 import { findVisit, type Visit } from '../visit.ts'
@@ -120,19 +121,11 @@ const AskedScopes = ({ consent: { scopes, isKnown } }: { readonly consent: Conse
           : 'This app already has this access to your account, and asks for it again.'}
       </p>
     ) : null}
-    <ul class="asked">
-      {scopes.map(({ name, isNew }) => (
-        <li key={name}>
-          {scopeCatalogue[name].words}
-          {isNew ? (
-            <>
-              {' '}
-              <Badge tone="waiting">New</Badge>
-            </>
-          ) : null}
-        </li>
-      ))}
-    </ul>
+    <ScopeList
+      class="asked"
+      scopes={scopes.map(({ name }) => name)}
+      agreed={scopes.filter(({ isNew }) => !isNew).map(({ name }) => name)}
+    />
     <p class="muted">It also learns an ID that stands for your account.</p>
   </>
 )
