@@ -36,18 +36,7 @@ import { createPasswords } from './runtime/passwords.ts'
 import { watchEventLoop } from './runtime/process-figures.ts'
 import { openWebhookSender, type WebhookSender } from './runtime/webhook-sender.ts'
 
-export type PlatformServer = {
-  /** Where it listens. */
-  readonly url: string
-  readonly publicUrl: string
-  /** Where the metrics are served when they have a port of their own. */
-  readonly metricsUrl: string | null
-  readonly platform: Platform
-  /** Drains, stops the jobs and closes the store. False when the store had stopped taking writes. */
-  stop(): Promise<boolean>
-  /** Resolves when the store has stopped taking writes for good: only a restart recovers it. */
-  readonly faulted: Promise<void>
-}
+export type PlatformServer = Awaited<ReturnType<typeof startPlatformServer>>
 
 /** Parts that the demo and the tests replace. */
 type ServerParts = {
@@ -77,7 +66,7 @@ export const startPlatformServer = async (
     passwordCost = 12,
     answersDirectly = true,
   }: ServerParts = {},
-): Promise<PlatformServer> => {
+) => {
   const log = createLog(logWriter, Date.now, { level: config.logLevel, requests: config.logRequests })
   const faulted = Promise.withResolvers<void>()
   const passwords = createPasswords({ cost: passwordCost, parallel: 1 })
@@ -191,12 +180,16 @@ export const startPlatformServer = async (
   log.info('server.listening', { port: Number(new URL(url).port) })
 
   return {
+    /** Where it listens. */
     url,
     publicUrl,
+    /** Where the metrics are served when they have a port of their own. */
     metricsUrl: metricsServer === null ? null : `${metricsServer.url}/metrics`,
     platform,
+    /** Resolves when the store has stopped taking writes for good: only a restart recovers it. */
     faulted: faulted.promise,
-    stop: async () => {
+    /** Drains, stops the jobs and closes the store. False when the store had stopped taking writes. */
+    stop: async (): Promise<boolean> => {
       await listener.stop()
       await metricsServer?.stop()
       endWatching()

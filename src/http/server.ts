@@ -13,22 +13,6 @@ type ListenOptions = {
   readonly noticeMs?: number
 }
 
-/** A port that was taken. */
-type Listener = {
-  /** Where it listens. */
-  readonly url: string
-  /** The origin that clients see. */
-  readonly publicUrl: string
-  /** From now on requests are answered by this. */
-  serve(answer: Shell): void
-  /** True from the first moment of `stop`: not ready for more. */
-  readonly draining: () => boolean
-  /** The same for a proxy that asks about every second: `stop` keeps serving until the proxy has been told. */
-  readonly isDrainingForProxy: () => boolean
-  /** Accepts no more connections, lets running requests end, and aborts those that do not end in time. */
-  stop(): Promise<void>
-}
-
 export const defaultDrainMs = 10_000
 const defaultNoticeMs = 3_000
 /** How long a proxy may still send requests after it has been told. */
@@ -49,7 +33,7 @@ const maximumHeaderBytes = 128 * 1024
  * never gets here and has no envelope: Bun closes such a connection itself, mostly with a bare status.
  * @throws what Bun throws when the port cannot be taken
  */
-export const listen = (options: ListenOptions): Listener => {
+export const listen = (options: ListenOptions) => {
   let answer: Shell = notServing
   let draining = false
   let proxyAskedAt = Number.NEGATIVE_INFINITY
@@ -70,46 +54,47 @@ export const listen = (options: ListenOptions): Listener => {
   const { drainMs = defaultDrainMs, noticeMs = Math.min(defaultNoticeMs, drainMs) } = options
 
   return {
+    /** Where it listens. */
     url: listeningUrl(options.host, server.port ?? options.port),
+    /** The origin that clients see. */
     publicUrl: options.publicUrl ?? `http://localhost:${server.port}`,
-    serve: (shell) => {
+    /** From now on requests are answered by this. */
+    serve: (shell: Shell): void => {
       answer = shell
     },
+    /** True from the first moment of `stop`: not ready for more. */
     draining: () => draining,
+    /** The same for a proxy that asks about every second: `stop` keeps serving until the proxy has been told. */
     isDrainingForProxy: () => {
       proxyAskedAt = performance.now()
       if (draining) proxyTold.resolve()
       return draining
     },
-    stop: async () => {
+    /**
+     * Accepts no more connections, lets running requests end, and aborts those that do not end in time. Bun closes connections
+     * that it has not read a request from, even if one is on its way. That request would be lost, and a proxy must not send a POST
+     * twice. So nothing is closed before the proxy has stopped sending.
+     */
+    stop: async (): Promise<void> => {
       draining = true
       stopping ??= (async () => {
         const beganAt = performance.now()
-        if (beganAt - proxyAskedAt < noticeMs) await noticed(proxyTold.promise, noticeMs)
-        await stopWithin(server, Math.max(0, beganAt + drainMs - performance.now()))
+        const settled = proxyTold.promise.then(async () => await Bun.sleep(settleMs))
+        if (beganAt - proxyAskedAt < noticeMs) await atMost(noticeMs, settled)
+        await atMost(Math.max(0, beganAt + drainMs - performance.now()), server.stop())
+        await server.stop(true)
       })()
       await stopping
     },
   }
 }
 
-/**
- * Bun closes connections that it has not read a request from, even if one is on its way. That request would be lost, and a proxy
- * must not send a POST twice. So nothing is closed before the proxy has stopped sending.
- */
-const noticed = async (told: Promise<void>, milliseconds: number): Promise<void> => {
+/** Waits for the work, but not longer than this. */
+const atMost = async (milliseconds: number, work: Promise<void>): Promise<void> => {
   const limit = Promise.withResolvers<void>()
   const timer = setTimeout(limit.resolve, milliseconds)
-  await Promise.race([told.then(async () => await Bun.sleep(settleMs)), limit.promise])
+  await Promise.race([work, limit.promise])
   clearTimeout(timer)
-}
-
-const stopWithin = async (server: Bun.Server<unknown>, milliseconds: number): Promise<void> => {
-  const deadline = Promise.withResolvers<void>()
-  const timer = setTimeout(deadline.resolve, milliseconds)
-  await Promise.race([server.stop(), deadline.promise])
-  clearTimeout(timer)
-  await server.stop(true)
 }
 
 const notServing: Shell = async () => new Response(null, { status: 503, headers: { 'retry-after': '1' } })
@@ -128,8 +113,6 @@ type MetricsServerOptions = {
   readonly failed: (cause: unknown) => void
 }
 
-type MetricsServer = { readonly url: string; stop(): Promise<void> }
-
 /** The port in METRICS_LISTEN cannot be taken; the cause says why. */
 export class MetricsPortUnusable extends Error {
   constructor(options: { readonly cause: unknown }) {
@@ -142,20 +125,14 @@ export class MetricsPortUnusable extends Error {
  * Serves `/metrics`, and nothing else, on a port of its own. It does not keep the process alive.
  * @throws MetricsPortUnusable
  */
-export const startMetricsServer = ({
-  host,
-  port,
-  contentType,
-  render,
-  failed,
-}: MetricsServerOptions): MetricsServer => {
+export const startMetricsServer = ({ host, port, contentType, render, failed }: MetricsServerOptions) => {
   const answer = async (request: Request): Promise<Response> => {
     if (new URL(request.url).pathname !== '/metrics') return new Response('Only /metrics is here.\n', { status: 404 })
     if (request.method !== 'GET') return new Response('Use GET.\n', { status: 405, headers: { allow: 'GET' } })
     return new Response(await render(), { headers: { 'content-type': contentType } })
   }
-  const listen = () =>
-    Bun.serve({
+  try {
+    const server = Bun.serve({
       hostname: host,
       port,
       development: false,
@@ -167,8 +144,6 @@ export const startMetricsServer = ({
         return new Response('The metrics could not be read.\n', { status: 500 })
       },
     })
-  try {
-    const server = listen()
     server.unref()
     return { url: listeningUrl(host, server.port ?? port), stop: async () => await server.stop(true) }
   } catch (cause) {

@@ -2,17 +2,6 @@ import type { ErrorCode, PlatformError } from '../domain/errors.ts'
 import type { RefusalPage } from './envelope.ts'
 import { formPaths } from './paths.ts'
 
-/** Error codes of RFC 6749 section 5.2, and those of section 4.1.2.1 for cases that it leaves open. */
-type StandardError =
-  | 'invalid_request'
-  | 'invalid_client'
-  | 'invalid_grant'
-  | 'unauthorized_client'
-  | 'unsupported_grant_type'
-  | 'invalid_scope'
-  | 'server_error'
-  | 'temporarily_unavailable'
-
 /** Messages that speak of JSON or of the contract's names are replaced here. */
 const descriptions: Readonly<Partial<Record<ErrorCode, string>>> = {
   invalid_json: 'The form is not properly encoded.',
@@ -30,53 +19,30 @@ const patienceSeconds = 1
 export const standardRefusal: RefusalPage = (error, call) => {
   if (!formPaths.includes(call.path)) return null
   call.notes.errorCode = error.code
-  const status = statusOf(error)
+  const [name = error.status >= 500 ? 'server_error' : 'invalid_request', status = error.status] =
+    named[error.code] ?? []
   const headers: Record<string, string> = { 'content-type': 'application/json', pragma: 'no-cache' }
   if (status === 401) headers['www-authenticate'] = challenge
   if (status === 429 || status === 503) headers['retry-after'] = waitOf(error)
   const description = descriptions[error.code] ?? error.message
-  return new Response(JSON.stringify({ error: nameOf(error), error_description: description }), { status, headers })
+  return new Response(JSON.stringify({ error: name, error_description: description }), { status, headers })
 }
 
-const nameOf = ({ code, status }: PlatformError): StandardError => {
-  switch (code) {
-    case 'invalid_client':
-    case 'invalid_grant':
-    case 'invalid_scope':
-    case 'unsupported_grant_type':
-      return code
-    case 'scope_not_allowed':
-    case 'scope_not_available':
-      return 'invalid_scope'
-    case 'app_inactive':
-      return 'unauthorized_client'
-    case 'token_not_owned':
-      return 'invalid_grant' // "was issued to another client" (RFC 7009 section 2.1, RFC 6749 section 5.2)
-    case 'rate_limited':
-    case 'unavailable':
-      return 'temporarily_unavailable'
-    default:
-      return status >= 500 ? 'server_error' : 'invalid_request'
-  }
-}
-
-/** RFC 6749 section 5.2 prescribes 400 for its errors except `invalid_client`; all others keep their status. */
-const statusOf = (error: PlatformError): number => {
-  const name = nameOf(error)
-  switch (name) {
-    case 'invalid_grant':
-    case 'invalid_scope':
-    case 'unauthorized_client':
-    case 'unsupported_grant_type':
-      return 400
-    case 'invalid_client':
-    case 'invalid_request':
-    case 'server_error':
-    case 'temporarily_unavailable':
-      return error.status
-    default:
-      return name satisfies never
-  }
+/**
+ * The errors of RFC 6749 section 5.2, and those of section 4.1.2.1 for cases that it leaves open. Section 5.2 prescribes 400 for
+ * its errors except `invalid_client`; all others keep their status.
+ */
+const named: Readonly<Partial<Record<ErrorCode, readonly [name: string, status?: number]>>> = {
+  invalid_client: ['invalid_client'],
+  invalid_grant: ['invalid_grant', 400],
+  invalid_scope: ['invalid_scope', 400],
+  scope_not_allowed: ['invalid_scope', 400],
+  scope_not_available: ['invalid_scope', 400],
+  unsupported_grant_type: ['unsupported_grant_type', 400],
+  app_inactive: ['unauthorized_client', 400],
+  token_not_owned: ['invalid_grant', 400], // "was issued to another client" (RFC 7009 section 2.1, RFC 6749 section 5.2)
+  rate_limited: ['temporarily_unavailable'],
+  unavailable: ['temporarily_unavailable'],
 }
 
 const waitOf = ({ facts }: PlatformError): string =>

@@ -14,8 +14,9 @@ import {
 } from './endpoints/standard.ts'
 import { listAppVersions, rollBack, uploadVersion } from './endpoints/versions.ts'
 
-/** The ten endpoints of the contract. */
-const contract: readonly Endpoint[] = [
+/** Every endpoint that a server answers. */
+export const endpointsOf = ({ servesMetrics }: { readonly servesMetrics: boolean }): readonly Endpoint[] => [
+  // The ten endpoints of the contract.
   issueToken,
   identifyApp,
   listAppVersions,
@@ -26,27 +27,19 @@ const contract: readonly Endpoint[] = [
   identifyUser,
   revoke,
   listBuilderResources,
-]
-
-/** Beside the contract: no version header (contract section 6). */
-const beside: readonly Endpoint[] = [signInEndpoint, readSession, signOutEndpoint, startEmbeddedSession]
-
-/** The RFC wire format of the OAuth endpoints. */
-const standard: readonly Endpoint[] = [
+  // Outside the contract: no version header (contract section 6).
+  signInEndpoint,
+  readSession,
+  signOutEndpoint,
+  startEmbeddedSession,
+  // The RFC wire format of the OAuth endpoints.
   standardServerMetadata,
   standardResourceMetadata,
   standardToken,
   standardRevocation,
   standardIntrospection,
-]
-
-const health: readonly Endpoint[] = [isAlive, isReady]
-
-/** Every endpoint that a server answers. */
-export const endpointsOf = ({ servesMetrics }: { readonly servesMetrics: boolean }): readonly Endpoint[] => [
-  ...contract,
-  ...beside,
-  ...standard,
-  ...health,
+  // For monitors.
+  isAlive,
+  isReady,
   ...(servesMetrics ? [readMetrics] : []),
 ]
