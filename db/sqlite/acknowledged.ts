@@ -1,6 +1,6 @@
 import { closeSync, fdatasync, fsyncSync, openSync, readFileSync, write, writeSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { crc32 } from '../../src/domain/crc32.ts'
+import { crc32 } from 'node:zlib'
 import { companionsOf, createPrivately, syncFolderOf } from './files.ts'
 
 /*

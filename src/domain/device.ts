@@ -1,5 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
-import { isRowKey, type RowKey, rowKeyLength } from './identifier.ts'
+import type { RowKey } from './identifier.ts'
+import { readSignedKey, signedKey } from './signed-key.ts'
 
 /** How long a browser is known after a sign-in. */
 export const deviceLifetimeSeconds = 365 * 24 * 3_600
@@ -8,23 +8,12 @@ export const mostDeviceFailures = 5
 /** The most known browsers of a user; a new one replaces the oldest. */
 export const mostDevices = 20
 
-/** The cookie of a known browser: the key of its row, and a MAC that only this server can compute. */
-export const deviceCookie = (serverKey: Uint8Array, key: RowKey): string => `${key}.${macOf(serverKey, key)}`
+/** The cookie of a known browser. The first word separates it from everything else that the key signs. */
+export const deviceCookie = (serverKey: Uint8Array, key: RowKey): string => signedKey(serverKey, key, ['device', key])
 
 /** The key in a genuine cookie, else null. The store decides whether the browser is still known. */
-export const readDeviceCookie = (serverKey: Uint8Array, text: string): RowKey | null => {
-  const key = text.slice(0, rowKeyLength)
-  if (!isRowKey(key)) return null
-  const expected = Buffer.from(deviceCookie(serverKey, key))
-  const given = Buffer.from(text)
-  return given.length === expected.length && timingSafeEqual(given, expected) ? key : null
-}
-
-/** The first word separates it from everything else that the key signs. */
-const macOf = (serverKey: Uint8Array, key: RowKey): string =>
-  createHmac('sha256', serverKey)
-    .update(JSON.stringify(['device', key]))
-    .digest('base64url')
+export const readDeviceCookie = (serverKey: Uint8Array, text: string): RowKey | null =>
+  readSignedKey(text, (key) => deviceCookie(serverKey, key))
 
 /** The first match names the browser, since most also contain Chrome and Safari. */
 const browsers: readonly (readonly [RegExp, string])[] = [

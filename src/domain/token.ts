@@ -23,10 +23,10 @@ export const isAppTokenLive = (token: AppTokenState, nowMs: number): boolean =>
   token.appStatus === 'active'
 
 /**
- * What a user access token depends on: its own row, its grant, the app and the user (spec section 5, point 6). It must
- * belong to the grant's current pair: a refresh ends the access token that it replaces (contract section 3).
+ * What an access or refresh token of a user depends on: its own row, its grant, the app and the user (spec section 5, point 6).
+ * It must belong to the grant's current pair: a refresh ends the pair that it replaces (contract section 3).
  */
-type UserAccessTokenState = {
+type UserTokenState = {
   readonly createdAt: number
   readonly expiresAt: number
   readonly grantCurrentKey: TimeKey
@@ -36,26 +36,9 @@ type UserAccessTokenState = {
 }
 
 /** Whether the token of this key works at this moment (epoch milliseconds). */
-export const isUserAccessTokenLive = (key: TimeKey, token: UserAccessTokenState, nowMs: number): boolean =>
+export const isUserTokenLive = (key: TimeKey, token: UserTokenState, nowMs: number): boolean =>
   isValidAt(token, nowMs) &&
   token.grantCurrentKey === key &&
   token.grantRevokedAt === null &&
-  token.appStatus === 'active' &&
-  token.userStatus === 'active'
-
-/** What a refresh token depends on: its own row, its grant, the app and the user (spec section 5, point 6). */
-type RefreshTokenState = {
-  readonly createdAt: number
-  readonly expiresAt: number
-  readonly grant: { readonly currentKey: TimeKey; readonly revokedAt: number | null }
-  readonly appStatus: AppStatus
-  readonly userStatus: UserStatus
-}
-
-/** Whether the token of this key can be used at this moment (epoch milliseconds): it is live and not spent. */
-export const isRefreshTokenLive = (key: TimeKey, token: RefreshTokenState, nowMs: number): boolean =>
-  isValidAt(token, nowMs) &&
-  token.grant.currentKey === key &&
-  token.grant.revokedAt === null &&
   token.appStatus === 'active' &&
   token.userStatus === 'active'

@@ -22,7 +22,7 @@ import {
   recordedUntil,
 } from '../domain/session.ts'
 import { type TimeKey, timeOfKey } from '../domain/time-key.ts'
-import { isAppTokenLive, isUserAccessTokenLive } from '../domain/token.ts'
+import { isAppTokenLive, isUserTokenLive } from '../domain/token.ts'
 import { type Actor, type AuditFacts, auditEvent, auditStamp } from './audit/event.ts'
 import {
   findAccessToken,
@@ -96,7 +96,7 @@ export const authenticateUserToken = (
   const secret = parseToken('userAccessToken', text)
   if (secret === null) return null
   return andThen(findAccessToken(platform.database.queries, secret), (row) =>
-    row === null || !isUserAccessTokenLive(row.key, row, now)
+    row === null || !isUserTokenLive(row.key, row, now)
       ? null
       : {
           kind: 'user',

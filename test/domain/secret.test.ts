@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash, createHmac } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import * as fc from 'fast-check'
 import { base62OfNumber, encodeBase62 } from '../../src/domain/base62.ts'
-import { crc32 } from '../../src/domain/crc32.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
 import { digitsOfTimeKey, timeKeyOfUuid } from '../../src/domain/time-key.ts'
 import {
@@ -47,6 +47,10 @@ const keyDigitsOf = (kind: SecretKind, of: Uint8Array) =>
 const withChecksum = (text: string) => text + base62OfNumber(crc32(text), 6)
 
 describe('a secret', () => {
+  test('has a checksum whose check value is that of the catalogue of CRCs (CRC-32/ISO-HDLC)', () => {
+    expect(crc32('123456789')).toBe(0xcbf43926)
+  })
+
   test('has the prefix of its kind, a key of 22, 43 random and 6 check digits', () => {
     fc.assert(
       fc.property(kindOf, uuid, drawn, (kind, of, chance) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { isAppTokenLive, isRefreshTokenLive, isUserAccessTokenLive } from '../../src/domain/token.ts'
+import { isAppTokenLive, isUserTokenLive } from '../../src/domain/token.ts'
 import { timeKeyAt } from '../../src/domain/time-key.ts'
 import { isSessionLive } from '../../src/domain/session.ts'
 import { clockToleranceMs } from '../../src/domain/lifetimes.ts'
@@ -15,7 +15,7 @@ const appToken = {
   credentialExpiresAt: null,
   appStatus: 'active',
 } as const
-const accessToken = {
+const userToken = {
   ...span,
   grantCurrentKey: key,
   grantRevokedAt: null,
@@ -23,10 +23,10 @@ const accessToken = {
   userStatus: 'active',
 } as const
 
-test('a session, an app token and a user access token work while all that they stand on does', () => {
+test('a session, an app token and a user token work while everything that they depend on is live', () => {
   expect(isSessionLive(session, now, 1_000)).toBe(true)
   expect(isAppTokenLive(appToken, now)).toBe(true)
-  expect(isUserAccessTokenLive(key, accessToken, now)).toBe(true)
+  expect(isUserTokenLive(key, userToken, now)).toBe(true)
 })
 
 test.each([
@@ -58,29 +58,16 @@ test.each([
   { grantRevokedAt: now },
   { appStatus: 'suspended' },
   { userStatus: 'disabled' },
-] as const)('a user access token does not work with %p', (change) => {
-  expect(isUserAccessTokenLive(key, { ...accessToken, ...change }, now)).toBe(false)
+] as const)('an access or refresh token of a user does not work with %p', (change) => {
+  expect(isUserTokenLive(key, { ...userToken, ...change }, now)).toBe(false)
 })
 
-const live = {
-  createdAt: 1_000_000,
-  expiresAt: 2_000_000,
-  grant: { currentKey: key, revokedAt: null },
-  appStatus: 'active',
-  userStatus: 'active',
-} as const
-
-test('a refresh token lives from its creation until it expires', () => {
-  expect(isRefreshTokenLive(key, live, 1_000_000)).toBe(true)
-  expect(isRefreshTokenLive(key, live, 1_999_999)).toBe(true)
-  expect(isRefreshTokenLive(key, live, 2_000_000)).toBe(false)
-  expect(isRefreshTokenLive(key, live, 1_000_000 - clockToleranceMs - 1)).toBe(false)
-})
-
-test('it does not when it is spent, or its grant, app or user is inactive', () => {
-  const now = 1_500_000
-  expect(isRefreshTokenLive(next, live, now)).toBe(false)
-  expect(isRefreshTokenLive(key, { ...live, grant: { currentKey: key, revokedAt: 1 } }, now)).toBe(false)
-  expect(isRefreshTokenLive(key, { ...live, appStatus: 'suspended' }, now)).toBe(false)
-  expect(isRefreshTokenLive(key, { ...live, userStatus: 'disabled' }, now)).toBe(false)
+test('a user token works from its creation, as far as clocks may differ, until it expires', () => {
+  const isLiveAt = (nowMs: number) => isUserTokenLive(key, userToken, nowMs)
+  expect([1_000_000, 1_999_999, 2_000_000, 1_000_000 - clockToleranceMs - 1].map(isLiveAt)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ])
 })

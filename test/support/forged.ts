@@ -1,5 +1,5 @@
+import { crc32 } from 'node:zlib'
 import { base62OfNumber } from '../../src/domain/base62.ts'
-import { crc32 } from '../../src/domain/crc32.ts'
 import { type RowKey, rowKey, rowKeyLength } from '../../src/domain/identifier.ts'
 import { isTimeKeyed, secretDigits, type SecretKind, secretPrefixes } from '../../src/domain/secret.ts'
 import { digitsOfTimeKey } from '../../src/domain/time-key.ts'

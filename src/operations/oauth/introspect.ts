@@ -1,5 +1,5 @@
 import type { Queries } from '../../../db/database.ts'
-import { isAppTokenLive, isRefreshTokenLive, isUserAccessTokenLive } from '../../domain/token.ts'
+import { isAppTokenLive, isUserTokenLive } from '../../domain/token.ts'
 import { andThen, type Awaitable } from '../../domain/awaitable.ts'
 import { grantEndsAt } from '../../domain/grant.ts'
 import { lazyAuditStamp } from '../audit/event.ts'
@@ -73,7 +73,7 @@ const findLive = (
       })
     case 'userAccessToken':
       return andThen(findAccessToken(q, secret), (row) => {
-        if (row === null || !isUserAccessTokenLive(row.key, row, now)) return null
+        if (row === null || !isUserTokenLive(row.key, row, now)) return null
         const { clientId, userId, scopes, createdAt, expiresAt } = row
         return { kind: 'access_token', subject: userId, clientId, scope: scopes, issuedAt: createdAt, expiresAt }
       })
@@ -83,8 +83,10 @@ const findLive = (
         const { pair, grant, userStatus } = row
         const { createdAt } = pair
         const expiresAt = Math.min(pair.refreshExpiresAt, grantEndsAt(grant, grantSeconds))
-        const state = { createdAt, expiresAt, grant, appStatus: client.appStatus, userStatus }
-        if (!isRefreshTokenLive(pair.key, state, now)) return null
+        const { currentKey: grantCurrentKey, revokedAt: grantRevokedAt } = grant
+        const { appStatus } = client
+        const state = { createdAt, expiresAt, grantCurrentKey, grantRevokedAt, appStatus, userStatus }
+        if (!isUserTokenLive(pair.key, state, now)) return null
         // The scope is the grant's, which a refresh can ask for again, even if this pair's access token has less.
         const { clientId, userId, scopes } = grant
         return { kind: 'refresh_token', subject: userId, clientId, scope: scopes, issuedAt: createdAt, expiresAt }
