@@ -85,7 +85,7 @@ export const decideAttempt = (facts: AttemptFacts): AttemptDecision => {
 /** Until when the endpoint asks to be sent nothing at all; null when it asks for no pause. */
 export const restAskedFor = (result: AttemptResult, now: number): number | null => {
   if (isDelivered(result.status)) return null
-  const asked = Math.min(askedPause(result.retryAfter, now) ?? 0, longestAskedPauseMs)
+  const asked = askedPauseMs(result, now)
   return asked === 0 ? null : now + asked
 }
 
@@ -103,14 +103,12 @@ const reasonToDisable = (status: number | null, since: number | null, { attempts
 
 const pauseAfter = ({ attempts, result, now, chance }: AttemptFacts): number => {
   const planned = (pauses[attempts] ?? day) * (1 + jitter * chance)
-  const asked = Math.min(askedPause(result.retryAfter, now) ?? 0, longestAskedPauseMs)
-  return Math.ceil(Math.max(planned, asked))
+  return Math.ceil(Math.max(planned, askedPauseMs(result, now)))
 }
 
-/** The milliseconds of a Retry-After, which has seconds or a date; null when it cannot be read. */
-const askedPause = (retryAfter: string | null, now: number): number | null => {
-  if (retryAfter === null) return null
-  if (/^\d+$/.test(retryAfter)) return Number(retryAfter) * second
-  const date = Date.parse(retryAfter)
-  return Number.isNaN(date) ? null : Math.max(0, date - now)
+/** The pause of a Retry-After, which has seconds or a date, within its bound; 0 when it cannot be read. */
+const askedPauseMs = ({ retryAfter }: AttemptResult, now: number): number => {
+  const text = retryAfter ?? ''
+  const asked = /^\d+$/.test(text) ? Number(text) * second : Date.parse(text) - now
+  return Number.isNaN(asked) ? 0 : Math.min(Math.max(0, asked), longestAskedPauseMs)
 }

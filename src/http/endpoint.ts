@@ -15,7 +15,7 @@ import { type ErrorCode, refuse } from '../domain/errors.ts'
 import { type BodyRule, formBodies, jsonBodies, uploadBodies } from './admission.ts'
 import { type Call, callOf } from './call.ts'
 import { type Details, openApiDetails, type SecurityScheme } from './contract/details.ts'
-import { errorResponses, plainErrorResponses } from './contract/errors.ts'
+import { errorResponses } from './contract/errors.ts'
 import { answerPreflight } from './cross-origin.ts'
 import type { Door } from './door.ts'
 import { isContractPath } from './paths.ts'
@@ -209,7 +209,7 @@ type Described = Pick<Entry<unknown, unknown, unknown, unknown, Answers>, 'path'
 
 const responsesOf = ({ path, answers }: Described, errors: readonly ErrorCode[]) => ({
   ...Object.fromEntries(Object.entries(answers).map(([status, schema]) => [status, CloneType(schema)])),
-  ...(isContractPath(path) ? errorResponses(...errors) : plainErrorResponses(...errors)),
+  ...errorResponses(errors, isContractPath(path)),
 })
 
 const detailOf = ({ path, details }: Described, callers: readonly SecurityScheme[]) =>

@@ -19,8 +19,6 @@ const plenty = 2_048
 /** The growth of the allowance after a turn that was short enough. */
 const growth = 1.25
 
-type Waiting = { readonly since: number; readonly resolve: (mayBegin: boolean) => void; next: Waiting | null }
-
 /**
  * Without a limit, all requests that have arrived begin in the same turn of the event loop, and whatever they wait for (bytes,
  * the disk, a shared commit) comes in a later turn. With more requests than can be answered, turns get long and every wait
@@ -33,30 +31,23 @@ type Waiting = { readonly since: number; readonly resolve: (mayBegin: boolean) =
  */
 export const createTurnstile = ({ longestWaitMs, monotonicMs }: TurnstileOptions): Turnstile => {
   if (longestWaitMs === null) return { enter: () => true }
-  let first: Waiting | null = null
-  let last: Waiting | null = null
+  const line = new Set<{ readonly since: number; readonly resolve: (mayBegin: boolean) => void }>()
   let allowance = plenty
   let begun = 0
   let turnBeganAt = 0
   let turning = false
 
-  const join = (): Promise<boolean> =>
-    new Promise((resolve) => {
-      const waiting = { since: monotonicMs(), resolve, next: null }
-      if (last === null) first = waiting
-      else last.next = waiting
-      last = waiting
-    })
+  const join = (): Promise<boolean> => new Promise((resolve) => line.add({ since: monotonicMs(), resolve }))
   const letIn = (now: number): void => {
     let turnedAway = 0
-    while (first !== null && begun < allowance) {
-      const mayBegin = now - first.since <= longestWaitMs || turnedAway > begun
+    for (const waiting of line) {
+      if (begun >= allowance) return
+      const mayBegin = now - waiting.since <= longestWaitMs || turnedAway > begun
       if (mayBegin) begun += 1
       else turnedAway += 1
-      first.resolve(mayBegin)
-      first = first.next
+      line.delete(waiting)
+      waiting.resolve(mayBegin)
     }
-    if (first === null) last = null
   }
   /** Runs once a turn, as long as there is anything to do. */
   const turned = (): void => {

@@ -12,8 +12,6 @@ const smallBytes = 256 * 1024
 /** How far a sender may fall behind the least rate; also the longest silence, however fast it was before. */
 const longestLagMs = 10_000
 const leastBytesPerMs = (16 * 1024) / 1_000
-/** Waits for a slot, and returns the function that frees it. */
-type EnterSlot = () => Promise<() => void>
 /** How long a large upload may take to arrive, whatever its rate. */
 const longestUploadMs = 300_000
 /** Bytes that are decoded and hashed at a time, in about half a millisecond; then other requests have a turn. */
@@ -25,8 +23,7 @@ const stepBytes = 128 * 1024
  * @throws payload_too_large, invalid_json, invalid_request, unavailable
  */
 export const readUpload = async (door: Door, call: Call): Promise<unknown> => {
-  const enterSlot = async () => await door.uploadSlots.enter(await uploaderOf(door, call))
-  const { json, file } = await scan(call, enterSlot)
+  const { json, file } = await scan(door, call)
   call.file = file
   return parseStrictBytes(json)
 }
@@ -38,10 +35,10 @@ const uploaderOf = async ({ platform }: Door, { notes, address }: Call): Promise
 }
 
 /** A caller who leaves in the middle has sent invalid JSON. It is not a failure of the server. */
-const scan = async (call: Call, enterSlot: EnterSlot): Promise<ScannedUpload> => {
+const scan = async (door: Door, call: Call): Promise<ScannedUpload> => {
   const scanner = new UploadScanner()
   try {
-    for await (const step of stepsOf(call, enterSlot)) scanner.take(step)
+    for await (const step of stepsOf(door, call)) scanner.take(step)
   } catch (error) {
     throw error instanceof PlatformError ? error : refuse('invalid_json')
   }
@@ -49,13 +46,13 @@ const scan = async (call: Call, enterSlot: EnterSlot): Promise<ScannedUpload> =>
 }
 
 /** The body in small steps, with a turn for other requests between them. What has not been read stays with the sender. */
-async function* stepsOf(call: Call, enterSlot: EnterSlot): AsyncGenerator<Uint8Array> {
+async function* stepsOf(door: Door, call: Call): AsyncGenerator<Uint8Array> {
   const deadline = call.startedAt + longestUploadMs
   let total = 0
   for await (const chunk of fastEnough(call.request.body)) {
     total += chunk.length
     if (total > call.bodyLimitBytes) throw refuse('payload_too_large')
-    if (total > smallBytes) call.release ??= await enterSlot()
+    if (total > smallBytes) call.release ??= await door.uploadSlots.enter(await uploaderOf(door, call))
     if (performance.now() > deadline) throw refuse('unavailable', { retryAfterSeconds: 1 })
     for (let at = 0; at < chunk.length; at += stepBytes) {
       yield chunk.subarray(at, at + stepBytes)

@@ -40,7 +40,9 @@ export const createClock = (sources: TimeSources, highWater: number | null): Clo
   let aheadSince: number | null = null
   let leastAhead = Number.POSITIVE_INFINITY
 
-  const advance = (wall: number) => {
+  /** Returns the time of the machine's clock. */
+  const advance = (): number => {
+    const wall = sources.wall()
     const at = sources.monotonic()
     const elapsed = Math.max(0, at - sampledAt)
     sampledAt = at
@@ -48,6 +50,7 @@ export const createClock = (sources: TimeSources, highWater: number | null): Clo
     const ahead = wall - trusted
     if (ahead > 0) trusted += Math.min(ahead, elapsed * slewPerMs)
     believe(wall - trusted, at)
+    return wall
   }
 
   const believe = (ahead: number, at: number) => {
@@ -65,18 +68,10 @@ export const createClock = (sources: TimeSources, highWater: number | null): Clo
   }
 
   return {
-    now: () => {
-      const wall = sources.wall()
-      advance(wall)
-      return Math.floor(Math.max(wall, trusted))
-    },
-    purgeBefore: () => {
-      const wall = sources.wall()
-      advance(wall)
-      return Math.floor(Math.min(wall, trusted))
-    },
+    now: () => Math.floor(Math.max(advance(), trusted)),
+    purgeBefore: () => Math.floor(Math.min(advance(), trusted)),
     highWater: () => {
-      advance(sources.wall())
+      advance()
       return Math.floor(trusted)
     },
     wall: () => Math.floor(sources.wall()),

@@ -10,8 +10,6 @@ const router = createRouter(
     { method: 'GET', path: '/apps/:id' },
     { method: 'POST', path: '/apps/:id/secrets' },
     { method: 'GET', path: '/apps/new' },
-    { method: 'GET', path: '/files/*' },
-    { method: 'ALL', path: '/any' },
   ],
   (method, pattern) => `${method} ${pattern}`,
 )
@@ -30,9 +28,6 @@ describe('a route is found', () => {
     ['GET', '/apps/new', 'GET /apps/new'],
     ['GET', '/apps/%C3%BC', 'GET /apps/:id'],
     ['POST', '/apps/x/secrets', 'POST /apps/:id/secrets'],
-    ['GET', '/files/a', 'GET /files/*'],
-    ['GET', '/files/a/b', 'GET /files/*'],
-    ['PATCH', '/any', 'ALL /any'],
   ])('for %p %p: %p', (method, path, route) => {
     expect(found(method, path)).toBe(route)
   })
@@ -53,7 +48,6 @@ describe('a route is found', () => {
     '/apps/%zz',
     '/apps/%ff',
     '/apps/%',
-    '/files',
     'me',
     '*',
     '/__proto__',

@@ -37,10 +37,8 @@ const errorBody = (codes: readonly ErrorCode[]) =>
  * One schema per status for the error codes of an endpoint, including those of every endpoint. The type is a plain `object`,
  * because handlers throw errors and never return one.
  */
-export const plainErrorResponses = (...codes: readonly ErrorCode[]): object => {
-  const byStatus = Map.groupBy(new Set<ErrorCode>([...codes, ...everywhere]), statusOf)
+export const errorResponses = (codes: readonly ErrorCode[], isContract: boolean): object => {
+  const all = new Set<ErrorCode>([...codes, ...(isContract ? contractWide : []), ...everywhere])
+  const byStatus = Map.groupBy(all, statusOf)
   return Object.fromEntries([...byStatus].map(([status, ofStatus]) => [status, errorBody(ofStatus)]))
 }
-
-/** The same for endpoints of the contract. */
-export const errorResponses = (...codes: readonly ErrorCode[]): object => plainErrorResponses(...codes, ...contractWide)
