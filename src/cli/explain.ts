@@ -9,7 +9,7 @@ import { describeCause } from '../runtime/cause.ts'
 import { actingUser, ownership } from '../runtime/identity.ts'
 import { PasswordsUnusable } from '../runtime/passwords.ts'
 import { CommandFailed, printable, UsageError } from './output.ts'
-import { remoteSentence } from './remote.ts'
+import { remoteSentence, statusSentence } from './remote.ts'
 
 type Explanation = { readonly exitCode: 1 | 2; readonly sentences: readonly string[] }
 
@@ -22,36 +22,26 @@ export const explain = (error: unknown): Explanation => {
 }
 
 const sentenceOf = (error: unknown): string => {
-  if (error instanceof PlatformError) return error.message + stateIn(error)
+  if (error instanceof PlatformError) return error.message + statusSentence(error.facts.details)
   if (error instanceof AppPlatformError) return remoteSentence(error)
   if (error instanceof DatabaseUnusable || error instanceof PasswordsUnusable) return error.message
   if (error instanceof MetricsPortUnusable) return `${error.message} ${sentenceOf(error.cause)}`
   const cause = innermost(error)
   const code = systemCodeOf(cause)
-  if (code !== null) return withPath(systemFaults[code], cause) + whoseIn(cause)
+  if (code !== null) return aboutFile(cause, systemFaults[code])
   const { name, code: otherCode, message } = describeCause(cause)
   return `The command failed: ${[name, otherCode, message].filter((part) => part !== undefined).join(': ')}.`
 }
 
-/** The sentence, and the file or folder that it is about. */
-const withPath = (sentence: string, cause: unknown): string => {
-  const path = cause instanceof Error && 'path' in cause && typeof cause.path === 'string' ? cause.path : ''
-  return path === '' || whoseIn(cause) !== '' ? sentence : `${sentence.slice(0, -1)}: ${path}.`
-}
-
-/** The file that cannot be used, its owner, and the current user. */
-const whoseIn = (cause: unknown): string => {
-  if (!(cause instanceof Error && 'code' in cause && 'path' in cause && typeof cause.path === 'string')) return ''
-  if (cause.code !== 'EACCES' && cause.code !== 'EPERM') return ''
-  const place = existsSync(cause.path) ? cause.path : dirname(cause.path)
+/** The sentence, and the file or folder that it is about; if that may not be used, also its owner and the current user. */
+const aboutFile = (cause: unknown, sentence: string): string => {
+  if (!(cause instanceof Error && 'code' in cause && 'path' in cause)) return sentence
+  const { code, path } = cause
+  if (typeof path !== 'string' || path === '') return sentence
+  if (code !== 'EACCES' && code !== 'EPERM') return `${sentence.slice(0, -1)}: ${path}.`
+  const place = existsSync(path) ? path : dirname(path)
   const user = actingUser()
-  return ` ${ownership(place)}, and this command acts as ${user}: run it as the owner, or give it to that user with chown ${user} ${place}.`
-}
-
-/** The state that prevented it. */
-const stateIn = ({ facts }: PlatformError): string => {
-  const status = facts.details?.['status']
-  return typeof status === 'string' ? ` Its status is ${status}.` : ''
+  return `${sentence} ${ownership(place)}, and this command acts as ${user}: run it as the owner, or give it to that user with chown ${user} ${place}.`
 }
 
 const systemFaults = {

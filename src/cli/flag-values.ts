@@ -31,12 +31,8 @@ export const sinceOption = (what: string): Option =>
     `${what} since a time such as 2026-08-01T12:00:00Z, or since 30m, 24h or 7d ago`,
   ).argParser(readSince)
 
-/** A moment, or a duration before now. */
-export type Since =
-  { readonly kind: 'at'; readonly epochMs: number } | { readonly kind: 'ago'; readonly milliseconds: number }
-
-export const startOf = (since: Since, now: number): number =>
-  since.kind === 'at' ? since.epochMs : now - since.milliseconds
+/** The start of a period (epoch milliseconds), given the current time. */
+export type Since = (now: number) => number
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const isUnit = (text: string): text is keyof typeof unitMs => Object.hasOwn(unitMs, text)
@@ -44,8 +40,8 @@ const isUnit = (text: string): text is keyof typeof unitMs => Object.hasOwn(unit
 /** Reads a flag's argument as a moment or a duration. @throws InvalidArgumentError */
 const readSince = (text: string): Since => {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
-  if (count !== undefined && isUnit(unit)) return { kind: 'ago', milliseconds: Number(count) * unitMs[unit] }
+  if (count !== undefined && isUnit(unit)) return (now) => now - Number(count) * unitMs[unit]
   const epochMs = parseTimestamp(text)
-  if (epochMs !== null) return { kind: 'at', epochMs }
+  if (epochMs !== null) return () => epochMs
   throw new InvalidArgumentError('It must be a time such as 2026-08-01T12:00:00Z, or 30m, 24h or 7d.')
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { AuditEvent } from '../../../db/database.ts'
 import { listAuditEvents } from '../../operations/audit/lists.ts'
 import { storedJson } from '../../operations/stored-json.ts'
-import { limitOption, type Since, sinceOption, startOf } from '../flag-values.ts'
+import { limitOption, type Since, sinceOption } from '../flag-values.ts'
 import { operatorCommand, type OperatorSession } from '../operator-command.ts'
 import { listAnswer } from '../output.ts'
 
@@ -19,7 +19,7 @@ export const addAuditCommands = (program: Command): void => {
 type ListFlags = { readonly app?: string; readonly since?: Since; readonly limit: number }
 
 const list = async ([platform]: OperatorSession, { app, since, limit }: ListFlags) => {
-  const start = since === undefined ? 0 : startOf(since, platform.clock.now())
+  const start = since?.(platform.clock.now()) ?? 0
   const events = await listAuditEvents(platform, { slug: app ?? null, since: start, limit })
   return listAnswer(events.map(eventRecord), {
     Time: 'at',

@@ -23,17 +23,12 @@ export const addResourceCommands = (program: Command): void => {
 const importFile = async (file: string, flags: CommonFlags): Promise<void> => {
   const source = openSource(file)
   const bar = startProgressBar(source.bytes)
-  try {
-    const input = {
-      chunks: counted(source.chunks, bar),
-      progress: (lines: number) => bar.say(`${lines.toLocaleString('en')} lines`),
-    }
-    const value = await asOperator(flags, async (session) => await importResources(...session, input))
-    bar.end()
-    answer(flags, { value, text: `Created ${value.created}, updated ${value.updated}.` })
-  } finally {
-    bar.end()
+  const input = {
+    chunks: counted(source.chunks, bar),
+    progress: (lines: number) => bar.say(`${lines.toLocaleString('en')} lines`),
   }
+  const value = await asOperator(flags, async (session) => await importResources(...session, input)).finally(bar.end)
+  answer(flags, { value, text: `Created ${value.created}, updated ${value.updated}.` })
 }
 
 type Source = { readonly chunks: AsyncIterable<Uint8Array>; readonly bytes: number | null }

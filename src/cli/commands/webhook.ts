@@ -6,7 +6,7 @@ import { listAttempts, pingEndpoint } from '../../operations/webhooks/deliveries
 import { listEndpoints, removeEndpoint, setEndpointStatus } from '../../operations/webhooks/endpoints.ts'
 import { type ResendChoice, resendEvents } from '../../operations/webhooks/resend-events.ts'
 import { rotateWebhookSecret, webhookGraceHours } from '../../operations/webhooks/secrets.ts'
-import { environmentOption, graceHoursOption, limitOption, type Since, sinceOption, startOf } from '../flag-values.ts'
+import { environmentOption, graceHoursOption, limitOption, type Since, sinceOption } from '../flag-values.ts'
 import { operatorCommand, type OperatorSession } from '../operator-command.ts'
 import { listAnswer, recordAnswer, UsageError } from '../output.ts'
 
@@ -113,5 +113,5 @@ const resend = async (session: OperatorSession, id: string, flags: ResendFlags) 
 
 const choiceOf = ({ event, since }: ResendFlags, now: number): ResendChoice => {
   if (event !== undefined) return { kind: 'one', eventId: event }
-  return since === undefined ? { kind: 'failed' } : { kind: 'since', at: startOf(since, now) }
+  return since === undefined ? { kind: 'failed' } : { kind: 'since', at: since(now) }
 }

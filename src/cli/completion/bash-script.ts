@@ -1,4 +1,10 @@
-import type { CompletedCommand, CompletedOption, Expected } from './completed-command.ts'
+import {
+  type CompletedCommand,
+  type CompletedOption,
+  type Expected,
+  quoted,
+  quotedPlaces,
+} from './completed-command.ts'
 
 /**
  * Completion for bash. It needs no other package, does not start the program for each completion, and never evaluates
@@ -11,7 +17,7 @@ _app_platform() {
   if [[ $cur == '=' ]]; then cur=''; elif [[ $prev == '=' ]]; then prev="\${COMP_WORDS[COMP_CWORD-2]}"; fi
   for (( i = 1; i < COMP_CWORD; i++ )); do
     case "$at \${COMP_WORDS[i]}" in
-      ${paths(commands).join(' | ')}) at="$at \${COMP_WORDS[i]}" ;;
+      ${quotedPlaces(commands, quoted).join(' | ')}) at="$at \${COMP_WORDS[i]}" ;;
     esac
   done
   COMPREPLY=()
@@ -20,12 +26,12 @@ ${valuePlaces(commands).join('\n')}
   esac
   if [[ $cur == -* ]]; then
     case "$at" in
-${commands.map((command) => `      ${quote(at(command))}) ${offer(flagsOf(command))} ;;`).join('\n')}
+${commands.map((command) => `      ${quoted(command.at)}) ${offer(flagsOf(command))} ;;`).join('\n')}
     esac
     return
   fi
   case "$at" in
-${commands.map((command) => `    ${quote(at(command))}) ${offerWords(command)} ;;`).join('\n')}
+${commands.map((command) => `    ${quoted(command.at)}) ${offerWords(command)} ;;`).join('\n')}
   esac
 }
 _app_platform_file() {
@@ -35,14 +41,8 @@ _app_platform_file() {
 complete -F _app_platform app-platform
 `
 
-const at = ({ path }: CompletedCommand): string => path.map((word) => ` ${word}`).join('')
-const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
-
-const paths = (commands: readonly CompletedCommand[]): readonly string[] =>
-  commands.filter(({ path }) => path.length > 0).map((command) => quote(at(command)))
-
 /** -W contains only our own words, because bash expands it. */
-const offer = (words: readonly string[]): string => `COMPREPLY=($(compgen -W ${quote(words.join(' '))} -- "$cur"))`
+const offer = (words: readonly string[]): string => `COMPREPLY=($(compgen -W ${quoted(words.join(' '))} -- "$cur"))`
 
 const offerExpected = (expected: Expected): string => {
   if (expected.kind === 'words') return offer(expected.words)
@@ -59,7 +59,7 @@ const valuePlaces = (commands: readonly CompletedCommand[]): readonly string[] =
   commands.flatMap((command) =>
     command.options.flatMap((option) => {
       if (option.value === null) return []
-      const places = spellings(option).map((flag) => quote(`${at(command)} ${flag}`))
+      const places = spellings(option).map((flag) => quoted(`${command.at} ${flag}`))
       return [`    ${places.join(' | ')}) ${offerExpected(option.value)}; return ;;`]
     }),
   )

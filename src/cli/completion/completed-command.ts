@@ -14,20 +14,20 @@ export type CompletedOption = {
 }
 
 export type CompletedCommand = {
-  /** The words of the command, without the program's name. */
-  readonly path: readonly string[]
+  /** The words of the command without the program's name, each after a space. */
+  readonly at: string
   readonly commands: readonly { readonly name: string; readonly description: string }[]
   readonly options: readonly CompletedOption[]
   readonly arguments: readonly { readonly name: string; readonly expected: Expected }[]
 }
 
 /** The program and all its commands, taken from the definitions that the help is made of. */
-export const completedCommands = (command: Command, path: readonly string[] = []): readonly CompletedCommand[] => {
+export const completedCommands = (command: Command, at = ''): readonly CompletedCommand[] => {
   const help = command.createHelp()
   // `help` repeats what --help says.
   const commands = help.visibleCommands(command).filter((child) => child.name() !== 'help')
   const own: CompletedCommand = {
-    path,
+    at,
     commands: commands.map((child) => ({ name: child.name(), description: firstLine(child.description()) })),
     options: help.visibleOptions(command).flatMap(completedOption),
     arguments: command.registeredArguments.map((argument) => ({
@@ -35,7 +35,7 @@ export const completedCommands = (command: Command, path: readonly string[] = []
       expected: expectedOf(argument.name(), argument),
     })),
   }
-  return [own, ...commands.flatMap((child) => completedCommands(child, [...path, child.name()]))]
+  return [own, ...commands.flatMap((child) => completedCommands(child, `${at} ${child.name()}`))]
 }
 
 const completedOption = (option: Option): readonly CompletedOption[] => {
@@ -56,5 +56,12 @@ const expectedOf = (placeholder: string, { argChoices }: Pick<Argument | Option,
   if (argChoices !== undefined) return { kind: 'words', words: argChoices }
   return /\b(file|dir|folder|path)\b/i.test(placeholder.replace(/^--\S+/, '')) ? { kind: 'file' } : { kind: 'unknown' }
 }
+
+/** Where the commands below the program are, each quoted for the shell. */
+export const quotedPlaces = (commands: readonly CompletedCommand[], quote: (text: string) => string) =>
+  commands.filter(({ at }) => at !== '').map(({ at }) => quote(at))
+
+/** A text as one literal word of bash or zsh. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 const firstLine = (text: string): string => text.split('\n')[0] ?? ''

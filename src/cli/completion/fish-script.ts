@@ -1,4 +1,4 @@
-import type { CompletedCommand, CompletedOption, Expected } from './completed-command.ts'
+import { type CompletedCommand, type CompletedOption, type Expected, quotedPlaces } from './completed-command.ts'
 
 /** Completion for fish: one line per word that can be completed. */
 export const fishScript = (commands: readonly CompletedCommand[]): string => `# fish completion for app-platform
@@ -6,7 +6,7 @@ function __app_platform_at
     set -l at ''
     for word in (commandline -opc)[2..-1]
         switch "$at $word"
-            case ${paths(commands).join(' ')}
+            case ${quotedPlaces(commands, quote).join(' ')}
                 set at "$at $word"
         end
     end
@@ -16,13 +16,10 @@ complete -c app-platform -f
 ${commands.flatMap(linesOf).join('\n')}
 `
 
-const at = ({ path }: CompletedCommand): string => path.map((word) => ` ${word}`).join('')
 const quote = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`)}'`
-const paths = (commands: readonly CompletedCommand[]): readonly string[] =>
-  commands.filter(({ path }) => path.length > 0).map((command) => quote(at(command)))
 
 const linesOf = (command: CompletedCommand): readonly string[] => {
-  const here = `complete -c app-platform -n ${quote(`__app_platform_at "${at(command)}"`)}`
+  const here = `complete -c app-platform -n ${quote(`__app_platform_at "${command.at}"`)}`
   return [
     ...command.commands.map(({ name, description }) => `${here} -a ${name} -d ${quote(description)}`),
     ...command.arguments.flatMap(({ expected }) => wordsFor(expected).map((words) => `${here} ${words}`)),

@@ -1,4 +1,10 @@
-import type { CompletedCommand, CompletedOption, Expected } from './completed-command.ts'
+import {
+  type CompletedCommand,
+  type CompletedOption,
+  type Expected,
+  quoted,
+  quotedPlaces,
+} from './completed-command.ts'
 
 /** Completion for zsh, made with its _arguments and _describe. */
 export const zshScript = (commands: readonly CompletedCommand[]): string => `#compdef app-platform
@@ -7,32 +13,27 @@ _app_platform() {
   local -a known
   for (( i = 2; i < CURRENT; i++ )); do
     case "$at $words[i]" in
-      (${paths(commands).join('|')}) at="$at $words[i]"; depth=$(( i - 1 )) ;;
+      (${quotedPlaces(commands, quoted).join('|')}) at="$at $words[i]"; depth=$(( i - 1 )) ;;
     esac
   done
   shift $depth words
   (( CURRENT -= depth ))
   case "$at" in
-${commands.map((command) => `    (${quote(at(command))})\n${complete(command)}\n    ;;`).join('\n')}
+${commands.map((command) => `    (${quoted(command.at)})\n${complete(command)}\n    ;;`).join('\n')}
   esac
 }
 if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _app_platform "$@"; else compdef _app_platform app-platform; fi
 `
 
-const at = ({ path }: CompletedCommand): string => path.map((word) => ` ${word}`).join('')
-const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
-const paths = (commands: readonly CompletedCommand[]): readonly string[] =>
-  commands.filter(({ path }) => path.length > 0).map((command) => quote(at(command)))
-
 const complete = (command: CompletedCommand): string => {
   const options = command.options.flatMap(optionSpecs)
   if (command.commands.length > 0) {
-    const known = command.commands.map(({ name, description }) => quote(`${name}:${colons(description)}`))
-    const spec = quote('1: :{_describe command known}')
+    const known = command.commands.map(({ name, description }) => quoted(`${name}:${colons(description)}`))
+    const spec = quoted('1: :{_describe command known}')
     return `      known=(${known.join(' ')})\n      _arguments ${[...options, spec].join(' ')}`
   }
   const places = command.arguments.map(({ name, expected }, index) =>
-    quote(`${index + 1}:${colons(name)}:${action(expected)}`),
+    quoted(`${index + 1}:${colons(name)}:${action(expected)}`),
   )
   return `      _arguments ${[...options, ...places].join(' ')}`
 }
@@ -40,8 +41,8 @@ const complete = (command: CompletedCommand): string => {
 const optionSpecs = (option: CompletedOption): readonly string[] => {
   const description = `[${option.description.replaceAll(/[\\[\]]/g, String.raw`\$&`)}]`
   const value = option.value === null ? '' : `:${option.long}:${action(option.value)}`
-  const long = quote(`--${option.long}${option.value === null ? '' : '='}${description}${value}`)
-  return option.short === null ? [long] : [long, quote(`-${option.short}${description}${value}`)]
+  const long = quoted(`--${option.long}${option.value === null ? '' : '='}${description}${value}`)
+  return option.short === null ? [long] : [long, quoted(`-${option.short}${description}${value}`)]
 }
 
 const action = (expected: Expected): string => {
