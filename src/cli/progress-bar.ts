@@ -1,10 +1,4 @@
-export type ProgressBar = {
-  advance(amount: number): void
-  /** The text beside the bar. */
-  say(text: string): void
-  /** Removes the bar. */
-  end(): void
-}
+export type ProgressBar = ReturnType<typeof startProgressBar>
 
 const width = 30
 const longestSilenceMs = 50
@@ -16,27 +10,28 @@ export const startProgressBar = (
   total: number | null,
   terminal: { readonly isTTY?: boolean; write(text: string): unknown } = process.stderr,
   monotonicMs: () => number = () => performance.now(),
-): ProgressBar => {
-  if (terminal.isTTY !== true) return { advance: () => undefined, say: () => undefined, end: () => undefined }
+) => {
   let done = 0
   let said = ''
   let drawnAt = Number.NEGATIVE_INFINITY
 
   const draw = () => {
-    if (monotonicMs() - drawnAt < longestSilenceMs) return
+    if (terminal.isTTY !== true || monotonicMs() - drawnAt < longestSilenceMs) return
     drawnAt = monotonicMs()
     terminal.write(`\r\x1b[K${total === null ? '' : `${bar(total === 0 ? 1 : Math.min(1, done / total))} `}${said}`)
   }
   return {
-    advance: (amount) => {
+    advance: (amount: number): void => {
       done += amount
       draw()
     },
-    say: (text) => {
+    /** Sets the text after the bar. */
+    say: (text: string): void => {
       said = text
       draw()
     },
-    end: () => {
+    /** Removes the bar. */
+    end: (): void => {
       if (drawnAt === Number.NEGATIVE_INFINITY) return
       drawnAt = Number.NEGATIVE_INFINITY
       terminal.write('\r\x1b[K')

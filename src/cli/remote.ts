@@ -5,49 +5,38 @@ import type { DeveloperFlags } from './developer/developer-command.ts'
 import { type DeveloperCredentials, type DeveloperSettings, readDeveloperSettings } from './developer/settings.ts'
 import { CommandFailed, printable, UsageError } from './output.ts'
 
-/** A server, with the credentials of the developer's app. */
-export type Remote = {
-  readonly client: PlatformClient
-  readonly url: string
-  /** Where the credentials came from. */
-  readonly source: 'environment' | 'login'
-}
-
 type RemoteOptions = { readonly signal: AbortSignal; readonly onRepeat?: (repeat: Repeat) => void }
 
-/** The server and the credentials, as known before any request. */
+/** A server and the credentials of the developer's app. */
 type RemoteTarget = {
-  readonly settings: DeveloperSettings
   readonly url: string
+  readonly insecureHttp: boolean
   readonly credentials: DeveloperCredentials
   /** A scope with which the app has got a token before. */
-  readonly scope?: string
-  readonly source: Remote['source']
+  readonly scope: string | null
 }
 
 /** @throws ConfigError, UsageError or CommandFailed if the server or the credentials cannot be determined */
-export const findRemote = (flags: DeveloperFlags): RemoteTarget => {
+export const findRemote = (flags: DeveloperFlags): RemoteTarget & { readonly source: 'environment' | 'login' } => {
   const settings = readDeveloperSettings(flags)
+  const { insecureHttp, credentials, folder } = settings
   const url = serverOf(settings)
-  if (settings.credentials !== null) return { settings, url, credentials: settings.credentials, source: 'environment' }
-  const login = findLogin(settings.folder, url)
-  if (login !== null) return { settings, url, credentials: login, scope: login.scope, source: 'login' }
+  if (credentials !== null) return { url, insecureHttp, credentials, scope: null, source: 'environment' }
+  const login = findLogin(folder, url)
+  if (login !== null) return { url, insecureHttp, credentials: login, scope: login.scope, source: 'login' }
   throw new CommandFailed([
     `You are not logged in to ${url}. Run app-platform login --url ${url}, or set APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET.`,
   ])
 }
 
 /**
- * A client of the server that has a token for the credentials.
+ * A client of the server that has a token for the credentials, and where these came from.
  * @throws what `findRemote` throws; AppPlatformError when the credentials are refused
  */
-export const openRemote = async (flags: DeveloperFlags, options: RemoteOptions): Promise<Remote> => {
-  const { settings, url, credentials, scope, source } = findRemote(flags)
-  const { client } = await connectToServer(settings, url, credentials, {
-    ...options,
-    ...(scope === undefined ? {} : { scope }),
-  })
-  return { client, url, source }
+export const openRemote = async (flags: DeveloperFlags, options: RemoteOptions) => {
+  const { source, ...target } = findRemote(flags)
+  const { client } = await connectToServer(target, options)
+  return { client, url: target.url, source }
 }
 
 /**
@@ -70,21 +59,18 @@ export const serverOf = ({ url, folder }: DeveloperSettings): string => {
  * @throws AppPlatformError when the credentials are refused
  */
 export const connectToServer = async (
-  settings: DeveloperSettings,
-  url: string,
-  { clientId, clientSecret }: DeveloperCredentials,
-  { signal, onRepeat, scope }: RemoteOptions & { readonly scope?: string },
+  { url, insecureHttp, credentials: { clientId, clientSecret }, scope }: RemoteTarget,
+  { signal, ...repeats }: RemoteOptions,
 ): Promise<{ readonly client: PlatformClient; readonly scope: string }> => {
-  const scopes = [...(scope === undefined ? [] : [scope]), ...scopesFor('app')]
-  for (const appScope of new Set(scopes)) {
+  for (const appScope of new Set(scope === null ? scopesFor('app') : [scope, ...scopesFor('app')])) {
     const client = createPlatformClient({
       url,
       clientId,
       clientSecret,
       appScope,
-      insecureHttp: settings.insecureHttp,
+      insecureHttp,
       retry: { repeats: 6, giveUpAfterMs: 150_000 },
-      ...(onRepeat === undefined ? {} : { onRepeat }),
+      ...repeats,
     })
     try {
       await client.appToken({ signal })
@@ -128,15 +114,15 @@ const steps: ReadonlyMap<string, string> = new Map(
 
 /** One line: what is wrong, what to do, and the request ID to tell the operator. */
 export const remoteSentence = (error: AppPlatformError): string => {
-  const { code, message, param, requestId, retryAfter } = error
+  const { code, message, param, details, requestId, retryAfter } = error
   const step = code === 'rate_limited' ? `Run the command again in ${retryAfter ?? 60} seconds.` : steps.get(code)
   const field = param === null || message.includes(param) ? '' : ` The field is ${param}.`
   const request = requestId === null ? '' : ` Request ID: ${requestId}`
-  return printable(`${message}${field}${statusIn(error)}${step === undefined ? '' : ` ${step}`}${request}`)
+  return printable(`${message}${field}${statusSentence(details)}${step === undefined ? '' : ` ${step}`}${request}`)
 }
 
-/** The state that prevented it. */
-const statusIn = ({ details }: AppPlatformError): string => {
+/** The state that prevented it, after a space. */
+export const statusSentence = (details: AppPlatformError['details'] | undefined): string => {
   const status = details?.['status']
   return typeof status === 'string' ? ` Its status is ${status}.` : ''
 }

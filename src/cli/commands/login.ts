@@ -31,7 +31,7 @@ const login = async (signal: AbortSignal, flags: DeveloperFlags): Promise<void> 
   const url = serverOf(settings)
   const credentials = settings.credentials ?? (await askFor(url, signal))
   refuseProduction(environmentOfClientId(credentials.clientId))
-  const { client, scope } = await connectToServer(settings, url, credentials, { signal })
+  const { client, scope } = await connectToServer({ ...settings, url, credentials, scope: null }, { signal })
   refuseProduction((await client.appToken({ signal })).environment)
   const { name, slug, clientId, environment } = await client.me({ signal })
   const file = keepLogin(settings.folder, { url, ...credentials, scope })

@@ -10,12 +10,12 @@ export const addPrintCommands = (program: Command): void => {
   const group = program
     .command('print')
     .description('Print configuration for what stands around the server, matching the settings.')
-  printCommand(group, 'systemd', 'A hardened systemd service.', async (deployment) => systemdUnit(deployment))
+  printCommand(group, 'systemd', 'A hardened systemd service.', systemdUnit)
   printCommand(
     group,
     'backup-timer',
     'A systemd timer and service, and a line of cron, that back up every day.',
-    async (deployment) => backupTimer(deployment),
+    backupTimer,
   )
   printCommand(group, 'caddy', 'A Caddy site that ends TLS.', async (deployment) =>
     caddyfile(await termsOf(deployment)),
@@ -33,7 +33,7 @@ const printCommand = (
   group: Command,
   name: string,
   description: string,
-  render: (deployment: Deployment) => Promise<string>,
+  render: (deployment: Deployment) => string | Promise<string>,
 ): void => {
   group
     .command(name)

@@ -58,23 +58,19 @@ const walkSettings = (url: string, demo: DemoCredentials): string[] => {
 /** A reserved name that does not resolve (RFC 2606): what is sent there stays in this program. */
 export const demoReceiverUrl = 'https://newsletter.example/webhooks'
 
-type DemoReceiver = {
-  /** Delivers to the demo's receiver, and to all other addresses as usual. */
-  readonly sender: WebhookSender
-  /** Sets the secret of its endpoint. Deliveries wait until then. */
-  open(secret: string): void
-}
-
 /** Takes the place of an app's backend, which would need a host name and a certificate. It verifies and prints each delivery. */
-export const createDemoReceiver = (beyond: WebhookSender, tell: (line: string) => void): DemoReceiver => {
+export const createDemoReceiver = (beyond: WebhookSender, tell: (line: string) => void) => {
   const { promise: opened, resolve: open } = Promise.withResolvers<string>()
+  /** Delivers to the demo's receiver, and to all other addresses as usual. */
+  const sender: WebhookSender = {
+    check: async (url) => (url === demoReceiverUrl ? null : await beyond.check(url)),
+    send: async (message) =>
+      message.url === demoReceiverUrl ? receive(message, await opened, tell) : await beyond.send(message),
+  }
   return {
+    sender,
+    /** Sets the secret of its endpoint. Deliveries wait until then. */
     open,
-    sender: {
-      check: async (url) => (url === demoReceiverUrl ? null : await beyond.check(url)),
-      send: async (message) =>
-        message.url === demoReceiverUrl ? receive(message, await opened, tell) : await beyond.send(message),
-    },
   }
 }
 

@@ -1,11 +1,17 @@
 import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { AppPlatformError, artifactOf, type Version } from '../../client/index.ts'
+import {
+  AppPlatformError,
+  artifactOf,
+  type PlatformClient,
+  type Version,
+  type VersionUpload,
+} from '../../client/index.ts'
 import { bytesInWords } from '../../domain/text.ts'
 import { isSemanticVersion } from '../../domain/version.ts'
 import { answer, CommandFailed, printable, UsageError } from '../output.ts'
 import { startProgressBar } from '../progress-bar.ts'
-import { findRemote, openRemote, type Remote } from '../remote.ts'
+import { findRemote, openRemote } from '../remote.ts'
 import { type DeveloperFlags, tellOfWaiting } from './developer-command.ts'
 import { type Manifest, readManifest } from './manifest/read-manifest.ts'
 import { type PreparedArtifact, prepareArtifact } from './package/prepare-artifact.ts'
@@ -26,9 +32,11 @@ export const uploadDraft = async (signal: AbortSignal, source: string, flags: Cr
   const manifest = manifestFor(source, flags.manifest)
   for (const warning of manifest.warnings) process.stderr.write(`warning: ${printable(warning)}\n`)
   const prepared = await prepareArtifact(source, version, signal)
-  const remote = await openRemote(flags, { signal, onRepeat: tellOfWaiting })
-  const created = await upload(remote, { version, notes, manifest, prepared }, signal)
-  const text = flags.json === true ? '' : await textOf(remote, created, prepared, signal)
+  const { client } = await openRemote(flags, { signal, onRepeat: tellOfWaiting })
+  const artifact = await artifactOf(prepared.filename, prepared.bytes)
+  const draft = { version, manifest: manifest.content, scopes: [...manifest.scopes], artifact }
+  const created = await upload(client, notes === undefined ? draft : { ...draft, notes }, signal)
+  const text = flags.json === true ? '' : await textOf(client, created, prepared, signal)
   answer(flags, { value: created, text })
 }
 
@@ -42,28 +50,9 @@ const manifestFor = (source: string, named: string | undefined): Manifest => {
     : readManifest(beside)
 }
 
-type Upload = {
-  readonly version: string
-  readonly notes: string | undefined
-  readonly manifest: Manifest
-  readonly prepared: PreparedArtifact
-}
-
 /** Uses one idempotency key for all its attempts. */
-const upload = async (
-  { client }: Remote,
-  { version, notes, manifest, prepared }: Upload,
-  signal: AbortSignal,
-): Promise<Version> => {
-  const artifact = await artifactOf(prepared.filename, prepared.bytes)
-  const body = {
-    version,
-    manifest: manifest.content,
-    scopes: [...manifest.scopes],
-    artifact,
-    ...(notes === undefined ? {} : { notes }),
-  }
-  const bar = startProgressBar(artifact.contentBase64.length)
+const upload = async (client: PlatformClient, draft: VersionUpload, signal: AbortSignal): Promise<Version> => {
+  const bar = startProgressBar(draft.artifact?.contentBase64.length ?? 0)
   let shown = 0
   const onUpload = (sentBytes: number, totalBytes: number) => {
     bar.say(sentBytes < totalBytes ? 'uploading' : 'waiting for the answer')
@@ -72,23 +61,20 @@ const upload = async (
   }
   try {
     // Progress only for a person: a stream with progress has no Content-Length, which some old proxies need.
-    return await client.versions.create(body, { signal, ...(process.stderr.isTTY ? { onUpload } : {}) })
+    const options = { signal, ...(process.stderr.isTTY ? { onUpload } : {}) }
+    return await client.versions.create(draft, options).finally(bar.end)
   } catch (error) {
-    const isOpen = signal.aborted || (error instanceof AppPlatformError && error.mayBeDone)
-    bar.end()
-    if (isOpen) {
+    if (signal.aborted || (error instanceof AppPlatformError && error.mayBeDone)) {
       process.stderr.write(
-        `Whether ${version} was created is not known: see app-platform versions list. To run this again does no harm.\n`,
+        `Whether ${draft.version} was created is not known: see app-platform versions list. To run this again does no harm.\n`,
       )
     }
     throw error
-  } finally {
-    bar.end()
   }
 }
 
 const textOf = async (
-  { client }: Remote,
+  client: PlatformClient,
   created: Version,
   { files }: PreparedArtifact,
   signal: AbortSignal,

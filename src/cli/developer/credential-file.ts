@@ -1,5 +1,6 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isText, recordOf } from '../../client/answer-shapes.ts'
 import { CommandFailed } from '../output.ts'
 import type { DeveloperCredentials } from './settings.ts'
 
@@ -77,21 +78,13 @@ const serverIn = (name: string): string | null => {
   }
 }
 
-const loginIn = (text: string): KeptLogin | null => {
-  const { url, clientId, clientSecret, scope } = fieldsIn(text)
-  return typeof url === 'string' &&
-    typeof clientId === 'string' &&
-    typeof clientSecret === 'string' &&
-    typeof scope === 'string'
-    ? { url, clientId, clientSecret, scope }
-    : null
-}
+const isLogin = recordOf<KeptLogin>({ url: isText, clientId: isText, clientSecret: isText, scope: isText })
 
-const fieldsIn = (text: string): Readonly<Record<string, unknown>> => {
+const loginIn = (text: string): KeptLogin | null => {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? { ...value } : {}
+    return isLogin(value) ? value : null
   } catch {
-    return {}
+    return null
   }
 }

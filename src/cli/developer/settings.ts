@@ -7,27 +7,19 @@ import type { DeveloperFlags } from './developer-command.ts'
 
 export type DeveloperCredentials = { readonly clientId: string; readonly clientSecret: string }
 
-/** What flags and environment say to a developer command; null for what they do not say. */
-export type DeveloperSettings = {
-  /** An origin. */
-  readonly url: string | null
-  readonly insecureHttp: boolean
-  readonly credentials: DeveloperCredentials | null
-  /** The folder of the credential files. */
-  readonly folder: string
-}
+export type DeveloperSettings = ReturnType<typeof readDeveloperSettings>
 
 const idName = 'APP_PLATFORM_CLIENT_ID'
 const secretName = 'APP_PLATFORM_CLIENT_SECRET'
 
 /**
- * A flag wins over the environment.
+ * What flags and environment say to a developer command, where a flag wins; null for what they do not say.
  * @throws ConfigError with all faults at once, none of which repeats a value
  */
 export const readDeveloperSettings = (
   { url, insecureHttp = false }: DeveloperFlags,
   env: EnvironmentVariables = programEnvironment(),
-): DeveloperSettings => {
+) => {
   const faults: string[] = []
   const credentials = readCredentials(env, faults)
   const origin =
@@ -38,7 +30,9 @@ export const readDeveloperSettings = (
     faults.push(`${idName} is set and no server: name it with --url or APP_PLATFORM_URL.`)
   }
   if (faults.length > 0) throw new ConfigError(faults)
-  return { url: origin, insecureHttp, credentials, folder: join(configHome(env), 'app-platform') }
+  /** Of the credential files. */
+  const folder = join(configHome(env), 'app-platform')
+  return { url: origin, insecureHttp, credentials, folder }
 }
 
 const readCredentials = (env: EnvironmentVariables, faults: string[]): DeveloperCredentials | null => {

@@ -7,21 +7,7 @@ import { UsageError } from '../output.ts'
 type Settings = readonly (readonly [name: string, value: string])[]
 
 /** How the program runs on a machine, as far as proxies and service managers need to know. */
-export type Deployment = {
-  readonly program: string
-  /** Where the running program is, if that is not `program`: it has to be copied there. */
-  readonly installFrom: string | null
-  readonly database: string
-  readonly port: number
-  /** Where a proxy on the same machine reaches it. */
-  readonly upstream: string
-  readonly publicUrl: URL | null
-  readonly trustsProxies: boolean
-  /** The settings that the service needs. */
-  readonly settings: Settings
-  /** What `serve` would warn about with these settings. */
-  readonly warnings: readonly string[]
-}
+export type Deployment = ReturnType<typeof deploymentOf>
 
 const installed = '/usr/local/bin/app-platform'
 export const stateFolder = '/var/lib'
@@ -30,7 +16,7 @@ export const stateFolder = '/var/lib'
  * What the current settings mean for a service. Without DATABASE_URL, the database is in the folder for services' state.
  * @throws ConfigError; UsageError for port 0, since a proxy needs a fixed port
  */
-export const deploymentOf = (flags: ConfigFlags, env: EnvironmentVariables, executable: string | null): Deployment => {
+export const deploymentOf = (flags: ConfigFlags, env: EnvironmentVariables, executable: string | null) => {
   const { config, used } = readAndNote(flags, env)
   if (config.port === 0) throw new UsageError('PORT is 0, which takes another one at each start: choose a fixed one.')
   const database =
@@ -40,13 +26,17 @@ export const deploymentOf = (flags: ConfigFlags, env: EnvironmentVariables, exec
   const isInPlace = executable !== null && /^\/(usr|opt)\//.test(executable)
   return {
     program: isInPlace ? executable : installed,
+    /** Where the running program is, if that is not `program`: it has to be copied there. */
     installFrom: isInPlace ? null : (executable ?? 'dist/app-platform'),
     database,
     port: config.port,
+    /** Where a proxy on the same machine reaches it. */
     upstream: `${reachable(config.host)}:${config.port}`,
     publicUrl: config.publicUrl === null ? null : new URL(config.publicUrl),
     trustsProxies: config.trustedProxies.length > 0,
+    /** The settings that the service needs. */
     settings: settingsOf(config, database, used),
+    /** What `serve` would warn about with these settings. */
     warnings: config.warnings,
   }
 }
@@ -57,10 +47,7 @@ const reachable = (host: string): string => {
 }
 
 /** The settings, and the variables that were read for them, so that no list here has to be kept in step. */
-const readAndNote = (
-  flags: ConfigFlags,
-  env: EnvironmentVariables,
-): { readonly config: Config; readonly used: Settings } => {
+const readAndNote = (flags: ConfigFlags, env: EnvironmentVariables) => {
   const asked = new Set<string>()
   const noting: EnvironmentVariables = new Proxy(env, {
     get: (target, name) => {

@@ -5,39 +5,31 @@ import { UsageError } from '../output.ts'
 import type { Deployment } from './deployment.ts'
 
 /** What a proxy in front of the server must know. */
-export type ProxyTerms = {
-  readonly publicUrl: URL
-  readonly upstream: string
-  /** Comments for the file's maintainer. */
-  readonly notes: readonly string[]
-  /** Above the server's own limit, so that the server itself refuses larger bodies. */
-  readonly bodyMegabytes: number
-  /** Shorter than the server's idle timeout, so that no request is sent on a connection that is being closed. */
-  readonly keepAliveSeconds: number
-  /** Longer than the server's slowest answer. */
-  readonly answerSeconds: number
-  /** Longer than a restart takes: drain and start. */
-  readonly patienceSeconds: number
-}
+export type ProxyTerms = ReturnType<typeof proxyTerms>
 
 /** @throws UsageError without PUBLIC_URL, which names the site */
 export const proxyTerms = (
   { publicUrl, upstream, trustsProxies }: Deployment,
   server: { readonly largestBodyBytes: number; readonly idleSeconds: number; readonly drainMs: number },
-): ProxyTerms => {
+) => {
   if (publicUrl === null) throw new UsageError('PUBLIC_URL is not set: give the origin that clients will see.')
   return {
     publicUrl,
     upstream,
+    /** Comments for the file's maintainer. */
     notes: [
       `In front of App Platform, which listens on ${upstream}.`,
       ...(trustsProxies
         ? []
         : ['Start the server with TRUSTED_PROXIES=127.0.0.1,::1, or all clients share one rate limit.']),
     ],
+    /** Above the server's own limit, so that the server itself refuses larger bodies. */
     bodyMegabytes: Math.ceil(server.largestBodyBytes / 1024 / 1024) + 1,
+    /** Shorter than the server's idle timeout, so that no request is sent on a connection that is being closed. */
     keepAliveSeconds: Math.floor(server.idleSeconds / 2),
+    /** Longer than the server's slowest answer. */
     answerSeconds: server.idleSeconds * 2,
+    /** Longer than a restart takes: drain and start. */
     patienceSeconds: Math.ceil(server.drainMs / 1_000) * 2,
   }
 }
@@ -64,7 +56,7 @@ upstream app_platform {
 }
 
 server {
-	server_name ${serverName(terms.publicUrl)};
+	server_name ${terms.publicUrl.hostname};
 ${listening(terms.publicUrl).join('\n')}
 	server_tokens off;
 	client_max_body_size ${terms.bodyMegabytes}m;
@@ -94,7 +86,7 @@ ${unavailable('application/json', '{"error":"temporarily_unavailable","error_des
 ${unavailable('text/html; charset=utf-8', restartPage)}
 	}
 
-	# Figures for whoever runs this, not for the internet.
+	# Metrics are for the operator, not for the internet.
 	location = /metrics {
 		return 404;
 	}
@@ -115,8 +107,6 @@ const unavailable = (type: string, body: string): string => `		default_type "${t
 		add_header X-Service-Api-Version $app_platform_version always;
 		return 503 '${body}';`
 
-const serverName = ({ hostname }: URL): string => hostname
-
 const listening = ({ protocol, port, hostname }: URL): readonly string[] => {
   if (protocol === 'http:') return listen(port || '80', '')
   return [
@@ -132,7 +122,7 @@ const listen = (port: string, how: string): readonly string[] => [`	listen ${por
 /** A site for Caddy 2, which gets its own certificate and sets X-Forwarded-For from the connection alone. */
 export const caddyfile = (terms: ProxyTerms): string => `# ${terms.notes.join('\n# ')}
 ${terms.publicUrl.origin} {
-	# Figures for whoever runs this, not for the internet.
+	# Metrics are for the operator, not for the internet.
 	respond /metrics 404
 
 	request_body {

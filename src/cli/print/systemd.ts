@@ -55,16 +55,16 @@ const quoted = (text: string): string =>
   `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%').replaceAll('\n', '\\n')}"`
 
 /** Quotes a word of a command line, where a dollar sign would begin a variable. */
-export const word = (text: string): string => (/^[\w./-]+$/.test(text) ? text : quoted(text.replaceAll('$', '$$$$')))
+const word = (text: string): string => (/^[\w./-]+$/.test(text) ? text : quoted(text.replaceAll('$', '$$$$')))
 
-export const environmentLines = ({ settings }: Deployment): readonly string[] =>
+const environmentLines = ({ settings }: Deployment): readonly string[] =>
   settings.map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`)
 
 /**
  * The only folder that the service may write to. systemd creates it if it is in the folder for services' state.
  * @throws UsageError for a folder that the service cannot see
  */
-export const home = ({ database }: Deployment): readonly string[] => {
+const home = ({ database }: Deployment): readonly string[] => {
   const folder = dirname(database)
   if (/^\/(home|root|run\/user|tmp|var\/tmp)(\/|$)/.test(folder)) {
     throw new UsageError(
@@ -79,7 +79,7 @@ export const home = ({ database }: Deployment): readonly string[] => {
   ]
 }
 
-export const sandbox = ({ port }: Deployment): readonly string[] => [
+const sandbox = ({ port }: Deployment): readonly string[] => [
   'NoNewPrivileges=yes',
   'ProtectSystem=strict',
   ...yes('ProtectHome', 'PrivateTmp', 'PrivateDevices', 'ProtectHostname', 'ProtectClock', 'ProtectKernelTunables'),

@@ -15,15 +15,7 @@ export type FoundFile = {
 }
 
 /** The contents of a folder: what is packed, and what prevents packing, by path. */
-export type FoundFiles = {
-  readonly files: readonly FoundFile[]
-  readonly secrets: readonly string[]
-  readonly linksOut: readonly string[]
-  /** Pipes, devices, broken and circular links, and names that do not work on every system. */
-  readonly unpackable: readonly string[]
-  /** What this user may not read. */
-  readonly unreadable: readonly string[]
-}
+export type FoundFiles = ReturnType<typeof findFiles>
 
 export const ignoreFile = '.appignore'
 /** Never packed, unless the ignore file says so, as in `!node_modules`. */
@@ -33,7 +25,7 @@ const alwaysIgnored = ['.git', '.hg', '.svn', '.DS_Store', 'node_modules', ignor
  * Every file below the folder that is not ignored, sorted by path, the same on every machine.
  * @throws CommandFailed for an ignore file that cannot be read; errors of the file system
  */
-export const findFiles = (folder: string): FoundFiles => {
+export const findFiles = (folder: string) => {
   const root = realpathSync(folder)
   const ignored = ignoreRules(root)
   const files: FoundFile[] = []
@@ -68,7 +60,9 @@ export const findFiles = (folder: string): FoundFiles => {
     files: files.toSorted((one, other) => (one.path < other.path ? -1 : 1)),
     secrets: secrets.toSorted(),
     linksOut: linksOut.toSorted(),
+    /** Pipes, devices, broken and circular links, and names that do not work on every system. */
     unpackable: unpackable.toSorted(),
+    /** What this user may not read. */
     unreadable: unreadable.toSorted(),
   }
 }

@@ -37,26 +37,19 @@ const packFolder = async (folder: string, version: string, signal: AbortSignal):
   const { files } = found
   const bar = startProgressBar(files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0))
   bar.say('packing')
-  try {
-    const packed = await pack(files, {
-      limitBytes: artifactLimits.bytes,
-      onProgress: (bytes) => bar.advance(bytes),
-      signal,
-    })
-    switch (packed.kind) {
-      case 'packed':
-        return { filename: `${archiveName(folder)}-${version}.zip`, bytes: packed.bytes, files: files.length }
-      case 'too_large':
-        throw new CommandFailed([tooLarge(files)])
-      case 'secrets':
-        throw new CommandFailed([
-          `These files have a private key or a secret of this platform in them, which must not leave this machine: ${nameSome(packed.paths)}. Take it out of them, or list them in ${ignoreFile}.`,
-        ])
-      default:
-        throw packed satisfies never
-    }
-  } finally {
-    bar.end()
+  const options = { limitBytes: artifactLimits.bytes, onProgress: bar.advance, signal }
+  const packed = await pack(files, options).finally(bar.end)
+  switch (packed.kind) {
+    case 'packed':
+      return { filename: `${archiveName(folder)}-${version}.zip`, bytes: packed.bytes, files: files.length }
+    case 'too_large':
+      throw new CommandFailed([tooLarge(files)])
+    case 'secrets':
+      throw new CommandFailed([
+        `These files have a private key or a secret of this platform in them, which must not leave this machine: ${nameSome(packed.paths)}. Take it out of them, or list them in ${ignoreFile}.`,
+      ])
+    default:
+      throw packed satisfies never
   }
 }
 

@@ -37,24 +37,19 @@ const kinds: readonly SecretKind[] = [
 /** Longer than any match, so that none is missed between two pieces. */
 const overlap = 512
 
-type SecretScan = {
-  /** The next piece of the same file. */
-  see(piece: Uint8Array): void
-  /** Whether any piece so far has a secret. */
-  found(): boolean
-}
-
 /** Searches the content of one file for secrets, piece by piece. */
-export const createSecretScan = (): SecretScan => {
+export const createSecretScan = () => {
   let rest = ''
   let isFound = false
   return {
-    see: (piece) => {
+    /** Searches the next piece of the same file. */
+    see: (piece: Uint8Array): void => {
       if (isFound) return
       const text = rest + Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('latin1')
       isFound = privateKey.test(text) || ofWebhooks.test(text) || (text.match(ofThePlatform) ?? []).some(isReal)
       rest = text.slice(-overlap)
     },
+    /** Whether any piece so far has a secret. */
     found: () => isFound,
   }
 }
