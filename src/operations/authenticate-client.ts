@@ -6,7 +6,7 @@ import { type PlatformError, refuse } from '../domain/errors.ts'
 import { environmentOfClientId, noAppId, recordIdOfKey } from '../domain/identifier.ts'
 import { hashSecret, parseSecret, type SecretHash } from '../domain/secret.ts'
 import { CountedRefusal } from './decision.ts'
-import { findBySecret, type RowsOfSecrets } from './find-token.ts'
+import { findClientSecret } from './find-token.ts'
 
 export type ClientCredentials = { readonly clientId: string; readonly clientSecret: string }
 
@@ -41,13 +41,6 @@ export const presentClient = ({ clientId, clientSecret }: ClientCredentials): Pr
   return { clientId, credentialId: recordIdOfKey('crd_', secret.key), hash: secret.hash }
 }
 
-const clientSecrets: RowsOfSecrets<string, NonNullable<Awaited<ReturnType<Queries['credentials']['find']>>>> = {
-  find: (q, id) => q.credentials.find(id),
-  oldestKey: (q) => q.credentials.oldestId(),
-  noKey: '',
-  hashOf: ({ credential }) => credential.secretHash,
-}
-
 /** The client if the ID and the secret belong together and the secret is live; otherwise null. One read on success. */
 export const authenticateClient = (
   q: Queries,
@@ -55,7 +48,7 @@ export const authenticateClient = (
   now: number,
 ): Awaitable<AuthenticatedClient | null> => {
   const secret = { key: presented.credentialId, hash: presented.hash }
-  return andThen(findBySecret(q, clientSecrets, secret), (found) => {
+  return andThen(findClientSecret(q, secret), (found) => {
     if (found === null) return null
     const { credential, app, environment } = found
     if (credential.clientId !== presented.clientId) return null

@@ -36,14 +36,17 @@ export const endUserAccess: Operation<
   return { user, apps: await platform.database.queries.apps.listOwnedBy(user.id), ended }
 }
 
-/** How many of each still worked when they were ended. */
-export type EndedAccess = Ended & {
-  readonly appTokens: number
-  readonly embeddedSessions: number
-  readonly installSessionCodes: number
+const nothing = {
+  grants: 0,
+  authorizationCodes: 0,
+  userTokens: 0,
+  appTokens: 0,
+  sessions: 0,
+  embeddedSessions: 0,
+  installSessionCodes: 0,
 }
-/** What the transactions before the last one end. */
-type Ended = ReturnType<typeof countOf> & { readonly sessions: number }
+/** How many of each still worked when they were ended. */
+export type EndedAccess = Readonly<typeof nothing>
 
 /** Grants that one transaction ends at most: each leaves an audit event, and other writes must not wait for long. */
 const grantsAtOnce = 500
@@ -54,23 +57,23 @@ const grantsAtOnce = 500
  * checks everything again, so that nothing survives that was issued meanwhile.
  */
 export const endIssued: Operation<AccessOf, EndedAccess> = async (platform, trace, actor, of) => {
-  let total: Ended = { grants: 0, authorizationCodes: 0, userTokens: 0, sessions: 0 }
-  let after = ''
-  for (;;) {
-    const [before, from] = [total, after]
-    const part = await decideToEnd(platform, trace, actor, async (change) => await endPart(change, of, from, before))
-    if (part.kind === 'finished') return part.ended
-    total = part.ended
-    after = part.after
-  }
+  let part: Part = { ended: nothing, after: '' }
+  do {
+    const { ended, after } = part
+    part = await decideToEnd(platform, trace, actor, (change) => endPart(change, of, after ?? '', ended))
+  } while (part.after !== null)
+  return part.ended
 }
 
-type Part =
-  | { readonly kind: 'unfinished'; readonly ended: Ended; readonly after: string }
-  | { readonly kind: 'finished'; readonly ended: EndedAccess }
+type Part = {
+  /** The new total. */
+  readonly ended: EndedAccess
+  /** The ID after which the next part begins; null after the last one. */
+  readonly after: string | null
+}
 
-/** Ends the first grants after the ID, and after the last ones everything else. Returns the new total. */
-const endPart = async (change: OpenChange, of: AccessOf, after: string, before: Ended): Promise<Part> => {
+/** Ends the first grants after the ID, and after the last ones everything else. */
+const endPart = async (change: OpenChange, of: AccessOf, after: string, before: EndedAccess): Promise<Part> => {
   const { q, now, record } = change
   // Sessions end first, because a live session could create another grant.
   const sessions = of.kind === 'user' ? await q.sessions.endAllOfUser(of.userId, now) : 0
@@ -85,6 +88,7 @@ const endPart = async (change: OpenChange, of: AccessOf, after: string, before: 
   }
   const counted = countOf(grants, now)
   const ended = {
+    ...before,
     grants: before.grants + counted.grants,
     authorizationCodes: before.authorizationCodes + counted.authorizationCodes,
     userTokens: before.userTokens + counted.userTokens,
@@ -92,17 +96,17 @@ const endPart = async (change: OpenChange, of: AccessOf, after: string, before: 
   }
   const last = grants.at(-1)
   if (last !== undefined && (!isLast || late.length === grantsAtOnce)) {
-    return { kind: 'unfinished', ended, after: isLast ? '' : last.id }
+    return { ended, after: isLast ? '' : last.id }
   }
   const total = { ...ended, ...(await endTheRest(change, of)) }
   const about = of.kind === 'app' ? { appId: of.appId, target: of.appId } : { target: of.userId }
   await record({ action: `${of.kind}.access_ended`, ...about, detail: total })
-  return { kind: 'finished', ended: total }
+  return { ended: total, after: null }
 }
 
 const endTheRest = async ({ q, now }: OpenChange, of: AccessOf) => {
   const { sessions: embeddedSessions, codes: installSessionCodes } = await q.access.endEmbedded(of, now)
-  if (of.kind === 'user') return { appTokens: 0, embeddedSessions, installSessionCodes }
+  if (of.kind === 'user') return { embeddedSessions, installSessionCodes }
   const appTokens = await q.access.countAppTokens([of.appId], timeKeyAt(0), now)
   await q.access.endAppTokens(of.appId, now)
   return { appTokens, embeddedSessions, installSessionCodes }

@@ -17,8 +17,10 @@ import {
   type UuidKeyedKind,
 } from '../domain/secret.ts'
 
+type Keyed<Key> = { readonly key: Key; readonly hash: SecretHash }
+
 /** How the rows of one kind of secret are read. */
-export type RowsOfSecrets<Key, Row> = {
+type RowsOfSecrets<Key, Row> = {
   find(q: Queries, key: Key): Awaitable<Row | null>
   /** The key of an existing row; null when the table is empty. */
   oldestKey(q: Queries): Awaitable<Key | null>
@@ -35,7 +37,7 @@ export type RowsOfSecrets<Key, Row> = {
 export const findBySecret = <Key, Row>(
   q: Queries,
   rows: RowsOfSecrets<Key, Row>,
-  secret: { readonly key: Key; readonly hash: SecretHash },
+  secret: Keyed<Key>,
 ): Awaitable<Row | null> =>
   andThen(rows.find(q, secret.key), (row) =>
     row !== null && sameHash(rows.hashOf(row), secret.hash) ? row : wrongSecret(q, rows, row, secret.hash),
@@ -53,87 +55,85 @@ const wrongSecret = async <Key, Row>(
   return null
 }
 
-/** The row that a query finds. */
-type RowOf<Find extends (key: never) => unknown> = NonNullable<Awaited<ReturnType<Find>>>
-
-const appTokens: RowsOfSecrets<number, RowOf<Queries['appTokens']['find']>> = {
-  find: (q, key) => q.appTokens.find(key),
-  oldestKey: (q) => q.appTokens.oldestKey(),
-  noKey: -1,
-  hashOf: (row) => row.hash,
-}
-const accessTokens: RowsOfSecrets<number, RowOf<Queries['grants']['findAccess']>> = {
-  find: (q, key) => q.grants.findAccess(key),
-  oldestKey: (q) => q.grants.oldestPairKey(),
-  noKey: -1,
-  hashOf: (row) => row.hash,
-}
-const refreshTokens: RowsOfSecrets<number, RowOf<Queries['grants']['findPair']>> = {
-  find: (q, key) => q.grants.findPair(key),
-  oldestKey: (q) => q.grants.oldestPairKey(),
-  noKey: -1,
-  hashOf: ({ pair }) => pair.refreshHash,
-}
-const authorizationCodes: RowsOfSecrets<number, RowOf<Queries['grants']['findCode']>> = {
-  find: (q, key) => q.grants.findCode(key),
-  oldestKey: (q) => q.grants.oldestCodeKey(),
-  noKey: -1,
-  hashOf: ({ code }) => code.hash,
-}
-const installSessionCodes: RowsOfSecrets<string, RowOf<Queries['embedding']['findCode']>> = {
-  find: (q, key) => q.embedding.findCode(key),
-  oldestKey: (q) => q.embedding.oldestCodeKey(),
-  noKey: '',
-  hashOf: ({ code }) => code.hash,
-}
-const embeddedSessions: RowsOfSecrets<string, RowOf<Queries['embedding']['findSession']>> = {
-  find: (q, key) => q.embedding.findSession(key),
-  oldestKey: (q) => q.embedding.oldestSessionKey(),
-  noKey: '',
-  hashOf: ({ session }) => session.hash,
-}
-const sessions: RowsOfSecrets<string, RowOf<Queries['sessions']['find']>> = {
-  find: (q, key) => q.sessions.find(key),
-  oldestKey: (q) => q.sessions.oldestKey(),
-  noKey: '',
-  hashOf: ({ session }) => session.hash,
-}
-
 /**
- * The same for a token, which may carry a UUID in the place of its key. The key that begins as the UUID does is almost
- * always that of its row; where another row has it, the store knows the key.
+ * The finder of a kind of token, which may carry a UUID in the place of its key. The key that begins as the UUID does is
+ * almost always that of its row. If another row has it, the store knows the key.
  */
-const findByToken = <Row>(q: Queries, rows: RowsOfSecrets<number, Row>, token: ParsedToken): Awaitable<Row | null> => {
-  const { uuid, hash } = token
-  const found = findBySecret(q, rows, token)
-  if (uuid === null) return found
-  return andThen(found, async (row) => {
-    if (row !== null) return row
-    const key = await q.keys.moved(uuid)
-    return await findBySecret(q, rows, { key: key ?? rows.noKey, hash })
-  })
+const tokens = <Row>(read: Omit<RowsOfSecrets<number, Row>, 'noKey'>) => {
+  const rows = { ...read, noKey: -1 }
+  return (q: Queries, token: ParsedToken): Awaitable<Row | null> => {
+    const { uuid, hash } = token
+    const found = findBySecret(q, rows, token)
+    if (uuid === null) return found
+    return andThen(found, async (row) => {
+      if (row !== null) return row
+      const key = await q.keys.moved(uuid)
+      return await findBySecret(q, rows, { key: key ?? rows.noKey, hash })
+    })
+  }
+}
+
+/** The finder of any other kind of secret. */
+const secrets = <Row>(read: Omit<RowsOfSecrets<string, Row>, 'noKey'>) => {
+  const rows = { ...read, noKey: '' }
+  return (q: Queries, secret: Keyed<string>): Awaitable<Row | null> => findBySecret(q, rows, secret)
 }
 
 /** An app token in whatever state, with its credential, client and app. */
-export const findAppToken = (q: Queries, token: ParsedToken) => findByToken(q, appTokens, token)
+export const findAppToken = tokens({
+  find: (q, key) => q.appTokens.find(key),
+  oldestKey: (q) => q.appTokens.oldestKey(),
+  hashOf: (row) => row.hash,
+})
 
 /** A user access token in whatever state, with its grant, app and user. */
-export const findAccessToken = (q: Queries, token: ParsedToken) => findByToken(q, accessTokens, token)
+export const findAccessToken = tokens({
+  find: (q, key) => q.grants.findAccess(key),
+  oldestKey: (q) => q.grants.oldestPairKey(),
+  hashOf: (row) => row.hash,
+})
 
 /** A refresh token, spent or not, with its grant and the state of its user. */
-export const findRefreshToken = (q: Queries, token: ParsedToken) => findByToken(q, refreshTokens, token)
+export const findRefreshToken = tokens({
+  find: (q, key) => q.grants.findPair(key),
+  oldestKey: (q) => q.grants.oldestPairKey(),
+  hashOf: ({ pair }) => pair.refreshHash,
+})
 
 /** An authorization code, spent or not, with its grant and the state of its user. */
-export const findAuthorizationCode = (q: Queries, token: ParsedToken) => findByToken(q, authorizationCodes, token)
+export const findAuthorizationCode = tokens({
+  find: (q, key) => q.grants.findCode(key),
+  oldestKey: (q) => q.grants.oldestCodeKey(),
+  hashOf: ({ code }) => code.hash,
+})
 
 /** An install-session code, spent or not, with the install, app, user and user session it depends on. */
-export const findInstallSessionCode = (q: Queries, secret: ParsedSecret) => findBySecret(q, installSessionCodes, secret)
+export const findInstallSessionCode = secrets({
+  find: (q, key) => q.embedding.findCode(key),
+  oldestKey: (q) => q.embedding.oldestCodeKey(),
+  hashOf: ({ code }) => code.hash,
+})
 
 /** An embedded session in whatever state, with its install, app, user and user session. */
-export const findEmbeddedSession = (q: Queries, secret: ParsedSecret) => findBySecret(q, embeddedSessions, secret)
+export const findEmbeddedSession = secrets({
+  find: (q, key) => q.embedding.findSession(key),
+  oldestKey: (q) => q.embedding.oldestSessionKey(),
+  hashOf: ({ session }) => session.hash,
+})
 
 /** A session in whatever state, with its user. */
-export const findSession = (q: Queries, secret: ParsedSecret) => findBySecret(q, sessions, secret)
+export const findSession = secrets({
+  find: (q, key) => q.sessions.find(key),
+  oldestKey: (q) => q.sessions.oldestKey(),
+  hashOf: ({ session }) => session.hash,
+})
+
+/** A client secret in whatever state, with its client and app. The key is the ID of the credential. */
+export const findClientSecret = secrets({
+  find: (q, id) => q.credentials.find(id),
+  oldestKey: (q) => q.credentials.oldestId(),
+  hashOf: ({ credential }) => credential.secretHash,
+})
 
 /** A well-formed secret of the kind that its prefix names. */
 export type PresentedSecret =
