@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, min, ne } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, min, ne, type SQL } from 'drizzle-orm'
 import { type ToldEvent, webhookBody } from '../../src/domain/webhook-event.ts'
 import { webhookAttempts, webhookDeliveries, webhookEvents } from '../tables/sqlite.ts'
 import { removeSome } from './changes.ts'
@@ -45,6 +45,19 @@ export const webhookEventQueries = (db: DrizzleConnection) => {
       ),
   )
 
+  const positions = async (endpointId: string, after: number, limit: number, condition: SQL) => {
+    const found = await db
+      .select({ position: webhookDeliveries.position })
+      .from(webhookDeliveries)
+      .innerJoin(webhookEvents, eq(webhookEvents.position, webhookDeliveries.position))
+      .where(
+        and(eq(webhookDeliveries.endpointId, endpointId), gt(webhookDeliveries.position, after), condition, isNoPing),
+      )
+      .orderBy(asc(webhookDeliveries.position))
+      .limit(limit)
+    return found.map(({ position }) => position)
+  }
+
   return {
     /** Writes an event and returns its position. Writers run one after the other, so positions follow the order of commits. */
     put: async (event: ToldEvent, at: number): Promise<number> => {
@@ -88,36 +101,10 @@ export const webhookEventQueries = (db: DrizzleConnection) => {
         .groupBy(webhookDeliveries.state),
     /** Deliveries to an endpoint of events since an ID and after a position, in order. */
     positionsSince: async (endpointId: string, sinceId: string, after: number, limit: number) =>
-      (
-        await db
-          .select({ position: webhookEvents.position })
-          .from(webhookEvents)
-          .innerJoin(
-            webhookDeliveries,
-            and(eq(webhookDeliveries.position, webhookEvents.position), eq(webhookDeliveries.endpointId, endpointId)),
-          )
-          .where(and(gte(webhookEvents.id, sinceId), gt(webhookEvents.position, after), isNoPing))
-          .orderBy(asc(webhookEvents.position))
-          .limit(limit)
-      ).map(({ position }) => position),
+      await positions(endpointId, after, limit, gte(webhookEvents.id, sinceId)),
     /** The same for failed deliveries. */
     failedPositions: async (endpointId: string, after: number, limit: number) =>
-      (
-        await db
-          .select({ position: webhookDeliveries.position })
-          .from(webhookDeliveries)
-          .innerJoin(webhookEvents, eq(webhookEvents.position, webhookDeliveries.position))
-          .where(
-            and(
-              eq(webhookDeliveries.endpointId, endpointId),
-              eq(webhookDeliveries.state, 'failed'),
-              gt(webhookDeliveries.position, after),
-              isNoPing,
-            ),
-          )
-          .orderBy(asc(webhookDeliveries.position))
-          .limit(limit)
-      ).map(({ position }) => position),
+      await positions(endpointId, after, limit, eq(webhookDeliveries.state, 'failed')),
     /** Makes deliveries due at once, with all their attempts available again, and returns how many there were. */
     restart: async (endpointId: string, positions: readonly number[], now: number) =>
       (
