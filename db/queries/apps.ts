@@ -19,12 +19,14 @@ import {
 } from '../tables/sqlite.ts'
 import { removeSome } from './changes.ts'
 import { type DrizzleConnection, given, lazily, only } from './connection.ts'
-import { contains, type SearchWindow } from './users.ts'
+import { contains, lookThrough, type SearchWindow } from './users.ts'
 import { finder, inserter, lazyReader } from './reader.ts'
 import { head, isHeadOfApp, isLiveOfApp, live } from './versions.ts'
 
 export type App = typeof apps.$inferSelect
 export type Client = typeof clients.$inferSelect
+
+type Changeable = Pick<App, 'name' | 'scopes' | 'status' | 'ownerId' | 'developmentVersionId'>
 
 /** Apps of an owner that are not deleted. */
 const isOwnedBy = (ownerId: string) => and(eq(apps.ownerId, ownerId), isNull(apps.deletedAt))
@@ -69,23 +71,22 @@ export const appQueries = (db: DrizzleConnection) => {
       await db.select().from(clients).where(eq(clients.appId, appId)).orderBy(asc(clients.environment)),
     list: async (): Promise<App[]> => await db.select().from(apps).orderBy(asc(apps.slug)),
     /** Apps whose name or slug contains the text, by slug, with their owners. The window and `searchedTo` are as for users. */
-    search: async (part: string, { after, rows, limit }: SearchWindow) => {
-      const next = db.select().from(apps).where(gt(apps.slug, after)).orderBy(asc(apps.slug)).limit(rows).as('next')
-      const last = db.select({ slug: apps.slug }).from(apps).where(gt(apps.slug, after)).orderBy(asc(apps.slug))
+    search: async (part: string, window: SearchWindow) => {
+      const { isWithin, searchedTo } = await lookThrough(db, apps.slug, window)
       const found = await db
         .select({
-          slug: next.slug,
-          name: next.name,
-          status: next.status,
-          deletedAt: next.deletedAt,
+          slug: apps.slug,
+          name: apps.name,
+          status: apps.status,
+          deletedAt: apps.deletedAt,
           ownerEmail: users.email,
         })
-        .from(next)
-        .innerJoin(users, eq(users.id, next.ownerId))
-        .where(part === '' ? undefined : or(contains(next.slug, part), contains(next.name, part)))
-        .orderBy(asc(next.slug))
-        .limit(limit)
-      return { found, searchedTo: only(await last.limit(1).offset(rows - 1))?.slug ?? null }
+        .from(apps)
+        .innerJoin(users, eq(users.id, apps.ownerId))
+        .where(and(isWithin, part === '' ? undefined : or(contains(apps.slug, part), contains(apps.name, part))))
+        .orderBy(asc(apps.slug))
+        .limit(window.limit)
+      return { found, searchedTo }
     },
     /** An owner's apps by slug, without deleted ones, with the live version and the development head by name. */
     ownedBy: async (ownerId: string) =>
@@ -110,23 +111,17 @@ export const appQueries = (db: DrizzleConnection) => {
         .orderBy(asc(apps.slug))
         .limit(limit),
     countOwnedBy: async (ownerId: string) => await db.$count(apps, isOwnedBy(ownerId)),
-    rename: async (id: string, name: string, now: number) =>
-      void (await db.update(apps).set({ name, updatedAt: now }).where(eq(apps.id, id))),
-    setScopes: async (id: string, scopes: string, now: number) =>
-      void (await db.update(apps).set({ scopes, updatedAt: now }).where(eq(apps.id, id))),
-    setStatus: async (id: string, status: App['status'], now: number) =>
-      void (await db.update(apps).set({ status, updatedAt: now }).where(eq(apps.id, id))),
-    setOwner: async (id: string, ownerId: string, now: number) =>
-      void (await db.update(apps).set({ ownerId, updatedAt: now }).where(eq(apps.id, id))),
+    change: async (id: string, to: Partial<Changeable>, now: number) =>
+      void (await db
+        .update(apps)
+        .set({ ...to, updatedAt: now })
+        .where(eq(apps.id, id))),
     /** Deletes the app, or restores it (null). Either way it is suspended afterwards. */
     setDeleted: async (id: string, deletedAt: number | null, now: number) =>
       void (await db.update(apps).set({ status: 'suspended', deletedAt, updatedAt: now }).where(eq(apps.id, id))),
     /** The app that was deleted first, if at this time or before. */
     deletedBy: async (deletedAt: number) =>
       only(await db.select().from(apps).where(lte(apps.deletedAt, deletedAt)).orderBy(asc(apps.deletedAt)).limit(1)),
-    /** Moves the development head. */
-    setDevelopmentVersion: async (id: string, versionId: string, now: number) =>
-      void (await db.update(apps).set({ developmentVersionId: versionId, updatedAt: now }).where(eq(apps.id, id))),
   }
 }
 

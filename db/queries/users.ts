@@ -1,5 +1,5 @@
-import { and, type AnyColumn, asc, desc, eq, gt, isNotNull, lt, notInArray, or, sql, type SQL } from 'drizzle-orm'
-import { devices, users } from '../tables/sqlite.ts'
+import { and, type AnyColumn, asc, desc, eq, gt, isNotNull, lt, lte, notInArray, or, sql, type SQL } from 'drizzle-orm'
+import { apps, devices, users } from '../tables/sqlite.ts'
 import { changeOne, removeSome } from './changes.ts'
 import { type DrizzleConnection, only } from './connection.ts'
 import { finder, inserter } from './reader.ts'
@@ -9,11 +9,25 @@ export type User = typeof users.$inferSelect
 /** Part of a search through an ordered list: where it starts, how many rows it reads at most, and how many it finds at most. */
 export type SearchWindow = { readonly after: string; readonly rows: number; readonly limit: number }
 
+/** The rows of a window, in the order of a unique column, and the last one's value; null at the end. */
+export const lookThrough = async (
+  db: DrizzleConnection,
+  column: typeof users.email | typeof apps.slug,
+  { after, rows }: SearchWindow,
+) => {
+  const next = db.select({ value: column }).from(column.table).where(gt(column, after)).orderBy(asc(column))
+  const last = only(await next.limit(1).offset(rows - 1))
+  return {
+    isWithin: and(gt(column, after), last === null ? undefined : lte(column, last.value)),
+    searchedTo: last?.value ?? null,
+  }
+}
+
 /** A literal, as in the partial index `users_operators`, so that SQLite uses it. */
 const isOperator = eq(users.isOperator, sql`1`)
 
 /** Whether a text contains a part, ignoring the case of ASCII letters. The wildcards of LIKE count as plain characters. */
-export const contains = (column: AnyColumn | SQL.Aliased, part: string): SQL =>
+export const contains = (column: AnyColumn, part: string): SQL =>
   sql`lower(${column}) LIKE lower(${`%${part.replaceAll(/[\\%_]/g, '\\$&')}%`}) ESCAPE '\\'`
 
 /** People. Their address is stored normalised and is unique. */
@@ -33,22 +47,15 @@ export const userQueries = (db: DrizzleConnection) => {
      * Users whose name or address contains the text, by address, among the next rows of the window. `searchedTo` is the last
      * address that was read, or null at the end. So the cost of a search does not depend on the number of users.
      */
-    search: async (part: string, { after, rows, limit }: SearchWindow) => {
-      const next = db
-        .select()
-        .from(users)
-        .where(gt(users.email, after))
-        .orderBy(asc(users.email))
-        .limit(rows)
-        .as('next')
-      const last = db.select({ email: users.email }).from(users).where(gt(users.email, after)).orderBy(asc(users.email))
+    search: async (part: string, window: SearchWindow) => {
+      const { isWithin, searchedTo } = await lookThrough(db, users.email, window)
       const found: User[] = await db
         .select()
-        .from(next)
-        .where(part === '' ? undefined : or(contains(next.email, part), contains(next.name, part)))
-        .orderBy(asc(next.email))
-        .limit(limit)
-      return { found, searchedTo: only(await last.limit(1).offset(rows - 1))?.email ?? null }
+        .from(users)
+        .where(and(isWithin, part === '' ? undefined : or(contains(users.email, part), contains(users.name, part))))
+        .orderBy(asc(users.email))
+        .limit(window.limit)
+      return { found, searchedTo }
     },
     /** Up to `limit` operators who can sign in. */
     activeOperators: async (limit: number) =>
@@ -57,14 +64,11 @@ export const userQueries = (db: DrizzleConnection) => {
         .from(users)
         .where(and(isOperator, eq(users.status, 'active')))
         .limit(limit),
-    rename: async (id: string, name: string, now: number) =>
-      void (await db.update(users).set({ name, updatedAt: now }).where(eq(users.id, id))),
-    setEmail: async (id: string, email: string, now: number) =>
-      void (await db.update(users).set({ email, updatedAt: now }).where(eq(users.id, id))),
-    setOperator: async (id: string, isOperator: boolean, now: number) =>
-      void (await db.update(users).set({ isOperator, updatedAt: now }).where(eq(users.id, id))),
-    setStatus: async (id: string, status: User['status'], now: number) =>
-      void (await db.update(users).set({ status, updatedAt: now }).where(eq(users.id, id))),
+    change: async (id: string, to: Partial<Pick<User, 'name' | 'email' | 'isOperator' | 'status'>>, now: number) =>
+      void (await db
+        .update(users)
+        .set({ ...to, updatedAt: now })
+        .where(eq(users.id, id))),
     /** Ends the suspension of a password; false if it was not suspended. */
     confirmPassword: async (id: string) =>
       await changeOne(db, users, { passwordSuspendedAt: null }, eq(users.id, id), isNotNull(users.passwordSuspendedAt)),

@@ -228,7 +228,7 @@ describe('connected apps', () => {
     const user = await addUser(world.platform, name)
     const app = await addApp(world.platform, user)
     const { platform } = world
-    await platform.database.transaction(async (q) => await q.apps.rename(app.id, name, platform.clock.now()))
+    await platform.database.transaction(async (q) => await q.apps.change(app.id, { name }, platform.clock.now()))
     await grantTokens({ ...world, user, app })
     for (const kind of browserKinds) {
       const page = await enter(user, kind)

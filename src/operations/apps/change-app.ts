@@ -21,7 +21,7 @@ export const renameApp: Operation<{ readonly slug: string; readonly name: string
   return await decide(platform, trace, actor, async ({ q, now, record }) => {
     const app = await findApp(q, input.slug)
     if (app.name === name) return await appRecord(q, app)
-    await q.apps.rename(app.id, name, now)
+    await q.apps.change(app.id, { name }, now)
     const detail = { from: app.name, to: name }
     await record({ action: 'app.renamed', appId: app.id, target: app.id, detail })
     return await appRecord(q, { ...app, name, updatedAt: now })
@@ -50,7 +50,7 @@ export const changeAppScopes: Operation<{ readonly slug: string; readonly scopes
       added: asked.scopes.filter((name) => !before.includes(name)),
       withdrawn: before.filter((name) => !asked.scopes.includes(name)),
     }
-    await q.apps.setScopes(app.id, scopes, now)
+    await q.apps.change(app.id, { scopes }, now)
     await record({ action: 'app.scopes_changed', appId: app.id, target: app.id, detail })
     return await appRecord(q, { ...app, scopes, updatedAt: now })
   })
@@ -76,7 +76,7 @@ export const setAppStatus: Operation<{ readonly slug: string; readonly status: A
     if (isSuspension) {
       await suspendApp(change, app)
     } else {
-      await q.apps.setStatus(app.id, 'active', now)
+      await q.apps.change(app.id, { status: 'active' }, now)
       await record({ action: 'app.activated', appId: app.id, target: app.id })
     }
     return await appRecord(q, { ...app, status: input.status, updatedAt: now })
@@ -85,6 +85,6 @@ export const setAppStatus: Operation<{ readonly slug: string; readonly status: A
 
 /** Suspends an active app inside a transaction. */
 export const suspendApp = async ({ q, now, record }: OpenChange, app: App): Promise<void> => {
-  await q.apps.setStatus(app.id, 'suspended', now)
+  await q.apps.change(app.id, { status: 'suspended' }, now)
   await record({ action: 'app.suspended', appId: app.id, target: app.id })
 }

@@ -41,7 +41,7 @@ export const findHeir = async (
 
 /** Changes the owner inside a transaction that has found the heir with `findHeir`. */
 export const transferTo = async ({ q, now, record }: OpenChange, app: App, heir: User): Promise<App> => {
-  await q.apps.setOwner(app.id, heir.id, now)
+  await q.apps.change(app.id, { ownerId: heir.id }, now)
   const detail = { from: app.ownerId, to: heir.id }
   await record({ action: 'app.transferred', appId: app.id, target: app.id, detail })
   return { ...app, ownerId: heir.id, updatedAt: now }

@@ -23,7 +23,7 @@ export const renameUser: Operation<{ readonly email: string; readonly name: stri
   return await decide(platform, trace, actor, async ({ q, now, record }) => {
     const user = await knownUser(q, input.email)
     if (user.name === input.name) return user
-    await q.users.rename(user.id, input.name, now)
+    await q.users.change(user.id, { name: input.name }, now)
     await record({ action: 'user.renamed', target: user.id })
     return { ...user, name: input.name, updatedAt: now }
   })
@@ -45,7 +45,7 @@ export const setUserEmail: Operation<{ readonly email: string; readonly to: stri
     const user = await knownUser(q, input.email)
     if (user.email === email) return user
     if ((await q.users.byEmail(email)) !== null) return badInput('to', 'The new email address has a user already.')
-    await q.users.setEmail(user.id, email, now)
+    await q.users.change(user.id, { email }, now)
     await record({ action: 'user.email_changed', target: user.id })
     return { ...user, email, updatedAt: now }
   })
@@ -69,7 +69,7 @@ export const setOperator: Operation<{ readonly userId: string; readonly isOperat
     if (user.isOperator === isOperator) return user
     const last = isOperator ? null : await refusalIfLastOperator(q, userId)
     if (last !== null) return last
-    await q.users.setOperator(userId, isOperator, now)
+    await q.users.change(userId, { isOperator }, now)
     await record({ action: isOperator ? 'user.operator_granted' : 'user.operator_withdrawn', target: userId })
     return { ...user, isOperator, updatedAt: now }
   })

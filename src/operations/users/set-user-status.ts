@@ -60,7 +60,7 @@ export const setUserStatus: Operation<Input, DisabledUser> = async (platform, tr
     const ended = await endSessions(q, user, now)
     const left = await leaveApps(change, apps, heir, choice.kind)
     if (user.status === 'disabled') return { user, ended, stopped, apps: left }
-    await q.users.setStatus(user.id, 'disabled', now)
+    await q.users.change(user.id, { status: 'disabled' }, now)
     const detail = { apps: choice.kind, ...countApps(left), ...ended, ...stopped }
     await record({ action: 'user.disabled', target: user.id, detail })
     return { user: { ...user, status: 'disabled', updatedAt: now }, ended, stopped, apps: left }
@@ -72,7 +72,7 @@ const enable = async ({ q, now, record }: OpenChange, email: string): Promise<Di
   const apps = await q.apps.listOwnedBy(user.id)
   const slugs = (status: App['status']) => apps.filter((app) => app.status === status).map(({ slug }) => slug)
   if (user.status !== 'active') {
-    await q.users.setStatus(user.id, 'active', now)
+    await q.users.change(user.id, { status: 'active' }, now)
     await record({ action: 'user.enabled', target: user.id })
   }
   return {

@@ -143,7 +143,7 @@ const writeDraft = async (
   if (existing === null) {
     const number = await q.versions.nextNumber(appId)
     await q.versions.insert({ ...content, ...untouched, id, appId, number, version, createdAt: now, updatedAt: now })
-    await q.apps.setDevelopmentVersion(appId, id, now)
+    await q.apps.change(appId, { developmentVersionId: id }, now)
     return { created: true, version: await readVersionRecord(q, appId, id) }
   }
   if (!(await q.versions.replaceDraft(existing.id, existing.revision + 1, content, now))) return locked(existing)

@@ -109,7 +109,7 @@ const targetVersion = async (
  * @throws Error when a status has changed since it was read, so that the transaction undoes half of a swap
  */
 const applySwap = async (q: Queries, { app, from, to }: Swap, environment: Environment, now: number): Promise<void> => {
-  if (environment === 'development') return await q.apps.setDevelopmentVersion(app.id, to.id, now)
+  if (environment === 'development') return await q.apps.change(app.id, { developmentVersionId: to.id }, now)
   const isSwapped =
     (await q.versions.move(from.id, ['active'], 'superseded', {}, now)) &&
     (await q.versions.move(to.id, ['superseded'], 'active', { activatedAt: now }, now))

@@ -66,19 +66,19 @@ const noteDevices = () => {
 }
 
 const steps: readonly Step[] = [
-  ['a name', async (q) => await q.apps.rename(one.app.id, 'Renamed', next()), app('name')],
-  ['scopes', async (q) => await q.apps.setScopes(one.app.id, '', next()), app('scopes')],
-  ['a suspension', async (q) => await q.apps.setStatus(one.app.id, 'suspended', next()), app('status')],
+  ['a name', async (q) => await q.apps.change(one.app.id, { name: 'Renamed' }, next()), app('name')],
+  ['scopes', async (q) => await q.apps.change(one.app.id, { scopes: '' }, next()), app('scopes')],
+  ['a suspension', async (q) => await q.apps.change(one.app.id, { status: 'suspended' }, next()), app('status')],
   [
     'a head',
     async (q) => {
       const live = (await q.versions.active(one.app.id))?.id ?? ''
-      await q.apps.setDevelopmentVersion(one.app.id, live, next())
+      await q.apps.change(one.app.id, { developmentVersionId: live }, next())
     },
     app('development_version_id'),
   ],
-  ['a right', async (q) => await q.users.setOperator(one.user.id, true, next()), user('is_operator')],
-  ['a user', async (q) => await q.users.setStatus(one.user.id, 'disabled', next()), user('status')],
+  ['a right', async (q) => await q.users.change(one.user.id, { isOperator: true }, next()), user('is_operator')],
+  ['a user', async (q) => await q.users.change(one.user.id, { status: 'disabled' }, next()), user('status')],
   [
     'a password, if it is the one that was checked',
     async (q) => {

@@ -31,7 +31,7 @@ test('sessions are counted while they live: not when they have ended or expired,
   const before = await countOf('liveSessions')
   await write(async (writing) => await writing.sessions.end(sides[0].sessions[0], 1))
   expect([await countOf('liveSessions'), await countOf('liveSessions', 12 * hour)]).toEqual([before - 1, 0])
-  await write(async (writing) => await writing.users.setStatus(sides[1].user.id, 'disabled', 1))
+  await write(async (writing) => await writing.users.change(sides[1].user.id, { status: 'disabled' }, 1))
   expect(await countOf('liveSessions')).toBe(before - 1 - sides[1].sessions.length)
 })
 
