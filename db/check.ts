@@ -9,7 +9,7 @@ import { Connection, connectForLooking } from './sqlite/connection.ts'
 import { faultKind } from './sqlite/fault.ts'
 import { canonicalPath, companionsOf, exposures } from './sqlite/files.ts'
 import { furtherNames, lostSentence, misplacedCompanions } from './sqlite/place.ts'
-import { foreignWalSentence, missingSentence, movedSentence } from './sqlite/servable.ts'
+import { foreignWalSentence, missingSentence, movedFault } from './sqlite/servable.ts'
 
 /** A backup has none of the files that belong to a database. */
 type Kind = 'database' | 'backup'
@@ -107,7 +107,7 @@ const pageFaults = (connection: Connection): readonly string[] => {
 }
 
 const missingFaults = (connection: Connection, file: string): readonly string[] => {
-  const sentence = movedSentence(connection, file) ?? missingSentence(connection, file, readAcknowledged(file))
+  const sentence = movedFault(connection, file)?.message ?? missingSentence(connection, file, readAcknowledged(file))
   return sentence === null ? [] : [sentence]
 }
 

@@ -1,24 +1,17 @@
 import { assertSound } from './check.ts'
 import type { AuditEvent, WriteEvent } from './database.ts'
-import { type EndedByRestore, endEverythingIssued } from './restore/end-everything-issued.ts'
+import { endEverythingIssued } from './restore/end-everything-issued.ts'
 import { type Connection, connectForLooking } from './sqlite/connection.ts'
 import { assertNotMoved, assertOwnWal } from './sqlite/servable.ts'
 import { changeStopped, momentOf, type StoppedOptions, trustedTime } from './stopped.ts'
 
-export type Recovered = {
-  readonly at: number
-  readonly ended: EndedByRestore
-  /** How many wait for an operator's confirmation. */
-  readonly suspended: { readonly credentials: number; readonly passwords: number }
-}
-
 /**
  * Continues with a database that has lost acknowledged changes, or may have. A revocation may be among them, and nobody can tell
  * which. So everything issued ends, and the secrets with the widest reach wait for an operator's confirmation: client secrets
- * for production and the passwords of operators.
+ * for production and the passwords of operators. Returns how many of each were suspended.
  * @throws DatabaseUnusable if there is none, it is damaged, moved or linked, or while a server or command uses it
  */
-export const recoverSqlite = async (options: StoppedOptions): Promise<Recovered> =>
+export const recoverSqlite = async (options: StoppedOptions) =>
   await changeStopped(options, assertRecoverable(options), async ({ database, connection, queries }) => {
     const at = Math.max(options.now, await trustedTime(queries, database))
     const ended = endEverythingIssued(connection, at)
@@ -33,6 +26,8 @@ export const recoverSqlite = async (options: StoppedOptions): Promise<Recovered>
     for (const target of operators) await tell({ action: 'user.password_suspended', target })
     return { at, ended, suspended }
   })
+
+export type Recovered = Awaited<ReturnType<typeof recoverSqlite>>
 
 const assertRecoverable =
   ({ migrations }: StoppedOptions) =>

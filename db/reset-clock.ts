@@ -2,20 +2,10 @@ import { keyOfUuidTime } from '../src/domain/identifier.ts'
 import { timeKeyAt } from '../src/domain/time-key.ts'
 import { DatabaseUnusable, type WriteEvent } from './database.ts'
 import { clampTimes } from './restore/clamp-times.ts'
-import { type EndedByRestore, endEverythingIssued } from './restore/end-everything-issued.ts'
+import { endEverythingIssued } from './restore/end-everything-issued.ts'
 import type { Connection } from './sqlite/connection.ts'
 import { assertServable } from './sqlite/servable.ts'
 import { changeStopped, type StoppedOptions, trustedTime } from './stopped.ts'
-
-export type ClockReset = {
-  readonly database: string
-  readonly at: number
-  /** How far the trusted time was ahead. */
-  readonly aheadSeconds: number
-  readonly ended: EndedByRestore
-  /** How many stored times were in the future. */
-  readonly clamped: number
-}
 
 const leastAheadMs = 1_000
 
@@ -23,10 +13,11 @@ const leastAheadMs = 1_000
  * Sets the trusted time back to the machine's clock, which was once ahead. Everything issued ends, because nobody can tell what
  * had expired. Rows that are purged by the time in their key are removed if that time is in the future, and every other stored
  * time in the future becomes now. IDs stay, because others know them; those of the audit continue after the last one, so that
- * later events sort after the earlier ones (`aheadMs` in queries/audit.ts).
+ * later events sort after the earlier ones (`aheadMs` in queries/audit.ts). Returns how far the trusted time was ahead, and how many
+ * stored times were in the future (`clamped`).
  * @throws DatabaseUnusable if the clock is not ahead, there is no database, or a server or command uses it
  */
-export const resetClock = async (options: StoppedOptions): Promise<ClockReset> =>
+export const resetClock = async (options: StoppedOptions) =>
   await changeStopped(options, assertServable, async ({ database, connection, queries }) => {
     const { now, event } = options
     const aheadMs = (await trustedTime(queries, database)) - now

@@ -8,39 +8,18 @@ import operating from './0006_operating.sql' with { type: 'text' }
 import timeKeys from './0007_time_keys.sql' with { type: 'text' }
 import { copyWithTimeKeys } from './time-keys.ts'
 
+const step = (id: number, name: string, sql: string, sha256: string): Migration => ({ id, name, sql, sha256 })
+
 /** Every step of the schema, in order, embedded in the program. Append only: a released step never changes. */
 export const migrations: readonly Migration[] = [
-  { id: 1, name: 'initial', sql: initial, sha256: 'ca59495407a3732c2f14815f7addac6998d5f597a56473cc384825dcb015295d' },
-  { id: 2, name: 'pages', sql: pages, sha256: '1db5fb7991173a383db16a3f1b116c4dbf469a4bb39e3a4e3ab8940715b5c28e' },
+  step(1, 'initial', initial, 'ca59495407a3732c2f14815f7addac6998d5f597a56473cc384825dcb015295d'),
+  step(2, 'pages', pages, '1db5fb7991173a383db16a3f1b116c4dbf469a4bb39e3a4e3ab8940715b5c28e'),
+  step(3, 'embedded', embedded, '5a62b6225d86453e244ab1ff7dc96b617e828e8200ad66b7ec925c82ad0afd63'),
+  step(4, 'webhooks', webhooks, 'da01225aad4f7077a1490bf315c8656d81edc29dfa99a98e21a6f2c501f2a677'),
+  step(5, 'carried_ends', carriedEnds, 'd02ff3681a0a648badc3f5d99f58901a6b33392ae04d3dadfb0fda2904035ad5'),
+  step(6, 'operating', operating, '86566791293a28efeaa3a462d79b7f3de2fdca5640521cade790552463f9b4e0'),
   {
-    id: 3,
-    name: 'embedded',
-    sql: embedded,
-    sha256: '5a62b6225d86453e244ab1ff7dc96b617e828e8200ad66b7ec925c82ad0afd63',
-  },
-  {
-    id: 4,
-    name: 'webhooks',
-    sql: webhooks,
-    sha256: 'da01225aad4f7077a1490bf315c8656d81edc29dfa99a98e21a6f2c501f2a677',
-  },
-  {
-    id: 5,
-    name: 'carried_ends',
-    sql: carriedEnds,
-    sha256: 'd02ff3681a0a648badc3f5d99f58901a6b33392ae04d3dadfb0fda2904035ad5',
-  },
-  {
-    id: 6,
-    name: 'operating',
-    sql: operating,
-    sha256: '86566791293a28efeaa3a462d79b7f3de2fdca5640521cade790552463f9b4e0',
-  },
-  {
-    id: 7,
-    name: 'time_keys',
-    sql: timeKeys,
-    sha256: '108cb67646492ed1f7ea03d4c3c238d028af4a912c2e1cc6c4ae2802ff3d196a',
+    ...step(7, 'time_keys', timeKeys, '108cb67646492ed1f7ea03d4c3c238d028af4a912c2e1cc6c4ae2802ff3d196a'),
     copyRows: copyWithTimeKeys,
   },
 ]

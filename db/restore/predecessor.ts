@@ -8,7 +8,8 @@ import { keptName } from '../sqlite/place.ts'
 import { companionsOf, syncFolderOf } from '../sqlite/files.ts'
 import { foreignWalSentence, markedAt } from '../sqlite/servable.ts'
 import { clampTimes } from './clamp-times.ts'
-import { carryOver, type Knowledge } from './carry-over.ts'
+import { nothingCarriedOver, type Told } from './end.ts'
+import { ends, unread } from './ends.ts'
 
 /** What could be learned from the database that is being replaced; a stranger has nothing in common with the backup. */
 export type Predecessor = 'read' | 'stranger' | 'unreadable' | 'missing'
@@ -62,16 +63,13 @@ const letGo = (connection: Connection): void => {
  * Carries over what the held predecessor says has ended, and gives its latest believed time. Null when it cannot be read to the
  * end; then nothing of it was taken.
  */
-export const readPredecessor = (
-  connection: Connection,
-  now: number,
-): (Knowledge & { readonly clock: number; readonly predecessor: Predecessor }) | null => {
+export const readPredecessor = (connection: Connection, now: number) => {
   connection.run('SAVEPOINT predecessor')
   try {
     takeBackTimes(connection)
     const knowledge = carryOver(connection, now)
     const clock = Number(connection.value("SELECT max(at) FROM present.watermarks WHERE name = 'clock'") ?? 0)
-    const predecessor = isStranger(connection) ? 'stranger' : 'read'
+    const predecessor: Predecessor = isStranger(connection) ? 'stranger' : 'read'
     connection.run('RELEASE predecessor')
     return { ...knowledge, clock, predecessor }
   } catch (error) {
@@ -82,6 +80,46 @@ export const readPredecessor = (
     return null
   }
 }
+
+/**
+ * Ends in the copy (`main`) what has ended in the predecessor (`present`) since the backup was made, so that a backup does not
+ * revive what was revoked. It only ends things, except that a rollback also makes the earlier version live. Whatever began since
+ * the backup is lost. Ends of things that the copy does not have stay in `carried_ends` until a backup that has them is
+ * restored, however late, because IDs do not expire.
+ */
+const carryOver = (connection: Connection, now: number) => {
+  const change = (sql: string) => connection.run(sql, sql.includes('?1') ? [now] : []).changes
+  const count = (which: string) =>
+    Number(connection.value(`SELECT count(*) FROM main.carried_ends WHERE kind ${which}`))
+  const has = ({ table, column }: NonNullable<Told['needs']>) =>
+    connection.value(
+      column === undefined
+        ? `SELECT count(*) FROM present.sqlite_schema WHERE name = '${table}'`
+        : `SELECT count(*) FROM pragma_table_info('${table}', 'present') WHERE name = '${column}'`,
+    ) === 1
+  const known = [...ends, unread].filter(({ needs }) => needs === undefined || has(needs))
+  const unreadBefore = count(`= '${unread.kind}'`)
+  if (has({ table: 'carried_ends' })) change(`${remember} SELECT kind, target, at, value FROM present.carried_ends`)
+  for (const { kind, told } of known) change(`${remember} SELECT '${kind}', * FROM (${told})`)
+  const carriedOver = { ...nothingCarriedOver }
+  for (const { first = [], counts, done } of ends) {
+    for (const sql of first) change(sql)
+    for (const sql of done) carriedOver[counts] += change(sql)
+  }
+  for (const { kind, of } of [...ends, unread]) change(forget(kind, of))
+  return {
+    carriedOver,
+    /** Ends of things that the backup does not have, kept for the restore of one that does. */
+    kept: count(`<> '${unread.kind}'`),
+    /** Restores since the backup that could not read what they replaced, so that nobody knows what had ended there. */
+    unread: count(`= '${unread.kind}'`) - unreadBefore,
+  }
+}
+
+const remember = 'INSERT OR REPLACE INTO main.carried_ends (kind, target, at, value)'
+
+const forget = (kind: string, table: string) =>
+  `DELETE FROM main.carried_ends WHERE kind = '${kind}' AND target IN (SELECT id FROM main.${table})`
 
 /**
  * A backup from before a `clock reset` of its database may hold times that were ahead. They are taken back as the reset did

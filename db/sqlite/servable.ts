@@ -59,28 +59,24 @@ export const markedAt = (connection: Connection, mark: MoveMark): number | null 
   return typeof at === 'number' ? at : null
 }
 
-/** A sentence about a database that must not be used because it was moved; null for every other. */
-export const movedSentence = (connection: Connection, file: string): string | null => {
+/** Why a database must not be used if it was moved ('moved', 'sealed'); null for every other. */
+export const movedFault = (connection: Connection, file: string): DatabaseUnusable | null => {
   const sealed = markedAt(connection, 'sealed')
   if (sealed !== null) {
-    return (
-      `${file} is the sealed copy of a database that was moved at ${timeOf(sealed)}: ` +
-      `put it in place on the other machine with app-platform restore --move ${file}.`
-    )
+    const what = `${file} is the sealed copy of a database that was moved at ${timeOf(sealed)}`
+    const remedy = `put it in place on the other machine with app-platform restore --move ${file}.`
+    return new DatabaseUnusable('sealed', `${what}: ${remedy}`)
   }
   const moved = markedAt(connection, 'moved')
   if (moved === null) return null
-  return (
-    `${file} was moved to another machine at ${timeOf(moved)} and is not used here any more: ` +
-    'app-platform move --to PATH writes the copy again.'
-  )
+  const what = `${file} was moved to another machine at ${timeOf(moved)} and is not used here any more`
+  return new DatabaseUnusable('moved', `${what}: app-platform move --to PATH writes the copy again.`)
 }
 
 /** @throws DatabaseUnusable ('moved', 'sealed') */
 export const assertNotMoved = (connection: Connection, file: string): void => {
-  const sentence = movedSentence(connection, file)
-  if (sentence === null) return
-  throw new DatabaseUnusable(markedAt(connection, 'sealed') === null ? 'moved' : 'sealed', sentence)
+  const fault = movedFault(connection, file)
+  if (fault !== null) throw fault
 }
 
 const timeOf = (at: number): string => new Date(at).toISOString()
