@@ -63,16 +63,24 @@ export const queryOf = <T extends TObject>(schema: T): Reader<Static<T>> => {
 
 const readQuery = (url: string, names: readonly string[]): unknown => {
   const start = url.indexOf('?')
-  if (start === -1) return {}
-  const parameters = new URLSearchParams(url.slice(start + 1))
   const fields: Record<string, string> = {}
-  for (const name of names) {
-    const [value, second] = parameters.getAll(name)
-    if (second !== undefined) throw refuse('invalid_request', { param: name })
-    if (value !== undefined) fields[name] = value
+  if (start === -1) return fields
+  for (const [name, value] of parametersOf(url.slice(start + 1))) {
+    if (!names.includes(name)) continue
+    if (Object.hasOwn(fields, name)) throw refuse('invalid_request', { param: name })
+    fields[name] = value
   }
   return fields
 }
+
+/** As `URLSearchParams` has them. A query without escapes, as nearly all are, is only cut up, which is faster. */
+const parametersOf = (query: string): Iterable<readonly [name: string, value: string]> =>
+  /[%+]/.test(query)
+    ? new URLSearchParams(query)
+    : query.split('&').map((pair) => {
+        const [name = '', ...value] = pair.split('=')
+        return [name, value.join('=')]
+      })
 
 /** The rule is checked by the shell, before anything of the body is read. */
 type BodyReader<T> = Reader<T> & { readonly rule: BodyRule; readonly errors: readonly ErrorCode[] }

@@ -96,15 +96,18 @@ const createTicks = () => {
     tick.msHex = ms.toString(16).padStart(12, '0')
     tick.counter = chance & 0x7ff
   }
-  return (nowMs: number, chance: number) => {
-    if (nowMs > tick.ms) enter(nowMs, chance)
+  return (nowMs: number, chance: () => number) => {
+    if (nowMs > tick.ms) enter(nowMs, chance())
     else if (tick.counter < 0xfff) tick.counter += 1
-    else enter(tick.ms + 1, chance)
+    else enter(tick.ms + 1, chance())
     return tick
   }
 }
 
-const variants = ['8', '9', 'a', 'b']
+/** The digit of the variant (RFC 9562 section 4.1) for each random hex digit: its lower two bits. */
+const variantOf: Readonly<Record<string, string>> = Object.fromEntries(
+  Array.from('0123456789abcdef', (digit, value) => [digit, (8 | (value & 3)).toString(16)]),
+)
 
 type RandomOptions = {
   readonly fill?: Fill
@@ -129,6 +132,7 @@ export const createRandom = ({
   const hex = createHexPool(fill)
   const nextTick = createTicks()
   const nextHexTick = aheadMs === 0 ? nextTick : createTicks()
+  const drawHexCounter = () => Number.parseInt(hex(3), 16)
   let key = lastKey
 
   return {
@@ -138,7 +142,7 @@ export const createRandom = ({
     aheadMs,
     uuid: (nowMs) => {
       const uuid = bytes(16)
-      const { ms, counter } = nextTick(nowMs, ((uuid[6] ?? 0) << 8) | (uuid[7] ?? 0))
+      const { ms, counter } = nextTick(nowMs, () => ((uuid[6] ?? 0) << 8) | (uuid[7] ?? 0))
       // Byte by byte: a DataView would make every array grow a buffer of its own, half a microsecond each.
       const high = Math.floor(ms / 0x1_0000)
       uuid[0] = high >>> 24
@@ -153,10 +157,9 @@ export const createRandom = ({
       return uuid
     },
     uuidHex: (nowMs) => {
-      const chance = Number.parseInt(hex(4), 16)
-      const { msHex, counter } = nextHexTick(nowMs + aheadMs, chance)
+      const { msHex, counter } = nextHexTick(nowMs + aheadMs, drawHexCounter)
       const counterHex = (0x7000 | counter).toString(16)
-      return `${msHex}${counterHex}${variants[chance & 3] ?? '8'}${hex(15)}`
+      return `${msHex}${counterHex}${variantOf[hex(1)] ?? '8'}${hex(15)}`
     },
   }
 }

@@ -1,3 +1,4 @@
+import { andThen, type Awaitable } from '../../domain/awaitable.ts'
 import { refuse } from '../../domain/errors.ts'
 import type { ResourceKind, ResourceStatus } from '../../domain/resource.ts'
 import type { ScopeName } from '../../domain/scope.ts'
@@ -23,17 +24,19 @@ export const scopeToRead = { site: 'site:read', store: 'store:read' } as const s
  * The signed-in user's own websites or stores, by slug.
  * @throws insufficient_scope, install_required, invalid_request for a cursor that this list did not return
  */
-export const listResources = async (
+export const listResources = (
   platform: Platform,
   caller: UserCaller | EmbeddedCaller,
   kind: ResourceKind,
   page: PageRequest,
-): Promise<Page<ResourceItem>> => {
+): Awaitable<Page<ResourceItem>> => {
   if (page.cursor !== null && !isSlug(page.cursor)) throw refuse('invalid_request', { param: 'cursor' })
   const needed = scopeToRead[kind]
   if (!caller.scopes.includes(needed)) throw refuse('insufficient_scope', { details: { scope: needed } })
   const q = platform.database.queries
-  if (!(await q.installs.hasLive(caller.appId, caller.user.id))) throw refuse('install_required')
-  const rows = await q.resources.list(caller.user.id, kind, page.cursor ?? '', page.limit + 1)
-  return pageOf(rows, page.limit, ({ slug }) => slug)
+  return andThen(q.installs.hasLive(caller.appId, caller.user.id), (isInstalled) => {
+    if (!isInstalled) throw refuse('install_required')
+    const found = q.resources.list(caller.user.id, kind, page.cursor ?? '', page.limit + 1)
+    return andThen(found, (rows) => pageOf(rows, page.limit, ({ slug }) => slug))
+  })
 }
