@@ -3,7 +3,7 @@ import { calledName, type Node, partOf, partsOf } from './syntax.ts'
 export type BreakKind =
   'guard' | 'choice' | 'part' | 'answer' | 'bound' | 'where' | 'set' | 'call' | 'audit' | 'rule' | 'constant'
 
-/** One way to break a guard: what is written before and after its text. `$` stands for the number of the break. */
+/** One way to break a guard: what is written before and after its code. `$` stands for the number of the break. */
 export type Break = {
   readonly kind: BreakKind
   readonly says: string
@@ -18,7 +18,7 @@ export type Place = {
   readonly parent: Node
   readonly grandparent: Node | null
   readonly key: string
-  /** Whether it is acted on at once: the test of an `if`, or a part of one. */
+  /** Whether it decides at once what happens: the test of an `if`, or a part of one. */
   readonly isTest: boolean
   /** Runs once, when the module is loaded. */
   readonly isTopLevel: boolean
@@ -32,7 +32,7 @@ const without = (kind: BreakKind, says: string): Break => ({ kind, says, before:
 /** All ways to break this node. */
 export const breaksOf = (node: Node, place: Place): readonly Break[] => {
   const found = [...testBreaks(node, place), ...answerBreaks(node, place), ...boundBreaks(node, place)]
-  found.push(...statementBreaks(node), ...listBreaks(node, place), ...authorityBreaks(place))
+  found.push(...statementBreaks(node), ...listBreaks(node, place), ...authorityBreaks(node, place))
   if (place.isQuery) found.push(...whereBreaks(node, place), ...setBreaks(place), ...boundOfQueryBreaks(node, place))
   return found
 }
@@ -43,7 +43,7 @@ const isLogical = (node: Node): boolean =>
 const isTestOf = (parent: Node, key: string): boolean =>
   key === 'test' && (parent.type === 'IfStatement' || parent.type === 'ConditionalExpression')
 
-/** Whether a part of a node is acted on at once, given whether the node is. */
+/** Whether a part of a node decides at once what happens, given whether the node does. */
 export const isTestPart = (parent: Node, key: string, isTest: boolean): boolean =>
   isTestOf(parent, key) || (isTest && (isLogical(parent) || parent['operator'] === '!'))
 
@@ -55,7 +55,7 @@ const testBreaks = (node: Node, { parent, key, isTest }: Place): Break[] => {
   return [parent['operator'] === '&&' ? yes('part', 'left out') : no('part', 'left out')]
 }
 
-/** `a || b` decides something, or is a value with a default. */
+/** Whether `a || b` is a decision. Otherwise it is a value with a default. */
 const isDecision = (logical: Node): boolean =>
   ['left', 'right'].some((side) => {
     const part = partOf(logical, side)
@@ -63,7 +63,7 @@ const isDecision = (logical: Node): boolean =>
   })
 
 const comparisons = new Set(['===', '!==', '<', '<=', '>', '>=', 'in', 'instanceof'])
-const asking =
+const questionName =
   /^(?:is|has|same|may|can|owns|matches|does|was)(?![a-z])|Matches$|^(?:verify|timingSafeEqual|test|some|every|includes|startsWith|endsWith)$/
 
 const isYesOrNo = (node: Node | null): boolean => {
@@ -72,12 +72,12 @@ const isYesOrNo = (node: Node | null): boolean => {
   if (node.type === 'UnaryExpression') return node['operator'] === '!'
   if (node.type === 'AwaitExpression') return isYesOrNo(partOf(node, 'argument'))
   if (isLogical(node)) return isYesOrNo(partOf(node, 'left')) && isYesOrNo(partOf(node, 'right'))
-  if (node.type === 'Identifier') return asking.test(String(node['name']))
-  return asking.test(calledName(node))
+  if (node.type === 'Identifier') return questionName.test(String(node['name']))
+  return questionName.test(calledName(node))
 }
 
-/** Places where a yes or no is given to somebody, rather than acted on at once. */
-const given: Readonly<Record<string, readonly string[]>> = {
+/** Places where a yes or no becomes a value. */
+const valuePlaces: Readonly<Record<string, readonly string[]>> = {
   ArrowFunctionExpression: ['body'],
   ReturnStatement: ['argument'],
   VariableDeclarator: ['init'],
@@ -86,7 +86,7 @@ const given: Readonly<Record<string, readonly string[]>> = {
 }
 
 const answerBreaks = (node: Node, { parent, key }: Place): Break[] => {
-  if (!(given[parent.type] ?? []).includes(key) || parent['shorthand'] === true) return []
+  if (!(valuePlaces[parent.type] ?? []).includes(key) || parent['shorthand'] === true) return []
   const isAnswer = isYesOrNo(node) && node.type !== 'Identifier'
   return isAnswer ? [yes('answer', 'always yes'), no('answer', 'always no')] : []
 }
@@ -106,7 +106,7 @@ const statementBreaks = (node: Node): Break[] => {
   if (called?.type !== 'CallExpression' || partOf(called, 'callee')?.type === 'Super') return []
   const owner = partOf(partOf(called, 'callee') ?? called, 'object')
   const ownerName = String((owner === null ? null : (partOf(owner, 'property') ?? owner))?.['name'])
-  if (/^(observe|log|metrics)$/.test(ownerName)) return [] // what is watched guards nothing
+  if (/^(observe|log|metrics)$/.test(ownerName)) return [] // logs and metrics guard nothing
   const isAudit = calledName(called) === 'announce' || (ownerName === 'audit' && calledName(called) === 'insert')
   const kind = isAudit ? 'audit' : 'call'
   return [{ kind, says: 'left out', before: '{if(!$broken($))', after: '\n}' }]
@@ -114,7 +114,7 @@ const statementBreaks = (node: Node): Break[] => {
 
 const isText = (node: Node): boolean => node.type === 'Literal' && typeof node['value'] === 'string'
 
-/** Rules that stand in a list, and names in a list at the top of a module. */
+/** Rules and names in lists at the top of a module, and its numbers. */
 const listBreaks = (node: Node, { parent, key, isTopLevel }: Place): Break[] => {
   if (!isTopLevel) return []
   const isLiteral = isText(node)
@@ -132,11 +132,19 @@ const listBreaks = (node: Node, { parent, key, isTopLevel }: Place): Break[] => 
     : []
 }
 
-/** What must hold for a person's change is given to `actingAs`. */
-const authorityBreaks = ({ parent, key }: Place): Break[] => {
-  const isAuthority = parent.type === 'Property' && key === 'value' && parent['shorthand'] !== true
-  const name = isAuthority ? String(partOf(parent, 'key')?.['name']) : ''
-  return ['may', 'ticket'].includes(name) ? [without('guard', 'left out')] : []
+/** Pages act for a user through these. After so many arguments come the rule that must hold and the ticket of the form. */
+const acting: ReadonlyMap<string, number> = new Map([
+  ['asUser', 1],
+  ['onTheDesk', 1],
+  ['actFor', 2],
+])
+
+const authorityBreaks = (node: Node, { parent, key }: Place): Break[] => {
+  const isNamed = parent.type === 'Property' && key === 'value' && parent['shorthand'] !== true
+  const name = isNamed ? String(partOf(parent, 'key')?.['name']) : ''
+  const first = acting.get(calledName(parent))
+  const isArgument = first !== undefined && partsOf(parent, 'arguments').indexOf(node) >= first
+  return isArgument || ['may', 'ticket'].includes(name) ? [without('guard', 'left out')] : []
 }
 
 const isJoined = (node: Node): boolean => ['and', 'or'].includes(calledName(node))
@@ -147,7 +155,7 @@ const whereBreaks = (node: Node, { parent, key }: Place): Break[] => {
   return isCondition ? [without('where', 'left out')] : []
 }
 
-/** What an update changes, as long as something else is left to change. */
+/** A column that an update sets, if it sets others too. */
 const setBreaks = ({ parent, grandparent }: Place): Break[] => {
   const isChange = parent.type === 'ObjectExpression' && grandparent !== null && calledName(grandparent) === 'set'
   if (!isChange || partsOf(parent, 'properties').length < 2) return []

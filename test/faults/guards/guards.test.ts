@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { reasonOf } from './equivalent.ts'
+import { reasonOf, staleEntries } from './equivalent.ts'
 import { weave } from './weave.ts'
-import { createWorkplaces } from './workplace.ts'
+import { createWorkplaces, everyMutant } from './workplace.ts'
 
-// The quick form: that guards are found, and that a broken one is noticed. `bun run prove guards` breaks them all.
+// The quick form: guards are found, and the tests notice one that is broken. `bun run prove guards` breaks them all.
 
-let bench: Awaited<ReturnType<typeof createWorkplaces>>
+let guards: Awaited<ReturnType<typeof createWorkplaces>>
 beforeAll(async () => {
-  bench = await createWorkplaces(1, 'src/domain/pkce.ts')
+  guards = await createWorkplaces(1, 'src/domain/pkce.ts')
 })
 afterAll(() => {
-  for (const workplace of bench.workplaces) workplace.remove()
+  for (const workplace of guards.workplaces) workplace.remove()
 })
 
 const breaksIn = async (source: string, file = 'src/domain/door.ts') =>
   (await weave(source, file, 1, './switches.ts')).mutants.map(({ kind, change }) => `${kind} ${change}`)
 
-test('refusals, parts of conditions, answers, bounds, rows of the trail and rules in a list are found', async () => {
+test('refusals, parts of conditions, answers, bounds, audit events and rules in a list are guards', async () => {
   expect(await breaksIn(`if (a === null || b) throw refuse('x')`)).toEqual([
     'guard never: a === null || b',
     'part left out: a === null',
@@ -35,7 +35,7 @@ test('refusals, parts of conditions, answers, bounds, rows of the trail and rule
   ])
 })
 
-test('the conditions of a query are found, and what an update changes', async () => {
+test('conditions of a query and columns that an update sets are guards', async () => {
   const source = `const changed = await db.update(grants).set({ end: now, ...noRetry }).where(and(eq(grants.id, id), gt(grants.end, now)))`
   expect(await breaksIn(source, 'db/queries/grants.ts')).toEqual([
     'set left out: end: now',
@@ -46,17 +46,29 @@ test('the conditions of a query are found, and what an update changes', async ()
   ])
 })
 
-test('a break that changes nothing is known by its line and its change, in whatever file it stands', async () => {
+test('the rule and the ticket that a page acts under are guards', async () => {
+  expect(await breaksIn(`asUser(visit, ownsApp(id), ticket)`)).toEqual([
+    'call left out: asUser(visit, ownsApp(id), ticket)',
+    'guard left out: ownsApp(id)',
+    'guard left out: ticket',
+  ])
+})
+
+test('every break with a reason why it changes nothing exists', async () => {
+  expect(staleEntries(await everyMutant())).toEqual([])
+})
+
+test('the reason why a break changes nothing is found by its line and its change, in any file', async () => {
   const line = `if (owner === null) throw new Error('an app has no owner')`
   const { mutants } = await weave(`  ${line}`, 'src/operations/renamed.ts', 1, './switches.ts')
   expect(mutants.map(reasonOf)).toEqual(['an app has an owner: a foreign key of the store'])
   expect(reasonOf({ text: line, change: 'always: owner === null' })).toBeUndefined()
 })
 
-test('a verifier that is no longer compared is noticed, and nothing is as long as it is', async () => {
+test('the tests pass with every guard in place, and fail if the code verifier is not compared', async () => {
   const tests = ['test/domain/pkce.test.ts']
-  const compared = bench.mutants.find(({ change }) => change === 'left out: timingSafeEqual(expected, actual)')
-  const [workplace] = bench.workplaces
+  const compared = guards.mutants.find(({ change }) => change === 'left out: timingSafeEqual(expected, actual)')
+  const [workplace] = guards.workplaces
   const whole = await workplace?.run(tests, { broken: 0, survey: true, limitMs: 60_000 })
   expect(whole?.outcome).toBe('passed')
   expect(whole?.seen).toContain(compared?.id)

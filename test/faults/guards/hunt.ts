@@ -5,7 +5,7 @@ import type { Workplace } from './workplace.ts'
 
 export type Verdict = Mutant & {
   readonly outcome: 'noticed' | 'hung' | 'survived' | 'unseen'
-  /** The test that noticed it, and its file. */
+  /** The file and name of the test that noticed it. */
   readonly by: string | null
   readonly seconds: number
   /** Whether every test file that could notice it was run. */
@@ -15,7 +15,7 @@ export type Verdict = Mutant & {
 const isNamesake = (mutant: Mutant, { file }: Surveyed) =>
   basename(file, '.test.ts') === basename(mutant.file).replace(/\.tsx?$/, '')
 
-/** Test files that belong in one run: about as long as it takes to start one. */
+/** How long the test files of one run take together: about as long as a run takes to start. */
 const batchSeconds = 8
 
 /** Breaks the guards one after the other and runs the tests until one fails, for at most `patience` seconds each. */
@@ -27,7 +27,7 @@ export const hunt = async (
   tell: (verdict: Verdict) => void,
 ): Promise<void> => {
   const queue = [...hunted]
-  /** How often a test file has noticed something in a source file. */
+  /** How often a test file has noticed a break in a source file. */
   const luck = new Map<string, number>()
   const luckOf = (mutant: Mutant, { file }: Surveyed) => luck.get(`${mutant.file} ${file}`) ?? 0
   const costOf = (mutant: Mutant, test: Surveyed) =>
@@ -64,7 +64,7 @@ export const hunt = async (
   await Promise.all(workplaces.map(work))
 }
 
-/** One file at first; when two have not noticed it, several at a time. */
+/** One file at a time for the first two runs, then several. */
 const batchSize = (tests: readonly Surveyed[], from: number): number => {
   if (from < 2) return 1
   let seconds = 0

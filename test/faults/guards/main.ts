@@ -10,10 +10,14 @@ import type { Mutant } from './weave.ts'
 import { createWorkplaces, folderOf, testFiles, type TestRun, type Workplace } from './workplace.ts'
 
 /*
- * Takes each guard out in turn and runs the tests: they must fail every time. `bun run prove guards` runs this; see test/prove.ts.
- * Started by itself it takes more: --only and --tests PATTERN (source and test files), --kinds guard,part,…, --patience SECONDS (of tests per
- * guard), --again (only what an earlier run into the same folder did not
- * see noticed), --on (only what it did not come to).
+ * Mutation testing: breaks each guard in turn and runs the tests, which must fail every time. `bun run prove guards` runs this;
+ * see test/prove.ts. Started directly it has more options:
+ *   --only PATTERN, --tests PATTERN   source files and test files
+ *   --kinds guard,part,…              kinds of breaks
+ *   --patience SECONDS                of tests per break
+ *   --out FOLDER                      keeps the results
+ *   --again                           only the breaks that an earlier run into the same folder did not see noticed
+ *   --on                              only the breaks that an earlier run into the same folder did not reach
  */
 
 const { values } = parseArgs({
@@ -77,7 +81,7 @@ const countBy = (verdicts: readonly Verdict[], nameOf: (verdict: Verdict) => str
   }
 }
 
-/** The workplaces go whatever happens. */
+/** Removes the copies however the program ends. */
 const removeAtEnd = (workplaces: readonly Workplace[]): void => {
   const remove = () => {
     for (const workplace of workplaces) workplace.remove()
@@ -112,7 +116,7 @@ const main = async (): Promise<boolean> => {
     if (verdicts.length % 5 === 0) keep('verdicts.json', verdicts)
     if (verdict.outcome === 'noticed' || verdict.outcome === 'hung') return
     const reason = reasonOf(verdict)
-    const word = reason === undefined ? verdict.outcome.toUpperCase() : `changes nothing (${reason})`
+    const word = reason === undefined ? verdict.outcome.toUpperCase() : `changes nothing visible (${reason})`
     console.log(
       `${word} ${placeOf(verdict)}, line: ${verdict.text}${verdict.isComplete ? '' : ' (not all tests were run)'}`,
     )
@@ -125,8 +129,9 @@ const main = async (): Promise<boolean> => {
   console.log(
     `${verdicts.length} broken guards, ${verdicts.length - open.length} noticed, ${open.length - survivors.length} change nothing, ${survivors.length} survive`,
   )
-  for (const entry of staleEntries(mutants)) console.log(`no such break any more (equivalent.ts): ${entry}`)
-  return survivors.length === 0
+  const stale = staleEntries(mutants)
+  for (const entry of stale) console.log(`STALE, equivalent.ts names a break that does not exist: ${entry}`)
+  return survivors.length === 0 && stale.length === 0
 }
 
 process.exit((await main()) ? 0 : 1)

@@ -8,8 +8,8 @@ export type Surveyed = { readonly file: string; readonly seconds: number; readon
 const patienceMs = 240_000
 
 /**
- * Runs every one of the test files once with no guard broken. A file that fails even so is left out, and named. What is known of a file
- * from an earlier survey of the very same code is taken from `known`.
+ * Runs each test file once with no guard broken. A file that fails even then is named and left out. Results of an earlier survey
+ * of the same code come from `known`.
  */
 export const survey = async (
   workplaces: readonly Workplace[],
@@ -27,7 +27,7 @@ export const survey = async (
         known.set(key, run)
         found.push({ file, seconds: run.seconds, seen: new Set(run.seen) })
         tell(null)
-      } else tell(`left out, as it fails with all guards in place: ${file} (${run.failed ?? run.outcome})`)
+      } else tell(`left out, because it fails with all guards in place: ${file} (${run.failed ?? run.outcome})`)
     }
   }
   await Promise.all(workplaces.map(work))
@@ -35,8 +35,8 @@ export const survey = async (
 }
 
 /**
- * The test files that could notice this break, those first that are likely to and quick. What is decided when a module is
- * loaded is seen by everybody who loads it: of those, whoever goes on to use the module, or names it.
+ * The test files that could notice this break. A break that is decided when its module is loaded is seen by every file that loads
+ * the module; of those, only files that go on to use the module or name it.
  */
 export const witnesses = (mutant: Mutant, mutants: readonly Mutant[], surveyed: readonly Surveyed[]) => {
   const siblings = mutants.filter(({ file, isTopLevel }) => file === mutant.file && !isTopLevel)

@@ -2,10 +2,10 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /*
- * What a woven copy of the source calls wherever a guard could be broken. The file `active` beside this one holds the number of the one
- * guard that is broken, or nothing; it is a file and no variable of the environment, since the tests start servers with an
- * environment of their own. While the file `seen` is there, it takes the number of every guard whose break would have changed
- * something: a test that never gets there cannot notice it.
+ * The functions that a woven copy of the source calls wherever a guard could be broken. The file `active` in this folder holds the
+ * number of the one broken guard, or nothing. It is a file and not an environment variable, because the tests start servers with
+ * an environment of their own. If the file `seen` exists, the number of every guard whose break would have changed something
+ * is appended to it: a test that never gets there cannot notice the break.
  */
 
 const read = (name: string): string | null => {
@@ -18,11 +18,11 @@ const read = (name: string): string | null => {
 
 const active = Number(read('active') ?? 0)
 const isSurvey = read('seen') !== null
-const told = new Set<number>()
+const written = new Set<number>()
 
 const saw = (id: number): void => {
-  if (!isSurvey || told.has(id)) return
-  told.add(id)
+  if (!isSurvey || written.has(id)) return
+  written.add(id)
   appendFileSync(join(import.meta.dirname, 'seen'), `${id}\n`)
 }
 
@@ -50,7 +50,7 @@ export const $without = <T>(id: number, value: T): T | undefined => {
   return id === active ? undefined : value
 }
 
-/** A comparison, or the one that decides the other way where both sides are equal. */
+/** A comparison; if broken, it decides the other way when both sides are equal. */
 export const $bound = <T extends number | bigint | string>(id: number, operator: string, a: T, b: T): boolean => {
   const isEqual = a === b
   if (isEqual) saw(id)

@@ -5,22 +5,22 @@ import { type Mutant, weave } from './weave.ts'
 
 const root = resolve(import.meta.dir, '../../..')
 const here = relative(root, import.meta.dir)
-const left = new Set(['.git', 'node_modules', 'dist', 'data'])
+const notCopied = new Set(['.git', 'node_modules', 'dist', 'data'])
 
-/** Where the guards are: what decides, what acts, what asks the store, and the doors in front of it. */
+/** The files that contain guards: rules, operations, queries, endpoints, and the pages that check who may do what. */
 const guarded = [
   'src/{domain,operations,http}/**/*.ts',
   'db/queries/*.ts',
   'src/pages/*.ts',
   'src/pages/sign-in.tsx',
   'src/pages/front-door/*.{ts,tsx}',
-  'src/pages/{desk/desk-page,console/own-app}.tsx',
+  'src/pages/desk/desk-page.tsx',
   'src/pages/account/{installs,install-question,open-app}.tsx',
 ]
 /** Descriptions of the API, the demo, and types. */
 const unguarded = /\.d\.ts$|http\/(contract|docs|openapi)|operations\/database\//
 
-/** A copy of the repository in which any one guard can be broken, with everything that its tests leave behind. */
+/** A copy of the repository in which any one guard can be broken. What its tests leave behind stays in it. */
 export type Workplace = {
   readonly folder: string
   /** Runs test files, with the guard of this number broken; 0 breaks none. */
@@ -34,32 +34,51 @@ export type TestRun = {
   readonly seconds: number
   /** The first test that failed. */
   readonly failed: string | null
-  /** The breaks that would have changed something, when it was a survey. */
+  /** Of a survey: the breaks that would have changed something. */
   readonly seen: readonly number[]
 }
 
-/** Copies the repository `count` times, woven; `only` narrows the source files down. */
-export const createWorkplaces = async (count: number, only = '') => {
-  const files = guarded
-    .flatMap((pattern) => Array.from(new Bun.Glob(pattern).scanSync({ cwd: root })))
-    .filter((file) => !unguarded.test(file) && file.includes(only))
-  const folders = Array.from({ length: count }, copyRepository)
+/** The guarded source files, from the root. Throws for a pattern that matches no file. */
+const guardedFiles = (): readonly string[] =>
+  guarded
+    .flatMap((pattern) => {
+      const files = [...new Bun.Glob(pattern).scanSync({ cwd: root })]
+      if (files.length === 0) throw new Error(`No file matches ${pattern}.`)
+      return files
+    })
+    .filter((file) => !unguarded.test(file))
+    .toSorted()
+
+/** Every way to break a guard, and the woven source of each file. `only` limits it to paths that contain it. */
+const weaveAll = async (switches: string, only = '') => {
   const mutants: Mutant[] = []
-  for (const file of files.toSorted()) {
-    const source = await Bun.file(join(root, file)).text()
-    for (const [index, folder] of folders.entries()) {
-      const firstId = mutants.length + 1
-      const woven = await weave(source, file, firstId, join(folder, here, 'switches.ts'))
-      writeFileSync(join(folder, file), woven.code)
-      if (index === folders.length - 1) mutants.push(...woven.mutants)
-    }
+  const sources = new Map<string, string>()
+  for (const file of guardedFiles().filter((path) => path.includes(only))) {
+    const woven = await weave(textOf(file), file, mutants.length + 1, switches)
+    sources.set(file, woven.code)
+    mutants.push(...woven.mutants)
+  }
+  return { mutants, sources }
+}
+
+/** Every way to break a guard of the program. */
+export const everyMutant = async (): Promise<readonly Mutant[]> => (await weaveAll('switches.ts')).mutants
+
+/** Makes `count` copies of the repository and weaves their sources; `only` limits it to paths that contain it. */
+export const createWorkplaces = async (count: number, only = '') => {
+  const folders = Array.from({ length: count }, copyRepository)
+  let mutants: readonly Mutant[] = []
+  for (const folder of folders) {
+    const woven = await weaveAll(join(folder, here, 'switches.ts'), only)
+    for (const [file, code] of woven.sources) writeFileSync(join(folder, file), code)
+    mutants = woven.mutants
   }
   return { mutants, workplaces: folders.map(workplaceIn) }
 }
 
 const copyRepository = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'app-platform-guards-'))
-  cpSync(root, folder, { recursive: true, filter: (from) => !left.has(relative(root, from)) })
+  cpSync(root, folder, { recursive: true, filter: (from) => !notCopied.has(relative(root, from)) })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   return folder
 }
@@ -67,7 +86,7 @@ const copyRepository = (): string => {
 const workplaceIn = (folder: string): Workplace => {
   const state = (name: string) => join(folder, here, name)
   const temporary = join(folder, 'left-behind')
-  let endAll: (() => void) | null = null
+  let endRun: (() => void) | null = null
   const prepare = ({ broken, survey = false }: RunOptions): void => {
     rmSync(temporary, { recursive: true, force: true })
     mkdirSync(temporary)
@@ -99,12 +118,12 @@ const workplaceIn = (folder: string): Workplace => {
       let isHung = false
       const end = () => {
         try {
-          process.kill(-child.pid, 'SIGKILL') // the servers of the tests, too
+          process.kill(-child.pid, 'SIGKILL') // and the servers that the tests started
         } catch {
-          // It is over.
+          // It has ended.
         }
       }
-      endAll = end
+      endRun = end
       const timer = setTimeout(() => {
         isHung = true
         end()
@@ -122,18 +141,18 @@ const workplaceIn = (folder: string): Workplace => {
       }
     },
     remove: () => {
-      endAll?.()
+      endRun?.()
       rmSync(folder, { recursive: true, force: true })
     },
   }
 }
 
-/** Test files of the repository that can notice anything in a copy, from the root. */
+/** The test files that can notice a break in a copy, from the root. */
 export const testFiles = (): readonly string[] =>
-  [...new Bun.Glob('test/**/*.test.ts').scanSync({ cwd: root })].filter((file) => !deaf.test(file)).toSorted()
+  [...new Bun.Glob('test/**/*.test.ts').scanSync({ cwd: root })].filter((file) => !excluded.test(file)).toSorted()
 
-/** They read the source as text, run another program than the copy, or kill at random moments. */
-const deaf = new RegExp(
+/** These read the source as text, run another program than the copy, or kill at random moments. */
+const excluded = new RegExp(
   `^test/(architecture|readme|binary|bench|clients|db/upgrade|faults/(kill|webhook-kills|power-loss))|^${here}`,
 )
 
