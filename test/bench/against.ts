@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { markdownTable } from './markdown.ts'
 import type { Options } from './options.ts'
 import { type Build, type Measured, onStage, playCase, type Round } from './phase.ts'
 import { programIn } from './processes.ts'
@@ -15,7 +16,7 @@ const run = async (command: readonly string[], cwd: string): Promise<string> => 
   return text.trim()
 }
 
-/** The source tree of a revision in a folder of its own, with its dependencies. It fills its files itself: keys and schema may differ. */
+/** Checks a revision out into a folder, with its dependencies. It fills its own files, because keys and schema may differ. */
 const checkOut = async (revision: string, folder: string): Promise<Build & { readonly commit: string }> => {
   const commit = await run(['git', 'rev-parse', '--short', '--verify', `${revision}^{commit}`], root)
   const tree = join(folder, `tree-${commit}`)
@@ -35,8 +36,9 @@ export const playAgainst = async (
 ): Promise<readonly AgainstLine[]> => {
   const build = await checkOut(revision, folder)
   const lines: AgainstLine[] = []
-  say(`\nThe working tree against ${build.commit}, processor time per request`)
-  say(row(['', 'raw µs', `${build.commit} µs`, 'now µs', 'change', '95 % interval', 'req/s', 'p99 ms']))
+  const columns = ['raw CPU µs', `${build.commit} CPU µs`, 'CPU µs', 'change', '95 % interval', 'req/s', 'p99 ms']
+  const { head, row } = markdownTable([`Compared with ${build.commit}`, ...columns])
+  say(head)
   await onStage(folder, few, {}, async (ours) => {
     await onStage(
       folder,
@@ -46,7 +48,7 @@ export const playAgainst = async (
         for (const name of options.cases) {
           const line = lineOf(titles[name], await playCase(ours, name, options, theirs))
           lines.push(line)
-          say(textOf(line))
+          say(row(cellsOf(line)))
         }
       },
       build,
@@ -81,20 +83,15 @@ const intervalOfMedian = (values: readonly number[]): readonly [low: number, hig
   return [sorted[skipped] ?? Number.NaN, sorted[sorted.length - 1 - skipped] ?? Number.NaN]
 }
 
-const widths = [16, 9, 12, 9, 10, 20, 10, 9] as const
-const row = (cells: readonly string[]): string =>
-  cells.map((cell, index) => (index === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[index] ?? 10))).join('')
-
 const percent = (share: number): string => `${share < 0 ? '−' : '+'}${Math.abs(share * 100).toFixed(1)} %`
 
-const textOf = (line: AgainstLine): string =>
-  row([
-    line.title,
-    line.raw.toFixed(1),
-    line.theirs.toFixed(1),
-    line.ours.toFixed(1),
-    percent(line.change),
-    line.interval.map(percent).join(' … '),
-    Math.round(line.rate).toLocaleString('en'),
-    line.p99Ms.toFixed(2),
-  ])
+const cellsOf = (line: AgainstLine): readonly string[] => [
+  line.title,
+  line.raw.toFixed(1),
+  line.theirs.toFixed(1),
+  line.ours.toFixed(1),
+  percent(line.change),
+  line.interval.map(percent).join(' … '),
+  Math.round(line.rate).toLocaleString('en'),
+  line.p99Ms.toFixed(2),
+]

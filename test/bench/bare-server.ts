@@ -2,12 +2,13 @@ import { Database } from 'bun:sqlite'
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { fdatasync, openSync, writeSync } from 'node:fs'
 import { argv } from 'node:process'
+import { digitsOfTimeKey, nextTimeKey, timeKeyAt, timeKeyInDigits } from '../../src/domain/time-key.ts'
 
 /**
- * What the duties cost whoever has them: GET /me and POST /token as short as they can be written on Bun.serve. They tell
- * the address of the caller, count two limits, hash, read once with joins in a snapshot that a turn of the loop shares,
- * and log a line; a write shares one transaction and one sync with all others that wait. There are no schemas, no order of
- * checks and no refusals worth the name: nothing to serve anybody with.
+ * What the same duties cost at least: GET /me and POST /token in the shortest code on Bun.serve. Both read the address of the
+ * caller, count two limits, hash, read once with joins in a snapshot that one turn of the event loop shares, and log a line. A
+ * write shares one transaction and one sync with all others that wait. There are no schemas, no order of checks and almost no
+ * refusals: it measures, and could not be used.
  */
 const [, , file = ''] = argv
 const database = new Database(file)
@@ -17,7 +18,7 @@ for (const pragma of ['journal_mode = WAL', 'synchronous = NORMAL', 'cache_size 
 type Row = readonly (string | number | Uint8Array)[]
 const select = (sql: string) => {
   const statement = database.prepare(sql)
-  return (key: string): readonly Row[] => statement.values(key) as Row[]
+  return (key: string | number): readonly Row[] => statement.values(key) as Row[]
 }
 const findToken = select(`
   SELECT t.hash, t.scopes, t.expires_at, l.id, l.environment, a.id, a.name, a.slug, a.status, a.created_at, c.revoked_at
@@ -76,7 +77,7 @@ const shareSnapshot = (): void => {
 const me = (request: Request): Response => {
   const token = (request.headers.get('authorization') ?? '').slice('Bearer '.length)
   shareSnapshot()
-  const [row = []] = findToken(token.slice(5, 27))
+  const [row = []] = findToken(timeKeyInDigits(token.slice(5, 27))?.key ?? 0)
   if (!isHashOf(row[0], sha256(token))) return new Response(null, { status: 401 })
   const [, scope, expiresAt, clientId, environment, appId, name, slug, status, createdAt] = row
   const texts = { appId, clientId, name, slug, environment, status, scope }
@@ -112,13 +113,15 @@ const inTransaction = async (run: () => Response): Promise<Response> =>
     setImmediate(commitWaiting)
   })
 
+let lastKey = timeKeyAt(Date.now())
 const issue = async (request: Request, address: string): Promise<Response> => {
   const { clientId, clientSecret, scope } = JSON.parse(await request.text())
   count(`${clientId} ${address}`)
   const computed = sha256(clientSecret)
-  const key = Bun.randomUUIDv7('hex').slice(0, 22)
-  const accessToken = `apat_${key}${randomBytes(36).toString('base64url')}`
   const now = Date.now()
+  lastKey = nextTimeKey(lastKey, now, 0)
+  const key = lastKey
+  const accessToken = `apat_${digitsOfTimeKey(key)}${randomBytes(36).toString('base64url')}`
   return await inTransaction(() => {
     const row = findSecrets(clientId).find(([, kept]) => isHashOf(kept, computed))
     if (row === undefined) return new Response(null, { status: 401 })

@@ -18,7 +18,7 @@ export type BareFigures = {
   readonly microseconds: number
 }
 
-/** Raw, the bare duties on a copy of the file, and ours, one after the other in each round; the first one warms up. */
+/** Raw, the shortest server on a copy of the file, and ours, one after the other in each round. The first round warms up. */
 export const bareFigures = async (stage: Stage, options: Options): Promise<readonly BareFigures[]> => {
   const bare = await startBare(stage)
   try {

@@ -11,7 +11,7 @@ const paths = { nginx: Bun.which('nginx') ?? Bun.which('/usr/sbin/nginx'), caddy
 const start = { nginx: startNginx, caddy: startCaddy } as const
 
 /**
- * Plays with the platform behind a proxy that has the configuration of `app-platform print`, without TLS. The proxy
+ * Measures the platform behind a proxy with the configuration of `app-platform print`, without TLS. The proxy
  * shares the core of the load, so rates are lower than on a machine with more cores; the processor time is that of the
  * server alone. Null when the proxy is not installed.
  */

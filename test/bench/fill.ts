@@ -26,7 +26,7 @@ type Member = { readonly id: string; readonly app: AppInWorld }
 const manyApps = 10
 const resourcesEach = 5
 const perTransaction = 10_000
-/** Requests are made of so many tokens at most, spread evenly over the file. */
+/** Requests are made with at most this many tokens, spread evenly over the file. */
 const sampleSize = 100_000
 
 /** App tokens and grants with a token pair, `live` of each, written as the server would have written them. */
@@ -241,7 +241,7 @@ const picked = <T>(items: readonly T[], index: number): T => {
   return item
 }
 
-/** The same order each time, and none that the file knows. */
+/** A fixed order that is not the order of the file. */
 const shuffled = <T>(items: readonly T[]): readonly T[] =>
   items
     .map((item, index) => ({ item, rank: Bun.hash.xxHash32(String(index)) }))

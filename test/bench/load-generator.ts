@@ -1,6 +1,6 @@
 import { argv } from 'node:process'
 
-/** Stands in for wrk, over plain sockets; the same modes as `load.lua`. */
+/** Replaces wrk where it is not installed: plain sockets, and the modes of `load.lua`. */
 const [, , port = '', mode = '', file = '', connections = '', seconds = ''] = argv
 const items = (await Bun.file(file).text()).split('\0')
 const [, before = '', after = ''] = /^([\s\S]*refresh_?[tT]oken[=":]+)[^&"]+([\s\S]*)$/.exec(items[0] ?? '') ?? []
@@ -16,7 +16,7 @@ const request = (): string => {
   return item ?? 'GET /out-of-requests HTTP/1.1\r\nHost: localhost\r\n\r\n'
 }
 
-/** The whole answer, once it is all there. */
+/** Whether the text is a whole answer. */
 const complete = (text: string): boolean => {
   const end = text.indexOf('\r\n\r\n')
   if (end === -1) return false

@@ -1,8 +1,8 @@
--- Sends prepared requests. Arguments: how to go on, and a file of whole requests with a NUL between them.
---   cycle  one after the other, round and round
---   once   each at most once
---   chain  each answer carries the refresh token of a next request
--- Whoever runs out asks for a path that does not exist, which fails the round.
+-- Sends prepared requests. Arguments: the mode, and a file of whole requests with a NUL between them.
+--   cycle  repeats them in order
+--   once   sends each at most once
+--   chain  each answer has the refresh token of a further request
+-- When the requests run out, it asks for a path that does not exist, which fails the round.
 
 local items, head, tail, mode = {}, 1, 0, ''
 local before, after = '', ''

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { cores, pinned } from './processes.ts'
 
-/** `cycle`: round and round; `once`: each request at most once; `chain`: an answer brings the token of a next one. */
+/** `cycle`: repeats the requests; `once`: sends each at most once; `chain`: each answer has the refresh token of a further request. */
 export type LoadMode = 'cycle' | 'once' | 'chain'
 export type Load = {
   readonly port: number
@@ -22,7 +22,7 @@ export type LoadResult = {
 export const wrk = Bun.which('wrk')
 export const generator = wrk === null ? 'Bun (install wrk for a generator that is no bottleneck)' : 'wrk'
 
-/** Keeps every connection busy for some seconds. @throws when any answer was not a success */
+/** Keeps every connection busy for these seconds. @throws if any answer was not a success */
 export const runLoad = async (load: Load): Promise<LoadResult> => {
   const child = Bun.spawn(pinned(cores.load, wrk === null ? bunCommand(load) : wrkCommand(wrk, load)), {
     stdout: 'pipe',

@@ -2,26 +2,25 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { playAgainst } from './against.ts'
 import { bareFigures } from './bare.ts'
 import { behindProxy, proxyNames } from './behind-proxy.ts'
-import { besideNames, besideUploads } from './beside-uploads.ts'
-import { readsBesideWrites } from './beside-writes.ts'
+import { duringUploads, duringUploadsNames } from './during-uploads.ts'
+import { readsDuringWrites } from './during-writes.ts'
 import { type Options, readOptions, usage } from './options.ts'
 import { connections, onStage, playCase, type Stage } from './phase.ts'
 import {
-  bareLine,
-  besideLine,
+  bareTable,
+  casesTable,
   changeLine,
   environment,
   type Line,
   lineOf,
-  summaryOf,
-  tableHead,
-  tableLine,
-  uploadLine,
+  readsSummaryOf,
+  readsTable,
+  uploadsTable,
   uploadSummaryOf,
 } from './report.ts'
 import { favourSession } from './processes.ts'
 import { slowDisk } from './slow-disk.ts'
-import { startFigures, startLine } from './start.ts'
+import { startFigures, startTable } from './start.ts'
 
 const few = 1_000
 
@@ -42,29 +41,30 @@ const main = async (options: Options): Promise<void> => {
 
   const table = async (title: string, stage: Stage): Promise<readonly Line[]> => {
     if (options.cases.length === 0) return []
-    say(tableHead(title))
+    const { head, row } = casesTable(title)
+    say(head)
     const lines: Line[] = []
     for (const name of options.cases) {
       const line = lineOf(name, await playCase(stage, name, options))
       lines.push(line)
-      say(tableLine(line))
+      say(row(line))
     }
     return lines
   }
-  const beside = async (stage: Stage) => {
-    say('\nBeside a client that uploads artifacts of 10 MiB back to back')
+  const during = async (stage: Stage) => {
+    const { head, row } = uploadsTable()
+    say(head)
     const lines = []
-    for (const name of besideNames) {
-      const line = uploadSummaryOf(name, await besideUploads(stage, name, options))
+    for (const name of duringUploadsNames) {
+      const line = uploadSummaryOf(name, await duringUploads(stage, name, options))
       lines.push(line)
-      say(uploadLine(line))
+      say(row(line))
     }
     return lines
   }
   const bare = async (stage: Stage) => {
-    say('\nThe same duties, as short as they can be written on Bun.serve (bare)')
     const figures = await bareFigures(stage, options)
-    for (const figure of figures) say(bareLine(figure))
+    say(bareTable(figures))
     return figures
   }
   const at = async (live: number) =>
@@ -73,9 +73,9 @@ const main = async (options: Options): Promise<void> => {
     })
 
   const start = options.phases.includes('start') ? await startFigures(folder) : null
-  if (start !== null) say(startLine(start))
+  if (start !== null) say(startTable(start))
   const small = options.phases.includes('small') ? await at(few) : []
-  const uploads = options.upload && options.phases.includes('small') ? await onStage(folder, few, {}, beside) : null
+  const uploads = options.upload && options.phases.includes('small') ? await onStage(folder, few, {}, during) : null
   const duties = options.phases.includes('bare') ? await onStage(folder, few, {}, bare) : null
   const behind: Record<string, readonly Line[] | null> = {}
   for (const name of proxyNames.filter((proxy) => options.phases.includes(proxy) && options.cases.length > 0)) {
@@ -92,14 +92,15 @@ const main = async (options: Options): Promise<void> => {
   if (small.length > 0 && large.length > 0) say(changeLine(small, large))
 
   const slow = options.phases.includes('slow-disk') ? await slowDisk(folder) : null
-  if (slow === null && options.phases.includes('slow-disk')) say('\nNo slow disk: it needs Linux and a C compiler.')
+  if (slow === null && options.phases.includes('slow-disk'))
+    say('\nThe slow disk is left out: it needs Linux and a C compiler.')
   const onSlowDisk =
     slow === null
       ? null
       : await onStage(folder, few, slow, async (stage) => {
           const lines = await table('Every sync 1 ms slower', stage)
-          const reads = summaryOf(await readsBesideWrites(stage, options))
-          say(besideLine(reads))
+          const reads = readsSummaryOf(await readsDuringWrites(stage, options))
+          say(readsTable(reads))
           return { lines, reads }
         })
   const result = { ...found, options, start, small, uploads, bare: duties, behind, large, slowDisk: onSlowDisk }

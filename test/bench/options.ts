@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 export const caseNames = ['me', 'resources', 'introspect', 'token', 'exchange', 'refresh'] as const
 export type CaseName = (typeof caseNames)[number]
 /** Other calls during large uploads, compared with the same calls without them. */
-const besideName = 'upload'
+const uploadName = 'upload'
 export const phaseNames = ['start', 'small', 'bare', 'nginx', 'caddy', 'large', 'slow-disk'] as const
 export type PhaseName = (typeof phaseNames)[number]
 
@@ -26,7 +26,7 @@ export type Options = {
 export const usage = `bun run bench [--quick] [--only NAME,…] [--at PHASE,…] [--against REV] [--seconds N] [--rounds N] [--json]
 
   --quick     about a minute: one short round each, and 50,000 tokens instead of a million
-  --only      of ${[...caseNames, besideName].join(', ')}
+  --only      of ${[...caseNames, uploadName].join(', ')}
   --at        of ${phaseNames.join(', ')}
   --against   a git revision: measures it and the working tree in turn, and nothing else (15 rounds of 2 s)
   --seconds   length of a round (3)
@@ -50,10 +50,10 @@ export const readOptions = (argv: readonly string[]): Options | null => {
   })
   if (values.help) return null
   const against = values.against ?? null
-  const only = chosen('--only', values.only, [...caseNames, besideName])
+  const only = chosen('--only', values.only, [...caseNames, uploadName])
   return {
     cases: caseNames.filter((name) => only.includes(name)),
-    upload: only.includes(besideName),
+    upload: only.includes(uploadName),
     phases: chosen('--at', values.at, phaseNames),
     against,
     seconds: wholeNumber('--seconds', values.seconds) ?? (values.quick ? 1 : against === null ? 3 : 2),

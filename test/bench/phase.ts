@@ -7,7 +7,7 @@ import { programIn, type ServingProcess, startPlatform, startRaw } from './proce
 import { firstAnswer, introspection } from './requests.ts'
 
 export const connections = 32
-/** More than can be exchanged in a second, so that no round runs out of codes. */
+/** More codes than can be exchanged in a second, so that no round runs out of them. */
 const codesPerSecond = 25_000
 
 export type Measured = LoadResult & { readonly processorMicroseconds: number }
@@ -30,7 +30,7 @@ export type Build = {
 /** The build that these files belong to. */
 export const workingTree: Build = { command: programIn(join(import.meta.dir, '../..')), fill, addCodes }
 
-/** Where a phase runs: a filled file, the platform that serves it and the raw server beside it. */
+/** The servers of a phase: the platform on a filled file, and the raw server. */
 export type Stage = {
   readonly folder: string
   readonly build: Build
@@ -39,7 +39,7 @@ export type Stage = {
   readonly raw: ServingProcess
 }
 
-/** Fills a fresh file with so many live tokens and starts both servers. */
+/** Fills a new file with this many live tokens of each kind, starts both servers, and stops them after `play`. */
 export const onStage = async <T>(
   parent: string,
   live: number,
@@ -88,7 +88,7 @@ const modes = {
   refresh: 'chain',
 } as const satisfies Record<CaseName, LoadMode>
 
-/** A server is warm once two windows agree within this share; and at the latest after so many windows. */
+/** A server is warm when two windows agree within this share, at the latest after this many windows. */
 const warmWithin = 0.03
 const mostWarmUps = 6
 
@@ -141,7 +141,7 @@ export const playCase = async (
 
 type Turn = { readonly number: number; readonly seconds: number; readonly shares: number }
 
-/** The requests of one round. A refresh token is spent when its round is over, so each round has its own. */
+/** The requests of one round. A round spends its refresh tokens, so each has its own. */
 const loadOf = async (stage: Stage, name: CaseName, turn: Turn): Promise<Omit<Load, 'port'>> => ({
   mode: modes[name],
   requests: await written(stage, `${name}-${turn.number}`, await requestsOf(stage, name, turn)),

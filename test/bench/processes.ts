@@ -2,7 +2,7 @@ import { existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 
-/** The one core of whatever serves, and the one of whatever asks, where the machine lets us choose. */
+/** The core of the server and the core of the load, if the machine has two and `taskset`. */
 export const cores = { server: 0, load: 1 } as const
 
 const taskset = availableParallelism() > 1 ? Bun.which('taskset') : null
@@ -11,7 +11,7 @@ export const pinned = (core: number, command: readonly string[]): string[] =>
   taskset === null ? [...command] : [taskset, '-c', String(core), ...command]
 
 /**
- * Puts this session before all others, as far as the system allows: with autogroups, `nice` has no effect between
+ * Gives this session priority, as far as the system allows: with autogroups, `nice` has no effect between
  * sessions (sched(7)).
  */
 export const favourSession = (): void => {
@@ -31,7 +31,7 @@ export type ServingProcess = {
   readonly port: number
   readonly pid: number
   residentBytes(): number
-  /** Processor time so far, of all its threads; Linux only. */
+  /** Processor time of all its threads until now; Linux only. */
   processorSeconds(): number
   stop(): Promise<void>
 }
@@ -105,7 +105,7 @@ const limits = {
   RATE_LIMIT_ADDRESS: plenty,
 } as const
 
-/** The server as users run it. The limits are on and count every call; they are only too high to be reached. */
+/** Starts the server as users run it. The limits are on and count every call, but are too high to be reached. */
 export const startPlatform = async (
   folder: string,
   database: string,

@@ -1,7 +1,7 @@
 import { argv } from 'node:process'
 
 /**
- * What there is to lose: Bun.serve alone. A GET is answered with a constant, a POST once its body was read and parsed.
+ * The upper limit: Bun.serve alone. A GET is answered with a constant, and so is a POST after its body is read and parsed.
  * The answers, with all their headers, are those that the platform gave to the same requests.
  */
 const [, , file = ''] = argv

@@ -1,8 +1,9 @@
 import { cpus, release, totalmem } from 'node:os'
 import type { BareFigures } from './bare.ts'
-import type { BesideName, BesideUploads } from './beside-uploads.ts'
-import type { ReadsBesideWrites } from './beside-writes.ts'
+import type { DuringUploads, DuringUploadsName } from './during-uploads.ts'
+import type { ReadsDuringWrites } from './during-writes.ts'
 import { generator, wrk } from './load.ts'
+import { markdownTable } from './markdown.ts'
 import type { CaseName } from './options.ts'
 import type { Round } from './phase.ts'
 import { isPinned } from './processes.ts'
@@ -51,69 +52,109 @@ export const median = (values: readonly number[]): number => {
 
 const rounded = (value: number): number => Math.round(value * 100) / 100
 
-const columns = [16, 9, 9, 8, 10, 11, 9, 9, 11] as const
-const row = (cells: readonly string[]): string =>
-  cells.map((cell, index) => (index === 0 ? cell.padEnd(columns[0]) : cell.padStart(columns[index] ?? 10))).join('')
+/** A table of cases: its head, and the row of each. */
+export const casesTable = (title: string) => {
+  const columns = ['CPU µs', 'raw CPU µs', 'ratio', 'req/s', 'raw req/s', 'p50 ms', 'p99 ms', 'memory MB']
+  const { head, row } = markdownTable([title, ...columns])
+  return {
+    head,
+    row: (line: Line): string =>
+      row([
+        titles[line.name],
+        line.processorMicroseconds.toFixed(1),
+        line.rawProcessorMicroseconds.toFixed(1),
+        line.ratio.toFixed(2),
+        line.rate.toLocaleString('en'),
+        line.rawRate.toLocaleString('en'),
+        line.p50Ms.toFixed(2),
+        line.p99Ms.toFixed(2),
+        String(line.residentMegabytes),
+      ]),
+  }
+}
 
-export const tableHead = (title: string): string =>
-  `\n${title}\n${row(['', 'CPU µs', 'raw µs', 'ratio', 'req/s', 'raw req/s', 'p50 ms', 'p99 ms', 'memory MB'])}`
-
-export const tableLine = (line: Line): string =>
-  row([
-    titles[line.name],
-    line.processorMicroseconds.toFixed(1),
-    line.rawProcessorMicroseconds.toFixed(1),
-    line.ratio.toFixed(2),
-    line.rate.toLocaleString('en'),
-    line.rawRate.toLocaleString('en'),
-    line.p50Ms.toFixed(2),
-    line.p99Ms.toFixed(2),
-    String(line.residentMegabytes),
-  ])
-
-/** How the ratios changed from the small file to the large one. */
+/** How much the ratio of each case changed from the small file to the large one. */
 export const changeLine = (small: readonly Line[], large: readonly Line[]): string => {
   const changes = large.flatMap(({ name, ratio }) => {
     const before = small.find((line) => line.name === name)
     return before === undefined ? [] : [`${titles[name]} ${signed(ratio / before.ratio - 1)}`]
   })
-  return `ratios against the small file: ${changes.join(', ')}`
+  return `\nRatios, compared with those of the small file: ${changes.join(', ')}.`
 }
 
 const signed = (share: number): string => `${share < 0 ? '−' : '+'}${Math.abs(share * 100).toFixed(0)} %`
 
-export const summaryOf = (rounds: readonly ReadsBesideWrites[]) => ({
+export const readsSummaryOf = (rounds: readonly ReadsDuringWrites[]) => ({
   alone: Math.round(median(rounds.map(({ alone }) => alone))),
-  beside: Math.round(median(rounds.map(({ beside }) => beside))),
-  share: rounded(median(rounds.map(({ alone, beside }) => beside / alone))),
-  p99Ms: rounded(median(rounds.map(({ besideP99Ms }) => besideP99Ms))),
+  during: Math.round(median(rounds.map(({ during }) => during))),
+  share: rounded(median(rounds.map(({ alone, during }) => during / alone))),
+  p99Ms: rounded(median(rounds.map(({ duringP99Ms }) => duringP99Ms))),
   writes: Math.round(median(rounds.map(({ writes }) => writes))),
 })
 
-export const besideLine = ({ alone, beside, share, p99Ms, writes }: ReturnType<typeof summaryOf>): string =>
-  `GET /me alone ${alone.toLocaleString('en')} req/s, beside ${writes.toLocaleString('en')} POST /token per second ` +
-  `${beside.toLocaleString('en')} req/s: ${share.toFixed(2)} of its speed, p99 ${p99Ms.toFixed(2)} ms`
+export const readsTable = ({ alone, during, share, p99Ms, writes }: ReturnType<typeof readsSummaryOf>): string => {
+  const columns = ['req/s alone', 'POST /token/s', 'req/s during them', 'share', 'p99 ms during them']
+  const { head, row } = markdownTable(['Reads during writes on the slow disk', ...columns])
+  const [rateAlone = '', rateOfWrites = '', rateDuring = ''] = [alone, writes, during].map((rate) =>
+    rate.toLocaleString('en'),
+  )
+  return `${head}\n${row([titles.me, rateAlone, rateOfWrites, rateDuring, share.toFixed(2), p99Ms.toFixed(2)])}`
+}
 
-/** Medians over the rounds, but for the memory; the ratios are medians of each round's own. */
-export const uploadSummaryOf = (name: BesideName, rounds: readonly BesideUploads[]) => ({
+/** Medians over the rounds, and the most memory; the ratios are medians of each round's own. */
+export const uploadSummaryOf = (name: DuringUploadsName, rounds: readonly DuringUploads[]) => ({
   name,
   aloneP99Ms: rounded(median(rounds.map(({ alone }) => alone.p99Ms))),
-  besideP99Ms: rounded(median(rounds.map(({ beside }) => beside.p99Ms))),
-  p99Ratio: rounded(median(rounds.map(({ alone, beside }) => beside.p99Ms / alone.p99Ms))),
+  duringP99Ms: rounded(median(rounds.map(({ during }) => during.p99Ms))),
+  p99Ratio: rounded(median(rounds.map(({ alone, during }) => during.p99Ms / alone.p99Ms))),
   aloneRate: Math.round(median(rounds.map(({ alone }) => alone.rate))),
-  rateRatio: rounded(median(rounds.map(({ alone, beside }) => beside.rate / alone.rate))),
+  rateRatio: rounded(median(rounds.map(({ alone, during }) => during.rate / alone.rate))),
   uploadsPerSecond: rounded(median(rounds.map(({ uploadsPerSecond }) => uploadsPerSecond))),
   residentMegabytes: Math.round(Math.max(...rounds.map(({ residentBytes }) => residentBytes)) / 1e6),
 })
 
-export const uploadLine = (line: ReturnType<typeof uploadSummaryOf>): string =>
-  `${titles[line.name].padEnd(columns[0])}p99 alone ${line.aloneP99Ms.toFixed(2)} ms, beside ${line.uploadsPerSecond.toFixed(1)} uploads/s ` +
-  `${line.besideP99Ms.toFixed(2)} ms: ${line.p99Ratio.toFixed(2)} of it; ${line.rateRatio.toFixed(2)} of its ` +
-  `${line.aloneRate.toLocaleString('en')} req/s; ${line.residentMegabytes} MB resident`
+export const uploadsTable = () => {
+  const { head, row } = markdownTable([
+    'During uploads of 10 MiB, back to back',
+    'uploads/s',
+    'p99 ms alone',
+    'p99 ms',
+    'ratio',
+    'req/s alone',
+    'share of req/s',
+    'memory MB',
+  ])
+  return {
+    head,
+    row: (line: ReturnType<typeof uploadSummaryOf>): string =>
+      row([
+        titles[line.name],
+        line.uploadsPerSecond.toFixed(1),
+        line.aloneP99Ms.toFixed(2),
+        line.duringP99Ms.toFixed(2),
+        line.p99Ratio.toFixed(2),
+        line.aloneRate.toLocaleString('en'),
+        line.rateRatio.toFixed(2),
+        String(line.residentMegabytes),
+      ]),
+  }
+}
 
-export const bareLine = (figures: BareFigures): string =>
-  `${titles[figures.name].padEnd(columns[0])}bare ${figures.bareRatio.toFixed(2)} of raw, ours ${figures.ratio.toFixed(2)}; processor time ` +
-  `raw ${figures.rawMicroseconds.toFixed(1)} µs, bare ${figures.bareMicroseconds.toFixed(1)} µs, ours ${figures.microseconds.toFixed(1)} µs`
+export const bareTable = (figures: readonly BareFigures[]): string => {
+  const columns = ['raw CPU µs', 'bare CPU µs', 'CPU µs', 'bare req/s of raw', 'req/s of raw']
+  const { head, row } = markdownTable(['The same duties in the shortest code (bare)', ...columns])
+  const rows = figures.map(({ name, rawMicroseconds, bareMicroseconds, microseconds, bareRatio, ratio }) =>
+    row([
+      titles[name],
+      rawMicroseconds.toFixed(1),
+      bareMicroseconds.toFixed(1),
+      microseconds.toFixed(1),
+      bareRatio.toFixed(2),
+      ratio.toFixed(2),
+    ]),
+  )
+  return [head, ...rows].join('\n')
+}
 
 export const environment = () => ({
   date: new Date().toISOString(),

@@ -1,4 +1,4 @@
-/** Whole requests as text, so that the generator has nothing to do but send. */
+/** Whole requests as text, so that the generator only has to send them. */
 const base = '/api/app-platform'
 
 const request = (method: string, path: string, lines: readonly string[], body = ''): string =>
@@ -37,7 +37,7 @@ export const introspection = (refresh: string, read: string): string => {
   ].join('\r\n')
 }
 
-/** Sends one of the texts by fetch, for the answer that the raw server gives to all of them. */
+/** Sends one of these requests, and returns its path with the answer that the raw server gives to all requests like it. */
 export const firstAnswer = async (port: number, text: string) => {
   const [head = '', body = ''] = text.split('\r\n\r\n')
   const [line = '', ...fields] = head.split('\r\n')

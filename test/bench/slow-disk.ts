@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** What to start a process with so that each sync of it takes a millisecond longer; null where that cannot be had. */
+/** The environment of a process whose every sync takes a millisecond longer; null where that is not possible. */
 export const slowDisk = async (folder: string): Promise<Readonly<Record<string, string>> | null> => {
   const compiler = Bun.which('cc')
   if (compiler === null || process.platform !== 'linux') return null

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { buildProgram } from '../../src/build.ts'
+import { markdownTable } from './markdown.ts'
 import { median } from './report.ts'
 
 /** Milliseconds from the start of the process. */
@@ -15,11 +16,11 @@ export type StartFigures = {
 
 const rounds = 20
 
-/** The binary on a database that is there, as it is when it is started again: until it listens, until it has answered. */
+/** Starts the binary on an existing database, and measures until it listens and until it has answered. */
 export const startFigures = async (folder: string): Promise<StartFigures> => {
   const { file, bytes } = await buildProgram(join(folder, 'app-platform'))
   const database = join(folder, 'start.db')
-  await startOnce(file, database) // makes the database, and warms the file
+  await startOnce(file, database) // creates the database and warms the file cache
   const starts: Start[] = []
   const versions: number[] = []
   for (let round = 0; round < rounds; round += 1) {
@@ -60,6 +61,10 @@ const timeOfVersion = async (program: string): Promise<number> => {
   return performance.now() - begun
 }
 
-export const startLine = (figures: StartFigures): string =>
-  `\nThe binary (${figures.megabytes} MB) listens after ${figures.listeningMs} ms (best ${figures.bestListeningMs}), has answered ` +
-  `after ${figures.answeredMs} ms; --version takes ${figures.versionMs} ms. Medians of ${rounds} warm starts.`
+export const startTable = (figures: StartFigures): string => {
+  const columns = ['size MB', 'listens ms', 'at best', 'has answered ms', '--version ms']
+  const { head, row } = markdownTable([`Warm starts of the binary, medians of ${rounds}`, ...columns])
+  const { megabytes, listeningMs, bestListeningMs, answeredMs, versionMs } = figures
+  const cells = [megabytes, listeningMs, bestListeningMs, answeredMs, versionMs].map(String)
+  return `${head}\n${row(['app-platform', ...cells])}`
+}

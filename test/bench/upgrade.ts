@@ -7,20 +7,25 @@ import { migrateFile } from '../../db/migrate.ts'
 import { migrations } from '../../db/migrations/index.ts'
 import { recordId, rowKey } from '../../src/domain/identifier.ts'
 import { createRandom } from '../../src/runtime/random.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { removeTemporaryFolders, temporaryFolder } from '../support/temporary-folder.ts'
+import { markdownTable } from './markdown.ts'
+import { environment } from './report.ts'
 
-// How long migration 7 takes, which gives integer keys to tokens, pairs, grants and codes; how large the file is before and
-// after; and what it costs to find a row by its key. Usage: bun run bench:upgrade [--rows N]
+/*
+ * Migration 7 gives integer keys to app tokens, grants, authorization codes and token pairs. Measures how long it takes, how large
+ * the file is before and after, and what finding a row by its key costs. Usage: bun run bench:upgrade [--rows N]
+ */
 
 const { values } = parseArgs({ options: { rows: { type: 'string', default: '1000000' } } })
 const rows = Number(values.rows)
+if (!Number.isSafeInteger(rows) || rows < 1) throw new Error('--rows takes a whole number from 1 on.')
 const lookups = 200_000
 const minuteMs = 60_000
 
 const random = createRandom()
 const id = (prefix: 'crd_' | 'app_' | 'usr_') => recordId(prefix, random.uuid(Date.now()))
 
-/** A file of the schema before, with so many rows of each kind, of the last hour. */
+/** Fills a file of the schema before with rows of the last hour, and returns the keys of its app tokens. */
 const fill = (file: string): readonly string[] => {
   using database = new Database(file)
   database.run('PRAGMA foreign_keys = OFF')
@@ -77,7 +82,7 @@ const processorMs = (): number => {
   return (user + system) / 1000
 }
 
-/** Processor time of finding one of these rows, in microseconds; the better of two passes. */
+/** Processor time of finding one of these rows, in microseconds; the better of two passes, so that the first one warms up. */
 const lookupMicros = (file: string, table: string, keys: readonly (string | number)[]): number => {
   using database = new Database(file, { readonly: true })
   database.run('PRAGMA cache_size = -16384')
@@ -93,7 +98,7 @@ const lookupMicros = (file: string, table: string, keys: readonly (string | numb
 
 const megabytes = (file: string): number => Math.round(statSync(file).size / 1e6)
 
-/** As a backup of it would be: without the pages that are free. */
+/** The size of a backup: without the free pages. */
 const compactMegabytes = (file: string): number => {
   const copy = `${file}.compact`
   using database = new Database(file)
@@ -110,30 +115,36 @@ const shuffled = <T>(items: readonly T[]): readonly T[] =>
 
 const file = join(temporaryFolder(), 'app-platform.db')
 await migrateFile(file, migrations.slice(0, 6))
-const before = shuffled(fill(file)).slice(0, lookups)
-const figures = {
-  rows,
-  fileMegabytes: { before: megabytes(file), compact: compactMegabytes(file) },
-  lookupMicros: { text: lookupMicros(file, 'app_tokens', before) },
+const textKeys = shuffled(fill(file)).slice(0, lookups)
+const before = {
+  file: megabytes(file),
+  compact: compactMegabytes(file),
+  lookup: lookupMicros(file, 'app_tokens', textKeys),
 }
 const [start, processor] = [performance.now(), processorMs()]
 await migrateFile(file, migrations, ({ table, rows: copied, of }) => {
   process.stderr.write(`${((performance.now() - start) / 1000).toFixed(1)} s: ${table}, ${copied} of ${of}\n`)
 })
 const took = { seconds: (performance.now() - start) / 1000, processorSeconds: (processorMs() - processor) / 1000 }
-using database = new Database(file, { readonly: true })
+const database = new Database(file, { readonly: true })
+for (const table of ['app_tokens', 'grants', 'authorization_codes', 'token_pairs']) {
+  const found = database.query<{ rows: number }, []>(`SELECT count(*) AS rows FROM ${table}`).get()?.rows
+  if (found !== rows) throw new Error(`${table} has ${found} rows and not ${rows}.`)
+}
 const keys = database.query<{ key: number }, []>('SELECT key FROM app_tokens').all()
-const after = shuffled(keys.map(({ key }) => key)).slice(0, lookups)
+const integerKeys = shuffled(keys.map(({ key }) => key)).slice(0, lookups)
+
+const { date, machine, bun } = environment()
+const title = `Migration 7, ${rows.toLocaleString('en')} rows of each kind`
+const { head, row } = markdownTable([title, 'text keys', 'integer keys'])
 process.stdout.write(
-  `${JSON.stringify(
-    {
-      ...figures,
-      took,
-      moved: database.query('SELECT count(*) AS rows FROM moved_keys').get(),
-      fileMegabytesAfter: { file: megabytes(file), compact: compactMegabytes(file) },
-      lookupMicrosAfter: { integer: lookupMicros(file, 'app_tokens', after) },
-    },
-    null,
-    2,
-  )}\n`,
+  `${[
+    `${date}, ${machine}, Bun ${bun}. The migration took ${took.seconds.toFixed(1)} s, ${took.processorSeconds.toFixed(1)} s of processor time.`,
+    head,
+    row(['file MB', String(before.file), String(megabytes(file))]),
+    row(['its backup MB', String(before.compact), String(compactMegabytes(file))]),
+    row(['CPU µs to find a token', before.lookup.toFixed(1), lookupMicros(file, 'app_tokens', integerKeys).toFixed(1)]),
+  ].join('\n')}\n`,
 )
+database.close()
+removeTemporaryFolders()

@@ -1,8 +1,8 @@
 import { argv } from 'node:process'
 
 /**
- * Uploads artifacts of 10 MiB back to back, each another one, until it is told to end; then it prints how many. The body
- * is made once: a few of its characters change, so that the load generator beside it keeps the core.
+ * Uploads different artifacts of 10 MiB back to back until SIGTERM, then prints how many. The body is made once and only a few of
+ * its characters change, so that the load generator keeps the core.
  */
 const [, , port = '', token = ''] = argv
 const artifactBytes = 10 * 1024 * 1024

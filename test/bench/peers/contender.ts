@@ -4,30 +4,30 @@ import type { ServingProcess } from '../processes.ts'
 export type Material = {
   readonly client: { readonly id: string; readonly secret: string; readonly redirectUri: string }
   readonly appTokens: readonly string[]
-  /** Access tokens of users, good for the endpoint that says who they are. */
+  /** Access tokens of users, for the endpoint that identifies the user. */
   readonly userTokens: readonly string[]
   readonly refreshTokens: readonly string[]
 }
 
-/** A server on a file that is filled, ready to be started. */
+/** A server with a filled file, ready to start. */
 export type Prepared = {
   readonly material: Material
   readonly databaseFile: string
-  /** Codes that were never exchanged, each of a grant of its own, for `verifier`. */
+  /** Fresh codes for `verifier`, each of its own grant. */
   codes(count: number): Promise<readonly string[]>
   start(): Promise<ServingProcess>
-  /** The same server as one executable file, where there is one. */
+  /** The same server as one executable file; null if it has none. */
   startExecutable: (() => Promise<ServingProcess>) | null
   close(): Promise<void>
 }
 
-/** Whoever is compared. All speak RFC 6749 and 7662 in forms, so that the same requests go to each. */
+/** A server that is compared. All speak RFC 6749 and 7662 in forms, so that each gets the same requests. */
 export type Contender = {
   readonly name: string
   readonly paths: { readonly token: string; readonly introspect: string; readonly who: string }
-  /** More than it can exchange in a second; an exchange needs a code of its own. */
+  /** More than it can exchange in a second, because every exchange needs its own code. */
   readonly codesPerSecond: number
-  /** In the words of the table. */
+  /** As the table says it. */
   readonly keepsTokensAs: string
   prepare(folder: string, live: number): Promise<Prepared>
 }

@@ -16,12 +16,12 @@ import { type WorkName, workNames } from './work.ts'
 
 type Entry = { readonly contender: Contender; readonly title: string; readonly live: number }
 
-/** Of the platform alone, at each size: it is warm after a second. */
+/** Of the platform alone, at each size. */
 const growthPace = { rounds: 2, warmUpSeconds: 1 }
 
 const progress = (text: string): void => void process.stderr.write(`${text}\n`)
 
-/** Everyone on a filled file of their own; all works, in turn, then the starts. */
+/** Each server on its own filled file: all kinds of requests, the servers in turn, then the starts. */
 const columnsOf = async (entries: readonly Entry[], options: Options): Promise<readonly Column[]> => {
   const folder = temporaryFolder()
   const titled = new Map<Runner, string>()
@@ -58,16 +58,15 @@ const main = async (options: Options): Promise<void> => {
   const { live, synchronous } = options
   const { contenders, nodeVersion } = await installPeers(synchronous)
   const glewlwyd = findGlewlwyd()
-  if (glewlwyd === null)
-    progress('glewlwyd is not installed (on Debian: apt-get install -y glewlwyd); the others go on')
+  if (glewlwyd === null) progress('glewlwyd is not installed (on Debian: apt-get install -y glewlwyd) and is left out')
   const peers = glewlwyd === null ? contenders : [...contenders, glewlwyd]
-  const beside = [ours, ...peers].map((contender) => ({ contender, title: contender.name, live }))
+  const compared = [ours, ...peers].map((contender) => ({ contender, title: contender.name, live }))
   const found = environment()
   const pinning = found.pinned ? 'server and load on a core each' : 'nothing pinned'
-  const besidePeers = table(await columnsOf(beside, options))
-  const alone: Column[] = []
+  const comparison = table(await columnsOf(compared, options))
+  const growth: Column[] = []
   for (const size of options.growth) {
-    alone.push(
+    growth.push(
       ...(await columnsOf([{ contender: ours, title: size.toLocaleString('en'), live: size }], {
         ...options,
         ...growthPace,
@@ -80,8 +79,8 @@ const main = async (options: Options): Promise<void> => {
 ${connections} connections, ${pinning}; medians of ${options.rounds} rounds of ${options.seconds} s, taking turns; ${minutes} minutes.
 WAL everywhere; synchronous FULL for the platform${glewlwyd === null ? '' : ' and glewlwyd'}, ${synchronous} for the other peers.
 
-${besidePeers}
-${alone.length === 0 ? '' : `\n${table(alone)}\n`}`,
+${comparison}
+${growth.length === 0 ? '' : `\n${table(growth)}\n`}`,
   )
 }
 

@@ -4,11 +4,11 @@ import type { Synchronous } from './peers.ts'
 export type Options = {
   readonly seconds: number
   readonly rounds: number
-  /** Of each work, before it counts. */
+  /** Of each kind of request, before the counted rounds. */
   readonly warmUpSeconds: number
-  /** Live tokens of each kind beside the peers. */
+  /** Live tokens of each kind in each server's file. */
   readonly live: number
-  /** Sizes of the platform's own file; none leaves that part out. */
+  /** Sizes of the file with which the platform is measured alone; empty to leave that part out. */
   readonly growth: readonly number[]
   readonly starts: number
   readonly synchronous: Synchronous
@@ -19,8 +19,8 @@ export const usage = `bun run bench:peers [--quick] [--seconds N] [--rounds N] [
   --quick        about two minutes: one short round each, and the platform alone up to 20,000 tokens
   --seconds      length of a round (2)
   --rounds       counted rounds of each, taking turns (3)
-  --live         live tokens of each kind in everyone's file (10,000)
-  --growth       sizes of the platform's own file (1000,100000,1000000; try 5000000)
+  --live         live tokens of each kind in each server's file (10,000)
+  --growth       sizes of the file with which the platform is measured alone (1000,100000,1000000; try 5000000)
   --peers-sync   FULL, NORMAL or OFF: how durable the peers are (FULL, as the platform and glewlwyd always are)`
 
 const modes: readonly Synchronous[] = ['FULL', 'NORMAL', 'OFF']

@@ -5,14 +5,14 @@ import { verifier } from '../../support/world.ts'
 import { startServing } from '../processes.ts'
 import type { Contender, Material } from './contender.ts'
 
-/** What durability is asked of the peers; FULL is the platform's. */
+/** The durability of the peers; the platform's is FULL. */
 export type Synchronous = 'FULL' | 'NORMAL' | 'OFF'
 
 export type Peers = { readonly contenders: readonly Contender[]; readonly nodeVersion: string }
 
 /**
- * Installs what is locked beside this file, in a temporary folder: below this one the peers would find packages of ours,
- * and take them for their own optional ones.
+ * Installs the locked dependencies of this folder in a temporary one: here the peers would find our packages and use them as
+ * their optional dependencies.
  */
 export const installPeers = async (synchronous: Synchronous): Promise<Peers> => {
   const folder = temporaryFolder()
@@ -22,7 +22,7 @@ export const installPeers = async (synchronous: Synchronous): Promise<Peers> => 
   const install = Bun.spawnSync([process.execPath, 'install', '--frozen-lockfile'], { cwd: folder, stderr: 'pipe' })
   if (!install.success) throw new Error(`The peers could not be installed: ${install.stderr.toString()}`)
   const installed = (path: string): string => join(folder, 'node_modules', path)
-  // A release that oidc-provider supports, of the same lockfile, whatever Node the machine has.
+  // The Node release of the lockfile, which oidc-provider supports, whatever the machine has.
   const node = installed(`node-linux-${process.arch}/bin/node`)
   const titleOf = async (name: string): Promise<string> =>
     `${name} ${(await Bun.file(installed(`${name}/package.json`)).json()).version}`

@@ -3,7 +3,7 @@ import { addCodes, fill } from '../fill.ts'
 import { startPlatform } from '../processes.ts'
 import type { Contender } from './contender.ts'
 
-/** Ours, at its standard endpoints, as users run it: limits (too high to be reached), logs, metrics and audit are on. */
+/** This program at its standard endpoints, as users run it: limits (too high to be reached), logs, metrics and audit are on. */
 export const platform = (executable: string): Contender => ({
   name: 'app-platform',
   paths: { token: '/oauth/token', introspect: '/oauth/introspect', who: '/api/app-platform/oauth/me' },
@@ -30,7 +30,7 @@ export const platform = (executable: string): Contender => ({
   },
 })
 
-/** The filled file comes with requests of the contract's own endpoints; here only what they carry is wanted. */
+/** The filled file comes with requests to the contract's endpoints. Only the credentials in them are used here. */
 const bodyOf = (text = '') => {
   const body: Readonly<Record<string, string>> = JSON.parse(text.slice(text.indexOf('\r\n\r\n')))
   return (name: string): string => body[name] ?? ''

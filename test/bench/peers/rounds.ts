@@ -14,11 +14,11 @@ export type Round = {
   readonly p99Ms: number
   readonly processorMicroseconds: number
   readonly residentBytes: number
-  /** What each request of the round left in the file, and what preparing it had cost there before. */
+  /** What each request of the round added to the file, including its preparation. */
   readonly diskBytes: number
 }
 
-/** Someone who serves. */
+/** A started server. */
 export type Runner = {
   readonly contender: Contender
   readonly prepared: Prepared
@@ -46,7 +46,7 @@ export const stopRunner = async ({ prepared, server }: Runner): Promise<void> =>
 
 export type Pace = { readonly rounds: number; readonly seconds: number; readonly warmUpSeconds: number }
 
-/** Rounds of one work, everyone in turn, each round begun by another; the first one warms up and is not counted. */
+/** Rounds of one kind of request. The servers take turns, and each round begins with another one. The first round warms up and does not count. */
 export const playWork = async (
   work: WorkName,
   runners: readonly Runner[],
@@ -75,7 +75,7 @@ const playRound = async (
   const codes = work === 'exchange' ? await prepared.codes(contender.codesPerSecond * seconds) : []
   const prepaid = codes.length === 0 ? 0 : (usedBytes(databaseFile) - before) / codes.length
   const every = requestsOf(work, contender, material, codes)
-  // A refresh token is spent when its round is over, so each round has its own.
+  // A round spends its refresh tokens, so each has its own.
   const share = Math.floor(every.length / (rounds + 1))
   const own = work === 'refresh' ? every.slice(number * share, (number + 1) * share) : every
   await proven(work, server, own[0])
@@ -93,13 +93,13 @@ const playRound = async (
   }
 }
 
-/** @throws when the first request is not answered with what was asked for */
+/** @throws if the answer to the request is not what this kind of request asks for */
 export const proven = async (work: WorkName, { port }: ServingProcess, request = ''): Promise<void> => {
   const [, { body }] = await firstAnswer(port, request)
   if (!proofs[work].test(body)) throw new Error(`Not an answer to ${work}: ${body}`)
 }
 
-/** Pages in use, also those that still lie in the WAL. */
+/** The size of the pages in use, including those in the WAL. */
 const usedBytes = (file: string): number => {
   const database = new Database(file, { readonly: true })
   const pragma = (name: string) => Number(Object.values(Object(database.query(`PRAGMA ${name}`).get()))[0])

@@ -3,10 +3,10 @@ import { median } from '../report.ts'
 import { proven, type Runner } from './rounds.ts'
 import { requestsOf } from './work.ts'
 
-/** Milliseconds from the start of the process until it has introspected a token; medians, warm. */
+/** Milliseconds from the start of the process until it has introspected a token; medians of warm starts. */
 export type StartUp = { readonly startMs: number; readonly executableMs: number }
 
-/** Everyone in turn. */
+/** Starts the servers in turn. */
 export const startUps = async (runners: readonly Runner[], rounds: number): Promise<ReadonlyMap<Runner, StartUp>> => {
   const times = new Map<Runner, { start: number[]; executable: number[] }>()
   for (const runner of runners) times.set(runner, { start: [], executable: [] })

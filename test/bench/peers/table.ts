@@ -1,9 +1,10 @@
+import { markdownTable } from '../markdown.ts'
 import { median } from '../report.ts'
 import type { Round, Runner } from './rounds.ts'
 import type { StartUp } from './start-up.ts'
 import { titles, type WorkName, workNames } from './work.ts'
 
-/** A column: a server on a file. */
+/** A column: a server with its file. */
 export type Column = {
   readonly title: string
   readonly runner: Runner
@@ -12,8 +13,9 @@ export type Column = {
   readonly live: number
 }
 
-/** One Markdown table, servers side by side. */
+/** One Markdown table with a column for each server. */
 export const table = (columns: readonly Column[]): string => {
+  const { head, row } = markdownTable(['', ...columns.map(({ title }) => title)])
   const line = (title: string, cell: (column: Column) => string) => row([title, ...columns.map(cell)])
   const byWork = workNames.flatMap((work) => {
     const of = (column: Column, pick: (round: Round) => number) => medianOf(column, work, pick)
@@ -26,8 +28,7 @@ export const table = (columns: readonly Column[]): string => {
     ]
   })
   return [
-    row(['', ...columns.map(({ title }) => title)]),
-    `|---|${columns.map(() => '--:|').join('')}`,
+    head.trim(),
     ...byWork,
     line(
       'memory idle / most under load, MB',
@@ -52,7 +53,6 @@ const medianOf = ({ rounds }: Column, work: WorkName, pick: (round: Round) => nu
 const most = ({ rounds }: Column): number =>
   Math.max(...[...rounds.values()].flat().map(({ residentBytes }) => residentBytes))
 
-const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
-/** Not a number where no round was long enough for an answer. */
+/** A dash where no round was long enough for an answer. */
 const whole = (value: number): string => (Number.isFinite(value) ? Math.round(value).toLocaleString('en') : '—')
 const megabytes = (bytes: number): string => whole(bytes / 1e6)

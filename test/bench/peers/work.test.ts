@@ -4,8 +4,8 @@ import { platform } from './platform.ts'
 import { proven, type Runner, startRunner, stopRunner } from './rounds.ts'
 import { requestsOf, titles, workNames } from './work.ts'
 
-/** The peers themselves are installed by the benchmark alone; here only that its requests are still good ones. */
-describe('what the peers are compared by is answered by the platform', () => {
+/** Only the benchmark installs the peers. This tests that its requests are still valid. */
+describe('the platform answers the requests of the comparison with peers:', () => {
   let runner: Runner
   let codes: readonly string[]
 

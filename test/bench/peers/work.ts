@@ -2,7 +2,7 @@ import { verifier } from '../../support/world.ts'
 import type { LoadMode } from '../load.ts'
 import { appScope, type Contender, type Material } from './contender.ts'
 
-/** In this order: a refresh ends the platform's access token before it. */
+/** In this order, because a refresh ends the platform's previous access token. */
 export const workNames = ['token', 'introspect', 'who', 'exchange', 'refresh'] as const
 export type WorkName = (typeof workNames)[number]
 
@@ -66,7 +66,7 @@ export const requestsOf = (
         }),
       )
     case 'refresh':
-      // The token stands last: the generator puts the next one in its place.
+      // The token comes last: the generator replaces it with the next one.
       return material.refreshTokens.map((token) =>
         form(paths.token, { grant_type: 'refresh_token', refresh_token: token }),
       )

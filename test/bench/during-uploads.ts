@@ -4,44 +4,44 @@ import type { Options } from './options.ts'
 import { connections, type Stage, written } from './phase.ts'
 import { cores, pinned } from './processes.ts'
 
-export const besideNames = ['me', 'token'] as const
-export type BesideName = (typeof besideNames)[number]
+export const duringUploadsNames = ['me', 'token'] as const
+export type DuringUploadsName = (typeof duringUploadsNames)[number]
 
-/** One case with nothing beside it, then beside a client that uploads 10 MiB after 10 MiB. */
-export type BesideUploads = {
+/** One case alone, then while a client uploads 10 MiB after 10 MiB. */
+export type DuringUploads = {
   readonly alone: LoadResult
-  readonly beside: LoadResult
+  readonly during: LoadResult
   readonly uploadsPerSecond: number
   readonly residentBytes: number
 }
 
-export const besideUploads = async (
+export const duringUploads = async (
   stage: Stage,
-  name: BesideName,
+  name: DuringUploadsName,
   { rounds, seconds }: Options,
-): Promise<readonly BesideUploads[]> => {
+): Promise<readonly DuringUploads[]> => {
   const { port } = stage.platform
   const requests = await written(stage, name, stage.filled.requests[name])
   const load = { port, seconds, connections, mode: 'cycle' as const, requests }
-  const played: BesideUploads[] = []
+  const results: DuringUploads[] = []
   for (let round = 0; round <= rounds; round += 1) {
     const alone = await runLoad(load)
     const uploader = startUploader(port, developmentToken(stage))
-    const beside = await runLoad(load)
+    const during = await runLoad(load)
     const uploadsPerSecond = await uploader.stop()
     const residentBytes = stage.platform.residentBytes()
-    if (round > 0) played.push({ alone, beside, uploadsPerSecond, residentBytes })
+    if (round > 0) results.push({ alone, during, uploadsPerSecond, residentBytes })
   }
-  return played
+  return results
 }
 
-/** It gives way to the load generator on their core: its own use of it is no matter of the server's. */
+/** It gives way to the load generator, with which it shares a core, so that the load stays the same. */
 const startUploader = (port: number, token: string) => {
   const program = [process.execPath, join(import.meta.dir, 'uploader.ts'), String(port), token]
   const command = Bun.which('nice') === null ? program : ['nice', '-n', '19', ...program]
   const child = Bun.spawn(pinned(cores.load, command), { stdout: 'pipe', stderr: 'inherit' })
   return {
-    /** Lets it finish its last upload; gives how many there were per second. */
+    /** Lets it finish its last upload; returns the uploads per second. */
     stop: async (): Promise<number> => {
       child.kill('SIGTERM')
       const output = await new Response(child.stdout).text()

@@ -1,0 +1,30 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { fill } from './fill.ts'
+import { startPlatform, startServing } from './processes.ts'
+import { firstAnswer } from './requests.ts'
+
+test('the shortest server of the benchmark gives the same answers as the platform', async () => {
+  const folder = temporaryFolder()
+  const [file, copy] = [join(folder, 'app-platform.db'), join(folder, 'bare.db')]
+  const { platform, requests } = await fill(file, 10)
+  await platform.database.backup(copy)
+  const command = [process.execPath, join(import.meta.dir, 'bare-server.ts'), copy]
+  const bare = await startServing({ command, log: join(folder, 'bare.log') })
+  const ours = await startPlatform(folder, file)
+  try {
+    const answersOf = async (request = '') => {
+      const answers = [await firstAnswer(bare.port, request), await firstAnswer(ours.port, request)]
+      return answers.map(([, { body }]): Record<string, unknown> => JSON.parse(body))
+    }
+    const [bareMe, ourMe] = await answersOf(requests.me[0])
+    expect(bareMe).toEqual(ourMe ?? {})
+    const [bareToken, ourToken] = await answersOf(requests.token[0])
+    expect({ ...bareToken, accessToken: '' }).toEqual({ ...ourToken, accessToken: '' })
+  } finally {
+    await bare.stop()
+    await ours.stop()
+    await platform.database.close()
+  }
+})
