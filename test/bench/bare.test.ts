@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { backUp } from '../support/database-file.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { fill } from './fill.ts'
 import { startPlatform, startServing } from './processes.ts'
@@ -9,7 +10,7 @@ test('the shortest server of the benchmark gives the same answers as the platfor
   const folder = temporaryFolder()
   const [file, copy] = [join(folder, 'app-platform.db'), join(folder, 'bare.db')]
   const { platform, requests } = await fill(file, 10)
-  await platform.database.backup(copy)
+  backUp(file, copy)
   const command = [process.execPath, join(import.meta.dir, 'bare-server.ts'), copy]
   const bare = await startServing({ command, log: join(folder, 'bare.log') })
   const ours = await startPlatform(folder, file)
