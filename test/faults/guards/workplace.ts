@@ -42,7 +42,7 @@ export type TestRun = {
 const guardedFiles = (): readonly string[] =>
   guarded
     .flatMap((pattern) => {
-      const files = [...new Bun.Glob(pattern).scanSync({ cwd: root })]
+      const files = Array.from(new Bun.Glob(pattern).scanSync({ cwd: root }))
       if (files.length === 0) throw new Error(`No file matches ${pattern}.`)
       return files
     })
