@@ -69,7 +69,7 @@ export const startPlatformServer = async (
 ) => {
   const log = createLog(logWriter, Date.now, { level: config.logLevel, requests: config.logRequests })
   const faulted = Promise.withResolvers<void>()
-  const passwords = createPasswords({ cost: passwordCost, parallel: 1 })
+  const passwords = createPasswords({ cost: passwordCost })
   await passwords.load() // without bcrypt nobody could sign in
   const metrics = createMetrics(config.metricsListen === null ? 1 : 2)
   const database = await openSqlite({

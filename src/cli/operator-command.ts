@@ -81,7 +81,7 @@ export const asOperator = async <T>(
       database,
       clock,
       random: await openRandom(database, clock),
-      passwords: createPasswords({ cost: 12, parallel: 1 }),
+      passwords: createPasswords({ cost: 12 }),
       lifetimes: config.lifetimes,
       publicUrl: config.publicUrl ?? `http://localhost:${config.port}`,
       installApproval: config.installApproval,

@@ -21,15 +21,10 @@ const parameterNames = [
 ] as const
 type ParameterName = (typeof parameterNames)[number]
 
-export type AuthorizationParameters = {
-  /** The text of a parameter that was sent once, is readable and not empty; else null (RFC 6749 section 3.1). */
-  text(name: ParameterName): string | null
-  /** Whether any parameter was sent twice or is unreadable. */
-  readonly hasMalformed: boolean
-}
+export type AuthorizationParameters = ReturnType<typeof readAuthorizationParameters>
 
 /** Reads `application/x-www-form-urlencoded` text, a query or a form's body. Undecodable bytes are never repaired. */
-export const readAuthorizationParameters = (query: string): AuthorizationParameters => {
+export const readAuthorizationParameters = (query: string) => {
   const texts = new Map<ParameterName, string | null>()
   for (const pair of query.split('&')) {
     const [encodedName = '', ...value] = pair.split('=')
@@ -37,13 +32,11 @@ export const readAuthorizationParameters = (query: string): AuthorizationParamet
     if (name === null || !isParameterName(name)) continue
     texts.set(name, texts.has(name) ? null : decode(value.join('=')))
   }
-  const hasMalformed = [...texts.values()].includes(null)
   return {
-    hasMalformed,
-    text: (name) => {
-      const text = texts.get(name) ?? ''
-      return text === '' ? null : text
-    },
+    /** Whether any parameter was sent twice or is unreadable. */
+    hasMalformed: [...texts.values()].includes(null),
+    /** The text of a parameter that was sent once, is readable and not empty; else null (RFC 6749 section 3.1). */
+    text: (name: ParameterName): string | null => texts.get(name) || null,
   }
 }
 
@@ -59,14 +52,7 @@ const decode = (encoded: string): string | null => {
 }
 
 /** An authorization request whose form has been checked. */
-export type AuthorizationRequest = {
-  readonly clientId: string
-  readonly redirectUri: string
-  readonly scope: string
-  readonly state: string
-  readonly codeChallenge: string
-  readonly codeChallengeMethod: string
-}
+export type AuthorizationRequest = Readonly<ReturnType<typeof authorizationRequestOf>>
 
 /** Longest state, in UTF-16 code units (contract section 3). */
 const maximumStateLength = 2048
@@ -132,7 +118,7 @@ const promptsOf = ({ text }: AuthorizationParameters): readonly string[] =>
   (text('prompt') ?? '').split(' ').filter((name) => name !== '')
 
 /** The request of parameters that have no fault. */
-export const authorizationRequestOf = (parameters: AuthorizationParameters): AuthorizationRequest => ({
+export const authorizationRequestOf = (parameters: AuthorizationParameters) => ({
   clientId: parameters.text('client_id') ?? '',
   redirectUri: parameters.text('redirect_uri') ?? '',
   scope: parameters.text('scope') ?? '',

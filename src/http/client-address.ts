@@ -3,9 +3,6 @@ import { formatIpAddress, type IpNetwork, isWithin, limitKeyOf, parseIpAddress }
 /** Where a request came from, and the key that limits count it by. */
 type ClientAddress = { readonly address: string; readonly limitKey: string }
 
-/** `forwardedFor` is read only behind a trusted proxy. */
-type ClientAddressReader = (peer: string | undefined, forwardedFor: () => string | null) => ClientAddress
-
 const unknown: ClientAddress = { address: 'unknown', limitKey: 'unknown' }
 
 /** Longer than any real chain of proxies; the rest of the header is not read. */
@@ -18,7 +15,7 @@ const rememberedAddresses = 4096
  * The peer, unless it is a trusted proxy: then the nearest address in X-Forwarded-For that is not one. Whatever else the
  * header says was written by someone who is not trusted. An entry that is not an address ends the walk at the last known hop.
  */
-export const createClientAddressReader = (trustedProxies: readonly IpNetwork[]): ClientAddressReader => {
+export const createClientAddressReader = (trustedProxies: readonly IpNetwork[]) => {
   const known = new Map<string, { readonly client: ClientAddress; readonly trusted: boolean }>()
 
   /** Only addresses are remembered, because they are short. */
@@ -45,7 +42,8 @@ export const createClientAddressReader = (trustedProxies: readonly IpNetwork[]):
     return nearest
   }
 
-  return (peer, forwardedFor) => {
+  /** `forwardedFor` is read only behind a trusted proxy. */
+  return (peer: string | undefined, forwardedFor: () => string | null): ClientAddress => {
     if (peer === undefined) return unknown
     const { client, trusted } = describe(peer)
     if (!trusted) return client

@@ -1,9 +1,10 @@
 import { type ErrorCode, PlatformError, refuse } from '../domain/errors.ts'
+import type { RateLimitPolicy } from '../domain/limits.ts'
 import { isClient } from '../operations/credentials/list-credentials.ts'
 import type { TokenKind } from '../operations/platform.ts'
 import type { Call } from './call.ts'
 import type { Door } from './door.ts'
-import type { RateLimitPolicy, RateLimitState } from './rate-limit.ts'
+import type { RateLimitState } from './rate-limit.ts'
 
 /**
  * Takes one call from a share and shows what is left in the headers of the answer.

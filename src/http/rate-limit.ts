@@ -1,8 +1,6 @@
 import { hash } from 'node:crypto'
 import type { RateLimit, RateLimitPolicy, RateLimits } from '../domain/limits.ts'
 
-export type { RateLimitPolicy } from '../domain/limits.ts'
-
 /** The state of a key under a policy. */
 export type RateLimitState = {
   readonly policy: RateLimitPolicy

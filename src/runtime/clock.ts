@@ -1,17 +1,5 @@
 /** The times that decisions need, in whole epoch milliseconds. */
-export type Clock = {
-  /**
-   * For granting and refusing. It is never behind the trusted time, so that setting the machine's clock back revives
-   * nothing, and never behind the machine's clock, so that no token is used too long.
-   */
-  now(): number
-  /** For deleting: the earlier of the two, so that nothing live is deleted when the machine's clock jumps ahead. */
-  purgeBefore(): number
-  /** The trusted time. It is stored with the data and passed to the next start as `highWater`. */
-  highWater(): number
-  /** The machine's clock, for telling other machines the time. No decision here uses it, since it may jump. */
-  wall(): number
-}
+export type Clock = ReturnType<typeof createClock>
 
 type TimeSources = {
   /** The machine's clock, epoch milliseconds; may jump. */
@@ -34,7 +22,7 @@ const toleranceMs = 100
  * monotonic clock. If the machine's clock is ahead, it follows slowly; after an hour ahead it jumps, by the smallest
  * difference of that hour. It never goes back.
  */
-export const createClock = (sources: TimeSources, highWater: number | null): Clock => {
+export const createClock = (sources: TimeSources, highWater: number | null) => {
   let trusted = highWater ?? sources.wall()
   let sampledAt = sources.monotonic()
   let aheadSince: number | null = null
@@ -68,12 +56,19 @@ export const createClock = (sources: TimeSources, highWater: number | null): Clo
   }
 
   return {
+    /**
+     * For granting and refusing. It is never behind the trusted time, so that setting the machine's clock back revives
+     * nothing, and never behind the machine's clock, so that no token is used too long.
+     */
     now: () => Math.floor(Math.max(advance(), trusted)),
+    /** For deleting: the earlier of the two, so that nothing live is deleted when the machine's clock jumps ahead. */
     purgeBefore: () => Math.floor(Math.min(advance(), trusted)),
+    /** The trusted time. It is stored with the data and passed to the next start as `highWater`. */
     highWater: () => {
       advance()
       return Math.floor(trusted)
     },
+    /** The machine's clock, for telling other machines the time. No decision here uses it, since it may jump. */
     wall: () => Math.floor(sources.wall()),
   }
 }

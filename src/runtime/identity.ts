@@ -2,10 +2,12 @@ import { closeSync, existsSync, openSync, readFileSync, readSync, statSync, writ
 import { dirname, resolve } from 'node:path'
 
 /** The user who runs this process, from the system and not from the environment, which anyone can change. */
-export const systemUser = (): string => {
-  const uid = process.getuid?.()
-  return uid === undefined ? 'unknown' : userName(uid)
-}
+export const systemUser = (): string => nameOfUser(process.getuid?.())
+
+/** The user whose rights this process has now. */
+export const actingUser = (): string => nameOfUser(process.geteuid?.())
+
+const nameOfUser = (uid: number | undefined): string => (uid === undefined ? 'unknown' : userName(uid))
 
 /** The name of a user of this machine, or `uid:1000` for one without a name. */
 export const userName = (uid: number): string => nameOf(uid) ?? `uid:${uid}`
@@ -36,12 +38,6 @@ export const actAsOwnerOfFolder = (file: string): void => {
 
 /** The folder, or if it does not exist, its nearest existing parent. */
 const nearestFolder = (folder: string): string => (existsSync(folder) ? folder : nearestFolder(dirname(folder)))
-
-/** The user whose rights this process has now. */
-export const actingUser = (): string => {
-  const uid = process.geteuid?.()
-  return uid === undefined ? 'unknown' : userName(uid)
-}
 
 /** `… belongs to root (mode 0600)`, if this process may read that. */
 export const ownership = (path: string): string => {

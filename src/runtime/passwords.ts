@@ -43,19 +43,17 @@ export const hashOfNobody = (cost: number): string =>
 
 type PasswordOptions = {
   readonly cost: number
-  readonly parallel: number
   /** How long a caller waits in line; 5 seconds by default. */
   readonly longestWaitMs?: number
 }
 
 /**
- * Bcrypt runs on the thread pool that also syncs the database, so at most `parallel` hashes run at once and the rest
- * wait in line; when the line is full, `unavailable` is thrown.
+ * Bcrypt runs on the thread pool that also syncs the database, so one hash runs at a time and the rest wait in line; when the
+ * line is full, `unavailable` is thrown.
  */
-export const createPasswords = (options: PasswordOptions): Passwords => {
-  const nobody = hashOfNobody(options.cost)
-  const { parallel, longestWaitMs = patienceMs } = options
-  const line = createFairLine({ parallel, longestWaitMs, monotonicMs: () => performance.now() })
+export const createPasswords = ({ cost, longestWaitMs = patienceMs }: PasswordOptions): Passwords => {
+  const nobody = hashOfNobody(cost)
+  const line = createFairLine({ longestWaitMs, monotonicMs: () => performance.now() })
 
   const forCaller = (place: PlaceInLine | null): Passwords => {
     const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -70,7 +68,7 @@ export const createPasswords = (options: PasswordOptions): Passwords => {
       load: async () => void (await loadBcrypt()),
       hash: async (password) => {
         const bcrypt = await loadBcrypt()
-        return await inTurn(async () => await bcrypt.hash(password, { cost: options.cost }))
+        return await inTurn(async () => await bcrypt.hash(password, { cost }))
       },
       matches: async (password, storedHash) => {
         const bcrypt = await loadBcrypt()

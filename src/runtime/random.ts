@@ -2,21 +2,7 @@ import { base62Codes } from '../domain/base62.ts'
 import { nextTimeKey, type TimeKey, timeKeyAt } from '../domain/time-key.ts'
 
 /** Randomness from the operating system's generator. */
-export type Random = {
-  bytes(count: number): Uint8Array<ArrayBuffer>
-  /** Random base62 digits, each as likely as every other. */
-  digits(count: number): string
-  /** A key of that moment, higher than every one before from this process, also when the clock was set back. */
-  timeKey(nowMs: number): TimeKey
-  /** A UUIDv7 of that moment. It sorts after all earlier ones of this process, even if the clock was set back. */
-  uuid(nowMs: number): Uint8Array<ArrayBuffer>
-  /**
-   * The same as 32 hex digits, several times faster, for IDs whose order tells what came first: of requests, events of the audit
-   * and rollbacks. After a `clock reset` they run ahead by `aheadMs`, so that they sort after the earlier ones.
-   */
-  uuidHex(nowMs: number): string
-  readonly aheadMs: number
-}
+export type Random = ReturnType<typeof createRandom>
 
 type Fill = (pool: Uint8Array<ArrayBuffer>) => void
 
@@ -126,7 +112,7 @@ export const createRandom = ({
   aheadMs = 0,
   node = 0,
   lastKey = timeKeyAt(0),
-}: RandomOptions = {}): Random => {
+}: RandomOptions = {}) => {
   const bytes = createBytePool(fill)
   const digits = createDigitPool(fill)
   const hex = createHexPool(fill)
@@ -137,10 +123,12 @@ export const createRandom = ({
 
   return {
     bytes,
+    /** Random base62 digits, each as likely as every other. */
     digits,
-    timeKey: (nowMs) => (key = nextTimeKey(key, nowMs, node)),
-    aheadMs,
-    uuid: (nowMs) => {
+    /** A key of that moment, higher than every one before from this process, also when the clock was set back. */
+    timeKey: (nowMs: number): TimeKey => (key = nextTimeKey(key, nowMs, node)),
+    /** A UUIDv7 of that moment. It sorts after all earlier ones of this process, even if the clock was set back. */
+    uuid: (nowMs: number): Uint8Array<ArrayBuffer> => {
       const uuid = bytes(16)
       const { ms, counter } = nextTick(nowMs, () => ((uuid[6] ?? 0) << 8) | (uuid[7] ?? 0))
       // Byte by byte: a DataView would make every array grow a buffer of its own, half a microsecond each.
@@ -156,10 +144,15 @@ export const createRandom = ({
       uuid[8] = 0x80 | ((uuid[8] ?? 0) & 0x3f)
       return uuid
     },
-    uuidHex: (nowMs) => {
+    /**
+     * The same as 32 hex digits, several times faster, for IDs whose order tells what came first: of requests, events of the
+     * audit and rollbacks. After a `clock reset` they run ahead by `aheadMs`, so that they sort after the earlier ones.
+     */
+    uuidHex: (nowMs: number): string => {
       const { msHex, counter } = nextHexTick(nowMs + aheadMs, drawHexCounter)
       const counterHex = (0x7000 | counter).toString(16)
       return `${msHex}${counterHex}${variantOf[hex(1)] ?? '8'}${hex(15)}`
     },
+    aheadMs,
   }
 }

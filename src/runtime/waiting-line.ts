@@ -87,19 +87,6 @@ export type PlaceInLine = {
   readonly knownAs: string | null
 }
 
-/** Null is the place of an operator. */
-type FairLine = WaitingLine<PlaceInLine | null> & {
-  /** For a while, callers from this network come after others. Callers who wait by the same browser are no longer known. */
-  failed(place: PlaceInLine): void
-}
-
-type FairLineOptions = {
-  /** Turns that may be taken at the same time. */
-  readonly parallel: number
-  readonly longestWaitMs: number
-  readonly monotonicMs: () => number
-}
-
 /** With more waiting callers, the last would give up before their turn. */
 const longestLine = 60
 /** How long a network that has failed comes after others. */
@@ -118,15 +105,14 @@ type InLine = Waiting<PlaceInLine | null>
 type Rank = { readonly lane: Lane; readonly order: readonly number[]; readonly waiting: InLine }
 
 /**
- * A line in which no caller keeps others from their turn by coming often. Known callers have half of the turns, one of
+ * A line for one turn at a time, in which no caller keeps others from their turn by coming often. Known callers have half of the turns, one of
  * each at a time; networks without a recent failure have most of the rest. Within a lane every network and every account
  * has one turn after the other, and networks that were never turned away come before those that were. Among equals the
  * newest comes first: when there are more than can be served, the oldest are about to give up.
  */
-export const createFairLine = ({ parallel, longestWaitMs, monotonicMs }: FairLineOptions): FairLine => {
+export const createFairLine = ({ longestWaitMs, monotonicMs }: Omit<LineOptions, 'retryAfterSeconds'>) => {
   const [networks, accounts, knowns] = [createMemory(), createMemory(), createMemory()]
-  const running = new Set<string>()
-  let taken = 0
+  let inTurn: { readonly place: PlaceInLine | null } | null = null
   let turn = 0
 
   const ranks = (line: readonly InLine[]): Rank[] => {
@@ -144,24 +130,23 @@ export const createFairLine = ({ parallel, longestWaitMs, monotonicMs }: FairLin
     })
   }
   const isKnown = ({ knownAs }: PlaceInLine, since: number): boolean =>
-    knownAs !== null && !running.has(knownAs) && since > knowns.get(knownAs).failedAt
+    knownAs !== null && knownAs !== inTurn?.place?.knownAs && since > knowns.get(knownAs).failedAt
 
+  /** Null is the place of an operator. */
   const line = createWaitingLine<PlaceInLine | null>(
     { longestWaitMs, retryAfterSeconds: 10, monotonicMs },
     {
       begin: (place) => {
-        if (taken >= parallel) return false
-        taken += 1
+        if (inTurn !== null) return false
+        inTurn = { place }
         turn += 1
         if (place === null) return true
         networks.set(place.network, { lastTurn: turn, turnedAway: 0 })
         accounts.set(place.account, { lastTurn: turn })
-        if (place.knownAs !== null) running.add(place.knownAs)
         return true
       },
-      end: (place) => {
-        taken -= 1
-        if (place !== null && place.knownAs !== null) running.delete(place.knownAs)
+      end: () => {
+        inTurn = null
       },
       inOrder: (waiting) => {
         const due = turns[turn % turns.length] ?? 'known'
@@ -179,7 +164,8 @@ export const createFairLine = ({ parallel, longestWaitMs, monotonicMs }: FairLin
   )
   return {
     enter: line.enter,
-    failed: ({ network, knownAs }) => {
+    /** For a while, callers from this network come after others. Callers who wait by the same browser are no longer known. */
+    failed: ({ network, knownAs }: PlaceInLine): void => {
       networks.set(network, { failedAt: monotonicMs() })
       if (knownAs !== null) knowns.set(knownAs, { failedAt: monotonicMs() })
     },

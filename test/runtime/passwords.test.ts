@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { PlatformError } from '../../src/domain/errors.ts'
 import { createPasswords, hashOfNobody } from '../../src/runtime/passwords.ts'
 
-const passwords = createPasswords({ cost: 4, parallel: 1 })
+const passwords = createPasswords({ cost: 4 })
 
 test('a password matches its own hash and no other', async () => {
   const hash = await passwords.hash('correct horse')
@@ -13,14 +13,14 @@ test('a password matches its own hash and no other', async () => {
 
 test('the hash for unknown users costs what a real one does', async () => {
   for (const cost of [4, 10]) {
-    const real = await createPasswords({ cost, parallel: 1 }).hash('x')
+    const real = await createPasswords({ cost }).hash('x')
     expect(hashOfNobody(cost).slice(0, 7)).toBe(real.slice(0, 7))
     expect(hashOfNobody(cost).length).toBe(real.length)
   }
 })
 
 test('an unknown user takes as long as a known one', async () => {
-  const slow = createPasswords({ cost: 10, parallel: 1 })
+  const slow = createPasswords({ cost: 10 })
   const known = await slow.hash('x')
   const timeOf = async (hash: string | null) => {
     const startedAt = performance.now()
@@ -35,7 +35,7 @@ test('an unknown user never matches', async () => {
 })
 
 test('one more in a long line is turned away, and the line still moves', async () => {
-  const narrow = createPasswords({ cost: 4, parallel: 1 })
+  const narrow = createPasswords({ cost: 4 })
   const all = await Promise.allSettled(Array.from({ length: 70 }, async () => await narrow.hash('x')))
   const refused = all.filter((one) => one.status === 'rejected')
   expect(refused.length).toBe(9)
@@ -47,7 +47,7 @@ test('one more in a long line is turned away, and the line still moves', async (
 })
 
 test('a caller who has waited too long is turned away unhashed, and does not delay later ones', async () => {
-  const impatient = createPasswords({ cost: 8, parallel: 1, longestWaitMs: 0 })
+  const impatient = createPasswords({ cost: 8, longestWaitMs: 0 })
   const all = await Promise.allSettled(Array.from({ length: 20 }, async () => await impatient.hash('x')))
   const refused = all.filter((one) => one.status === 'rejected')
   expect(refused).toHaveLength(19)

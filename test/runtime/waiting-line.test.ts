@@ -11,7 +11,7 @@ const settled = async () => {
 /** A line whose time is counted in turns of 200 ms, and the callers in the order in which they had theirs. */
 const openLine = (longestWaitMs = 60_000) => {
   let now = 0
-  const line = createFairLine({ parallel: 1, longestWaitMs, monotonicMs: () => now })
+  const line = createFairLine({ longestWaitMs, monotonicMs: () => now })
   const served: string[] = []
   const refused: string[] = []
   const inTurn: { readonly caller: Caller; readonly leave: () => void }[] = []

@@ -39,7 +39,7 @@ const platformOf = (database: Platform['database']): Platform => ({
   database,
   clock: createClock(systemTime, null),
   random: createRandom(),
-  passwords: createPasswords({ cost: 4, parallel: 2 }),
+  passwords: createPasswords({ cost: 4 }),
   lifetimes: maximumLifetimes,
   publicUrl: 'http://localhost',
   installApproval: 'manual',
