@@ -65,16 +65,44 @@ const signIn = async (door: Door, request: Request): Promise<Response> => {
 
 type Shown = { readonly returnTo: string; readonly email: string; readonly error: PlatformError | null }
 
-const showForm = (door: Door, request: Request, shown: Shown, more: readonly string[] = []): Response => {
+const showForm = (
+  door: Door,
+  request: Request,
+  { returnTo, email, error }: Shown,
+  more: readonly string[] = [],
+): Response => {
   const { tickets, cookies } = visitorOf(door, request)
   // The authorization endpoint can redirect to the app right after the sign-in, when its request turns out to be invalid.
-  const isForApp = shown.returnTo.startsWith(`${authorizationPath}?`)
+  const isForApp = returnTo.startsWith(`${authorizationPath}?`)
   const { platformName } = door.platform
-  return page(<SignInPage platformName={platformName} tickets={tickets} isForApp={isForApp} {...shown} />, {
-    refusal: shown.error,
-    cookies: [...cookies, ...more],
-    ...(isForApp ? { formTarget: appOrigins } : {}),
-  })
+  return page(
+    <Layout title="Sign in" visit={{ platformName }} width="narrow">
+      <Problem error={error} />
+      {isForApp ? <p>An app asks for access to your account. Sign in to see what it asks for, then decide.</p> : null}
+      <Form action="/sign-in" visit={{ tickets }}>
+        <input type="hidden" name="return_to" value={returnTo} />
+        <Field
+          label="Email address"
+          name="email"
+          input={{ type: 'email', autocomplete: 'username', required: true, maxLength: 254, value: email }}
+        />
+        <Field
+          label="Password"
+          name="password"
+          input={{ type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 }}
+        />
+        <button type="submit">Sign in</button>
+      </Form>
+      <p class="muted">
+        The operator of this server creates accounts. Ask them if you have no account or cannot sign in.
+      </p>
+    </Layout>,
+    {
+      refusal: error,
+      cookies: [...cookies, ...more],
+      ...(isForApp ? { formTarget: appOrigins } : {}),
+    },
+  )
 }
 
 /** A browser without a session. Its cookie ties forms to it and says nothing else. */
@@ -105,34 +133,3 @@ export const safeReturnTo = (path: string | null, publicUrl: string): string => 
   const url = URL.parse(path, publicUrl)
   return url !== null && url.origin === publicUrl && !url.pathname.startsWith('//') ? url.pathname + url.search : '/'
 }
-
-type SignInPageProps = Shown & {
-  readonly platformName: string
-  readonly tickets: TicketBook
-  /** Whether an app has sent the person here. Its request is the next page. */
-  readonly isForApp: boolean
-}
-
-const SignInPage = ({ platformName, tickets, returnTo, isForApp, email, error }: SignInPageProps) => (
-  <Layout title="Sign in" visit={{ platformName }} width="narrow">
-    <Problem error={error} />
-    {isForApp ? <p>An app asks for access to your account. Sign in to see what it asks for, then decide.</p> : null}
-    <Form action="/sign-in" visit={{ tickets }}>
-      <input type="hidden" name="return_to" value={returnTo} />
-      <Field
-        label="Email address"
-        name="email"
-        input={{ type: 'email', autocomplete: 'username', required: true, maxLength: 254, value: email }}
-      />
-      <Field
-        label="Password"
-        name="password"
-        input={{ type: 'password', autocomplete: 'current-password', required: true, maxLength: 1024 }}
-      />
-      <button type="submit">Sign in</button>
-    </Form>
-    <p class="muted">
-      The operator of this server creates accounts. Ask them if you have no account or cannot sign in.
-    </p>
-  </Layout>
-)

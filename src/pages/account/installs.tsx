@@ -39,14 +39,11 @@ export const ownInstallRoutes = (door: Door) =>
     })
     .post(agreePath(':id'), async ({ request, params: { id } }) => {
       const { visit, fields, ticket } = await receiveFromUser(door, request, agreeForm)
-      const agreedTo = parseStoredScope(fields.scopes)
-      return await answerForm(
-        agreeToScopes(...asUser(visit, ownsInstall(visit.userId, id), ticket), { id, agreedTo }),
-        {
-          done: () => settled('agree'),
-          refused: async (error) => await show(visit, error),
-        },
-      )
+      const input = { id, agreedTo: parseStoredScope(fields.scopes) }
+      return await answerForm(agreeToScopes(...asUser(visit, ownsInstall(visit.userId, id), ticket), input), {
+        done: () => settled('agree'),
+        refused: async (error) => await show(visit, error),
+      })
     })
 
 const settled = (done: keyof typeof notices): Response => seeOther(`${accountPaths.installs}?done=${done}`)

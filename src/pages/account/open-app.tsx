@@ -15,7 +15,30 @@ export const openAppRoutes = (door: Door) =>
     .get(openInstallPath(':id'), async ({ request, params: { id } }) => {
       const visit = await requireVisit(door, request)
       const opened = await open(visit, id)
-      return page(<OpenAppPage visit={visit} installId={id} opened={opened} />, { framed: opened.embed.origin })
+      return page(
+        <Layout title={opened.name} visit={visit} section="account">
+          <p>
+            <a href={accountPaths.installs}>All installs</a> · <a href={openInstallPath(id)}>Reload the app</a>
+          </p>
+          <p id="ended" class="problem" role="alert" hidden>
+            The app cannot continue. Reload it, or check your installs.
+          </p>
+          <iframe
+            class="app"
+            title="The app"
+            src={framedUrl(opened, door.platform.publicUrl)}
+            data-origin={opened.embed.origin}
+            sandbox={sandbox}
+            allow=""
+            referrerpolicy="no-referrer"
+          />
+          <form method="post" action={installCodePath(id)} data-renew hidden>
+            <input type="hidden" name="ticket" value={visit.tickets.issue(installCodePath(id))} />
+          </form>
+          <script src={embedScript.path} defer />
+        </Layout>,
+        { framed: opened.embed.origin },
+      )
     })
     .post(installCodePath(':id'), async ({ request, params: { id } }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm)
@@ -38,32 +61,6 @@ const open = async (visit: Visit, installId: string): Promise<OpenedApp> => {
  * windows or dialogs, start downloads, or use device features.
  */
 const sandbox = 'allow-scripts allow-forms allow-same-origin'
-
-type OpenAppPageProps = { readonly visit: Visit; readonly installId: string; readonly opened: OpenedApp }
-
-const OpenAppPage = ({ visit, installId, opened }: OpenAppPageProps) => (
-  <Layout title={opened.name} visit={visit} section="account">
-    <p>
-      <a href={accountPaths.installs}>All installs</a> · <a href={openInstallPath(installId)}>Reload the app</a>
-    </p>
-    <p id="ended" class="problem" role="alert" hidden>
-      The app cannot continue. Reload it, or check your installs.
-    </p>
-    <iframe
-      class="app"
-      title="The app"
-      src={framedUrl(opened, visit.door.platform.publicUrl)}
-      data-origin={opened.embed.origin}
-      sandbox={sandbox}
-      allow=""
-      referrerpolicy="no-referrer"
-    />
-    <form method="post" action={installCodePath(installId)} data-renew hidden>
-      <input type="hidden" name="ticket" value={visit.tickets.issue(installCodePath(installId))} />
-    </form>
-    <script src={embedScript.path} defer />
-  </Layout>
-)
 
 /** The code is in the fragment, which is never sent to the app's server or in a referrer (RFC 3986 section 3.5). */
 const framedUrl = ({ embed, code }: OpenedApp, publicUrl: string): string =>

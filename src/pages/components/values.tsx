@@ -13,6 +13,20 @@ export const Time = ({ at, otherwise = '' }: TimeProps) => {
   return <time dateTime={iso}>{`${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`}</time>
 }
 
+/** Several lines in one cell or value. A line that is null is left out. */
+export const Lines = ({ of }: { readonly of: readonly ComponentChildren[] }) => (
+  <>
+    {of
+      .filter((line) => line !== null)
+      .map((line, index) => (
+        <>
+          {index === 0 ? null : <br />}
+          {line}
+        </>
+      ))}
+  </>
+)
+
 /** Names with their values. A value that is null is left out together with its name. */
 export const Facts = ({ of }: { readonly of: Readonly<Record<string, ComponentChildren>> }) => (
   <dl>

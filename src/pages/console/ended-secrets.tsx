@@ -3,7 +3,7 @@ import type { Door } from '../../http/door.ts'
 import { listEndedCredentials } from '../../operations/credentials/list-credentials.ts'
 import { EnvironmentBadge } from '../components/badges.tsx'
 import { Older, Table } from '../components/table.tsx'
-import { Time } from '../components/values.tsx'
+import { Lines, Time } from '../components/values.tsx'
 import { page } from '../page.ts'
 import { readList } from '../query.ts'
 import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
@@ -24,11 +24,7 @@ export const endedSecretRoutes = (door: Door) =>
           rows={secrets.rows}
           columns={{
             Secret: ({ id, label }) => (
-              <>
-                <bdi>{label ?? 'Without a label'}</bdi>
-                <br />
-                <code class="small">{id}</code>
-              </>
+              <Lines of={[<bdi>{label ?? 'Without a label'}</bdi>, <code class="small">{id}</code>]} />
             ),
             Environment: ({ environment }) => <EnvironmentBadge environment={environment} />,
             Created: ({ createdAt }) => <Time at={createdAt} />,

@@ -7,7 +7,7 @@ import { webhookGraceHours } from '../../operations/webhooks/secrets.ts'
 import { Badge } from '../components/badges.tsx'
 import { Field, Form } from '../components/form.tsx'
 import { Table } from '../components/table.tsx'
-import { Time } from '../components/values.tsx'
+import { Lines, Time } from '../components/values.tsx'
 import { consoleAppPath, type OwnApp } from './own-app.tsx'
 
 /** A form that was refused, to be shown again with the reason. */
@@ -113,13 +113,7 @@ export const AttemptTable = ({ visit, app, endpoint, attempts }: AttemptTablePro
     rows={attempts}
     columns={{
       Time: ({ at }) => <Time at={at} />,
-      Event: ({ kind, eventId }) => (
-        <>
-          {kind}
-          <br />
-          <code class="small">{eventId}</code>
-        </>
-      ),
+      Event: ({ kind, eventId }) => <Lines of={[kind, <code class="small">{eventId}</code>]} />,
       Outcome: (attempt) => <AttemptOutcome attempt={attempt} />,
       Duration: ({ durationMs }) => `${durationMs} ms`,
       Answer: ({ answer }) => (answer === '' ? '–' : <bdi class="small">{answer}</bdi>),

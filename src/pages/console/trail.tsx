@@ -4,7 +4,7 @@ import { type AppEvent, listAppEvents } from '../../operations/audit/lists.ts'
 import { Badge, EnvironmentBadge } from '../components/badges.tsx'
 import { Filter } from '../components/form.tsx'
 import { Older, Table } from '../components/table.tsx'
-import { Time } from '../components/values.tsx'
+import { Lines, Time } from '../components/values.tsx'
 import { page } from '../page.ts'
 import { readList } from '../query.ts'
 import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
@@ -35,15 +35,13 @@ export const appTrailRoutes = (door: Door) =>
           rows={events.rows}
           columns={{
             Time: ({ at }) => <Time at={at} />,
-            Event: (event) => <What event={event} />,
+            Event: (event) => (
+              <Lines of={[<What event={event} />, event.reason && <code class="small">{event.reason}</code>]} />
+            ),
             Actor: ({ isOwn, actorKind }) => (isOwn ? 'You' : actors[actorKind]),
             Address: ({ address }) => address ?? '–',
             'Target and request': ({ target, requestId }) => (
-              <>
-                <code class="small">{target ?? '–'}</code>
-                <br />
-                <code class="small">{requestId}</code>
-              </>
+              <Lines of={[<code class="small">{target ?? '–'}</code>, <code class="small">{requestId}</code>]} />
             ),
           }}
           empty="No such event yet."
@@ -59,16 +57,10 @@ const actionOf = (request: Request): string | null => {
   return asked !== null && actionWords.has(asked) ? asked : null
 }
 
-const What = ({ event: { action, outcome, environment, reason } }: { readonly event: AppEvent }) => (
+const What = ({ event: { action, outcome, environment } }: { readonly event: AppEvent }) => (
   <>
     {actionWords.get(action) ?? action} {outcome === 'refused' ? <Badge tone="bad">Refused</Badge> : null}{' '}
     {environment === null ? null : <EnvironmentBadge environment={environment} />}
-    {reason === null ? null : (
-      <>
-        <br />
-        <code class="small">{reason}</code>
-      </>
-    )}
   </>
 )
 

@@ -5,7 +5,7 @@ import { setAppStatus } from '../../operations/apps/change-app.ts'
 import { inspectApp, type InspectedApp } from '../../operations/apps/overview.ts'
 import { AppStatusBadge } from '../components/badges.tsx'
 import { ButtonForm } from '../components/form.tsx'
-import { Facts, Time } from '../components/values.tsx'
+import { Facts, Lines, Time } from '../components/values.tsx'
 import { emptyForm, receiveFromOperator } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { requireOperator, type Visit } from '../visit.ts'
@@ -68,13 +68,7 @@ const AppFacts = ({ app }: { readonly app: InspectedApp }) => (
       'Live version': <VersionLink slug={app.slug} version={app.live} />,
       'Waiting for review': <VersionLink slug={app.slug} version={app.submitted} />,
       Installs: <a href={`${deskPaths.installs}?app=${app.slug}`}>{installCountsInWords(app.installs)}</a>,
-      'Client IDs': (
-        <>
-          <code>{app.clientIds.production}</code>
-          <br />
-          <code>{app.clientIds.development}</code>
-        </>
-      ),
+      'Client IDs': <Lines of={[<code>{app.clientIds.production}</code>, <code>{app.clientIds.development}</code>]} />,
       Events: <a href={auditPath({ app: app.slug })}>App audit log</a>,
     }}
   />
@@ -99,24 +93,33 @@ const StatusChange = ({ visit, app }: { readonly visit: Visit; readonly app: Ins
       </p>
     )
   }
-  return app.status === 'active' ? (
-    <section aria-labelledby="suspend">
-      <h2 id="suspend">Suspend this app</h2>
-      <p>
-        All its secrets and tokens stop working at once, and nobody can sign in to it. Nothing is deleted. If you
-        activate the app again, everything that has not expired by then works again.
-      </p>
-      <ButtonForm action={deskAppPath(app.slug, 'suspend')} visit={visit} look="danger small">
-        Suspend the app
-      </ButtonForm>
-    </section>
-  ) : (
-    <section aria-labelledby="activate">
-      <h2 id="activate">Activate this app</h2>
-      <p>Its secrets work again at once, and so do all tokens that have not expired or been revoked.</p>
-      <ButtonForm action={deskAppPath(app.slug, 'activate')} visit={visit} look="small">
-        Activate the app
+  const { step, title, about, button, look } = statusChanges[app.status]
+  return (
+    <section aria-labelledby={step}>
+      <h2 id={step}>{title}</h2>
+      <p>{about}</p>
+      <ButtonForm action={deskAppPath(app.slug, step)} visit={visit} look={look}>
+        {button}
       </ButtonForm>
     </section>
   )
 }
+
+const statusChanges = {
+  active: {
+    step: 'suspend',
+    title: 'Suspend this app',
+    about:
+      'All its secrets and tokens stop working at once, and nobody can sign in to it. Nothing is deleted. If you activate ' +
+      'the app again, everything that has not expired by then works again.',
+    button: 'Suspend the app',
+    look: 'danger small',
+  },
+  suspended: {
+    step: 'activate',
+    title: 'Activate this app',
+    about: 'Its secrets work again at once, and so do all tokens that have not expired or been revoked.',
+    button: 'Activate the app',
+    look: 'small',
+  },
+} as const satisfies Record<AppStatus, object>

@@ -6,13 +6,13 @@ import { searchEvents } from '../../operations/audit/search-events.ts'
 import { Badge } from '../components/badges.tsx'
 import { Problem } from '../components/form.tsx'
 import { type Columns, Older, Table } from '../components/table.tsx'
-import { Time } from '../components/values.tsx'
+import { Lines, Time } from '../components/values.tsx'
 import { outcomeOf } from '../form.ts'
 import { page } from '../page.ts'
 import { type ListPart, readList } from '../query.ts'
 import { requireOperator, type Visit } from '../visit.ts'
 import { type AuditFields, auditFields, auditFieldsOf, AuditFilterForm, readSearch } from './audit-filter.tsx'
-import { auditPath, deskAppPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
+import { AppLink, auditPath, DeskPage, deskPaths, userPath } from './desk-page.tsx'
 
 /** The audit log with its filters. */
 export const auditRoutes = (door: Door) =>
@@ -63,70 +63,39 @@ const moreName = ({ request }: AuditFields, events: readonly DescribedEvent[]): 
 }
 
 const columns: Columns<DescribedEvent> = {
-  Time: ({ at, requestId }) => (
-    <>
-      <Time at={at} />
-      <br />
-      <a href={auditPath({ request: requestId })} title={`All events of request ${requestId}`}>
-        <small>Request …{requestId.slice(-6)}</small>
-      </a>
-    </>
-  ),
+  Time: ({ at, requestId }) => <Lines of={[<Time at={at} />, <RequestLink id={requestId} />]} />,
   Action: ({ action, outcome, reason }) => (
-    <>
-      <code>{action}</code>
-      {outcome === 'done' ? null : (
-        <>
-          <br />
-          <Badge tone="bad">{`Refused: ${reason ?? 'no reason'}`}</Badge>
-        </>
-      )}
-    </>
+    <Lines
+      of={[
+        <code>{action}</code>,
+        outcome === 'done' ? null : <Badge tone="bad">{`Refused: ${reason ?? 'no reason'}`}</Badge>,
+      ]}
+    />
   ),
-  Actor: (event) => (
-    <>
-      {event.actorKind} <Actor event={event} />
-      <br />
-      <small>{event.address}</small>
-    </>
-  ),
+  Actor: (event) => <Lines of={[<Actor event={event} />, <small>{event.address}</small>]} />,
   App: ({ app, environment }) => (
-    <>
-      {app === null ? null : (
-        <a href={deskAppPath(app)}>
-          <bdi>{app}</bdi>
-        </a>
-      )}
-      {environment === null ? null : (
-        <>
-          <br />
-          <small>{environment}</small>
-        </>
-      )}
-    </>
+    <Lines of={[app && <AppLink slug={app} />, environment && <small>{environment}</small>]} />
   ),
-  Target: ({ target, detail }) => (
-    <>
-      {target === null ? null : <code>{target}</code>}
-      {detail === null ? null : (
-        <>
-          <br />
-          <code>{detail}</code>
-        </>
-      )}
-    </>
-  ),
+  Target: ({ target, detail }) => <Lines of={[target && <code>{target}</code>, detail && <code>{detail}</code>]} />,
 }
 
-const Actor = ({ event: { actorId, actorEmail } }: { readonly event: DescribedEvent }) => {
-  if (actorId === null) return null
-  return actorEmail === null ? (
-    <a href={auditPath({ actor: actorId })}>
-      <code>{actorId}</code>
-    </a>
-  ) : (
-    <a href={userPath(actorId)}>
-      <bdi>{actorEmail}</bdi>
-    </a>
-  )
-}
+const RequestLink = ({ id }: { readonly id: string }) => (
+  <a href={auditPath({ request: id })} title={`All events of request ${id}`}>
+    <small>Request …{id.slice(-6)}</small>
+  </a>
+)
+
+const Actor = ({ event: { actorKind, actorId, actorEmail } }: { readonly event: DescribedEvent }) => (
+  <>
+    {actorKind}{' '}
+    {actorId === null ? null : actorEmail === null ? (
+      <a href={auditPath({ actor: actorId })}>
+        <code>{actorId}</code>
+      </a>
+    ) : (
+      <a href={userPath(actorId)}>
+        <bdi>{actorEmail}</bdi>
+      </a>
+    )}
+  </>
+)

@@ -8,7 +8,7 @@ import { moveInstall } from '../../operations/installs/move-install.ts'
 import { InstallStatusBadge } from '../components/badges.tsx'
 import { ButtonForm, Problem, SearchForm } from '../components/form.tsx'
 import { Cards, Older, Table } from '../components/table.tsx'
-import { Facts, Time } from '../components/values.tsx'
+import { Facts, Lines, Time } from '../components/values.tsx'
 import { answerForm, emptyForm, outcomeOf, receiveFromOperator } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { parameterOf, readList } from '../query.ts'
@@ -84,15 +84,7 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
         label="Decided installs"
         rows={decided.rows}
         columns={{
-          App: ({ app: slug, appName }) => (
-            <>
-              <AppLink slug={slug} />
-              <br />
-              <small>
-                <bdi>{appName}</bdi>
-              </small>
-            </>
-          ),
+          App: ({ app: slug, appName }) => <Lines of={[<AppLink slug={slug} />, <SmallName name={appName} />]} />,
           Status: (install) => <InstallStatusBadge install={install} />,
           User: ({ user }) => <bdi>{user}</bdi>,
           'Installed on': ({ kind, resource }) => (
@@ -110,6 +102,12 @@ const show = async (visit: Visit, error: PlatformError | null): Promise<Response
     { refusal },
   )
 }
+
+const SmallName = ({ name }: { readonly name: string }) => (
+  <small>
+    <bdi>{name}</bdi>
+  </small>
+)
 
 type InstallProps = { readonly visit: Visit; readonly install: DescribedInstall }
 

@@ -5,7 +5,7 @@ import type { Door } from '../../http/door.ts'
 import { leavesAnOperator, setOperator } from '../../operations/users/change-user.ts'
 import { type InspectedUser, inspectUser } from '../../operations/users/find-user.ts'
 import { isForSomebodyElse, resetPassword } from '../../operations/users/passwords.ts'
-import { type AppsChoice, type DisabledUser, setUserStatus } from '../../operations/users/set-user-status.ts'
+import { type AppsChoice, setUserStatus } from '../../operations/users/set-user-status.ts'
 import { AppStatusBadge } from '../components/badges.tsx'
 import { Problem } from '../components/form.tsx'
 import { Facts, Time } from '../components/values.tsx'
@@ -70,11 +70,36 @@ const show = async (visit: Visit, id: string, error: PlatformError | null): Prom
 const disable = async (door: Door, request: Request, id: string): Promise<Response> => {
   const { visit, fields } = await receiveFromOperator(door, request, disableForm)
   const { email } = await inspectUser(door.platform, id)
-  const apps = appsChoice(fields.apps ?? '', fields.to ?? '')
+  const choice = appsChoice(fields.apps ?? '', fields.to ?? '')
   const change = onTheDesk(visit, leavesAnOperator(visit.userId, id))
-  return await answerForm(setUserStatus(...change, { email, status: 'disabled', apps }), {
+  return await answerForm(setUserStatus(...change, { email, status: 'disabled', apps: choice }), {
     // Not a redirect: the answer lists what ended, which is known only now.
-    done: (disabled) => page(<DisabledPage visit={visit} disabled={disabled} />),
+    done: ({ user, ended, stopped, apps }) =>
+      page(
+        <DeskPage title="The user is disabled" about={user.email} visit={visit} tab={deskPaths.users}>
+          <Facts
+            of={{
+              'Sessions ended': ended.sessions,
+              'Embedded sessions ended': ended.embeddedSessions,
+              'Grants stopped': `${stopped.grants}, with ${stopped.userTokens} user tokens`,
+              'Apps suspended': <AppLinks slugs={apps.suspended} />,
+              'App tokens stopped': stopped.appTokens,
+              'Apps that keep working without an active owner': <AppLinks slugs={apps.kept} />,
+              'Apps with a new owner': <AppLinks slugs={apps.transferred} />,
+            }}
+          />
+          <p>
+            If you enable the user again, grants that have not expired work again. Suspended apps stay suspended until
+            an operator activates them.
+          </p>
+          {apps.transferred.length === 0 ? null : (
+            <p>The previous owner may know the secrets of the apps with a new owner. Rotate them.</p>
+          )}
+          <p>
+            <a href={userPath(user.id)}>Go to the user</a>
+          </p>
+        </DeskPage>,
+      ),
     refused: async (error) => await show(visit, id, error),
   })
 }
@@ -138,35 +163,6 @@ const OwnApp = ({ app: { slug, status } }: { readonly app: InspectedUser['apps']
   <div>
     <AppLink slug={slug} /> {status === 'active' ? null : <AppStatusBadge status={status} />}
   </div>
-)
-
-type DisabledPageProps = { readonly visit: Visit; readonly disabled: DisabledUser }
-
-/** What ended or stopped when a user was disabled. */
-const DisabledPage = ({ visit, disabled: { user, ended, stopped, apps } }: DisabledPageProps) => (
-  <DeskPage title="The user is disabled" about={user.email} visit={visit} tab={deskPaths.users}>
-    <Facts
-      of={{
-        'Sessions ended': ended.sessions,
-        'Embedded sessions ended': ended.embeddedSessions,
-        'Grants stopped': `${stopped.grants}, with ${stopped.userTokens} user tokens`,
-        'Apps suspended': <AppLinks slugs={apps.suspended} />,
-        'App tokens stopped': stopped.appTokens,
-        'Apps that keep working without an active owner': <AppLinks slugs={apps.kept} />,
-        'Apps with a new owner': <AppLinks slugs={apps.transferred} />,
-      }}
-    />
-    <p>
-      If you enable the user again, grants that have not expired work again. Suspended apps stay suspended until an
-      operator activates them.
-    </p>
-    {apps.transferred.length === 0 ? null : (
-      <p>The previous owner may know the secrets of the apps with a new owner. Rotate them.</p>
-    )}
-    <p>
-      <a href={userPath(user.id)}>Go to the user</a>
-    </p>
-  </DeskPage>
 )
 
 const AppLinks = ({ slugs }: { readonly slugs: readonly string[] }) =>

@@ -116,7 +116,20 @@ export const lostDecisionPage = (platformName: string, call: Call, { error, star
       visit={{ platformName }}
       width="narrow"
     >
-      {wasDecided ? <AlreadyDecided /> : <NothingDecided />}
+      {wasDecided ? (
+        <>
+          <p>This form was sent before. Your first decision counts, and nothing more was done.</p>
+          <p>
+            To revoke access that you allowed, open <a href="/account/apps">Connected apps</a>. To change your decision,
+            you can be asked again.
+          </p>
+        </>
+      ) : (
+        <p>
+          This form is no longer valid. It is older than ten minutes, it was shown to another account or in another
+          browser, or it was changed. No app was given access.
+        </p>
+      )}
       {startAgain === null ? (
         <p>To decide, go back to the app and start again there.</p>
       ) : (
@@ -131,20 +144,3 @@ export const lostDecisionPage = (platformName: string, call: Call, { error, star
     { refusal: error },
   )
 }
-
-const AlreadyDecided = () => (
-  <>
-    <p>This form was sent before. Your first decision counts, and nothing more was done.</p>
-    <p>
-      To revoke access that you allowed, open <a href="/account/apps">Connected apps</a>. To change your decision, you
-      can be asked again.
-    </p>
-  </>
-)
-
-const NothingDecided = () => (
-  <p>
-    This form is no longer valid. It is older than ten minutes, it was shown to another account or in another browser,
-    or it was changed. No app was given access.
-  </p>
-)
