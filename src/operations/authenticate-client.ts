@@ -1,37 +1,24 @@
 import type { Queries } from '../../db/database.ts'
-import type { AppStatus, Environment } from '../domain/app.ts'
 import { andThen, type Awaitable } from '../domain/awaitable.ts'
 import { credentialStatus, lastUsePrecisionMs } from '../domain/credential.ts'
 import { type PlatformError, refuse } from '../domain/errors.ts'
 import { environmentOfClientId, noAppId, recordIdOfKey } from '../domain/identifier.ts'
-import { hashSecret, parseSecret, type SecretHash } from '../domain/secret.ts'
+import { hashSecret, parseSecret } from '../domain/secret.ts'
 import { CountedRefusal } from './decision.ts'
 import { findClientSecret } from './find-token.ts'
 
 export type ClientCredentials = { readonly clientId: string; readonly clientSecret: string }
 
 /** Credentials as they were presented, parsed and hashed before a transaction so that it does not wait for that. */
-type PresentedClient = {
-  readonly clientId: string
-  readonly credentialId: string
-  readonly hash: SecretHash
-}
+type PresentedClient = ReturnType<typeof presentClient>
 
-export type AuthenticatedClient = {
-  readonly credentialId: string
-  readonly clientId: string
-  readonly environment: Environment
-  readonly appId: string
-  readonly appStatus: AppStatus
-  readonly appScopes: string
-  readonly lastUsedAt: number | null
-}
+export type AuthenticatedClient = NonNullable<Awaited<ReturnType<typeof authenticateClient>>>
 
 /** Looked up instead of a malformed secret, so that it costs the same reads as a wrong one. */
 const nobody = { credentialId: `crd_${'0'.repeat(32)}`, hash: hashSecret('') }
 
 /** Parses the credentials. The environment in the client ID says which kind of secret belongs to it. */
-export const presentClient = ({ clientId, clientSecret }: ClientCredentials): PresentedClient => {
+export const presentClient = ({ clientId, clientSecret }: ClientCredentials) => {
   const environment = environmentOfClientId(clientId)
   const secret =
     environment === null
@@ -42,11 +29,7 @@ export const presentClient = ({ clientId, clientSecret }: ClientCredentials): Pr
 }
 
 /** The client if the ID and the secret belong together and the secret is live; otherwise null. One read on success. */
-export const authenticateClient = (
-  q: Queries,
-  presented: PresentedClient,
-  now: number,
-): Awaitable<AuthenticatedClient | null> => {
+export const authenticateClient = (q: Queries, presented: PresentedClient, now: number) => {
   const secret = { key: presented.credentialId, hash: presented.hash }
   return andThen(findClientSecret(q, secret), (found) => {
     if (found === null) return null

@@ -1,30 +1,11 @@
 import type { Queries } from '../../db/database.ts'
-import type { AppStatus, Environment } from '../domain/app.ts'
 import { refuse } from '../domain/errors.ts'
 import { environmentOfClientId } from '../domain/identifier.ts'
-import { parseStoredScope, type ScopeName, unionOf } from '../domain/scope.ts'
+import { parseStoredScope, unionOf } from '../domain/scope.ts'
 import { actorOf, type SessionCaller } from './authenticate.ts'
 import { decideToEnd } from './decision.ts'
-import { beyondEveryId, type Page, pageOf, type PageRequest } from './page.ts'
+import { beyondEveryId, pageOf, type PageRequest } from './page.ts'
 import type { Platform, Trace } from './platform.ts'
-
-/** An app, in one environment, that can act for a user. */
-export type ConnectedApp = {
-  readonly clientId: string
-  readonly name: string
-  /** The name of the app's owner. */
-  readonly publisher: string
-  readonly environment: Environment
-  readonly status: AppStatus
-  /** The scopes of all its authorizations together, sorted. */
-  readonly scopes: readonly ScopeName[]
-  /** When the oldest authorization was given. */
-  readonly since: number
-  /** When it last fetched a token; null if it never has. */
-  readonly lastFetchedAt: number | null
-  /** How many authorizations it has: one per device or browser that consented. */
-  readonly authorizations: number
-}
 
 type Row = Awaited<ReturnType<Queries['connectedApps']['countByScopes']>>[number]
 
@@ -43,8 +24,11 @@ export const listConnectedApps = async (platform: Platform, caller: SessionCalle
 
 const lastSignOf = ({ lastFetchedAt, since }: ConnectedApp): number => lastFetchedAt ?? since
 
+/** An app, in one environment, that can act for a user. */
+export type ConnectedApp = ReturnType<typeof connectedApp>
+
 /** The app of rows that differ only in their scopes. */
-const connectedApp = (rows: readonly Row[]): ConnectedApp => {
+const connectedApp = (rows: readonly Row[]) => {
   const [first] = rows
   const environment = first === undefined ? null : environmentOfClientId(first.clientId)
   if (first === undefined || environment === null) throw new Error('a grant has no client')
@@ -52,29 +36,26 @@ const connectedApp = (rows: readonly Row[]): ConnectedApp => {
   return {
     clientId: first.clientId,
     name: first.appName,
+    /** The name of the app's owner. */
     publisher: first.publisher,
     environment,
     status: first.appStatus,
+    /** The scopes of all its authorizations together, sorted. */
     scopes: unionOf(rows.map(({ scopes }) => parseStoredScope(scopes))),
+    /** When the oldest authorization was given. */
     since: Math.min(...rows.flatMap(({ oldestAt }) => oldestAt ?? [])),
+    /** When it last fetched a token; null if it never has. */
     lastFetchedAt: fetched.length === 0 ? null : Math.max(...fetched),
+    /** How many authorizations it has: one per device or browser that consented. */
     authorizations: rows.reduce((total, { grants }) => total + grants, 0),
   }
 }
 
-/** One authorization of an app by a user, on one device or in one browser. */
-export type ConnectedGrant = {
-  readonly grantId: string
-  readonly scopes: readonly ScopeName[]
-  readonly since: number
-  /** When the app last fetched a token with it; null if it never has. */
-  readonly lastFetchedAt: number | null
-  /** When it expires unless the app fetches another token. */
-  readonly expiresAt: number
-}
+/** One authorization of an app by a user. */
+export type ConnectedGrant = Awaited<ReturnType<typeof listAuthorizations>>['data'][number]
 
 /**
- * The caller's live authorizations of one client, newest first.
+ * The caller's live authorizations of one client, newest first: each was given on one device or in one browser.
  * @throws invalid_request for a cursor that this list did not return
  */
 export const listAuthorizations = async (
@@ -82,7 +63,7 @@ export const listAuthorizations = async (
   caller: SessionCaller,
   clientId: string,
   page: PageRequest,
-): Promise<Page<ConnectedGrant>> => {
+) => {
   if (page.cursor !== null && !/^grt_[0-9a-f]{32}$/.test(page.cursor)) {
     throw refuse('invalid_request', { param: 'cursor' })
   }
@@ -95,7 +76,9 @@ export const listAuthorizations = async (
     grantId: id,
     scopes: parseStoredScope(scopes),
     since: createdAt,
+    /** When the app last fetched a token with it; null if it never has. */
     lastFetchedAt: newestPairAt,
+    /** When it expires unless the app fetches another token. */
     expiresAt,
   }))
   return pageOf(authorizations, page.limit, ({ grantId }) => grantId)

@@ -14,14 +14,7 @@ export type ReceivedArtifact = {
 }
 
 /** Takes an upload in pieces of any length and hashes it on the way. */
-type ArtifactIntake = {
-  /** @throws payload_too_large as soon as the upload exceeds the limit */
-  take(bytes: Uint8Array): void
-  /** The complete upload. `take` must not be called after this. */
-  finish(): ReceivedArtifact
-}
-
-export const artifactIntake = (): ArtifactIntake => {
+export const artifactIntake = () => {
   const hash = createHash('sha256')
   const pieces: Uint8Array[] = []
   let filling = new Uint8Array()
@@ -39,7 +32,8 @@ export const artifactIntake = (): ArtifactIntake => {
     if (filled === artifactLimits.chunkBytes) close()
   }
   return {
-    take: (bytes) => {
+    /** @throws payload_too_large as soon as the upload exceeds the limit */
+    take: (bytes: Uint8Array): void => {
       sizeBytes += bytes.length
       if (sizeBytes > artifactLimits.bytes) throw tooLarge()
       hash.update(bytes)
@@ -49,7 +43,8 @@ export const artifactIntake = (): ArtifactIntake => {
         at += part.length
       }
     },
-    finish: () => {
+    /** The complete upload. `take` must not be called after this. */
+    finish: (): ReceivedArtifact => {
       close()
       return { pieces, sizeBytes, sha256: hash.digest() }
     },

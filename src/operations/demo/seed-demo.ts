@@ -1,10 +1,9 @@
 import { generatedPassword, generatedPasswordBytes } from '../../domain/password.ts'
 import type { Environment } from '../../domain/app.ts'
-import type { InstallApproval } from '../../domain/install.ts'
 import { formatScope, scopesFor } from '../../domain/scope.ts'
 import { createApp } from '../apps/create-app.ts'
 import type { Actor } from '../audit/event.ts'
-import { badInput, type Operation } from '../decision.ts'
+import { badInput } from '../decision.ts'
 import { createCredential } from '../credentials/change-credentials.ts'
 import { createInstall } from '../installs/create-install.ts'
 import { moveInstall } from '../installs/move-install.ts'
@@ -20,56 +19,29 @@ import { webhookKinds } from '../../domain/webhook-event.ts'
 import { addEndpoint, checkEndpointUrl } from '../webhooks/add-endpoint.ts'
 import { demoApps, demoInstalls, demoResources, demoUsers, type DemoVersion } from './demo-data.ts'
 
-type DemoLogin = {
-  readonly email: string
-  readonly name: string
-  readonly operator: boolean
-  readonly password: string
-}
-export type DemoClient = { readonly clientId: string; readonly clientSecret: string; readonly redirectUri: string }
-type DemoApp = {
-  readonly slug: string
-  readonly name: string
-  readonly scopes: readonly string[]
-  readonly development: DemoClient
-  readonly production: DemoClient
-}
-type DemoInstall = {
-  readonly id: string
-  readonly app: string
-  readonly user: string
-  readonly resource: string
-  readonly approval: InstallApproval
-}
 /** All logins and credentials of the demo. The passwords and secrets are shown here and never again. */
-export type DemoCredentials = {
-  readonly users: readonly DemoLogin[]
-  readonly apps: readonly DemoApp[]
-  readonly installs: readonly DemoInstall[]
-  /** The webhook endpoint of the first app; null when no URL was given. */
-  readonly webhook: DemoWebhook | null
-}
-type DemoWebhook = { readonly id: string; readonly app: string; readonly url: string; readonly secret: string }
+export type DemoCredentials = Awaited<ReturnType<typeof seedDemo>>
+export type DemoClient = DemoCredentials['apps'][number]['development']
 
 /**
  * Fills an empty database with a demo through the ordinary operations: two users with websites and stores, two apps with
  * secrets and redirect URIs, versions in every status, one approved and one pending install. A webhook URL gets an
- * endpoint for all events before the installs are created.
+ * endpoint for all events before the installs are created; without one `webhook` is null.
  * @throws invalid_request when a user exists already, or for a URL that is not allowed
  */
-export const seedDemo: Operation<string | null, DemoCredentials> = async (platform, trace, actor, webhookUrl) => {
+export const seedDemo = async (platform: Platform, trace: Trace, actor: Actor, webhookUrl: string | null) => {
   if ((await platform.database.queries.users.count()) > 0) {
     throw badInput('database', 'The database is not empty: a demo is seeded into an empty one only.')
   }
   if (webhookUrl !== null) await checkEndpointUrl(platform, webhookUrl)
-  const users: DemoLogin[] = []
+  const users = []
   for (const user of demoUsers) {
     const password = generatedPassword(platform.random.bytes(generatedPasswordBytes))
     await createUser(platform, trace, actor, { ...user, isOperator: user.operator, password })
     users.push({ ...user, password })
   }
   await importResources(platform, trace, actor, { chunks: bytesOf(demoResources), progress: () => undefined })
-  const apps: DemoApp[] = []
+  const apps = []
   for (const { slug, name, owner, versions } of demoApps) {
     const scopes = formatScope([...new Set([...scopesFor('user'), ...scopesFor('app')])])
     const app = await createApp(platform, trace, actor, { ownerEmail: owner, name, slug, scopes })
@@ -79,7 +51,7 @@ export const seedDemo: Operation<string | null, DemoCredentials> = async (platfo
     apps.push({ slug, name, scopes: app.scopes, development, production })
   }
   const webhook = webhookUrl === null ? null : await addWebhook(platform, trace, actor, webhookUrl)
-  const installs: DemoInstall[] = []
+  const installs = []
   for (const { app, user, kind, resource, approved } of demoInstalls) {
     const input = { slug: app, userEmail: user, kind, resourceSlug: resource }
     const created = await createInstall(platform, trace, actor, input)
@@ -92,7 +64,7 @@ export const seedDemo: Operation<string | null, DemoCredentials> = async (platfo
 }
 
 /** Added before the first install, so that it receives its event. */
-const addWebhook: Operation<string, DemoWebhook> = async (platform, trace, actor, url) => {
+const addWebhook = async (platform: Platform, trace: Trace, actor: Actor, url: string) => {
   const [{ slug }] = demoApps
   const wanted = { slug, environment: 'production', url, kinds: [...webhookKinds] } as const
   const { id, secret } = await addEndpoint(platform, trace, actor, wanted)
@@ -103,13 +75,7 @@ async function* bytesOf(records: readonly unknown[]) {
   for (const record of records) yield Buffer.from(`${JSON.stringify(record)}\n`)
 }
 
-const createClient = async (
-  platform: Platform,
-  trace: Trace,
-  actor: Actor,
-  slug: string,
-  environment: Environment,
-): Promise<DemoClient> => {
+const createClient = async (platform: Platform, trace: Trace, actor: Actor, slug: string, environment: Environment) => {
   const { clientId, clientSecret } = await createCredential(platform, trace, actor, {
     slug,
     environment,

@@ -1,9 +1,7 @@
 import type { EmbeddedSession, Queries } from '../../../db/database.ts'
-import type { Environment } from '../../domain/app.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { type RowKey, rowKey } from '../../domain/identifier.ts'
 import { isValidAt } from '../../domain/lifetimes.ts'
-import type { ResourceKind } from '../../domain/resource.ts'
 import { formatScope } from '../../domain/scope.ts'
 import { hashSecret, mintSecret, parseSecret, secretDigits } from '../../domain/secret.ts'
 import { embeddedScopes, embeddingFault, isOwnRepeat } from '../../domain/session.ts'
@@ -16,20 +14,6 @@ import type { Platform, Trace } from '../platform.ts'
 /** What the page in the frame presents. `origin` is the page's origin as its browser reports it; null without one. */
 type InstallSessionExchange = { readonly clientId: string; readonly code: string; readonly origin: string | null }
 
-type IssuedEmbeddedSession = {
-  readonly sessionToken: string
-  readonly expiresInSeconds: number
-  readonly scope: string
-  readonly appId: string
-  readonly userId: string
-  readonly install: {
-    readonly id: string
-    readonly environment: Environment
-    readonly kind: ResourceKind
-    readonly resource: string
-  }
-}
-
 type FoundCode = NonNullable<Awaited<ReturnType<Queries['embedding']['findCode']>>>
 
 /**
@@ -39,11 +23,7 @@ type FoundCode = NonNullable<Awaited<ReturnType<Queries['embedding']['findCode']
  * @throws invalid_grant for an unknown, spent or expired code, another client, and a user or session that has ended;
  *   origin_not_allowed; app_inactive, install_required
  */
-export const exchangeInstallSessionCode = async (
-  platform: Platform,
-  trace: Trace,
-  request: InstallSessionExchange,
-): Promise<IssuedEmbeddedSession> => {
+export const exchangeInstallSessionCode = async (platform: Platform, trace: Trace, request: InstallSessionExchange) => {
   const now = platform.clock.now()
   const secret = parseSecret('installSessionCode', request.code)
   const key = rowKey(platform.random.uuid(now))
@@ -52,46 +32,44 @@ export const exchangeInstallSessionCode = async (
   const lifetimeMs = platform.lifetimes.embeddedSession * 1000
   const stamp = auditStamp(platform, trace, now)
 
-  const outcome = await platform.database.transaction(
-    async (q): Promise<IssuedEmbeddedSession | CountedRefusal | ReusedSecret> => {
-      const found = secret === null ? null : await findInstallSessionCode(q, secret)
-      if (found === null || found.code.clientId !== request.clientId) {
-        const trail = await claimedTrail(q, request.clientId)
-        return new CountedRefusal(refuse('invalid_grant'), { ...trail, action: 'embedded_session.issue' })
-      }
-      const { code } = found
-      const trail = trailOf(found)
-      if (code.spentAt !== null) {
-        // Even if it has expired: someone else may hold a copy of the code, and so the session.
-        const isOwn = isOwnRepeat({ code, origin: request.origin, address: trace.address }, now)
-        const sessionEnded = isOwn || code.gaveKey === null ? false : await q.embedding.endSession(code.gaveKey, now)
-        const facts = { action: 'install_session_code.reuse_detected', refusedWith: 'invalid_grant' } as const
-        await recordEvent(q, stamp, { ...trail, ...facts, detail: { sessionEnded } })
-        return new ReusedSecret('install_session_code')
-      }
-      const fault = faultOf(found, request, now, platform.lifetimes.sessionIdle)
-      if (fault !== null) return new CountedRefusal(fault, { ...trail, action: 'embedded_session.issue' })
+  const outcome = await platform.database.transaction(async (q) => {
+    const found = secret === null ? null : await findInstallSessionCode(q, secret)
+    if (found === null || found.code.clientId !== request.clientId) {
+      const trail = await claimedTrail(q, request.clientId)
+      return new CountedRefusal(refuse('invalid_grant'), { ...trail, action: 'embedded_session.issue' })
+    }
+    const { code } = found
+    const trail = trailOf(found)
+    if (code.spentAt !== null) {
+      // Even if it has expired: someone else may hold a copy of the code, and so the session.
+      const isOwn = isOwnRepeat({ code, origin: request.origin, address: trace.address }, now)
+      const sessionEnded = isOwn || code.gaveKey === null ? false : await q.embedding.endSession(code.gaveKey, now)
+      const facts = { action: 'install_session_code.reuse_detected', refusedWith: 'invalid_grant' } as const
+      await recordEvent(q, stamp, { ...trail, ...facts, detail: { sessionEnded } })
+      return new ReusedSecret('install_session_code')
+    }
+    const fault = faultOf(found, request, now, platform.lifetimes.sessionIdle)
+    if (fault !== null) return new CountedRefusal(fault, { ...trail, action: 'embedded_session.issue' })
 
-      const use = { spentAt: now, gaveKey: key, spentFrom: trace.address }
-      // Read and spent in one serializable transaction: no other call can have spent it in between.
-      if (!(await q.embedding.spendCode(code.key, use))) throw new Error('a code was spent within a transaction')
-      const session = sessionRow(found, { key, hash, now, lifetimeMs })
-      await q.embedding.insertSession(session)
-      const place = await q.installs.find(session.installId)
-      if (place === null) throw new Error('an install is gone within its own transaction')
-      const detail = { scope: session.scopes }
-      await recordEvent(q, stamp, { ...trail, action: 'embedded_session.issued', detail })
-      const { kind, resourceSlug: resource } = place
-      return {
-        sessionToken,
-        expiresInSeconds: Math.floor((session.expiresAt - now) / 1000),
-        scope: session.scopes,
-        appId: found.appId,
-        userId: found.userId,
-        install: { id: session.installId, environment: found.environment, kind, resource },
-      }
-    },
-  )
+    const use = { spentAt: now, gaveKey: key, spentFrom: trace.address }
+    // Read and spent in one serializable transaction: no other call can have spent it in between.
+    if (!(await q.embedding.spendCode(code.key, use))) throw new Error('a code was spent within a transaction')
+    const session = sessionRow(found, { key, hash, now, lifetimeMs })
+    await q.embedding.insertSession(session)
+    const place = await q.installs.find(session.installId)
+    if (place === null) throw new Error('an install is gone within its own transaction')
+    const detail = { scope: session.scopes }
+    await recordEvent(q, stamp, { ...trail, action: 'embedded_session.issued', detail })
+    const { kind, resourceSlug: resource } = place
+    return {
+      sessionToken,
+      expiresInSeconds: Math.floor((session.expiresAt - now) / 1000),
+      scope: session.scopes,
+      appId: found.appId,
+      userId: found.userId,
+      install: { id: session.installId, environment: found.environment, kind, resource },
+    }
+  })
   return await settle(platform, () => stamp, outcome)
 }
 

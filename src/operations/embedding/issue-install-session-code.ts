@@ -2,7 +2,7 @@ import type { Queries } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { rowKey } from '../../domain/identifier.ts'
 import { isInstallLive } from '../../domain/install.ts'
-import { type EmbedUrl, embedUrlOf } from '../../domain/registered-url.ts'
+import { embedUrlOf } from '../../domain/registered-url.ts'
 import { commonTo, formatScope, parseStoredScope } from '../../domain/scope.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { clientOfApp } from '../apps/app-record.ts'
@@ -13,17 +13,11 @@ import { storedJson } from '../stored-json.ts'
 import { currentVersion } from '../versions/version-record.ts'
 
 /** An installed app, ready to be opened in a frame. */
-export type OpenedApp = {
-  readonly name: string
-  readonly embed: EmbedUrl
-  /** Single use. It must be in nothing but the fragment of the frame's URL. */
-  readonly code: string
-  readonly expiresInSeconds: number
-}
+export type OpenedApp = Awaited<ReturnType<typeof issueInstallSessionCode>>
 
 /**
  * Issues the single-use code that the page of an installed app exchanges for its session. The code is bound to the install,
- * the caller's session and the origin of the page.
+ * the caller's session and the origin of the page. Put it only into the fragment of the frame's URL.
  * @throws route_not_found for another user's install; install_required, app_inactive; version_not_eligible if the version
  *   has no page to embed
  */
@@ -32,7 +26,7 @@ export const issueInstallSessionCode = async (
   trace: Trace,
   caller: SessionCaller,
   installId: string,
-): Promise<OpenedApp> => {
+) => {
   const now = platform.clock.now()
   const key = rowKey(platform.random.uuid(now))
   const code = mintSecret({ kind: 'installSessionCode', key, digits: platform.random.digits(secretDigits) })

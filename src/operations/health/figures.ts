@@ -1,11 +1,10 @@
-import type { LiveCount } from '../../../db/database.ts'
 import { uuidTimeOfKey } from '../../domain/identifier.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import { timeOfKey } from '../../domain/time-key.ts'
 import type { Figures } from '../../runtime/metrics.ts'
 import { clockOffsetMs } from '../clock.ts'
 import type { Observed, Platform } from '../platform.ts'
-import { type Condition, conditionNames, readConditions } from './conditions.ts'
+import { conditionNames, readConditions } from './conditions.ts'
 import { decide, type Operation } from '../decision.ts'
 
 /** Due deliveries are counted up to this number. */
@@ -34,33 +33,28 @@ export const readFigures = async (platform: Observed): Promise<Figures> => {
 const known = async <T>(asked: Promise<T>): Promise<T | null> => await asked.catch(() => null)
 
 /** What the health page shows: the figures of the metrics and further counts. */
-export type PlatformHealth = Omit<Figures, 'conditions'> & {
-  /** Problems that a person has to solve. */
-  readonly conditions: readonly Condition[]
-  readonly live: { readonly appTokens: LiveCount; readonly sessions: LiveCount; readonly grants: LiveCount }
-  /** The stored files of all apps, including those that no version uses any more, and the limit of one app. */
-  readonly artifacts: { readonly files: number; readonly bytes: number; readonly allowedBytesPerApp: number }
-  /** Epoch milliseconds of the last restore from a backup; null when there was none. */
-  readonly restoredAt: number | null
-}
+export type PlatformHealth = Awaited<ReturnType<typeof readHealth>>
 
 /** A count reads up to this many rows, which takes some milliseconds even when there are millions. */
 const mostRows = 10_000
 
 /** Reads what the health page shows. Every read is bounded. */
-export const readHealth = async (platform: Platform): Promise<PlatformHealth> => {
+export const readHealth = async (platform: Platform) => {
   const { database, clock } = platform
   const q = database.queries
   const now = clock.now()
   return {
     ...(await readFigures(platform)),
+    /** Problems that a person has to solve. */
     conditions: await readConditions(platform),
     live: {
       appTokens: await q.health.liveAppTokens(now, mostRows),
       sessions: await q.health.liveSessions(now, mostRows, now - platform.lifetimes.sessionIdle * 1000),
       grants: await q.health.liveGrants(now, mostRows),
     },
+    /** The stored files of all apps, including those that no version uses any more, and the limit of one app. */
     artifacts: { ...(await q.artifacts.totals()), allowedBytesPerApp: platform.quotas.artifactBytes },
+    /** Epoch milliseconds of the last restore from a backup; null when there was none. */
     restoredAt: await q.watermarks.find('restored'),
   }
 }

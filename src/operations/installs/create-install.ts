@@ -8,21 +8,14 @@ import { findApp } from '../apps/app-record.ts'
 import { system } from '../audit/event.ts'
 import type { SessionCaller } from '../authenticate.ts'
 import { badInput, decide, type Operation } from '../decision.ts'
-import { type Page, pageOf } from '../page.ts'
+import { pageOf } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 import { currentVersion } from '../versions/version-record.ts'
 import { type InstallRecord, installRecord } from './install-record.ts'
-import type { OfferedApp } from './lists.ts'
 
-/** A website or store that an app can be installed on. */
-type InstallPlace = { readonly kind: ResourceKind; readonly slug: string; readonly name: string }
 /** What an owner sees before installing an app: what it asks for, and the places where it can be installed. */
-export type InstallQuestion = {
-  readonly app: OfferedApp
-  readonly environment: Environment
-  readonly places: Page<InstallPlace>
-}
+export type InstallQuestion = NonNullable<Awaited<ReturnType<typeof prepareInstall>>>
 
 const placesPerPage = 500
 
@@ -36,7 +29,7 @@ export const prepareInstall = async (
   slug: string,
   environment: Environment,
   cursor: string | null,
-): Promise<InstallQuestion | null> => {
+) => {
   const q = platform.database.queries
   const app = await q.apps.bySlug(slug)
   if (app === null || app.status !== 'active') return null
@@ -53,10 +46,10 @@ export const prepareInstall = async (
 }
 
 /** Websites, then stores, each by slug. A cursor is a kind and a slug. */
-const placesAfter = async (q: Queries, userId: string, cursor: string | null): Promise<Page<InstallPlace>> => {
+const placesAfter = async (q: Queries, userId: string, cursor: string | null) => {
   const [kindBefore, slugBefore = ''] = cursor?.split('/') ?? []
   const start = resourceKinds.findIndex((kind) => kind === kindBefore)
-  const places: InstallPlace[] = []
+  const places = []
   for (const [index, kind] of resourceKinds.entries()) {
     if (index < start) continue
     const after = index === start ? slugBefore : ''

@@ -1,5 +1,4 @@
 import type { Queries } from '../../../db/database.ts'
-import type { Environment } from '../../domain/app.ts'
 import {
   type AuthorizationError,
   authorizationErrorOf,
@@ -27,16 +26,7 @@ import {
 } from './authorize.ts'
 
 /** What the consent page shows. */
-export type Consent = {
-  readonly appName: string
-  readonly publisher: string
-  readonly environment: Environment
-  readonly scopes: readonly AskedScope[]
-  /** Whether this client already has access to the user's account. */
-  readonly isKnown: boolean
-}
-/** A scope is new if this client has access to the account, but not with this scope. */
-type AskedScope = { readonly name: ScopeName; readonly isNew: boolean }
+export type Consent = Awaited<ReturnType<typeof consentFor>>
 
 /** What the authorization page does with a request, before the user has decided. */
 type ConsentStep =
@@ -100,15 +90,17 @@ const consentFor = async (
   asking: AskingClient,
   scopes: readonly ScopeName[],
   session: SessionCaller,
-): Promise<Consent> => {
+) => {
   const { app, client } = asking
   const owner = await platform.database.queries.users.byId(app.ownerId)
   const granted = await grantedScopes(platform, session, asking)
+  /** Whether this client already has access to the user's account. */
   const isKnown = granted.length > 0
   return {
     appName: app.name,
     publisher: owner?.name ?? 'Unknown',
     environment: client.environment,
+    // A scope is new if this client has access to the account, but not with this scope.
     scopes: scopes.map((name) => ({ name, isNew: isKnown && !granted.includes(name) })),
     isKnown,
   }

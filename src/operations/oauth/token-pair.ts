@@ -1,20 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { Grant, TokenPair } from '../../../db/database.ts'
 import { retryWindowMs } from '../../domain/grant.ts'
-import { deriveSecretDigits, hashSecret, mintSecret, secretDigits, type SecretHash } from '../../domain/secret.ts'
+import { deriveSecretDigits, hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import type { TimeKey } from '../../domain/time-key.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 /** An access token and its refresh token, minted together. They share one row and its key. */
-type MintedPair = {
-  readonly key: TimeKey
-  readonly accessToken: string
-  readonly accessHash: SecretHash
-  readonly refreshToken: string
-  readonly refreshHash: SecretHash
-}
+type MintedPair = ReturnType<typeof pairFrom>
 
-const pairFrom = (key: TimeKey, accessDigits: string, refreshDigits: string): MintedPair => {
+const pairFrom = (key: TimeKey, accessDigits: string, refreshDigits: string) => {
   const accessToken = mintSecret({ kind: 'userAccessToken', key, digits: accessDigits })
   const refreshToken = mintSecret({ kind: 'refreshToken', key, digits: refreshDigits })
   return {
@@ -39,23 +33,13 @@ export const derivePair = (key: TimeKey, presentedSecret: string, salt: Uint8Arr
   )
 
 /** What is issued if the request wins, made before the transaction. */
-type NextPair = {
-  readonly pair: MintedPair
-  readonly accessExpiresAt: number
-  readonly refreshExpiresAt: number
-  /** What the grant remembers for a minute so that the client can ask again for a lost answer. No token is stored. */
-  readonly retry: { readonly salt: Uint8Array; readonly fingerprint: Uint8Array } | null
-}
+type NextPair = ReturnType<typeof prepareNext>
 
-export const prepareNext = (
-  platform: Platform,
-  secret: string,
-  retryIdentity: string | null,
-  now: number,
-): NextPair => {
+export const prepareNext = (platform: Platform, secret: string, retryIdentity: string | null, now: number) => {
   const accessExpiresAt = now + platform.lifetimes.accessToken * 1000
   const refreshExpiresAt = now + platform.lifetimes.refreshToken * 1000
   if (retryIdentity === null) return { accessExpiresAt, refreshExpiresAt, pair: mintPair(platform, now), retry: null }
+  // What the grant remembers for a minute so that the client can ask again for a lost answer. No token is stored.
   const salt = platform.random.bytes(32)
   const fingerprint = createHash('sha256').update(retryIdentity).digest()
   const pair = derivePair(platform.random.timeKey(now), secret, salt)
@@ -96,18 +80,10 @@ export const grantStep = ({ pair, retry }: NextPair, row: TokenPair, now: number
 })
 
 /** The answer to an exchange or refresh. */
-export type IssuedTokens = {
-  readonly accessToken: string
-  readonly expiresInSeconds: number
-  readonly refreshToken: string
-  readonly refreshTokenExpiresInSeconds: number
-  readonly scope: string
-  readonly grantId: string
-  readonly appId: string
-}
+export type IssuedTokens = ReturnType<typeof issuedTokens>
 
 /** The answer with this pair: the tokens, and what is left of their lifetimes at `now`. */
-export const issuedTokens = (pair: MintedPair, row: TokenPair, grant: Grant, now: number): IssuedTokens => ({
+export const issuedTokens = (pair: MintedPair, row: TokenPair, grant: Grant, now: number) => ({
   accessToken: pair.accessToken,
   expiresInSeconds: wholeSecondsUntil(row.accessExpiresAt, now),
   refreshToken: pair.refreshToken,

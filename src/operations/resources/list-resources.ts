@@ -1,27 +1,18 @@
-import { andThen, type Awaitable } from '../../domain/awaitable.ts'
+import { andThen } from '../../domain/awaitable.ts'
 import { refuse } from '../../domain/errors.ts'
-import type { ResourceKind, ResourceStatus } from '../../domain/resource.ts'
+import type { ResourceKind } from '../../domain/resource.ts'
 import type { ScopeName } from '../../domain/scope.ts'
 import { isSlug } from '../../domain/name.ts'
-import { type Page, pageOf, type PageRequest } from '../page.ts'
+import { pageOf, type PageRequest } from '../page.ts'
 import type { Platform } from '../platform.ts'
 import type { EmbeddedCaller, UserCaller } from '../authenticate.ts'
-
-/** Only these fields are read: no page bodies, orders, customer or payment data (spec section 2). */
-type ResourceItem = {
-  readonly name: string
-  readonly slug: string
-  readonly status: ResourceStatus
-  readonly createdAt: number
-  readonly updatedAt: number
-  readonly publishedAt: number | null
-}
 
 /** The scope that each kind needs (contract section 4). */
 export const scopeToRead = { site: 'site:read', store: 'store:read' } as const satisfies Record<ResourceKind, ScopeName>
 
 /**
- * The signed-in user's own websites or stores, by slug.
+ * The signed-in user's own websites or stores, by slug. The query reads no page bodies, orders, customer or payment data
+ * (spec section 2).
  * @throws insufficient_scope, install_required, invalid_request for a cursor that this list did not return
  */
 export const listResources = (
@@ -29,7 +20,7 @@ export const listResources = (
   caller: UserCaller | EmbeddedCaller,
   kind: ResourceKind,
   page: PageRequest,
-): Awaitable<Page<ResourceItem>> => {
+) => {
   if (page.cursor !== null && !isSlug(page.cursor)) throw refuse('invalid_request', { param: 'cursor' })
   const needed = scopeToRead[kind]
   if (!caller.scopes.includes(needed)) throw refuse('insufficient_scope', { details: { scope: needed } })

@@ -14,14 +14,6 @@ import { findUser } from '../users/find-user.ts'
 /** Looked up if no user has the address, so that both cases cost the same reads. No ID is empty. */
 const nobody = ''
 
-type SignedIn = {
-  readonly sessionToken: string
-  readonly expiresAt: number
-  readonly user: { readonly id: string; readonly name: string; readonly email: string }
-  /** The key of this browser if the user had not signed in with it before; otherwise null. */
-  readonly newDevice: RowKey | null
-}
-
 /** The browser that signs in. */
 type Browser = {
   /** The name of the session in the user's list. */
@@ -33,7 +25,8 @@ type Browser = {
 /**
  * Signs a user in with a new session. An unknown address takes as long as a wrong password. The password is checked
  * outside the transaction, and the session is created only if the user still has that password. From then on the browser
- * is known to the user, until too many wrong passwords come with its cookie.
+ * is known to the user, until too many wrong passwords come with its cookie. Returns its key as `newDevice` if it was not
+ * known before, otherwise null.
  * @throws invalid_login
  */
 export const signIn = async (
@@ -41,7 +34,7 @@ export const signIn = async (
   trace: Trace,
   credentials: { readonly email: string; readonly password: string },
   { agent, device }: Browser = { agent: null, device: null },
-): Promise<SignedIn> => {
+) => {
   const asked = await findUser(platform.database.queries, credentials.email)
   const checkable = passwordFault(credentials.password) === null
   const matches = await platform.passwords.matches(checkable ? credentials.password : '', asked?.passwordHash ?? null)
@@ -52,7 +45,7 @@ export const signIn = async (
   const minted = mintDevice(platform, now)
 
   const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
-  const outcome = await platform.database.transaction(async (q): Promise<SignedIn | CountedRefusal> => {
+  const outcome = await platform.database.transaction(async (q) => {
     const change = open(q)
     const current = await q.users.byId(asked?.id ?? nobody)
     const actor: Actor = current === null ? { kind: 'anonymous' } : { kind: 'user', id: current.id }
@@ -71,15 +64,10 @@ export const signIn = async (
   return await settle(platform, () => auditStamp(platform, trace, now), outcome)
 }
 
-export type MintedSession = {
-  readonly sessionToken: string
-  readonly expiresAt: number
-  /** The row for this user. It holds the hash of the token. */
-  rowFor(userId: string, agent: string | null): Session
-}
+export type MintedSession = ReturnType<typeof mintSession>
 
 /** A new session, made before the transaction that stores it. `now` is epoch milliseconds. */
-export const mintSession = (platform: Platform, trace: Trace, now: number): MintedSession => {
+export const mintSession = (platform: Platform, trace: Trace, now: number) => {
   const key = rowKey(platform.random.uuid(now))
   const sessionToken = mintSecret({ kind: 'session', key, digits: platform.random.digits(secretDigits) })
   const hash = hashSecret(sessionToken)
@@ -88,7 +76,8 @@ export const mintSession = (platform: Platform, trace: Trace, now: number): Mint
   return {
     sessionToken,
     expiresAt,
-    rowFor: (userId, agent) => ({
+    /** The row for this user. It holds the hash of the token. */
+    rowFor: (userId: string, agent: string | null): Session => ({
       key,
       hash,
       userId,

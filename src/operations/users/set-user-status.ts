@@ -3,7 +3,7 @@ import { PlatformError } from '../../domain/errors.ts'
 import { keyOfUuidTime } from '../../domain/identifier.ts'
 import { maximumLifetimes } from '../../domain/lifetimes.ts'
 import { timeKeyAt } from '../../domain/time-key.ts'
-import { countOf, type EndedAccess } from '../end-access.ts'
+import { countOf } from '../end-access.ts'
 import { suspendApp } from '../apps/change-app.ts'
 import { findHeir, transferTo } from '../apps/transfer-app.ts'
 import { type OpenChange, decide, decideToEnd, type Operation } from '../decision.ts'
@@ -18,20 +18,15 @@ type Input =
   | { readonly email: string; readonly status: 'active' }
   | { readonly email: string; readonly status: 'disabled'; readonly apps?: AppsChoice }
 
+/** `ended` has what was ended, and `stopped` what does not work while the user is disabled or the app is suspended. */
 export type DisabledUser = {
   readonly user: User
-  readonly ended: Pick<EndedAccess, 'sessions' | 'embeddedSessions'>
-  /** What does not work while the user is disabled or the app is suspended. */
-  readonly stopped: Pick<EndedAccess, 'grants' | 'userTokens' | 'appTokens'>
-  /** The slugs of the user's apps. */
+  readonly ended: Awaited<ReturnType<typeof endSessions>>
+  readonly stopped: Awaited<ReturnType<typeof countStopped>>
   readonly apps: OwnedApps
 }
-type OwnedApps = {
-  /** Suspended by this call or before. */
-  readonly suspended: readonly string[]
-  readonly kept: readonly string[]
-  readonly transferred: readonly string[]
-}
+/** The slugs of the user's apps; `suspended` by this call or before. */
+type OwnedApps = Awaited<ReturnType<typeof leaveApps>>
 
 /**
  * Disables or enables a user. Disabling ends the user's sessions. Grants stop working at once but are not revoked, so they
@@ -84,19 +79,14 @@ const enable = async ({ q, now, record }: OpenChange, email: string): Promise<Di
 }
 
 /** An embedded session ends with the user session that it was opened in. */
-const endSessions = async (q: Queries, { id }: User, now: number): Promise<DisabledUser['ended']> => {
+const endSessions = async (q: Queries, { id }: User, now: number) => {
   const since = keyOfUuidTime(now - maximumLifetimes.embeddedSession * 1000)
   const embeddedSessions = await q.access.countEmbedded({ kind: 'user', userId: id }, since, now)
   return { sessions: await q.sessions.endAllOfUser(id, now), embeddedSessions }
 }
 
 /** The grants of a user who was disabled before are not counted again. */
-const countStopped = async (
-  q: Queries,
-  user: User,
-  suspended: readonly App[],
-  now: number,
-): Promise<DisabledUser['stopped']> => {
+const countStopped = async (q: Queries, user: User, suspended: readonly App[], now: number) => {
   const open = user.status === 'active' ? await q.access.openGrants({ kind: 'user', userId: user.id }, '', 10_000) : []
   const { grants, userTokens } = countOf(open, now)
   const since = timeKeyAt(now - maximumLifetimes.appToken * 1000)
@@ -106,12 +96,7 @@ const countStopped = async (
 }
 
 /** Suspends, keeps or transfers the apps. Each app that changes gets its own audit row. */
-const leaveApps = async (
-  change: OpenChange,
-  apps: readonly App[],
-  heir: User | null,
-  choice: AppsChoice['kind'],
-): Promise<OwnedApps> => {
+const leaveApps = async (change: OpenChange, apps: readonly App[], heir: User | null, choice: AppsChoice['kind']) => {
   const left = { suspended: new Array<string>(), kept: new Array<string>(), transferred: new Array<string>() }
   for (const app of apps) {
     if (choice === 'transfer' && heir !== null) {

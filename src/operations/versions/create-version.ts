@@ -1,17 +1,10 @@
-import type { Queries, Version, VersionContent } from '../../../db/database.ts'
+import type { Queries, Version } from '../../../db/database.ts'
 import { embedUrlFault } from '../../domain/registered-url.ts'
 import type { Environment } from '../../domain/app.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { recordId } from '../../domain/identifier.ts'
 import type { Quotas } from '../../domain/limits.ts'
-import {
-  formatScope,
-  isSubset,
-  type ParsedScope,
-  parseScope,
-  parseStoredScope,
-  type ScopeName,
-} from '../../domain/scope.ts'
+import { formatScope, isSubset, type ParsedScope, parseScope, parseStoredScope } from '../../domain/scope.ts'
 import { isSemanticVersion, manifestLimitBytes, type VersionStatus } from '../../domain/version.ts'
 import { type ReceivedArtifact, refusalIfOverQuota, storeArtifact } from '../artifacts/store-artifact.ts'
 import { prepareChange } from '../decision.ts'
@@ -81,16 +74,10 @@ export const createVersion = async (
 }
 
 /** A well-formed upload in the form in which it is stored. */
-type CheckedUpload = {
-  readonly version: string
-  readonly scopes: readonly ScopeName[]
-  readonly content: VersionContent
-  /** The refusal of something that no upload may do. It is returned after the check that the caller's token is alive. */
-  readonly forbidden: PlatformError | null
-}
+type CheckedUpload = ReturnType<typeof checkUpload>
 
 /** In the order of the contract: form, then caller, then what no upload may do. @throws the first fault */
-const checkUpload = (upload: VersionUpload, environment: Environment): CheckedUpload => {
+const checkUpload = (upload: VersionUpload, environment: Environment) => {
   if (!isSemanticVersion(upload.version)) throw refuse('invalid_request', { param: 'version' })
   const asked = scopesOf(upload)
   if (asked.kind === 'refused' && asked.code === 'invalid_scope') throw refuse('invalid_scope', { param: 'scopes' })
@@ -107,6 +94,7 @@ const checkUpload = (upload: VersionUpload, environment: Environment): CheckedUp
     artifactFilename: upload.artifact?.filename ?? null,
     artifactSizeBytes: upload.artifact?.content.sizeBytes ?? null,
   }
+  // Something that no upload may do is refused after the check that the caller's token is alive.
   return { version: upload.version, scopes, content, forbidden: permissionFault(upload, asked) }
 }
 

@@ -3,11 +3,11 @@ import type { Environment } from '../../domain/app.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { isProductionRollbackTarget } from '../../domain/version.ts'
 import { prepareChange } from '../decision.ts'
-import { type Once, once, type RepeatableRequest } from '../once.ts'
+import { once, type RepeatableRequest } from '../once.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type AppCaller } from '../authenticate.ts'
-import { currentVersion, readVersionRecord, type VersionRecord } from './version-record.ts'
+import { currentVersion, readVersionRecord } from './version-record.ts'
 
 export type RollbackRequest = {
   readonly target: { readonly id: string } | { readonly version: string } | null
@@ -15,23 +15,10 @@ export type RollbackRequest = {
   readonly reason: string | null
   readonly dryRun: boolean
 }
-type RolledBack = {
-  readonly rollback: {
-    readonly id: string | null
-    readonly environment: Environment
-    readonly fromVersionId: string
-    readonly toVersionId: string
-    readonly reason: string | null
-    readonly dryRun: boolean
-    readonly createdAt: number
-  }
-  readonly version: VersionRecord
-  readonly distributionChanged: boolean
-}
 
 /**
  * Goes back to another version. In development the head moves; in production a version that was live before becomes live
- * again and the live one is superseded. Every rollback is recorded; a dry run changes nothing.
+ * again and the live one is superseded. Every rollback is recorded; a dry run changes nothing, and its ID is null.
  * @throws version_not_found, no_previous_version, version_already_current, version_not_eligible
  */
 export const rollBackVersion = async (
@@ -40,13 +27,13 @@ export const rollBackVersion = async (
   caller: AppCaller,
   request: RollbackRequest,
   repeatable: RepeatableRequest | null,
-): Promise<Once<RolledBack>> => {
+) => {
   const now = platform.clock.now()
   const id = `rbk_${platform.random.uuidHex(now)}`
   const open = prepareChange(platform, trace, actorOf(caller), now)
   const { environment, reason, dryRun } = request
 
-  const work = async (q: Queries): Promise<RolledBack | PlatformError> => {
+  const work = async (q: Queries) => {
     const change = open(q)
     const ended = await refusalIfEnded(platform, change, caller)
     if (ended !== null) return ended

@@ -2,8 +2,8 @@ import type { WebhookAttempt, WebhookEndpoint, WebhookEvent } from '../../../db/
 import { recordId } from '../../domain/identifier.ts'
 import { decideAttempt, isDelivered, restAskedFor } from '../../domain/webhook-delivery.ts'
 import type { WebhookAnswer } from '../../runtime/webhook-sender.ts'
-import { system } from '../audit/event.ts'
-import { decide, type Operation } from '../decision.ts'
+import { type Actor, system } from '../audit/event.ts'
+import { decide } from '../decision.ts'
 import { newestFirst, type Page, type PageRequest } from '../page.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findEndpoint } from './endpoints.ts'
@@ -106,16 +106,11 @@ const storeResult = async (
   })
 }
 
-type PingResult = Pick<WebhookAnswer, 'status' | 'error' | 'durationMs' | 'answer'> & {
-  readonly eventId: string
-  readonly delivered: boolean
-}
-
 /**
  * Sends an endpoint one `ping` now, even when it is disabled, and returns the result. It is never repeated.
  * @throws invalid_request for an unknown ID
  */
-export const pingEndpoint: Operation<string, PingResult> = async (platform, trace, actor, id) => {
+export const pingEndpoint = async (platform: Platform, trace: Trace, actor: Actor, id: string) => {
   const now = platform.clock.now()
   const eventId = recordId('evt_', platform.random.uuid(now))
   const { endpoint, event } = await decide(platform, trace, actor, async ({ q, record }) => {
