@@ -1,2 +1,2 @@
-/** Stands where preact's types ask for those of the DOM: pages are made on the server. */
+/** Takes the place of the DOM types that preact's types refer to: pages are rendered on the server, which has no DOM. */
 export type NoDom = never

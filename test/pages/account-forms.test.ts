@@ -37,13 +37,13 @@ const keyOf = (sessionToken: string): string => sessionToken.slice(5, 27)
 const isSignedIn = async (token: string) => (await call(url, 'GET', '~/api/session', { token })).status === 200
 const works = async ({ accessToken }: Pick<Tokens, 'accessToken'>) =>
   (await call(url, 'GET', '/oauth/me', { token: accessToken })).status === 200
-/** Those of the tokens that still open something. */
+/** The tokens that still work. */
 const workingOf = async (all: readonly Tokens[]): Promise<Tokens[]> => {
   const answers = await Promise.all(all.map(async (tokens) => ((await works(tokens)) ? [tokens] : [])))
   return answers.flat()
 }
 const connect = async (by = user) => await grantTokens({ ...world, user: by })
-/** A ticket as the server itself would give it to this browser: people know their own cookie. */
+/** A ticket as the server would issue it to this browser. A person can compute one, because they know their own cookie. */
 const ticketFor = ({ platform, server }: World, of: PlainBrowser, action: string): string =>
   formTicket(
     { server: serverKeyIn(server.database), browser: sessionOf(of) },
@@ -56,8 +56,8 @@ const eventsOf = async (requestId: string | null): Promise<AuditEvent[]> =>
   )
 const clientId = () => world.app.development.clientId
 
-describe('nobody acts for somebody else', () => {
-  test('the session of another user is not ended, whatever ticket comes with it', async () => {
+describe('a person acts only for themselves', () => {
+  test('the session of another user is not ended, even with a genuine ticket', async () => {
     const stranger = await signIn(url, await addUser(world.platform))
     for (const key of [keyOf(stranger), 'nothing']) {
       const action = `/account/sessions/${key}/end`
@@ -79,7 +79,7 @@ describe('nobody acts for somebody else', () => {
     expect(await works(stranger)).toBe(true)
   })
 
-  test('an app that only others have connected is not here, neither to be seen nor to be revoked', async () => {
+  test('an app that only other users have connected cannot be seen or revoked', async () => {
     const stranger = await connect(await addUser(world.platform))
     for (const id of [clientId(), 'nobody']) {
       const [page, action] = [`/account/apps/${id}`, `/account/apps/${id}/revoke`]
@@ -89,7 +89,7 @@ describe('nobody acts for somebody else', () => {
     expect(await works(stranger)).toBe(true)
   })
 
-  test("what is one's own may be ended twice: a second press is told what the first was", async () => {
+  test('a form that ends something can be sent twice, and both answers are the same', async () => {
     const [{ grantId }, other] = [await connect(), keyOf(await signIn(url, user))]
     for (const action of [
       `/account/sessions/${other}/end`,
@@ -119,7 +119,7 @@ const formsOf = (tokens: Tokens, other: string) => [
 ]
 
 describe('every form', () => {
-  test('is refused without the ticket of this session and this form, or from another site, and does nothing', async () => {
+  test('is refused without a ticket of its session and path, and from other sites, and changes nothing', async () => {
     const [tokens, other] = [await connect(), await signIn(url, user)]
     const stranger = await signedInBrowser(url, user)
     const ofSignOut = hiddenFields((await browser.get('/account')).text, '/sign-out')
@@ -149,7 +149,7 @@ describe('every form', () => {
     ])
   })
 
-  test('does nothing once its session has ended, and leads to signing in', async () => {
+  test('changes nothing after its session has ended, and leads to the sign-in page', async () => {
     const [tokens, other] = [await connect(), await signIn(url, user)]
     const forms = formsOf(tokens, other)
     const tickets = await Promise.all(
@@ -167,7 +167,7 @@ describe('every form', () => {
     ])
   })
 
-  test('and every page asks who is there first', async () => {
+  test('and every page requires a session', async () => {
     browser.cookies.clear()
     for (const path of ['', '/password', '/sessions', '/apps', `/apps/${clientId()}`]) {
       const { status, headers } = await browser.get(`/account${path}`)
@@ -181,7 +181,7 @@ const change = async (fields: Partial<ReturnType<typeof passwords>> = {}) =>
   await browser.submit('/account/password', '/account/password', { ...passwords(), ...fields })
 
 describe('a changed password', () => {
-  test('gives this browser a fresh session in the cookie, and leaves its row', async () => {
+  test('gives this browser a new session cookie, and leaves an audit event', async () => {
     const [before, elsewhere, tokens] = [sessionOf(browser), await signIn(url, user), await connect()]
     const stale = hiddenFields((await browser.get('/account/sessions')).text, '/account/sessions/end-others')
     const answer = await change()
@@ -198,7 +198,7 @@ describe('a changed password', () => {
     ])
   })
 
-  test('is never sent back, and a wrong current one leaves its row', async () => {
+  test('is never sent back to the browser, and a wrong current password leaves an audit event', async () => {
     const answer = await change({ current: 'wrong password' })
     expect(answer.status).toBe(401)
     for (const secret of ['wrong password', 'never to be stored', user.password]) {
@@ -212,13 +212,13 @@ describe('a changed password', () => {
 })
 
 describe('revoking', () => {
-  test('is over once it has answered: no refresh that was on its way brings anything back', async () => {
+  test('is complete when it is answered: a refresh in flight leaves no working token', async () => {
     const families: Tokens[] = []
     for (let count = 0; count < 6; count += 1) families.push(await connect())
     const action = `/account/apps/${clientId()}/revoke`
     const form = hiddenFields((await browser.get('/account/apps')).text, action)
     const issued: Tokens[] = [...families]
-    /** Refreshes as fast as it can until it is refused; gives why. */
+    /** Refreshes as fast as it can until it is refused, and returns the reason. */
     const keepAlive = async ({ refreshToken }: Tokens): Promise<string> => {
       const answer = await refresh(url, world.app, refreshToken)
       if (answer.status !== 200) return codeOf(answer)
@@ -247,8 +247,8 @@ describe('revoking', () => {
   })
 })
 
-describe('what was just done', () => {
-  test('is told after a form, and not to who comes by a link from elsewhere', async () => {
+describe('a notice', () => {
+  test('is shown after a form, and not after a link on another site', async () => {
     const notice = 'Access revoked.'
     const told = async (headers: Readonly<Record<string, string>>, done = 'revoked') =>
       (await browser.get(`/account/apps?done=${done}`, headers)).text.includes(notice)
@@ -261,7 +261,7 @@ describe('what was just done', () => {
 })
 
 describe('long lists', () => {
-  test('of sessions come in parts, each session once', async () => {
+  test('of sessions are paged, and each session appears once', async () => {
     for (let count = 0; count < 70; count += 1) await signInBeside(world.platform, trace, user)
     const seen: string[] = []
     for (let path: string | undefined = '/account/sessions'; path !== undefined;) {
@@ -277,7 +277,7 @@ describe('long lists', () => {
   })
 })
 
-test('a form is still good after a restart, and one made with another key than that of the server never is', async () => {
+test('a form stays valid after a restart, and a form made with another server key is refused', async () => {
   const own = await createWorld()
   const { database } = own.server
   const before = await signedInBrowser(own.server.url, own.user)

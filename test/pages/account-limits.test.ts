@@ -3,7 +3,7 @@ import { worldOfFile } from '../support/world-of-file.ts'
 import { addUser, createWorld, endWorld, type Login } from '../support/world.ts'
 import { hiddenFields, plainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
-// Wrong passwords slow down whoever guesses, and nobody else.
+// Wrong passwords slow down the address that guesses, and no other.
 
 const world = await worldOfFile({
   env: { RATE_LIMIT: 'on', RATE_LIMIT_SIGN_IN: '3/300', TRUSTED_PROXIES: '127.0.0.1' },
@@ -12,14 +12,14 @@ const { url } = world.server
 
 const [attacker, owner] = [{ 'x-forwarded-for': '203.0.113.66' }, { 'x-forwarded-for': '198.51.100.7' }]
 
-/** One try at the door, from that address. */
+/** One attempt to sign in, from that address. */
 const tryIn = async ({ email }: Login, password: string, from: Readonly<Record<string, string>>) => {
   const browser = plainBrowser(url)
   const hidden = hiddenFields((await browser.get('/sign-in', from)).text, '/sign-in')
   return await browser.post('/sign-in', { ...hidden, email, password }, from)
 }
 
-test('an owner gets in while somebody at another address guesses without end', async () => {
+test('a user can sign in while another address keeps guessing their password', async () => {
   const user = await addUser(world.platform)
   const enough = new AbortController()
   const statuses = new Set<number>()
@@ -35,7 +35,7 @@ test('an owner gets in while somebody at another address guesses without end', a
   expect([...statuses].toSorted()).toEqual([401, 429])
 })
 
-test('guesses of the current password count as guesses at the door, at the same address', async () => {
+test('wrong current passwords count together with wrong passwords at sign-in, for the same address', async () => {
   const user = await addUser(world.platform)
   const browser = await signedInBrowser(url, user)
   const next = { password: 'a much better password', repeated: 'a much better password' }
@@ -53,7 +53,7 @@ test('guesses of the current password count as guesses at the door, at the same 
   expect((await change(user.password, owner)).status).toBe(303)
 })
 
-test('whoever has to sign in gets there, however many credentials another site has had refused at their address', async () => {
+test('the sign-in page stays reachable, however many credentials of other sites were refused at the same address', async () => {
   const visitor = { 'x-forwarded-for': '198.51.100.99' }
   const ended = await signedInBrowser(url, await addUser(world.platform))
   await ended.submit('/account', '/sign-out')
@@ -67,7 +67,7 @@ test('whoever has to sign in gets there, however many credentials another site h
   }
 })
 
-test('a new password that cannot be used costs no try', async () => {
+test('a new password that is refused does not count as an attempt', async () => {
   const user = await addUser(world.platform)
   const browser = await signedInBrowser(url, user)
   const short = { current: user.password, password: 'short', repeated: 'short' }
@@ -76,7 +76,7 @@ test('a new password that cannot be used costs no try', async () => {
   }
 })
 
-test('tries that were refused because of others at the address are not counted against the account', async () => {
+test('attempts that the address limit refused do not count against the account', async () => {
   const env = { RATE_LIMIT: 'on', RATE_LIMIT_SIGN_IN: '3/300', RATE_LIMIT_FAILED: '1/3' }
   const crowded = await createWorld({ env })
   const enter = async (email: string, password: string) => {

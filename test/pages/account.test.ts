@@ -24,7 +24,7 @@ const enter = async (user: Login, options: BrowserOptions = {}): Promise<Page> =
   await signInByForm(page, user)
   return page
 }
-/** What a careful person does on every page: looks at it, and asks axe. */
+/** Checks a page: its appearance, and its accessibility with axe. */
 const look = async (page: Page, kind: Kind, name: string) => {
   if (kind.javaScript === true) await expectAccessible(page)
   expect(await widthBeyondScreen(page)).toBe(0)
@@ -35,7 +35,7 @@ const widthBeyondScreen = async (page: Page): Promise<number> =>
 const pathOf = (page: Page): string => new URL(page.url()).pathname
 const isSignedIn = async (token: string) => (await call(url, 'GET', '~/api/session', { token })).status === 200
 const works = async (token: string) => (await call(url, 'GET', '/oauth/me', { token })).status === 200
-/** Presses a button of a form, and waits for the page that this leads to. */
+/** Presses a button of a form, and waits for the page that follows. */
 const send = async (page: Page, button: Locator) => {
   const led = page.waitForEvent('framenavigated')
   await button.click()
@@ -139,7 +139,7 @@ describe('sessions', () => {
     expect(pathOf(page)).toBe('/sign-in')
   })
 
-  test('that end in one tab send the other to sign in, and back to where it was', async () => {
+  test('that end in one tab lead the other tab to the sign-in page, and back to its page', async () => {
     const user = await addUser(world.platform)
     const [here, there] = [await enter(user), await enter(user)]
     await there.goto('/account/apps')
@@ -206,7 +206,7 @@ describe('connected apps', () => {
     await look(page, kind, 'no apps')
   })
 
-  test('all lose their access together, and the last authorization takes its app off the list', async () => {
+  test('all lose their access together, and an app without authorizations leaves the list', async () => {
     const user = await addUser(world.platform)
     const other = { ...world, user, app: await addApp(world.platform, user) }
     const tokens = [await grantTokens({ ...world, user }), await grantTokens(other)]
@@ -223,7 +223,7 @@ describe('connected apps', () => {
     expect(await page.getByRole('article').count()).toBe(0)
   })
 
-  test('with names that mean harm are shown as they are, within their place', async () => {
+  test('with hostile names are shown as text, within their place', async () => {
     const name = `<script>alert(1)</script>"'><img src=/stolen onerror=alert(2)>&amp;שלום`.padEnd(200, 'W')
     const user = await addUser(world.platform, name)
     const app = await addApp(world.platform, user)
@@ -240,7 +240,7 @@ describe('connected apps', () => {
     }
   })
 
-  test('pressed twice is revoked once, and says so', async () => {
+  test('are revoked once when the button is pressed twice, and the page says so', async () => {
     const user = await addUser(world.platform)
     const { accessToken } = await grantTokens({ ...world, user })
     for (const javaScript of [true, false]) {
@@ -248,7 +248,7 @@ describe('connected apps', () => {
       const page = await enter(user, { javaScript })
       await page.goto('/account/apps')
       await page.getByRole('button', { name: 'Revoke access' }).dblclick()
-      // Not by its URL: the second press breaks off the way to it.
+      // Not by its URL, because the second press cancels the first navigation.
       await page.getByText('Access revoked.').waitFor()
       expect(await noticeOn(page)).toContain('Access revoked.')
       expect(await works(accessToken)).toBe(false)

@@ -26,7 +26,7 @@ const consolePath = (app: AppInWorld, version = '1.0.0') => `/console/${app.slug
 const deskPath = (app: AppInWorld, version = '1.0.0') => `/desk/reviews/${app.slug}/${version}/artifact`
 const sumOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest()
 
-/** An app of the owner's with one version, whose file came over HTTP. */
+/** An app of the owner with one version, whose file was uploaded over HTTP. */
 const appWithFile = async (bytes: Buffer, filename = 'app.tar.gz'): Promise<AppInWorld> => {
   const app = await addApp(world.platform, world.user)
   await upload(app, bytes, filename)
@@ -41,14 +41,14 @@ const upload = async (app: AppInWorld, bytes: Buffer, filename = 'app.tar.gz') =
 
 const cookiesOf = ({ cookies }: PlainBrowser) => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
 
-/** As the browser asks, with the body as it comes. */
+/** Requests as the browser does, and reads the body as bytes. */
 const ask = async (browser: PlainBrowser, path: string, init: RequestInit = {}): Promise<Response> => {
   const headers = new Headers(init.headers)
   headers.set('cookie', cookiesOf(browser))
   return await fetch(world.server.url + path, { ...init, headers, redirect: 'manual' })
 }
 
-/** Writes in the file beside the server, as a bad disk would. */
+/** Changes the database file while the server runs, as a bad disk would. */
 const damage = (statement: string, ...values: (Uint8Array | string)[]): void => {
   using database = new Database(world.server.database, { readwrite: true, create: false })
   database.run('PRAGMA busy_timeout = 5000')
@@ -58,7 +58,7 @@ const damage = (statement: string, ...values: (Uint8Array | string)[]): void => 
 const damagedLines = () => world.server.log().split('artifact.damaged').length - 1
 
 describe('the file of a version', () => {
-  test('comes back byte for byte, to its owner and to an operator, with what it takes to check that', async () => {
+  test('is downloaded byte for byte by its owner and by an operator, with its length and hash', async () => {
     const bytes = randomBytes(10 * 1024 * 1024)
     const app = await appWithFile(bytes)
     const sum = sumOf(bytes)
@@ -83,7 +83,7 @@ describe('the file of a version', () => {
     }
   })
 
-  test('may be of any size from nothing to a piece and a byte', async () => {
+  test('may have any size, from empty to one byte more than a piece', async () => {
     for (const size of [0, 1, 256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1]) {
       const bytes = randomBytes(size)
       const answer = await ask(owner, consolePath(await appWithFile(bytes)))
@@ -91,7 +91,7 @@ describe('the file of a version', () => {
     }
   })
 
-  test('tells its length without its content, and nothing new to whoever has it', async () => {
+  test('answers HEAD with its length, and a matching If-None-Match with 304', async () => {
     const bytes = randomBytes(5000)
     const path = consolePath(await appWithFile(bytes))
     const head = await ask(owner, path, { method: 'HEAD' })
@@ -103,7 +103,7 @@ describe('the file of a version', () => {
     expect((await ask(owner, path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
   })
 
-  test('is not there for anybody else, nor where there is none', async () => {
+  test('does not exist for other people, and for versions without a file', async () => {
     const app = await appWithFile(Buffer.from('mine'))
     const stranger = await signedInBrowser(world.server.url, await addUser(world.platform))
     const other = await addApp(world.platform, world.user)
@@ -129,7 +129,7 @@ describe('the file of a version', () => {
   })
 })
 
-describe('whatever it is called, its name', () => {
+describe('a file name of any kind', () => {
   const names = [
     ['we "quote".zip', 'we _quote_.zip'],
     ['line\r\nSet-Cookie: a=b', 'line__Set-Cookie_ a=b'],
@@ -147,7 +147,7 @@ describe('whatever it is called, its name', () => {
     [`${'😀'.repeat(127)}.gz`, `${'😀'.repeat(63)}.gz`],
   ] as const
 
-  test('is a plain name to save it under, in one line of ASCII', async () => {
+  test('becomes a safe name in one line of ASCII', async () => {
     const app = await appWithFile(Buffer.from('content'))
     const { id } = (await world.platform.database.queries.versions.byName(app.id, '1.0.0')) ?? { id: '' }
     for (const [filename, expected] of names) {
@@ -226,7 +226,7 @@ describe('a damaged file', () => {
     })
   }
 
-  test('breaks off when it is damaged on its way out, so that nobody takes what came for the whole', async () => {
+  test('ends the connection early when damage is found during the download, so that clients report a failure', async () => {
     const bytes = randomBytes(10 * 1024 * 1024)
     const app = await appWithFile(bytes)
     const before = damagedLines()
@@ -251,7 +251,7 @@ describe('a damaged file', () => {
     ).toEqual([])
   })
 
-  test('is mended by the same upload', async () => {
+  test('is repaired by uploading the same file again', async () => {
     const bytes = randomBytes(700_000)
     const app = await appWithFile(bytes)
     damage(flip, sumOf(bytes))

@@ -7,7 +7,7 @@ import { needs } from '../support/needs.ts'
 
 const { afterAll, beforeAll, test } = needs('Chromium', 'openssl')
 
-// The eyes of all other tests of pages: what they cannot see is not tested.
+// The other tests of pages rely on these checks of the browser.
 
 const wrap = (body: string) =>
   `<!doctype html><html lang="en"><head><title>A page</title><meta name="viewport" content="width=device-width"></head><body><main><h1>A page</h1>${body}</main></body></html>`
@@ -56,7 +56,7 @@ const faultsOf = async (path: string): Promise<string> => {
   )
 }
 
-test('a clean page passes in every kind of browser, and an answer of 404 is no fault of the page', async () => {
+test('a page without faults passes in every kind of browser, and a 404 answer is no fault of the page', async () => {
   for (const kind of browserKinds) {
     const page = await openBrowser(server.url.origin, kind)
     await page.goto('/script')
@@ -69,7 +69,7 @@ test('a clean page passes in every kind of browser, and an answer of 404 is no f
   }
 })
 
-test('an inline script, an inline style, a missing part and another host are each seen', async () => {
+test('an inline script, an inline style, a missing file and a request to another host are each reported', async () => {
   expect(await faultsOf('/good')).toBe('none')
   expect(await faultsOf('/inline')).toContain('Content Security Policy')
   expect(await faultsOf('/style')).toContain('Content Security Policy')
@@ -77,13 +77,13 @@ test('an inline script, an inline style, a missing part and another host are eac
   expect(await faultsOf('/elsewhere')).toContain('went to https://elsewhere.example/pixel.png')
 })
 
-test('a fault that was foreseen has to come', async () => {
+test('an expected fault must occur', async () => {
   const page = await openBrowser(server.url.origin, { foreseen: [/nowhere\.png/, /never/] })
   await page.goto('/missing-part', { waitUntil: 'networkidle' })
   await expect(closeBrowsers()).rejects.toThrow(/^In the browser:\n- no \/never\/ came$/)
 })
 
-test('a browser gets to a neighbour that was named, over HTTPS, and reads what it answers', async () => {
+test('a browser reaches a named host over HTTPS, and reads its answer', async () => {
   const page = await openBrowser(server.url.origin, { alsoReaches: ['https://app.example'] })
   await page.goto('/link')
   await page.getByRole('link', { name: 'On' }).click()
@@ -93,7 +93,7 @@ test('a browser gets to a neighbour that was named, over HTTPS, and reads what i
   expect(await page.textContent('body')).toBe('Settled')
 })
 
-test('an accessibility fault is told with its rule and its element', async () => {
+test('an accessibility fault is reported with its rule and its element', async () => {
   const page = await openBrowser(server.url.origin)
   await page.goto('/good')
   await expectAccessible(page)

@@ -37,14 +37,14 @@ const plain: Consent = {
   isKnown: false,
 }
 
-/** The words of the page that asks for this, without its markup. */
+/** The text of the consent page for these scopes, without its markup. */
 const wordsOf = async (change: Partial<Consent>): Promise<string> => {
   const asked = { redirectUri: 'https://app.example/', state: 'x', codeChallenge: 'c', codeChallengeMethod: 'S256' }
   const request = { ...asked, clientId: 'apc_live_1', scope: 'site:read' }
   const shown = page(ConsentPage({ request, consent: { ...plain, ...change }, visit, lifetimes: platform.lifetimes }))
   return (await shown.text()).replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
 }
-/** Whether the page says that the address, the name and the password are not given away. */
+/** Whether the page says that the email address, the name and the password are withheld. */
 const withheldIn = async (...names: Consent['scopes'][number]['name'][]) => {
   const words = await wordsOf({ scopes: names.map((name) => ({ name, isNew: false })) })
   const [, withheld = ''] = /It will not get(.*)Good to know/.exec(words) ?? []
@@ -52,7 +52,7 @@ const withheldIn = async (...names: Consent['scopes'][number]['name'][]) => {
 }
 const timesIn = (words: string, word: string) => words.split(word).length - 1
 
-test('only what an app that is known asks for more is marked as new, and the page says that it is more', async () => {
+test('only the additional scopes of a known app are marked as new, and the page says that the app asks for more', async () => {
   const [old, fresh] = [
     { name: 'site:read', isNew: false },
     { name: 'profile:read', isNew: true },
@@ -65,13 +65,13 @@ test('only what an app that is known asks for more is marked as new, and the pag
   expect([stranger, again, more].map((words) => timesIn(words, 'It now asks for more'))).toEqual([0, 0, 1])
 })
 
-test('what people fear for is named as withheld as long as it is not asked for', async () => {
+test('sensitive data is listed as withheld unless the app asks for it', async () => {
   expect(await withheldIn('site:read')).toEqual([true, true, true])
   expect(await withheldIn('profile:read')).toEqual([true, false, true])
   expect(await withheldIn('profile.email:read')).toEqual([false, true, true])
 })
 
-test('an app under development is told from one that is in use', async () => {
+test('an app in development is marked as such', async () => {
   expect(await wordsOf({ environment: 'development' })).toContain('for testing by its developers')
   expect(await wordsOf({ environment: 'production' })).not.toContain('Development')
 })

@@ -4,7 +4,7 @@ import { call } from '../support/call.ts'
 import { appToken, createWorld, endWorld, type World } from '../support/world.ts'
 import { type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
-// What an account and an app may have, and where the console says so, over plain HTTP.
+// The quotas of an account and an app, as the console shows them, over plain HTTP.
 
 let world: World
 let owner: PlainBrowser
@@ -17,7 +17,7 @@ afterAll(async () => await endWorld(world))
 const create = async (slug: string) =>
   await owner.submit('/console/new', '/console/new', { name: 'Letters', slug, scopes: ['site:read'] })
 
-test('the list says how many apps the account has of its quota, and the form refuses one too many', async () => {
+test('the list shows how much of the quota of apps is used, and the form refuses an app above it', async () => {
   expect((await owner.get('/console')).text).toContain('1 of 2 apps')
   expect((await create('second')).status).toBe(303)
   expect((await owner.get('/console')).text).toContain('2 of 2 apps')
@@ -27,7 +27,7 @@ test('the list says how many apps the account has of its quota, and the form ref
   expect(refused.text).toContain('QUOTA_APPS')
 })
 
-test('the versions of an app say how much of its quota their artifacts take, and an upload beyond it is refused', async () => {
+test('the list of versions shows how much of the artifact quota is used, and an upload above it is refused', async () => {
   const { server, app } = world
   const page = async () => (await owner.get(`/console/${app.slug}/versions`)).text.replaceAll(/<[^>]*>|\s+/g, ' ')
   const token = await appToken(server.url, app.development)

@@ -94,7 +94,7 @@ describe.each(browserKinds)('with $kind', (kind) => {
     expect(await page.getByText('Make the first call').locator('..').textContent()).toContain('done')
   })
 
-  test('redirect URIs come and go, and a refused one says why and stays to be mended', async () => {
+  test('redirect URIs are added and removed, and a refused one stays in its field with the reason', async () => {
     const developer = await enter(kind)
     const { page } = developer
     const slug = `${stem}-uris`
@@ -115,7 +115,7 @@ describe.each(browserKinds)('with $kind', (kind) => {
     expect(await noticeOn(page)).toContain('refused from now on')
   })
 
-  test('scopes, the name and a rotation with a grace', async () => {
+  test('a developer changes scopes and the name, and rotates a secret with a grace period', async () => {
     const developer = await enter(kind)
     const { page } = developer
     const slug = `${stem}-changes`
@@ -145,7 +145,7 @@ describe.each(browserKinds)('with $kind', (kind) => {
     expect((await liveOf(developer, slug)).production.map(({ id }) => id)).toEqual([rotated?.id ?? ''])
   })
 
-  test('a version is looked at, submitted and withdrawn', async () => {
+  test('a version is viewed, submitted and withdrawn', async () => {
     const { page, user } = await enter(kind)
     const app = await addApp(world.platform, user)
     await uploadVersion(world.platform, app, '1.0.0+first.1')
@@ -178,7 +178,7 @@ describe('twice', () => {
     expect((await liveOf(developer, slug)).development).toHaveLength(1)
   })
 
-  test('a secret is not shown again by reloading its page or by going back', async () => {
+  test('a secret is not shown again after a reload or with Back', async () => {
     const developer = await enter()
     const { page } = developer
     await createApp(page, 'shown-once')
@@ -194,7 +194,7 @@ describe('twice', () => {
     expect((await liveOf(developer, 'shown-once')).development).toHaveLength(1)
   })
 
-  test('two tabs: each form acts for itself, and the one that comes too late is told how things stand', async () => {
+  test('the forms of two tabs act independently, and the later one gets the current state', async () => {
     const developer = await enter()
     const { page } = developer
     await createApp(page, 'two-tabs')
@@ -208,7 +208,7 @@ describe('twice', () => {
     expect((await liveOf(developer, 'two-tabs')).production).toHaveLength(2)
   })
 
-  test('a session that ends between the page and the form changes nothing, and signing in leads back', async () => {
+  test('a form sent after its session has ended changes nothing, and signing in leads back', async () => {
     const developer = await enter()
     const { page, user } = developer
     await createApp(page, 'too-late')

@@ -8,12 +8,12 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, createWorld, endWorld, type World } from '../support/world.ts'
 import { type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
-// What a developer pastes from the page "First call" is run here as it stands on the page.
+// Runs the lines of the page "First call" exactly as a developer pastes them.
 
 let world: World
 let owner: PlainBrowser
 let app: AppInWorld
-/** As unkind to a shell as a redirect URI may be. */
+/** A redirect URI with characters that a shell interprets. */
 const unkind = `https://unkind.example/it's-$HOME/(1)!/$(id)`
 beforeAll(async () => {
   world = await createWorld()
@@ -29,7 +29,7 @@ afterAll(async () => await endWorld(world))
 const publicUrl = () => world.server.url.replace('127.0.0.1', 'localhost')
 const pageOf = async (query = '') => (await owner.get(`/console/${app.slug}/first-call${query}`)).text
 
-/** The lines of a block of the page, as a copy button takes them. */
+/** The lines of a block of the page, as the copy button copies them. */
 const blockOf = async (id: string, query = ''): Promise<string> => {
   let text = ''
   const rewriter = new HTMLRewriter().on(`#${id}`, { text: (chunk) => void (text += chunk.text) })
@@ -37,7 +37,7 @@ const blockOf = async (id: string, query = ''): Promise<string> => {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&')
 }
 
-/** A user who opens the link and allows: the parameters that the app is told. */
+/** Opens the link as a user and allows. Returns the parameters that the app receives. */
 const allow = async (link: string): Promise<URLSearchParams> => {
   const { pathname, search, origin } = new URL(link)
   expect(origin).toBe(publicUrl())
@@ -116,7 +116,7 @@ test('the TypeScript module does the same', async () => {
   expect(JSON.parse(user)).toMatchObject({ name: 'Grace Example' })
 })
 
-test('the lines are of the environment that is asked for, and never have a secret in them', async () => {
+test('the lines are for the chosen environment, and never contain a secret', async () => {
   const production = await pageOf('?environment=production')
   expect(production).toContain(app.production.clientId)
   expect(production).not.toContain(app.development.clientId)
@@ -124,7 +124,7 @@ test('the lines are of the environment that is asked for, and never have a secre
   for (const page of [production, await pageOf()]) expect(page).not.toContain('aps_')
 })
 
-test('what is missing for a call is said, with the way to it', async () => {
+test('the page names what is missing for a call, with a link to it', async () => {
   const bare = await addApp(world.platform, world.user)
   const { platform } = world
   await changeAppScopes(platform, trace, operator, { slug: bare.slug, scopes: 'profile:read' })

@@ -26,7 +26,7 @@ afterAll(async () => {
   await receiver.down()
 })
 
-test('a developer has this server call out so many times and no more, with pings and new endpoints of all their apps', async () => {
+test('pings and new endpoints of all apps of a developer share one limit on outgoing calls', async () => {
   const developer = await signedInBrowser(world.server.url, world.user)
   const [one, other] = [await addApp(world.platform, world.user), await addApp(world.platform, world.user)]
   const add = async (slug: string) =>

@@ -12,7 +12,7 @@ import { needs } from '../support/needs.ts'
 
 const { afterAll, afterEach, beforeAll, describe, test } = needs('Chromium', 'openssl')
 
-// Webhooks as a developer sets them up, with a receiver that is really called.
+// Webhooks as a developer sets them up, with a real receiver.
 
 setDefaultTimeout(60_000)
 

@@ -14,7 +14,7 @@ import { type PlainBrowser, type Seen, signedInBrowser } from './support/plain-b
 
 const { afterAll, beforeAll, describe, test } = needs('openssl')
 
-// Webhooks in the console, over plain HTTP, before a real receiver.
+// Webhooks in the console, over plain HTTP, with a real receiver.
 
 setDefaultTimeout(60_000)
 
@@ -60,7 +60,7 @@ const ticketFor = (action: string): string => {
 }
 
 describe('an endpoint', () => {
-  test('is added with its secret shown once, tested, sent an event, and removed', async () => {
+  test('is added, shows its secret once, is tested, receives an event, and is removed', async () => {
     const app = await freshApp()
     receiver.behave(() => 200)
     const added = await add(app)
@@ -95,7 +95,7 @@ describe('an endpoint', () => {
     expect((await owner.get(at(app, id))).status).toBe(404)
   })
 
-  test('that is refused is shown again as it was typed, with the reason beside the field', async () => {
+  test('that is refused is shown again as it was typed, with the reason next to the field', async () => {
     const app = await freshApp()
     const wrong: readonly (readonly [fields: Record<string, string | string[]>, reason: string])[] = [
       [{ url: 'http://app.example/' }, 'A webhook URL starts with https://.'],
@@ -111,7 +111,7 @@ describe('an endpoint', () => {
     expect(await endpointsOf(app)).toEqual([])
   })
 
-  test('is added once, however often its form is sent', async () => {
+  test('is added once, even if its form is sent several times', async () => {
     const app = await freshApp()
     const { text } = await owner.get(at(app, 'new'))
     const ticket = /name="ticket" value="([^"]+)"/.exec(text.slice(text.indexOf(`action="${at(app)}"`)))?.[1] ?? ''
@@ -122,7 +122,7 @@ describe('an endpoint', () => {
     expect(await endpointsOf(app)).toHaveLength(1)
   })
 
-  test('of a suspended app can be disabled and removed, and none added', async () => {
+  test('of a suspended app can be disabled and removed, but not added', async () => {
     const app = await freshApp()
     await add(app)
     await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })
@@ -149,7 +149,7 @@ describe('an endpoint', () => {
     expect((await send(app, id, 'resend-since', { since: new Date().toISOString() })).status).toBe(303)
   })
 
-  test('shows what a receiver wrote as text, and why a ping was not taken', async () => {
+  test('shows the answer of a receiver as text, and why a ping was not accepted', async () => {
     const app = await freshApp()
     await add(app)
     const { id } = await onlyEndpoint(app)
@@ -165,7 +165,7 @@ describe('an endpoint', () => {
     expect(text).not.toContain('<script>alert')
   })
 
-  test('does not exist for anybody else, to look at or to act on', async () => {
+  test('does not exist for other people: no page and no form', async () => {
     const app = await freshApp()
     await add(app)
     const { id } = await onlyEndpoint(app)

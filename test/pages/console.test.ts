@@ -15,9 +15,9 @@ import { addApp, addUser, type AppInWorld, appToken, createWorld, endWorld, type
 import { hiddenFields, type PlainBrowser, type Seen, signedInBrowser } from './support/plain-browser.ts'
 import { hostileText } from './support/hostile-text.ts'
 
-// What the console does for its own developer, and for nobody else: over plain HTTP.
+// The console over plain HTTP: what it does for the owner of an app, and refuses to everybody else.
 
-/** What a form was bound to that no page ever showed. */
+/** A bound value that no page has shown. */
 const seenNever = seenField({ id: `ver_${'0'.repeat(32)}`, revision: 1, submittedAt: null, liveId: null })
 
 let world: World
@@ -35,18 +35,18 @@ beforeAll(async () => {
 })
 afterAll(async () => await endWorld(world))
 
-/** An app of the owner's for one test. */
+/** An app of the owner for one test. */
 const freshApp = async () => await addApp(world.platform, world.user)
 const pathOf = (app: AppInWorld, rest = '') => `/console/${app.slug}${rest}`
-/** Sends the first form for the action that stands on the page. */
+/** Sends the first form of the page with this action. */
 const send = async (app: AppInWorld, page: string, action: string, fields: Record<string, string | string[]> = {}) =>
   await owner.submit(pathOf(app, page), pathOf(app, action), fields)
 const liveSecretsOf = async ({ development, production }: AppInWorld) =>
   await listLiveCredentials(world.platform, { development: development.clientId, production: production.clientId })
 const trailOf = async (app: AppInWorld) => await world.platform.database.queries.audit.pageOfApp(app.id, null, '~', 100)
-/** A refusal without what differs from one to the next. */
+/** A refusal without its request ID. */
 const nameless = (text: string) => text.replaceAll(/req_[0-9a-f]{32}/g, 'req_')
-/** A genuine ticket of the owner's session for a form that no page of theirs has. */
+/** A genuine ticket of the owner's session, for a form that none of their pages has. */
 const ticketFor = (action: string): string => {
   const { random, clock } = world.platform
   const session = owner.cookies.get('session') ?? ''
@@ -80,7 +80,7 @@ describe("another developer's app", () => {
     expect(nameless(text)).toBe(nameless((await owner.get(`/console/there-is-no-such-app${rest}`)).text))
   })
 
-  test('takes no form, whatever ticket comes with it', async () => {
+  test('accepts no form, even with a genuine ticket', async () => {
     const credentialId = (await liveSecretsOf(strangersApp)).development[0]?.id ?? ''
     const attempts: readonly (readonly [action: string, fields: Record<string, string>])[] = [
       ['/name', { name: 'Mine now' }],
@@ -104,7 +104,7 @@ describe("another developer's app", () => {
 })
 
 describe("another app's objects", () => {
-  test('are not to be had under the name of one of your own', async () => {
+  test('cannot be reached through the slug of another app', async () => {
     const [mine, other] = [await freshApp(), await freshApp()]
     await uploadVersion(world.platform, other, '7.7.7')
     for (const elsewhere of [strangersApp, other]) {
@@ -122,7 +122,7 @@ describe("another app's objects", () => {
     expect((await owner.post(submit, { ticket: ticketFor(submit), seen: seenNever })).status).toBe(404)
   })
 
-  test('are not touched by a client ID that a form names beside its own fields', async () => {
+  test('are not changed by an additional client ID in a form', async () => {
     const mine = await freshApp()
     const fields = { environment: 'development', graceHours: '0', clientId: strangersApp.development.clientId }
     const answer = await send(mine, '/credentials', '/credentials/rotate', fields)
@@ -135,7 +135,7 @@ describe("another app's objects", () => {
 describe('creating an app', () => {
   const fields = { name: 'Fresh', scopes: ['site:read', 'profile:read'] }
 
-  test('leads to its page, and the same form sent again leads there too and makes nothing', async () => {
+  test('leads to its page, and sending the form again leads there too without creating another app', async () => {
     const hidden = hiddenFields((await owner.get('/console/new')).text, '/console/new')
     const both = await Promise.all(
       [1, 2].map(async () => await owner.post('/console/new', { ...hidden, ...fields, slug: 'twice' })),
@@ -158,7 +158,7 @@ describe('creating an app', () => {
     [{ name: 'Fine', slug: 'new' }, 'This slug is reserved.'],
     [{ name: 'Fine', slug: 'good', scopes: [] as string[] }, 'The scopes are empty or name one that does not exist.'],
     [{ name: 'Fine', slug: 'good', scopes: ['customers:read'] }, 'A scope is planned or restricted'],
-  ])('with %j is refused in words beside the field, and keeps what was typed', async (change, sentence) => {
+  ])('with %j is refused in words next to the field, and keeps what was typed', async (change, sentence) => {
     const answer = await owner.submit('/console/new', '/console/new', { ...fields, ...change })
     expect(answer.status).toBe(400)
     expect(answer.text).toContain(sentence)
@@ -167,14 +167,14 @@ describe('creating an app', () => {
     if (change.slug === 'good') expect(answer.text).toContain('value="good"')
   })
 
-  test('under a slug that is taken is refused', async () => {
+  test('with a slug that is taken is refused', async () => {
     const answer = await owner.submit('/console/new', '/console/new', { ...fields, slug: strangersApp.slug })
     expect(answer.text).toContain('This slug is taken.')
   })
 })
 
 describe('a secret', () => {
-  test('is shown once, works, and is nowhere else: not on any page, in the trail, in the log or in an address', async () => {
+  test('is shown once and works, and appears on no other page and not in the audit log, the log or an address', async () => {
     const app = await freshApp()
     const created = await send(app, '/credentials', '/credentials', { environment: 'production', label: 'Server' })
     expect(created.status).toBe(200)
@@ -189,7 +189,7 @@ describe('a secret', () => {
     expect(JSON.stringify(await trailOf(app))).not.toContain(secret)
   })
 
-  test('is minted once by a form that is sent twice, and the second answer shows none', async () => {
+  test('is created once by a form that is sent twice, and the second answer does not show it', async () => {
     const app = await freshApp()
     for (const [action, fields] of [
       ['/credentials', { environment: 'production', label: '' }],
@@ -210,7 +210,7 @@ describe('a secret', () => {
     expect([live.development.length, live.production.length]).toEqual([2, 2])
   })
 
-  test('in its grace says when it ends; a third one is refused and no form offers it', async () => {
+  test('in its grace period shows when it expires; a third secret is refused, and no form offers it', async () => {
     const app = await freshApp()
     const page = (await owner.get(pathOf(app, '/credentials'))).text
     const hidden = hiddenFields(page, pathOf(app, '/credentials/rotate'))
@@ -226,7 +226,7 @@ describe('a secret', () => {
   })
 
   test.each(['169', '-1', '1.5', '1e2', '', 'soon', '0x10'])(
-    'is not rotated with a grace of %j',
+    'is not rotated with a grace period of %j',
     async (graceHours) => {
       const app = await freshApp()
       const answer = await send(app, '/credentials', '/credentials/rotate', { environment: 'development', graceHours })
@@ -236,7 +236,7 @@ describe('a secret', () => {
     },
   )
 
-  test('that is revoked stops at once, and takes the tokens that it minted along', async () => {
+  test('that is revoked stops working at once, and so do its tokens', async () => {
     const app = await freshApp()
     const token = await appToken(world.server.url, app.development)
     const [secret] = (await liveSecretsOf(app)).development
@@ -267,7 +267,7 @@ describe('a redirect URI', () => {
     expect(answer.text).toContain(sentence)
   })
 
-  test('of another app is refused; one of your own comes and goes', async () => {
+  test('of another app is refused; one of the same app is added and removed', async () => {
     const app = await freshApp()
     const taken = { environment: 'development', uri: strangersApp.redirectUri }
     const refused = await send(app, '/redirect-uris', '/redirect-uris', taken)
@@ -291,7 +291,7 @@ describe('a redirect URI', () => {
 })
 
 describe('scopes and names', () => {
-  test('what is planned or restricted is shown, and cannot be chosen or forced', async () => {
+  test('planned and restricted scopes are shown, and cannot be chosen or forced', async () => {
     const app = await freshApp()
     const { text } = await owner.get(pathOf(app, '/scopes'))
     expect(text).toContain('customers:read')
@@ -316,7 +316,7 @@ describe('scopes and names', () => {
   })
 })
 
-test('a link from elsewhere cannot make a page say that something was done', async () => {
+test('a link on another site cannot make a page claim that something was done', async () => {
   const path = pathOf(world.app, '/credentials?done=revoked')
   const said = 'The secret is revoked.'
   expect((await owner.get(path, { 'sec-fetch-site': 'same-origin' })).text).toContain(said)
@@ -325,7 +325,7 @@ test('a link from elsewhere cannot make a page say that something was done', asy
 })
 
 describe('a suspended app', () => {
-  test('is there to be looked at and to end things; nothing can be added to it', async () => {
+  test('can be viewed, and access to it can be ended; nothing can be added to it', async () => {
     const app = await freshApp()
     const [secret] = (await liveSecretsOf(app)).production
     await uploadVersion(world.platform, app, '1.0.0')
@@ -360,7 +360,7 @@ describe('a suspended app', () => {
 })
 
 describe('versions', () => {
-  test('a name with + and . in it is a path of its own, in either spelling', async () => {
+  test('a version number with + and . has its own page, escaped or not', async () => {
     const app = await freshApp()
     const version = '1.0.0-rc.1+build.5'
     await uploadVersion(world.platform, app, version)
@@ -374,7 +374,7 @@ describe('versions', () => {
     expect(locationOf(await send(app, path, `${path}/withdraw`))).toBe(pathOf(app, `${path}?done=withdrawn`))
   })
 
-  test('a draft that was replaced since it was shown is not submitted', async () => {
+  test('a draft that was replaced after it was shown is not submitted', async () => {
     const app = await freshApp()
     await uploadVersion(world.platform, app, '1.0.0')
     const submit = pathOf(app, '/versions/1.0.0/submit')
@@ -399,7 +399,7 @@ describe('versions', () => {
     expect(again.text).toContain('This form was sent before')
   })
 
-  test('a manifest is shown as what it is, its artifact with size and SHA-256, and a huge one only begins', async () => {
+  test('a manifest is shown as text, and a huge one only in part; its artifact is shown with size and SHA-256', async () => {
     const app = await freshApp()
     const caller = await developmentCaller(world.platform, app)
     const manifest = { '</pre><script>': '\u202egpj.exe', long: 'x'.repeat(200_000) }

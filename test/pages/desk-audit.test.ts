@@ -17,7 +17,7 @@ const actionsIn = (html: string) => [...html.matchAll(/<td><code>([a-z_.]+)<\/co
 const ask = async (query: Readonly<Record<string, string>>) =>
   await desk.get(`/desk/audit?${new URLSearchParams(query).toString()}`)
 
-test('the audit log tells what happened, issued tokens among it, newest first, part by part', async () => {
+test('the audit log lists all events, including issued tokens, newest first and in pages', async () => {
   const { slug, production } = await addApp(world.platform, world.user)
   await Bun.sleep(2) // the order of events of one millisecond is open
   for (let index = 0; index < 60; index += 1) await appToken(url, production)
@@ -30,7 +30,7 @@ test('the audit log tells what happened, issued tokens among it, newest first, p
   expect(rest.at(-1)).toBe('app.created')
 })
 
-test('the audit log is asked by who, what, how it went and when', async () => {
+test('the audit log is filtered by actor, action, outcome and time', async () => {
   await signIn(url, { ...world.user, password: 'wrong password' })
   const refused = await ask({ actor: world.user.email, action: 'session', outcome: 'refused', kind: 'user' })
   expect(new Set(actionsIn(refused.text))).toEqual(new Set(['session.create']))
@@ -41,7 +41,7 @@ test('the audit log is asked by who, what, how it went and when', async () => {
   expect(actionsIn((await ask({ since: '2000-01-01 00:00', until: '2999-01-01T00:00:00Z' })).text)).toHaveLength(50)
 })
 
-test('the audit log tells one request in order, by its ID', async () => {
+test('the audit log lists the events of one request in order', async () => {
   const path = `/desk/apps/${world.app.slug}`
   const { headers } = await desk.submit(path, `${path}/suspend`)
   await desk.submit(path, `${path}/activate`)
@@ -62,7 +62,7 @@ test.each([
   expect(text).toContain('aria-invalid="true"')
 })
 
-test('the audit log refuses what its own form never asks', async () => {
+test('the audit log refuses filter values that its form does not offer', async () => {
   const strange = [{ kind: 'robot' }, { outcome: 'maybe' }, { cursor: 'x' }, { cursor: 'ZGVzay1hdWRpdCB4' }]
   for (const query of strange) expect((await ask(query)).status).toBe(400)
   expect((await desk.get('/desk/audit?app=a&app=b')).status).toBe(400)

@@ -63,7 +63,7 @@ const appInReview = async () => {
 }
 
 describe.each(browserKinds)('$kind', (kind) => {
-  test('a version is looked at beside the live one, and approved and made live', async () => {
+  test('a version is compared with the live one, approved and made live', async () => {
     const app = await appInReview()
     const page = await enter(kind)
     await page.getByRole('link', { name: 'Desk', exact: true }).click()
@@ -80,11 +80,11 @@ describe.each(browserKinds)('$kind', (kind) => {
     await look(page, kind, 'approved')
   })
 
-  test('a version is rejected with reasons, with room for more of them; Enter decides nothing', async () => {
+  test('a version is rejected with reasons, and rows can be added for more; Enter decides nothing', async () => {
     const app = await appInReview()
     const page = await enter(kind)
     await page.goto(pathOf(app, '1.1.0'))
-    await page.getByLabel('Message').fill('Please mend these.')
+    await page.getByLabel('Message').fill('Please correct these.')
     for (const row of [1, 2, 3]) {
       await page.getByLabel(`Place ${row}`, { exact: true }).fill(`hosts[${row}]`)
       await page.getByLabel(`What is wrong at place ${row}`).fill(`Reason ${row}`)
@@ -184,8 +184,8 @@ describe.each(browserKinds)('$kind', (kind) => {
   })
 })
 
-describe('what goes wrong between people', () => {
-  test('in two tabs, the second decision is told that it came too late, and whoever goes back sees what is so now', async () => {
+describe('conflicts between operators', () => {
+  test('in two tabs, the second decision is refused as too late, and going back shows the current state', async () => {
     const app = await appInReview()
     const first = await enter()
     const second = await first.context().newPage()
@@ -202,7 +202,7 @@ describe('what goes wrong between people', () => {
     expect(await first.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0)
   })
 
-  test('pressed twice without JavaScript, a user is created once', async () => {
+  test('a button that is pressed twice without JavaScript creates one user', async () => {
     const page = await enter({ javaScript: false })
     await page.goto('/desk/users/new')
     await page.getByLabel('Email').fill('pressed-twice@example.com')
@@ -213,7 +213,7 @@ describe('what goes wrong between people', () => {
     expect((await queries().users.list()).length).toBe(before + 1)
   })
 
-  test('a session that ends between the page and the decision leads to signing in, and back to the page', async () => {
+  test('a decision after the session has ended leads to the sign-in page, and back to the page', async () => {
     const app = await appInReview()
     const page = await enter()
     await page.goto(pathOf(app, '1.1.0'))
@@ -225,7 +225,7 @@ describe('what goes wrong between people', () => {
     expect(await statusOf(app, '1.1.0')).toBe('submitted')
   })
 
-  test('a manifest, notes and names that mean harm are shown as what they are', async () => {
+  test('hostile manifests, notes and names are shown as text', async () => {
     const harm = `<script>document.title='stolen'</script><img src=/stolen onerror="document.title='stolen'">`
     const owner = await addUser(world.platform, harm)
     const app = await addApp(world.platform, owner)

@@ -7,7 +7,7 @@ import { addApp, addUser, appToken, endWorld, signIn } from '../support/world.ts
 import { createOperatorWorld, type OperatorWorld } from './support/operator-world.ts'
 import { type PlainBrowser, signedInBrowser } from './support/plain-browser.ts'
 
-// What operators see and decide of apps and their owners, over plain HTTP.
+// What operators see and decide about apps and their owners, over plain HTTP.
 
 let world: OperatorWorld
 let desk: PlainBrowser
@@ -27,7 +27,7 @@ const statusOf = async (id: string) => (await world.platform.database.queries.us
 /** The page as text, with one space between words. */
 const words = (html: string) => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
 
-test('the form that disables a user suspends their apps unless told otherwise, and its answer says what ended', async () => {
+test('the form that disables a user suspends their apps by default, and its answer lists what ended', async () => {
   const { owner, app, path } = await scene()
   await signIn(world.server.url, owner)
   await appToken(world.server.url, app.development)
@@ -58,7 +58,7 @@ test('the form can keep the apps or give them to another active user', async () 
   expect(await appOf(given.app.id)).toMatchObject({ ownerId: world.colleague.id, status: 'active' })
 })
 
-test('a new owner who cannot be one is refused beside the field, and nobody is disabled', async () => {
+test('a new owner who cannot own the apps is refused next to the field, and the user stays enabled', async () => {
   const { owner, app, path } = await scene()
   const { status, text } = await desk.submit(path, `${path}/disable`, { apps: 'transfer', to: 'nobody@example.com' })
   expect(status).toBe(400)
@@ -66,7 +66,7 @@ test('a new owner who cannot be one is refused beside the field, and nobody is d
   expect([await statusOf(owner.id), (await appOf(app.id))?.ownerId]).toEqual(['active', owner.id])
 })
 
-test('the desk marks a deleted app, and names the command that brings it back instead of a button', async () => {
+test('the desk marks a deleted app, and names the command that restores it', async () => {
   const { app } = await scene()
   await deleteApp(world.platform, trace, commandLine, app.slug)
   const { text } = await desk.get(`/desk/apps/${app.slug}`)
@@ -76,7 +76,7 @@ test('the desk marks a deleted app, and names the command that brings it back in
   expect(words((await desk.get(`/desk/apps?q=${app.slug}`)).text)).toContain('Deleted')
 })
 
-test('a name that mixes scripts is pointed out on the page of the app and to the reviewer', async () => {
+test('a name that mixes scripts is marked on the page of the app and in its review', async () => {
   const { app } = await scene()
   await uploadVersion(world.platform, app, '1.0.0', ['submit'])
   const pages = [`/desk/apps/${app.slug}`, `/desk/reviews/${app.slug}/1.0.0`]

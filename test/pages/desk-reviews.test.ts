@@ -26,7 +26,7 @@ const eventsOf = async (app: AppInWorld) =>
   (await world.platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 1000 }))
     .filter(({ action }) => action.startsWith('version.'))
     .map(({ action, actorKind, actorId }) => `${action} ${actorKind} ${actorId ?? ''}`)
-/** A fresh app with a version that waits for review, and where its review is. */
+/** A new app with a version that waits for review, and the address of its review. */
 const waiting = async (manifest: Readonly<Record<string, unknown>> = { name: 'Mail' }) => {
   const app = await addApp(world.platform, world.user)
   await submitVersion(world.platform, app, { version: '1.0.0', manifest })
@@ -35,7 +35,7 @@ const waiting = async (manifest: Readonly<Record<string, unknown>> = { name: 'Ma
 const nothingToMend = { message: 'Not yet.', path: [], reason: [], intent: 'reject' } as const
 
 describe('the queue', () => {
-  test('has what waits, and what is approved and not live', async () => {
+  test('has the versions that wait for review, and the approved ones that are not live', async () => {
     const { app, path } = await waiting()
     expect((await desk.get('/desk/reviews')).text).toContain(`href="${path}"`)
     await moveThrough(world.platform, app, '1.0.0', 'approve')
@@ -45,7 +45,7 @@ describe('the queue', () => {
     expect((await desk.get('/desk/reviews')).text).not.toContain(`href="${path}"`)
   })
 
-  test('is told in parts when it is long, and no version is missing', async () => {
+  test('is paged when it is long, and no version is missing', async () => {
     const app = await addApp(world.platform, world.user)
     const versions = Array.from({ length: 55 }, (_, index) => `1.0.${index}`)
     for (const version of versions) await submitVersion(world.platform, app, { version })
@@ -84,12 +84,12 @@ describe('a review', () => {
     expect(text).toMatch(/See your email address <code>profile\.email:read<\/code> <span class="badge waiting">New</)
     expect(text).toContain('ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73')
     expect(text).toContain('7 bytes')
-    // A name that would be read backwards is written out.
+    // Characters that turn the reading direction are shown as escapes.
     expect(text).toContain('mail\\u202egpj.exe')
     expect(text).not.toContain('\u202e')
   })
 
-  test('of a first version shows its whole manifest, and every scope', async () => {
+  test('of a first version shows the whole manifest, and says that nothing is live yet', async () => {
     const { path } = await waiting({ permissions: ['everything'] })
     const { text } = await desk.get(path)
     expect(text).toContain('Nothing is live yet, so there is nothing to compare it with.')
@@ -98,7 +98,7 @@ describe('a review', () => {
     expect((await desk.get(`${path}/manifest`)).text).toContain('everything')
   })
 
-  test('says so where it does not show everything, and shows it elsewhere', async () => {
+  test('says when it shows only a part, and links to the rest', async () => {
     const manifest = Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`key${index}`, 'x'.repeat(10)]))
     const { app } = await waiting({})
     await moveThrough(world.platform, app, '1.0.0', 'approve', 'activate')
@@ -123,7 +123,7 @@ describe('a decision', () => {
     expect(await statusOf(app)).toBe('active')
   })
 
-  test('approves and makes live in one go', async () => {
+  test('approves and makes live in one step', async () => {
     const { app, path } = await waiting()
     expect((await desk.submit(path, `${path}/publish`)).status).toBe(303)
     expect(await statusOf(app)).toBe('active')
@@ -175,7 +175,7 @@ describe('a decision', () => {
     expect(await statusOf(app)).toBe('submitted')
   })
 
-  test('on a version that was taken back and submitted again with other content is refused, and shows the new one', async () => {
+  test('about a version that was withdrawn and submitted again with other content is refused, and shows the new content', async () => {
     const { app, path } = await waiting({ harmless: true })
     const shown = (await desk.get(path)).text
     await moveThrough(world.platform, app, '1.0.0', 'withdraw')
@@ -193,13 +193,13 @@ describe('a decision', () => {
       expect(text).toContain('stealsEverything')
       if (step === 'reject') expect(text).toContain('Typed with care.')
     }
-    // Not even room for more is given without saying so.
+    // The button for more rows also says that the version has changed.
     const more = { ...hiddenFields(shown, `${path}/reject`), ...nothingToMend, intent: 'rows' }
     expect((await desk.post(`${path}/reject`, more)).text).toContain('has changed since you opened this page')
     expect(await statusOf(app)).toBe('submitted')
   })
 
-  test('while it is withdrawn changes nothing, and says so', async () => {
+  test('about a withdrawn version changes nothing, and says so', async () => {
     const { app, path } = await waiting()
     const hidden = hiddenFields((await desk.get(path)).text, `${path}/approve`)
     await moveThrough(world.platform, app, '1.0.0', 'withdraw')
@@ -209,7 +209,7 @@ describe('a decision', () => {
     expect(await statusOf(app)).toBe('draft')
   })
 
-  test('bound to nothing, or to what no page of ours has, is refused', async () => {
+  test('without the state of a version, or with one that no page shows, is refused', async () => {
     const { app, path } = await waiting()
     for (const seen of ['', 'ver_1 1 1 ', `ver_${'0'.repeat(32)} 1 1 `]) {
       expect((await desk.submit(path, `${path}/approve`, { seen })).status).toBeOneOf([400, 409])
@@ -217,7 +217,7 @@ describe('a decision', () => {
     expect(await statusOf(app)).toBe('submitted')
   })
 
-  test('of two operators at once, 50 times: one wins, the others are told, and nothing happens twice', async () => {
+  test('of two operators at the same time counts once, and the other one is refused (50 times)', async () => {
     const { app, path } = await waiting()
     const before = (await eventsOf(app)).length
     const colleague = await signedInBrowser(url, world.colleague)
@@ -244,7 +244,7 @@ describe('a decision', () => {
     expect(since[0]).toStartWith(`version.${status} operator usr_`)
   })
 
-  test('comes too late when the session has ended or the desk was taken away after the page was shown', async () => {
+  test('is refused when the session has ended or the operator rights were removed after the page was shown', async () => {
     const { app, path } = await waiting()
     const leaving = await addOperator(world.platform, 'Leaving')
     const browser = await signedInBrowser(url, leaving)

@@ -28,7 +28,7 @@ const canSignIn = async (email: string, password: string) =>
   (await call(url, 'POST', '~/api/session', { body: { email, password } })).status === 200
 const shownPassword = (html: string) => /id="secret"[^>]*value="([^"]+)"/.exec(html)?.[1] ?? ''
 
-test('users are created with a password that is shown once and nowhere kept', async () => {
+test('a generated password of a new user is shown once and stored nowhere', async () => {
   const typed = somebody()
   const { status, text, headers } = await desk.submit(newUser, newUser, typed)
   expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
@@ -43,19 +43,19 @@ test('users are created with a password that is shown once and nowhere kept', as
   expect(world.server.log()).not.toContain(password)
 })
 
-test('users are created with a password that was typed, which no page shows', async () => {
+test('a typed password of a new user is shown on no page', async () => {
   const typed = { ...somebody(), password: 'typed by a person', operator: 'yes' }
   const { status, headers, text } = await desk.submit(newUser, newUser, typed)
   expect([status, text]).toEqual([303, ''])
   const location = headers.get('location') ?? ''
   expect((await desk.get(location, { 'sec-fetch-site': 'same-origin' })).text).toContain('The user is created')
-  // A link from elsewhere tells nobody that something was done.
+  // A link on another site shows no notice.
   expect((await desk.get(location, { 'sec-fetch-site': 'cross-site' })).text).not.toContain('The user is created')
   expect(await canSignIn(typed.email, typed.password)).toBe(true)
   expect((await queries().users.byEmail(typed.email))?.isOperator).toBe(true)
 })
 
-test('users are created once however often the form is sent', async () => {
+test('a user is created once, even if the form is sent several times', async () => {
   const typed = somebody()
   const hidden = hiddenFields((await desk.get(newUser)).text, newUser)
   const answers = await Promise.all(
@@ -88,12 +88,12 @@ test.each([
   expect(await queries().users.byEmail(typed.email)).toBeNull()
 })
 
-test('users with an address that is taken are refused', async () => {
+test('a user with an address that is taken is refused', async () => {
   const { status, text } = await desk.submit(newUser, newUser, { ...somebody(), email: world.user.email })
   expect([status, text.includes('This email address has a user already.')]).toEqual([400, true])
 })
 
-test('users are disabled, which ends their sessions and stops what they allowed, and enabled again', async () => {
+test('disabling a user ends their sessions and stops their grants, and enabling restores the grants', async () => {
   const user = await addUser(world.platform, 'Disabled Soon')
   const token = await signIn(url, user)
   const { accessToken } = await grantTokens({ ...world, user })
@@ -108,14 +108,14 @@ test('users are disabled, which ends their sessions and stops what they allowed,
   expect(await allowed()).toBe(200)
 })
 
-test('users get a new password, shown once: the old one and every session are over', async () => {
+test('a new password is shown once, and ends the old one and every session', async () => {
   const user = await addUser(world.platform, 'Forgetful')
   const token = await signIn(url, user)
   const path = `/desk/users/${user.id}`
   const hidden = hiddenFields((await desk.get(path)).text, `${path}/password`)
   const answers = await Promise.all(Array.from({ length: 5 }, async () => await desk.post(`${path}/password`, hidden)))
   const passwords = answers.map(({ text }) => shownPassword(text)).filter((password) => password !== '')
-  // Of presses that come together one wins, and only its page shows a password; a later one may win again.
+  // Of simultaneous requests one wins, and only its page shows a password; a later request may win again.
   const works = await Promise.all(passwords.map(async (password) => await canSignIn(user.email, password)))
   expect(works.filter((works) => works)).toHaveLength(1)
   expect(answers.filter(({ status }) => status === 409)).toHaveLength(5 - passwords.length)
@@ -124,7 +124,7 @@ test('users get a new password, shown once: the old one and every session are ov
   expect((await queries().users.byId(user.id))?.status).toBe('active')
 })
 
-test('users become operators and stop being it', async () => {
+test('users get operator rights and lose them again', async () => {
   const user = await addUser(world.platform, 'Promoted')
   const path = `/desk/users/${user.id}`
   await desk.submit(path, `${path}/make-operator`)
@@ -135,12 +135,12 @@ test('users become operators and stop being it', async () => {
   expect((await (await signedInBrowser(url, user)).get('/desk/reviews')).status).toBe(404)
 })
 
-test('an operator finds no way to take their own rights away, and a form made for it is refused', async () => {
+test('an operator cannot remove their own rights: no page has the form, and a forged one is refused', async () => {
   const own = `/desk/users/${world.operator.id}`
   const { text } = await desk.get(own)
   expect(text).toContain('This is you.')
   expect(text).not.toContain(`action="${own}/`)
-  // No page has such a form; its ticket is made as the server would make it.
+  // No page has such a form, so its ticket is made here as the server would make it.
   const door = { platform: world.platform, serverKey: serverKeyIn(world.server.database) }
   const tickets = ticketBook(door, desk.cookies.get('session') ?? '')
   for (const step of ['disable', 'withdraw-operator']) {
@@ -151,7 +151,7 @@ test('an operator finds no way to take their own rights away, and a form made fo
   expect(await queries().users.byId(world.operator.id)).toMatchObject({ status: 'active', isOperator: true })
 })
 
-test('an operator cannot give themselves a new password: the page leads to the one that asks for the current one', async () => {
+test('an operator cannot generate a new password for themselves: the page links to the one that asks for the current password', async () => {
   const own = `/desk/users/${world.operator.id}`
   const before = (await queries().users.byId(world.operator.id))?.passwordHash
   expect((await desk.get(own)).text).toContain('href="/account/password"')
@@ -175,7 +175,7 @@ test('users are found by a part of their name or address', async () => {
   expect((await desk.get('/desk/users/usr_nobody')).status).toBe(404)
 })
 
-test('rights that are taken away while a form is at work are missed in the transaction of its change', async () => {
+test('a form fails in its transaction when the operator rights were removed in the meantime', async () => {
   const leaving = await addOperator(world.platform, 'Leaving')
   const browser = await signedInBrowser(url, leaving)
   const path = `/desk/users/${world.user.id}`
@@ -183,7 +183,7 @@ test('rights that are taken away while a form is at work are missed in the trans
   const reset = hiddenFields((await browser.get(path)).text, `${path}/password`)
   const create = hiddenFields((await browser.get(newUser)).text, newUser)
   const before = await queries().users.byId(world.user.id)
-  // Both have been let in by now, and take their time to hash a password.
+  // Both requests are authenticated by now, and still hash a password.
   const answers = Promise.all([browser.post(`${path}/password`, reset), browser.post(newUser, { ...create, ...typed })])
   await Bun.sleep(100)
   await setOperator(world.platform, trace, commandLine, { userId: leaving.id, isOperator: false })

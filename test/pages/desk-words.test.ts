@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { durationInWords, readMoment } from '../../src/pages/words.ts'
 import { bytesInWords } from '../../src/domain/text.ts'
 
-test('a stretch of time is told by its two largest parts', () => {
+test('a duration is shown in its two largest units', () => {
   expect([0, 1, 59, 60, 61, 3_600, 90_061, 86_400, 10 * 86_400 + 59].map(durationInWords)).toEqual([
     '0 seconds',
     '1 second',
@@ -16,7 +16,7 @@ test('a stretch of time is told by its two largest parts', () => {
   ])
 })
 
-test('a size is told in the unit that suits it', () => {
+test('a size is shown in a fitting unit', () => {
   expect([0, 1_023, 1_024, 1_536, 5 * 1024 ** 2, 3 * 1024 ** 4, 5_000 * 1024 ** 4].map(bytesInWords)).toEqual([
     '0 bytes',
     '1023 bytes',
@@ -28,7 +28,7 @@ test('a size is told in the unit that suits it', () => {
   ])
 })
 
-test('a moment is read as people and their browsers write it, in UTC', () => {
+test('a time is read as people and browsers write it, in UTC', () => {
   const noon = Date.UTC(2026, 7, 1, 12)
   for (const text of ['2026-08-01T12:00', '2026-08-01 12:00', '2026-08-01T12:00:00', '2026-08-01T14:00:00+02:00']) {
     expect([text, readMoment(text)]).toEqual([text, noon])

@@ -40,8 +40,8 @@ const stateOf = async (id: string) => {
   return [found?.install.approval, found?.install.state]
 }
 
-describe('the door', () => {
-  test('for everybody but operators there is no desk: no page of it, and no form', async () => {
+describe('access to the desk', () => {
+  test('the pages and forms of the desk exist for operators only', async () => {
     const somebody = await signedInBrowser(url, world.user)
     expect(deskRoutes().length).toBeGreaterThan(20)
     for (const { method, pattern } of deskRoutes()) {
@@ -52,7 +52,7 @@ describe('the door', () => {
     expect((await somebody.get('/')).text).not.toContain('/desk')
   })
 
-  test('whoever is not signed in is asked to, and then comes back', async () => {
+  test('a visitor who is not signed in signs in first, and then comes back', async () => {
     for (const { method, pattern } of deskRoutes()) {
       const visitor = plainBrowser(url)
       const path = pathOf(pattern)
@@ -63,7 +63,7 @@ describe('the door', () => {
     }
   })
 
-  test('rights that were taken away are gone with the next request', async () => {
+  test('removed operator rights end with the next request', async () => {
     const leaving = await addOperator(world.platform, 'Leaving')
     const browser = await signedInBrowser(url, leaving)
     expect((await browser.get('/desk/health')).status).toBe(200)
@@ -71,7 +71,7 @@ describe('the door', () => {
     expect((await browser.get('/desk/health')).status).toBe(404)
   })
 
-  test('a form without its ticket, or from elsewhere, changes nothing', async () => {
+  test('a form without its ticket, or from another site, changes nothing', async () => {
     const { slug } = world.app
     const path = `/desk/apps/${slug}`
     const hidden = hiddenFields((await desk.get(path)).text, `${path}/suspend`)
@@ -104,7 +104,7 @@ describe('installs', () => {
     }
   })
 
-  test('that wait come first, and the decided ones can be asked for by app', async () => {
+  test('that wait come first, and the decided ones can be filtered by app', async () => {
     const id = await freshInstall(world.user)
     const { text } = await desk.get('/desk/installs')
     expect(text.indexOf(`/desk/installs/${id}/approve`)).toBeLessThan(text.indexOf('>Decided<'))
@@ -118,7 +118,7 @@ describe('installs', () => {
     expect(await stateOf(id)).toEqual(['rejected', 'inactive'])
   })
 
-  test('decided by two at once, 50 times, are decided once', async () => {
+  test('that two operators decide at the same time are decided once (50 times)', async () => {
     const id = await freshInstall(world.user)
     const colleague = await signedInBrowser(url, world.colleague)
     const pages = [
@@ -144,7 +144,7 @@ describe('installs', () => {
 })
 
 describe('apps', () => {
-  test('are suspended, and everything of theirs with them; activating gives it back', async () => {
+  test('are suspended together with their secrets and tokens, and activating restores both', async () => {
     const { slug, production } = world.app
     const token = await appToken(url, production)
     const works = async () => (await call(url, 'GET', '/me', { token })).status
@@ -157,7 +157,7 @@ describe('apps', () => {
     expect(await works()).toBe(200)
   })
 
-  test('are found by name and slug, and another one is not there', async () => {
+  test('are found by name and slug, and an unknown app has no page', async () => {
     const { slug } = world.app
     expect((await desk.get(`/desk/apps?q=${slug}`)).text).toContain(`href="/desk/apps/${slug}"`)
     expect((await desk.get('/desk/apps?q=NEWSLETTER')).text).toContain(`href="/desk/apps/${slug}"`)
@@ -167,7 +167,7 @@ describe('apps', () => {
   })
 })
 
-test('health tells how the store is, what is alive, and what is running', async () => {
+test('the health page shows the state of the database, live tokens and sessions, and the program', async () => {
   const text = textOf((await desk.get('/desk/health')).text)
   expect(text).toMatch(/Accepts writes\s+Yes/)
   expect(text).toMatch(/Size\s+\d+\.\d [KM]iB/)
@@ -181,7 +181,7 @@ test('health tells how the store is, what is alive, and what is running', async 
 
 const health = async () => textOf((await desk.get('/desk/health')).text)
 
-test('the health page shows every condition that needs a person, with what to do, as long as it holds', async () => {
+test('the health page shows every condition that needs an operator, with advice, while it lasts', async () => {
   const sentence = 'Another program'
   expect(await health()).not.toContain(sentence)
   const other = new Database(world.server.database)

@@ -22,14 +22,14 @@ afterAll(async () => await endWorld(world))
 
 type Scene = { readonly page: Page; readonly app: AppInWorld; readonly owner: Login; readonly sample: SampleApp }
 
-/** A live app with a page of its own, and an owner who has signed in. */
+/** A live app with its own page, and a signed-in owner. */
 const scene = async (options: BrowserOptions = {}): Promise<Scene> => {
   const { platform, server } = world
   const app = await addApp(platform, await addUser(platform, 'Dora Developer'))
   await addEmbeddedVersion(platform, app)
   const owner = await addUser(platform, 'Olga Owner')
   const origin = embedOrigin(app)
-  // The address that is printed for people, of which the builder's own pages say that they are.
+  // The public address, which the builder's own pages use.
   const builder = server.url.replace('127.0.0.1', 'localhost')
   const sample = startSampleApp(new URL(origin).hostname, { clientId: app.production.clientId, builder })
   const page = await openBrowser(builder, {
@@ -40,7 +40,7 @@ const scene = async (options: BrowserOptions = {}): Promise<Scene> => {
   return { page, app, owner, sample }
 }
 
-/** Installs the app by hand, and gives the install once the operator has approved it. */
+/** Installs the app on its page, and returns the install after the operator has approved it. */
 const install = async ({ page, app, owner }: Scene): Promise<string> => {
   await page.goto(`/apps/${app.slug}`)
   await page.getByLabel('Install it on').selectOption('store my-store')
@@ -57,7 +57,7 @@ const stateIs = async (frame: FrameLocator, text: string): Promise<void> =>
   await frame.locator('#state', { hasText: new RegExp(`^${text}$`) }).waitFor()
 
 test(
-  'an app in a frame gets its session, works, renews, and stops when the install ends; it never sees a secret',
+  'an app in a frame gets a session without any secret, renews it, and stops when the install ends',
   async () => {
     const there = await scene({ foreseen: [/^401: .*\/oauth\/me$/, /^403: .*\/code$/] })
     const { page, app, sample } = there
@@ -90,7 +90,7 @@ test(
 )
 
 test(
-  'the owner ends the install in another tab, and the very next call of the app is refused',
+  'after the owner ends the install in another tab, the next call of the app is refused',
   async () => {
     const there = await scene({ foreseen: [/^401: .*\/oauth\/me$/] })
     const { page } = there
@@ -109,7 +109,7 @@ test(
 )
 
 test(
-  'an app in a frame can neither move the builder, nor open windows, nor read it',
+  'an app in a frame cannot navigate the builder, open windows, or read the builder',
   async () => {
     const there = await scene({
       foreseen: [/Unsafe attempt to initiate navigation|not allowed to navigate/, /Blocked opening|allow-popups/],
@@ -128,7 +128,7 @@ test(
 )
 
 test(
-  'no other page can put the builder into a frame, nor ask it for a code',
+  'no other page can frame the builder or request a code from it',
   async () => {
     const attacker = 'https://attacker.example'
     const there = await scene({
@@ -154,7 +154,7 @@ test(
     page.on('request', (request) => {
       if (request.url().endsWith('/code')) codes.push(request.url())
     })
-    // The builder's own window is not the frame, whatever it says.
+    // Messages of the builder's own window are not from the frame.
     await page.evaluate("window.postMessage({ type: 'app-platform:code-request' }, '*')")
     await frame.getByRole('button', { name: 'Call again' }).click()
     await stateIs(frame, 'Working 2')
@@ -164,7 +164,7 @@ test(
 )
 
 test(
-  'without script the builder still installs and shows an app, and offers to reload it',
+  'without JavaScript the builder still installs and shows an app, and offers to reload it',
   async () => {
     const there = await scene({ javaScript: false, width: 'phone', theme: 'dark' })
     const { page, sample } = there

@@ -44,7 +44,7 @@ const heading = async (page: Page) => await page.getByRole('heading', { level: 1
 const press = async (page: Page, name: string) => await page.getByRole('button', { name, exact: true }).click()
 const grantsOf = async ({ id }: Login) => (await world.platform.database.queries.grants.listByUser(id)).length
 
-/** A browser of a person of its own, in front of the question. */
+/** A new person's browser on the consent page. */
 const asked = async (options: BrowserOptions = {}, path = askPath(app)): Promise<{ page: Page; user: Login }> => {
   const user = await addUser(world.platform)
   const page = await openBrowser(world.server.url, { alsoReaches: [appOrigin], ...options })
@@ -53,7 +53,7 @@ const asked = async (options: BrowserOptions = {}, path = askPath(app)): Promise
   expect(await heading(page)).toBe(question)
   return { page, user }
 }
-/** What the app is told, once the browser has got there. */
+/** The parameters that the app receives when the browser arrives there. */
 const told = async (page: Page): Promise<Readonly<Record<string, string>>> => {
   await page.waitForURL(`${app.redirectUri}?**`)
   return Object.fromEntries(new URL(page.url()).searchParams)
@@ -62,7 +62,7 @@ const sessionOf = async (page: Page): Promise<string> =>
   (await page.context().cookies()).find(({ name }) => name === 'session')?.value ?? ''
 
 describe.each(browserKinds)('with $kind', (kind) => {
-  test('a person signs in, sees what is asked, allows, and the app gets tokens for it', async () => {
+  test('a person signs in, sees the request, allows it, and the app gets tokens', async () => {
     const page = await openBrowser(world.server.url, { ...kind, alsoReaches: [appOrigin] })
     await page.goto(askPath(app))
     expect(await heading(page)).toBe('Sign in')
@@ -90,14 +90,14 @@ describe.each(browserKinds)('with $kind', (kind) => {
     expect(body.scope).toBe('profile:read site:read')
   })
 
-  test('a person denies, and the app is told so', async () => {
+  test('a person denies, and the app gets access_denied', async () => {
     const { page, user } = await asked(kind)
     await page.getByRole('button', { name: 'Deny', exact: true }).press('Enter')
     expect(await told(page)).toMatchObject({ error: 'access_denied', state: 'af0ifjsldkj' })
     expect(await grantsOf(user)).toBe(0)
   })
 
-  test('both answers weigh the same, and nothing is chosen beforehand', async () => {
+  test('both buttons look the same, and neither is preselected', async () => {
     const { page } = await asked(kind)
     const [deny, allow, ...others] = await page.evaluate<string[]>(
       `[...document.querySelectorAll('form.decision button')].map((button) => {
@@ -111,7 +111,7 @@ describe.each(browserKinds)('with $kind', (kind) => {
     expect(await page.locator('main input:not([type=hidden]), main select, [autofocus]').count()).toBe(0)
   })
 
-  test('what is new is marked, and what was allowed before is not', async () => {
+  test('new scopes are marked, and scopes that were granted before are not', async () => {
     const { page } = await asked(kind)
     await press(page, 'Allow')
     await told(page)
@@ -130,7 +130,7 @@ describe.each(browserKinds)('with $kind', (kind) => {
     expect(await page.locator('main').innerText()).toContain('asks for it again')
   })
 
-  test('a link that does not work says why, and leads nowhere', async () => {
+  test('an invalid link shows why, and leads nowhere', async () => {
     const page = await openBrowser(world.server.url, kind)
     for (const change of [{ client_id: 'apc_dev_nobody' }, { redirect_uri: 'https://evil.example/' }]) {
       await page.goto(askPath(app, change))
@@ -140,7 +140,7 @@ describe.each(browserKinds)('with $kind', (kind) => {
     await screenshot(page, `unanswered-${kind.width}-${kind.theme}`)
   })
 
-  test('a page that was sent before says so, and asks anew', async () => {
+  test('a decision that was sent before is refused with a page that offers to ask again', async () => {
     const { page, user } = await asked(kind)
     const form = page.locator('form.decision')
     const ticket = (await form.locator('[name=ticket]').getAttribute('value')) ?? ''
@@ -172,9 +172,9 @@ describe.each(browserKinds)('with $kind', (kind) => {
   })
 })
 
-// Where only the script could make a difference, two browsers are enough.
+// Only the script can make a difference here, so two browsers are enough.
 describe.each(browserKinds.filter(({ theme }) => theme === 'light'))('with $kind, too', (kind) => {
-  test('Back after Deny leads to the question, and to one grant at most', async () => {
+  test('Back after Deny leads to the consent page again, and to one grant at most', async () => {
     const { page, user } = await asked(kind)
     await press(page, 'Deny')
     await told(page)
@@ -189,14 +189,14 @@ describe.each(browserKinds.filter(({ theme }) => theme === 'light'))('with $kind
   test('a double click on Allow gives one grant', async () => {
     const { page, user } = await asked(kind)
     await page.getByRole('button', { name: 'Allow', exact: true }).dblclick()
-    // Without the script both clicks are sent, and the browser shows what the second was answered.
+    // Without the script both clicks are sent, and the browser shows the answer to the second.
     await page
       .getByRole('heading', { name: kind.javaScript ? neighbour : /^(A neighbour|You have already decided)$/ })
       .waitFor()
     expect(await grantsOf(user)).toBe(1)
   })
 
-  test('a session that ends between page and decision: the person signs in, is asked again, and then it counts', async () => {
+  test('a decision after the session has ended does not count: the person signs in and is asked again', async () => {
     const { page, user } = await asked(kind)
     const session = await authenticateSession(world.platform, await sessionOf(page))
     if (session === null) throw new Error('not signed in')
@@ -211,7 +211,7 @@ describe.each(browserKinds.filter(({ theme }) => theme === 'light'))('with $kind
     expect(await grantsOf(user)).toBe(1)
   })
 
-  test('"Not you?" signs out, and asks whoever signs in next', async () => {
+  test('"Not you?" signs out, and asks the person who signs in next', async () => {
     const { page, user } = await asked(kind)
     const other = await addUser(world.platform, 'Other Person')
     await press(page, 'Sign out and use another account')
@@ -225,7 +225,7 @@ describe.each(browserKinds.filter(({ theme }) => theme === 'light'))('with $kind
   })
 })
 
-test('two tabs are two questions, each with its own answer', async () => {
+test('two tabs are decided independently', async () => {
   const { page, user } = await asked()
   const second = await page.context().newPage()
   await second.goto(askPath(app, { state: 'second' }))
@@ -236,7 +236,7 @@ test('two tabs are two questions, each with its own answer', async () => {
   expect(await grantsOf(user)).toBe(1)
 })
 
-test('a page that somebody else was shown decides nothing for who has signed in since', async () => {
+test('a page that was shown to one person decides nothing for the next person who signs in', async () => {
   const { page, user } = await asked()
   const other = await addUser(world.platform)
   const second = await page.context().newPage()
@@ -253,7 +253,7 @@ test('a page that somebody else was shown decides nothing for who has signed in 
   expect(await page.locator('main').innerText()).toContain(other.email)
 })
 
-test('a page that was changed on its way decides nothing', async () => {
+test('a page that was altered decides nothing', async () => {
   const { page, user } = await asked()
   await page
     .locator('form.decision [name=request]')
@@ -264,7 +264,7 @@ test('a page that was changed on its way decides nothing', async () => {
   expect(await grantsOf(user)).toBe(0)
 })
 
-test('an app whose callback leads on to other hosts gets there', async () => {
+test('a callback of an app may redirect to other hosts', async () => {
   const wandering = await addApp(world.platform, world.user)
   const { hostname, origin } = new URL(wandering.redirectUri)
   settleNeighbour(hostname, () => new Response(null, { status: 302, headers: { location: 'https://home.example/' } }))
@@ -273,7 +273,7 @@ test('an app whose callback leads on to other hosts gets there', async () => {
   await page.waitForURL('https://home.example/')
 })
 
-test('an app that is suspended while a person signs in for it is told so', async () => {
+test('an app that is suspended during the sign-in gets an error', async () => {
   const late = await addApp(world.platform, world.user)
   const page = await openBrowser(world.server.url, { alsoReaches: [new URL(late.redirectUri).origin] })
   await page.goto(askPath(late))
@@ -283,7 +283,7 @@ test('an app that is suspended while a person signs in for it is told so', async
   expect(new URL(page.url()).searchParams.get('error')).toBe('unauthorized_client')
 })
 
-/** Another port of this machine: the same site to a browser, so cookies come along, but another origin. */
+/** Another port of this machine: the same site for a browser, so cookies are sent, but another origin. */
 const servePage = (html: string) =>
   Bun.serve({
     hostname: '127.0.0.1',
@@ -296,7 +296,7 @@ const servePage = (html: string) =>
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
 
 describe('another site', () => {
-  test('cannot put the question into a frame, be it the same site or not', async () => {
+  test('cannot frame the consent page, on the same site or another', async () => {
     const frame = `<iframe src="${escaped(world.server.url + askPath(app))}"></iframe>`
     const near = servePage(frame)
     settleNeighbour(
@@ -319,7 +319,7 @@ describe('another site', () => {
     await near.stop(true)
   })
 
-  test('cannot send the decision, not even with everything that the page holds', async () => {
+  test('cannot send the decision, even with all fields of the page', async () => {
     const { page, user } = await asked()
     const value = async (name: string) =>
       escaped((await page.locator(`form.decision [name=${name}]`).getAttribute('value')) ?? '')

@@ -31,7 +31,7 @@ const session = await signIn(url, world.user)
 const ask = async (change: Asked = {}, more = '', who: string | null = session) =>
   await look(url, askPath(world.app, change, more), who)
 
-/** Nobody was sent or linked anywhere, least of all where the request wanted it. */
+/** The answer redirects and links nowhere, in particular not to the requested address. */
 const expectUnanswered = (seen: Seen, unverified?: string): void => {
   expect({ status: seen.status, location: seen.location }).toEqual({ status: 400, location: null })
   expect(seen.text).toContain('This link does not work')
@@ -42,8 +42,8 @@ const expectUnanswered = (seen: Seen, unverified?: string): void => {
   if (unverified !== undefined && unverified.length > 3) expect(seen.text).not.toContain(unverified)
 }
 
-/** The app is told at its own redirect URI, with what RFC 6749 section 4.1.2.1 and RFC 9207 ask for. */
-const expectTold = (seen: Seen, error: string, state: string | null = 'af0ifjsldkj'): void => {
+/** The app gets the error at its redirect URI, with the parameters of RFC 6749 section 4.1.2.1 and RFC 9207. */
+const expectRedirected = (seen: Seen, error: string, state: string | null = 'af0ifjsldkj'): void => {
   expect({ status: seen.status, text: seen.text }).toEqual({ status: 303, text: '' })
   const target = new URL(seen.location ?? '')
   expect(target.origin + target.pathname).toBe(world.app.redirectUri)
@@ -57,18 +57,18 @@ const expectTold = (seen: Seen, error: string, state: string | null = 'af0ifjsld
   expect(seen.headers.get('cache-control')).toBe('no-store')
 }
 
-/** A page of ours says it, and one link, which names its destination, would tell the app the same. */
+/** A page shows the error, with one link to the app that carries the same error and names its host. */
 const expectShown = (seen: Seen, error: string, state: string | null = 'af0ifjsldkj'): void => {
   expect({ status: seen.status, location: seen.location }).toEqual({ status: 400, location: null })
   expect(seen.text).not.toMatch(/<form|http-equiv/)
   const [, href = '', words = ''] = /<a href="(https:[^"]+)" class="button">(.*?)<\/a>/.exec(seen.text) ?? []
   expect(words).toBe(`Continue to <bdi>${new URL(world.app.redirectUri).host}</bdi>`)
   expect(seen.text.split('https:').length).toBe(2)
-  expectTold({ ...seen, status: 303, text: '', location: href.replaceAll('&amp;', '&') }, error, state)
+  expectRedirected({ ...seen, status: 303, text: '', location: href.replaceAll('&amp;', '&') }, error, state)
 }
 
-describe('who asks, and where the answer goes', () => {
-  test('an unknown client is told nothing and sends nobody anywhere, signed in or not', async () => {
+describe('the client and the redirect URI', () => {
+  test('a request of an unknown client redirects nobody, signed in or not', async () => {
     for (const who of [session, null]) {
       for (const client_id of [
         null,
@@ -85,7 +85,7 @@ describe('who asks, and where the answer goes', () => {
     }
   })
 
-  test('a developer who sees that is told what to send instead', async () => {
+  test('the page tells a developer what to send instead', async () => {
     expect((await ask({ client_id: 'nobody' })).text).toContain('Send <code>client_id</code> exactly once')
     expect((await ask({ redirect_uri: '' })).text).toContain('Send <code>redirect_uri</code> exactly once')
   })
@@ -122,7 +122,7 @@ describe('who asks, and where the answer goes', () => {
   })
 })
 
-describe('every other fault', () => {
+describe('every other error', () => {
   const faults: readonly (readonly [string, Asked, string])[] = [
     ['a missing response_type', { response_type: null }, 'invalid_request'],
     ['an empty response_type', { response_type: '' }, 'invalid_request'],
@@ -147,20 +147,20 @@ describe('every other fault', () => {
     ['a request URI', { request_uri: 'https://app.example/request' }, 'request_uri_not_supported'],
   ]
   for (const [name, change, error] of faults) {
-    test(`${name} is told to the app as ${error}; before anybody has signed in only by a link that names the app’s host`, async () => {
+    test(`${name} is sent to the app as ${error}; before the sign-in only by a link that names the app’s host`, async () => {
       for (const who of [null, 'apus_dead']) expectShown(await ask(change, '', who), error)
-      expectTold(await ask(change), error)
+      expectRedirected(await ask(change), error)
     })
   }
 
-  test('a missing, empty, repeated, unreadable or too long state is told, and not given back', async () => {
+  test('a missing, empty, repeated, unreadable or too long state is an error, and is not returned', async () => {
     for (const state of [null, '', 'x'.repeat(2049)]) {
-      expectTold(await ask({ state }), 'invalid_request', null)
+      expectRedirected(await ask({ state }), 'invalid_request', null)
       expectShown(await ask({ state }, '', null), 'invalid_request', null)
     }
-    expectTold(await ask({}, '&state=other'), 'invalid_request', null)
+    expectRedirected(await ask({}, '&state=other'), 'invalid_request', null)
     for (const bytes of ['%FF', 'a%00', '%zz'])
-      expectTold(await ask({ state: null }, `&state=${bytes}`), 'invalid_request', null)
+      expectRedirected(await ask({ state: null }, `&state=${bytes}`), 'invalid_request', null)
   })
 
   for (const name of [
@@ -173,16 +173,16 @@ describe('every other fault', () => {
     'request',
     'request_uri',
   ]) {
-    test(`${name} twice is told, also when the two are equal`, async () => {
+    test(`a repeated ${name} is an error, even with equal values`, async () => {
       const value = askedBy(world.app)[name] ?? 'query'
       for (const more of [value, '', 'other']) {
-        expectTold(await ask({ [name]: value }, `&${name}=${encodeURIComponent(more)}`), 'invalid_request')
+        expectRedirected(await ask({ [name]: value }, `&${name}=${encodeURIComponent(more)}`), 'invalid_request')
         expectShown(await ask({ [name]: value }, `&${name}=${encodeURIComponent(more)}`, null), 'invalid_request')
       }
     })
   }
 
-  test('a scope that the app has not registered, and a suspended app, are told', async () => {
+  test('a scope that the app has not registered and a suspended app are errors', async () => {
     const app = await addApp(world.platform, world.user, 'profile:read')
     expect(answerOf(await look(url, askPath(app), session))).toMatchObject({ error: 'invalid_scope' })
     await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })
@@ -191,7 +191,7 @@ describe('every other fault', () => {
     })
   })
 
-  test('prompt=none sends nobody on who is not signed in, or has not allowed this app anything', async () => {
+  test('prompt=none does not redirect people who are not signed in or have not granted this app anything', async () => {
     const stranger = await signIn(url, await addUser(world.platform))
     const broken = { prompt: 'none', scope: 'nothing' }
     for (const who of [null, 'apus_dead']) {
@@ -203,18 +203,18 @@ describe('every other fault', () => {
     expectShown(await ask({ prompt: 'none consent' }, '', stranger), 'invalid_request')
   })
 
-  test('prompt=none sends a person on, with errors of every kind, whose access this app has, and no longer once it is taken back', async () => {
+  test('prompt=none redirects with any error a person who has granted this app access, until they revoke it', async () => {
     const user = await addUser(world.platform)
     const token = await signIn(url, user)
     const { body } = await exchange(url, world.app, await authorize(url, token, world.app))
-    expectTold(await ask({ prompt: 'none' }, '', token), 'consent_required')
-    expectTold(await ask({ prompt: 'none', scope: 'nothing' }, '', token), 'invalid_scope')
-    expectTold(await ask({ prompt: 'none consent' }, '', token), 'invalid_request')
+    expectRedirected(await ask({ prompt: 'none' }, '', token), 'consent_required')
+    expectRedirected(await ask({ prompt: 'none', scope: 'nothing' }, '', token), 'invalid_scope')
+    expectRedirected(await ask({ prompt: 'none consent' }, '', token), 'invalid_request')
     await call(url, 'POST', '/oauth/revoke', { token, body: { grantId: body.grantId } })
     expectShown(await ask({ prompt: 'none' }, '', token), 'consent_required')
   })
 
-  test('is added to the query that the redirect URI has', async () => {
+  test('is added to the existing query of the redirect URI', async () => {
     const app = await addApp(world.platform, world.user)
     const uri = `https://${app.slug}.example/cb?tenant=a%20b&x`
     await addRedirectUri(world.platform, trace, operator, { slug: app.slug, environment: 'development', uri })
@@ -223,8 +223,8 @@ describe('every other fault', () => {
   })
 })
 
-describe('a whole request', () => {
-  test('of a stranger leads to signing in, and nothing that was ignored comes along', async () => {
+describe('a valid request', () => {
+  test('of a visitor leads to the sign-in page, without the ignored parameters', async () => {
     for (const who of [null, 'apus_dead', 'x']) {
       const { status, location } = await ask({ prompt: 'login' }, '&nonce=1&nonce=2&resource=a&resource=b', who)
       expect(status).toBe(303)
@@ -234,7 +234,7 @@ describe('a whole request', () => {
     }
   })
 
-  test('shows a page that nobody stores or frames, and whose form leads here or over HTTPS to the app', async () => {
+  test('shows a page that cannot be stored or framed, and whose form leads only to this server or over HTTPS to the app', async () => {
     const { status, headers } = await ask()
     expect(status).toBe(200)
     expect(headers.get('cache-control')).toBe('no-store')
@@ -246,7 +246,7 @@ describe('a whole request', () => {
     expect(policy.filter((rule) => rule.includes('unsafe'))).toEqual([])
   })
 
-  test('shows it every time, and never decides by itself', async () => {
+  test('shows the page every time, and never decides without the person', async () => {
     for (const prompt of [null, 'login', 'consent']) {
       const seen = await ask({ prompt })
       await post(url, '/oauth/authorize', { ...fieldsOf(seen), decision: 'allow' }, { session })
@@ -264,7 +264,7 @@ describe('a whole request', () => {
     'x'.repeat(2048),
     '\uffee'.repeat(2048),
   ]) {
-    test(`gives the state ${JSON.stringify(state.slice(0, 20))} back exactly, through the page and its form`, async () => {
+    test(`returns the state ${JSON.stringify(state.slice(0, 20))} exactly, through the page and its form`, async () => {
       const told = await ask({ state, scope: 'nothing' })
       expect(answerOf(told)['state']).toBe(state)
       const denied = await post(
@@ -281,7 +281,7 @@ describe('a whole request', () => {
   }
 })
 
-/** What came of a decision: nothing unless it says otherwise. */
+/** The outcome of a decision; nothing by default. */
 const grantsOfUser = async () => (await world.platform.database.queries.grants.listByUser(world.user.id)).length
 const decide = async (fields: Readonly<Record<string, string>>, options: Parameters<typeof post>[3] = {}) =>
   await post(url, '/oauth/authorize', fields, { session, ...options })
@@ -299,7 +299,7 @@ const refusalsForOrigin = async () =>
     ({ reason }) => reason === 'origin_not_allowed',
   ).length
 
-/** How many codes the metrics tell of. */
+/** The number of codes in the metrics. */
 const codesIssued = async (): Promise<number> => {
   const told = /tokens_issued_total\{kind="authorization_code"\} (\d+)/.exec((await look(url, '/metrics')).text)
   return Number(told?.[1] ?? 0)
@@ -318,9 +318,9 @@ describe('the decision', () => {
     expect(await codesIssued()).toBe(before + 1)
   })
 
-  test('Deny tells the app, and issues nothing', async () => {
+  test('Deny is sent to the app, and issues nothing', async () => {
     const before = await grantsOfUser()
-    expectTold(await decide({ ...fieldsOf(await ask()), decision: 'deny' }), 'access_denied')
+    expectRedirected(await decide({ ...fieldsOf(await ask()), decision: 'deny' }), 'access_denied')
     expect(await grantsOfUser()).toBe(before)
   })
 
@@ -334,7 +334,7 @@ describe('the decision', () => {
     expect(await grantsOfUser()).toBe(before + 1)
   })
 
-  test('sent again is refused with a page that says so and offers to ask anew', async () => {
+  test('sent again is refused with a page that offers to ask again', async () => {
     const fields = fieldsOf(await ask())
     await decide({ ...fields, decision: 'deny' })
     const before = await grantsOfUser()
@@ -376,7 +376,7 @@ describe('the decision', () => {
     expect((await decide({ ticket, request, decision: 'allow' })).status).toBe(303) // and none of it has spent the ticket
   })
 
-  test('is refused with a ticket that is missing, made up, altered, of another form or of another page', async () => {
+  test('is refused with a ticket that is missing, invented, altered, of another form or of another page', async () => {
     const seen = await ask()
     const { request = '', ticket = '' } = fieldsOf(seen)
     const elsewhere = fieldsOf(seen, '/oauth/authorize/switch-account')['ticket'] ?? ''
@@ -399,7 +399,7 @@ describe('the decision', () => {
     for (const bad of tickets) await refused({ ticket: bad, request, decision: 'allow' })
   })
 
-  test('is good for ten minutes', async () => {
+  test('is valid for ten minutes', async () => {
     const { request = '' } = fieldsOf(await ask())
     const issuedAgo = (seconds: number) => {
       const key = keyOfUuidTime(Date.now() - seconds * 1000)
@@ -447,7 +447,7 @@ describe('the decision', () => {
     expect(await refusalsForOrigin()).toBe(before + 1)
   })
 
-  test('is neither yes nor no without one of these two words', async () => {
+  test('is refused unless it is "allow" or "deny"', async () => {
     const fields = fieldsOf(await ask())
     const before = await grantsOfUser()
     for (const decision of ['', 'yes', 'Allow', 'allow ', 'true'])
@@ -465,7 +465,7 @@ describe('the decision', () => {
     expect(await grantsOfUser()).toBe(before)
   })
 
-  test('counts for nothing when the session has ended: the person signs in, and is asked the same again', async () => {
+  test('does not count when the session has ended: the person signs in, and is asked the same again', async () => {
     const own = await signIn(url, world.user)
     const fields = fieldsOf(await ask({ state: 'kept' }, '', own))
     await call(url, 'DELETE', '~/api/session', { token: own })
@@ -487,7 +487,7 @@ describe('the decision', () => {
     expect(await grantsOfUser()).toBe(before)
   })
 
-  test('is told as a fault of the app when it was suspended while the page was open', async () => {
+  test('is answered with an error of the app when it was suspended while the page was open', async () => {
     const app = await addApp(world.platform, world.user)
     const fields = fieldsOf(await look(url, askPath(app), session))
     await setAppStatus(world.platform, trace, operator, { slug: app.slug, status: 'suspended' })
@@ -506,7 +506,7 @@ test('a decision leads nowhere when the redirect URI was removed while the page 
   expectUnanswered(await decide({ ...fields, decision: 'allow' }), uri)
 })
 
-test('HEAD asks as GET does, other methods do not exist, and a body of another kind is refused as a page', async () => {
+test('HEAD answers like GET, other methods are refused, and so is a body of another type, with a page', async () => {
   const path = askPath(world.app)
   const head = await fetch(url + path, { method: 'HEAD', headers: { cookie: `session=${session}` } })
   expect({ status: head.status, type: head.headers.get('content-type') }).toEqual({
@@ -520,7 +520,7 @@ test('HEAD asks as GET does, other methods do not exist, and a body of another k
 })
 
 describe('switching the account', () => {
-  test('signs out, and comes back to the same question', async () => {
+  test('signs out, and returns to the same consent page', async () => {
     const own = await signIn(url, world.user)
     const seen = await look(url, askPath(world.app), own)
     const switched = await post(
@@ -535,7 +535,7 @@ describe('switching the account', () => {
     expect(codeOf(await call(url, 'GET', '~/api/session', { token: own }))).toBe('login_required')
   })
 
-  test('takes a ticket, and leads nowhere but to this server', async () => {
+  test('requires a ticket, and leads only to this server', async () => {
     const seen = await ask()
     const fields = fieldsOf(seen, '/oauth/authorize/switch-account')
     expect((await post(url, '/oauth/authorize/switch-account', { ...fields, ticket: 'x' }, { session })).status).toBe(
@@ -555,7 +555,7 @@ describe('switching the account', () => {
   })
 })
 
-test('a person decides so often and no more; the limit is that of the API, and the page says when to come back', async () => {
+test('decisions of a person are limited like the API, and the page says when to try again', async () => {
   const limited = await createWorld({ env: { RATE_LIMIT: 'on', RATE_LIMIT_AUTHORIZE: '2/60' } })
   const who = await signIn(limited.server.url, limited.user)
   const fields = { ...fieldsOf(await look(limited.server.url, askPath(limited.app), who)), decision: 'deny' }

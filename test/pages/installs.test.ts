@@ -26,7 +26,7 @@ afterAll(async () => {
 
 type Scene = { readonly app: AppInWorld; readonly owner: Login; readonly browser: PlainBrowser }
 
-/** An app of a developer, live, and an owner who has not installed it. */
+/** A live app of a developer, and an owner who has not installed it. */
 const scene = async (at: World = world): Promise<Scene> => {
   const app = await addApp(at.platform, await addUser(at.platform, 'Dora Developer'))
   await addEmbeddedVersion(at.platform, app)
@@ -36,7 +36,7 @@ const scene = async (at: World = world): Promise<Scene> => {
 
 const place = { place: 'store my-store' }
 
-/** The owner agrees on the app's page; gives the install. */
+/** The owner agrees on the app's page. Returns the install. */
 const agree = async ({ app, owner, browser }: Scene, at: World = world) => {
   const answer = await browser.submit(`/apps/${app.slug}`, `/apps/${app.slug}`, place)
   const page = await at.platform.database.queries.installs.pageOfUser(owner.id, '~', 10)
@@ -54,7 +54,7 @@ const eventsOf = async (id: string) =>
     .filter(({ target }) => target === id)
     .map(({ action, actorKind }) => `${action} by ${actorKind}`)
 
-test('an owner sees every app with a live version, who made it and exactly what it may do', async () => {
+test('an owner sees every app with a live version, its publisher and its scopes', async () => {
   const { app, browser } = await scene()
   const { slug } = await addApp(world.platform, await addUser(world.platform))
   const { text } = await browser.get('/installs')
@@ -68,7 +68,7 @@ test('an owner sees every app with a live version, who made it and exactly what 
   expect((await browser.get(`/apps/${slug}`)).status).toBe(404)
 })
 
-test('an install waits for the operator, and with the setting it does not', async () => {
+test('an install waits for an operator, unless the setting approves installs automatically', async () => {
   const there = await scene()
   const { answer, install } = await agree(there)
   expect({ status: answer.status, location: answer.headers.get('location') }).toEqual({
@@ -92,7 +92,7 @@ test('an install waits for the operator, and with the setting it does not', asyn
   expect(approved.install).toMatchObject({ approval: 'approved', state: 'active' })
 })
 
-test('a yes is to the scopes that were shown, once, and to no others', async () => {
+test('an agreement counts once, and only for the scopes that were shown', async () => {
   const there = await scene()
   const { app, browser } = there
   const path = `/apps/${app.slug}`
@@ -109,7 +109,7 @@ test('a yes is to the scopes that were shown, once, and to no others', async () 
   expect((await browser.post(path, { ...again, place: 'site my-site' })).status).toBe(422)
 })
 
-test('an app is on a place once, and only on places of the owner', async () => {
+test('an app is installed on a resource once, and only on resources of the owner', async () => {
   const there = await scene()
   const path = `/apps/${there.app.slug}`
   await agree(there)
@@ -121,7 +121,7 @@ test('an app is on a place once, and only on places of the owner', async () => {
   expect([castle.status, castle.text.includes('no such website or store')]).toEqual([400, false]) // is no question
 })
 
-test('an owner of more places than one page offers gets to the last of them', async () => {
+test('an owner with more resources than one page shows can choose all of them', async () => {
   const there = await scene()
   const path = `/apps/${there.app.slug}`
   const records = Array.from({ length: 1_001 }, (_, index) => ({
@@ -145,7 +145,7 @@ test('an owner of more places than one page offers gets to the last of them', as
   expect((await there.browser.get(`${path}?places=nonsense`)).status).toBe(400)
 })
 
-test('the owner withdraws what waits and ends what works, and nobody else does', async () => {
+test('only the owner can withdraw a pending install and end an active one', async () => {
   const there = await scene()
   const waiting = (await agree(there)).install?.id ?? ''
   const stranger = (await scene()).browser
@@ -165,7 +165,7 @@ test('the owner withdraws what waits and ends what works, and nobody else does',
   expect((await there.browser.get('/installs')).text).not.toContain(`action="${end}"`)
 })
 
-test('an app that asks for more keeps what it has until the owner agrees to what is marked as new', async () => {
+test('an app that asks for more keeps its scopes until the owner agrees to the ones marked as new', async () => {
   const there = await scene()
   const id = (await agree(there)).install?.id ?? ''
   await approve(id)
@@ -185,7 +185,7 @@ test('an app that asks for more keeps what it has until the owner agrees to what
   expect((await there.browser.get('/installs')).text).not.toContain(path)
 })
 
-test('an installed app opens in a frame of its own origin, which gets a code in the fragment and little else', async () => {
+test('an installed app opens in a sandboxed frame of its own origin, with a code in the fragment', async () => {
   const there = await scene()
   const { app, browser } = there
   const id = (await agree(there)).install?.id ?? ''
@@ -214,7 +214,7 @@ test('an installed app opens in a frame of its own origin, which gets a code in 
   expect((await (await scene()).browser.get(path)).status).toBe(404)
 })
 
-test('a fresh code comes for the form of that page alone, as long as the install works', async () => {
+test('only the form of that page gets a new code, and only while the install is active', async () => {
   const there = await scene()
   const { app, browser } = there
   const id = (await agree(there)).install?.id ?? ''
@@ -238,7 +238,7 @@ test('a fresh code comes for the form of that page alone, as long as the install
   expect((await browser.post(path, form)).status).toBe(403)
 })
 
-test('nothing opens without a page that the manifest names properly', async () => {
+test('an app without a valid embed URL in its manifest cannot be opened', async () => {
   const { platform } = world
   const owner = await addUser(platform)
   const browser = await signedInBrowser(world.server.url, owner)
@@ -249,7 +249,7 @@ test('nothing opens without a page that the manifest names properly', async () =
   expect({ status, says: text.includes('no page that can be opened here') }).toEqual({ status: 409, says: true })
 })
 
-test('a developer tests the development head of their own app, with its development client, and nobody else does', async () => {
+test('only the developer of an app can install its development head, with its development client', async () => {
   const { platform, server } = world
   const owner = await addUser(platform)
   const browser = await signedInBrowser(server.url, owner)

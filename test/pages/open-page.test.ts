@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(async () => await platform.database.close())
 
-test('the page of an app and the codes that it asks for come out of one share of the user', async () => {
+test('opening an app and renewing its codes share one limit of the user', async () => {
   const app = await addApp(platform, await addUser(platform))
   await addEmbeddedVersion(platform, app)
   const door = doorOf(platform, { authorize: { count: 2, seconds: 600 } })

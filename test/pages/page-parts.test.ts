@@ -31,7 +31,7 @@ const requestWith = (headers: Readonly<Record<string, string>> = {}, path = '/')
   return request
 }
 
-/** The secret of a visit with this cookie. */
+/** The secret of a visitor with this cookie. */
 const secretFor = (cookie?: string) => {
   const { cookies } = visitorOf(doorOf(platform), requestWith(cookie === undefined ? {} : { cookie }))
   return /^visit=([A-Za-z0-9_-]{43});/.exec(cookies[0] ?? '')?.[1] ?? ''
@@ -43,17 +43,17 @@ const says = (query: string, headers: Readonly<Record<string, string>> = { 'sec-
   )
 const stylesheet = async (headers: Readonly<Record<string, string>>) =>
   await assetRoutes().handle(requestWith(headers, siteStylesheet.path))
-/** The page after a decision that did not count. */
+/** The page after a decision that was not carried out. */
 const lostDecision = async (code: 'idempotency_key_reused' | 'origin_not_allowed', startAgain: string | null) =>
   await lostDecisionPage('Acme', callOf(requestWith()), { error: refuse(code), startAgain }).text()
-/** The page of the form to sign in, on the way to this path. */
+/** The sign-in page on the way to this path. */
 const signInPage = async (returnTo: string) =>
   await signInRoutes(doorOf(platform)).handle(requestWith({}, `/sign-in?return_to=${encodeURIComponent(returnTo)}`))
 
-/** What a list of this name is asked for by an address. */
+/** The part of this list that an address asks for. */
 const asked = (url: string, list = 'apps') => listPart({ call: callOf(requestWith({}, url)) }, list, 'older')
 
-test('whoever has not signed in keeps the cookie that this server gave, and gets a new one for any other', () => {
+test('a visitor keeps a cookie of this server, and gets a new one for any other', () => {
   const given = secretFor()
   expect(secretFor(`visit=${given}`)).toBe(given)
   for (const other of [undefined, 'visit=', 'visit=a', `visit=${given}a`, `visit=${given.slice(1)}.`]) {
@@ -62,7 +62,7 @@ test('whoever has not signed in keeps the cookie that this server gave, and gets
   }
 })
 
-test('whoever comes without a session is sent to sign in and has failed at nothing; whoever comes with one that is over does', async () => {
+test('a request without a session is no failure; a request with an ended session counts as one and leaves an audit event', async () => {
   const events = async () => await platform.database.queries.audit.list({ appId: null, since: 0, limit: 100 })
   const before = (await events()).length
   const door = doorOf(platform)
@@ -74,7 +74,7 @@ test('whoever comes without a session is sent to sign in and has failed at nothi
   expect(mayFail()).toBe(119)
 })
 
-test('a page says in its own words what was done, and only to who comes from a page of ours', () => {
+test('a page shows only notices of its own, and only after requests from our own pages', () => {
   expect(says('?done=revoked')).toBe('Access revoked.')
   for (const query of ['', '?done=', '?done=other', '?done=toString', '?done=__proto__']) expect(says(query)).toBeNull()
   for (const site of [{}, { 'sec-fetch-site': 'none' }, { 'sec-fetch-site': 'cross-site' }]) {
@@ -82,7 +82,7 @@ test('a page says in its own words what was done, and only to who comes from a p
   }
 })
 
-test('what a person can mend comes back to the form, and everything else is thrown on', async () => {
+test('an error that a person can correct is shown with the form, and every other error is thrown', async () => {
   for (const code of [
     'invalid_request',
     'consent_required',
@@ -104,7 +104,7 @@ test('what a person can mend comes back to the form, and everything else is thro
   expect(await outcomeOf(Promise.resolve(1))).toEqual({ kind: 'done', value: 1 })
 })
 
-test('only two refusals of the front door have a page there; every other one goes where all go', () => {
+test('only two errors have the page for broken links; every other one is thrown', () => {
   for (const code of ['invalid_client', 'invalid_redirect_uri'] as const) {
     expect(unansweredPage('Acme', callOf(requestWith()), refuse(code)).status).toBe(400)
   }
@@ -113,7 +113,7 @@ test('only two refusals of the front door have a page there; every other one goe
   }
 })
 
-test('a decision that did not count is told as made before or as never made', async () => {
+test('the page after a lost decision says whether it was made before or never', async () => {
   expect(await lostDecision('idempotency_key_reused', null)).toContain('You have already decided')
   expect(await lostDecision('idempotency_key_reused', null)).toContain('Your first decision counts')
   expect(await lostDecision('origin_not_allowed', null)).toContain('No app was given access')
@@ -122,7 +122,7 @@ test('a decision that did not count is told as made before or as never made', as
   expect(await lostDecision('origin_not_allowed', '/oauth/authorize?a=b')).toContain('href="/oauth/authorize?a=b"')
 })
 
-test('the form to sign in may lead to an app, and says so, only where an app has asked for it', async () => {
+test('the sign-in page mentions an app and may redirect to one only when an app sent the person', async () => {
   const forApp = await signInPage('/oauth/authorize?client_id=a')
   expect(forApp.headers.get('content-security-policy')).toContain("form-action 'self' ")
   expect(await forApp.text()).toContain('An app asks for access')
@@ -134,7 +134,7 @@ test('the form to sign in may lead to an app, and says so, only where an app has
   }
 })
 
-test('a page that shows a refusal says when to come back, where that is known', () => {
+test('a page with a refusal has Retry-After if the time is known', () => {
   for (const [facts, told] of [
     [{ retryAfterSeconds: 6.2 }, '7'],
     [{ retryAfterSeconds: 0 }, '1'],
@@ -148,7 +148,7 @@ test('a page that shows a refusal says when to come back, where that is known', 
   }
 })
 
-test('a list goes on after the one cursor that it gave, in the parameter that is its own', () => {
+test('a list continues after its own cursor, in its own parameter', () => {
   const path = olderPath('/account', 'apps', 'a/b', { q: 'x' }, 'older') ?? ''
   expect(path).toStartWith('/account?q=x&older=')
   expect(asked(path)).toEqual({ limit: 50, cursor: 'a/b' })
@@ -158,7 +158,7 @@ test('a list goes on after the one cursor that it gave, in the parameter that is
   expect(olderPath('/account', 'apps', null)).toBeNull()
 })
 
-test('what a decision was shown comes back as it was, and what no page of ours has is refused', () => {
+test('the state that a decision is bound to is read back unchanged, and any other value is refused', () => {
   const [id, liveId] = [`ver_${'a'.repeat(32)}`, `ver_${'b'.repeat(32)}`]
   for (const seen of [
     { id, revision: 3, submittedAt: 7, liveId },
@@ -171,13 +171,13 @@ test('what a decision was shown comes back as it was, and what no page of ours h
   }
 })
 
-test('a form of a page has 256 KiB at most, and no other body is a form', () => {
+test('a form has at most 256 KiB, and no other media type is accepted', () => {
   expect(pageRule('POST', '/sign-in')?.body.limitBytes).toBe(256 * 1024)
   expect(pageRule('GET', '/sign-in')).toBeUndefined()
   expect(pageRule('POST', '/api/session')).toBeUndefined()
 })
 
-test('whoever takes no gzip gets what pages are made of unpacked', async () => {
+test('clients that do not accept gzip get assets uncompressed', async () => {
   const plain = await stylesheet({})
   const packed = await stylesheet({ 'accept-encoding': 'br, gzip' })
   expect([plain.headers.get('content-encoding'), packed.headers.get('content-encoding')]).toEqual([null, 'gzip'])
@@ -186,7 +186,7 @@ test('whoever takes no gzip gets what pages are made of unpacked', async () => {
   expect(Buffer.from(Bun.gunzipSync(new Uint8Array(await packed.arrayBuffer()))).toString()).toBe(text)
 })
 
-test('what pages are made of is named for what it is and by what is in it', () => {
+test('the names of assets contain a hash of their content', () => {
   const named = [siteStylesheet, siteScript, embedScript].map(({ path, type }) => [path.split(/[0-9a-f]{12}/), type])
   expect(named).toEqual([
     [['/assets/site.', '.css'], 'text/css; charset=utf-8'],
@@ -195,7 +195,7 @@ test('what pages are made of is named for what it is and by what is in it', () =
   ])
 })
 
-test('a file that cannot be read for another reason than damage is not called damaged', async () => {
+test('a read error that is not damage is not reported as damage', async () => {
   const broken = await openAsOperator(join(temporaryFolder(), 'closed.db'))
   const app = await addApp(broken, await addUser(broken))
   const version: VersionRecord = await uploadVersion(broken, app, { version: '1.0.0' })

@@ -42,7 +42,7 @@ test('every kind of page shows the name of the platform, in its title too, and n
   expect(pages.at(-1)?.text).toContain('Allow this app?')
 })
 
-test('no app gets the name of the platform', async () => {
+test('no app can have the name of the platform', async () => {
   const user = await signedInBrowser(world.server.url, world.user)
   const form = { name: 'ACME  & söhne', slug: 'imposter', scopes: ['site:read'] }
   const { status, text } = await user.submit('/console/new', '/console/new', form)

@@ -3,19 +3,19 @@ import { safeReturnTo } from '../../src/pages/sign-in.tsx'
 
 const publicUrl = 'https://apps.example.com'
 
-test('a path of this server with its query is where to go', () => {
+test('a path of this server with its query is accepted', () => {
   for (const path of ['/', '/account', '/oauth/authorize?client_id=a&state=%2F%2Fx', '/console/a.b/versions/1.0.0+x']) {
     expect(safeReturnTo(path, publicUrl)).toBe(path)
   }
 })
 
-test('a path may be as long as the longest request of an app, and no longer', () => {
+test('a path may be as long as the longest authorization request, and no longer', () => {
   const longest = `/${'a'.repeat(32_767)}`
   expect(safeReturnTo(longest, publicUrl)).toBe(longest)
   expect(safeReturnTo(`${longest}a`, publicUrl)).toBe('/')
 })
 
-test('whatever could lead to another host leads to the start page', () => {
+test('a path that could lead to another host is replaced by the start page', () => {
   const foreign = [
     null,
     '',

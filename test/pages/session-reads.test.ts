@@ -45,7 +45,7 @@ test('every page and every form reads the session once', async () => {
   expect(table.length).toBeGreaterThan(60)
   const signedIn = await signIn(platform, trace, user)
   for (const { method, pattern } of table) {
-    // Some forms end the session, so each has its own.
+    // Some forms end the session, so each gets its own session.
     const { sessionToken } = method === 'GET' ? signedIn : await signIn(platform, trace, user)
     const { counted, reads } = countingReads()
     const door = doorOf(counted)
@@ -61,6 +61,6 @@ test('every page and every form reads the session once', async () => {
   }
 })
 
-/** These two forms check their fields first, and these requests have none. */
+/** These two forms check their fields first, and the requests here have no fields. */
 const expectedReads = (method: string, pattern: string): number =>
   method === 'POST' && ['/sign-in', '/oauth/authorize'].includes(pattern) ? 0 : 1

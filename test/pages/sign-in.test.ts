@@ -33,7 +33,7 @@ describe('in a browser', () => {
     expect(new URL(page.url()).pathname).toBe('/sign-in')
   })
 
-  test('a wrong password is said in words, and what was typed stays but the password', async () => {
+  test('a wrong password shows an error, and the email address stays in its field', async () => {
     const page = await openBrowser(url)
     await page.goto('/sign-in')
     await page.getByLabel('Email').fill(unknownEmail)
@@ -46,7 +46,7 @@ describe('in a browser', () => {
   })
 })
 
-/** A browser that was shown the form, and what it would send. */
+/** A browser with the sign-in form, and the fields that it would send. */
 const form = async () => {
   const browser = plainBrowser(url)
   const hidden = hiddenFields((await browser.get('/sign-in?return_to=/account')).text, '/sign-in')
@@ -54,7 +54,7 @@ const form = async () => {
   return { browser, fields: { ...hidden, ticket: hidden['ticket'] ?? '', email, password } }
 }
 
-/** The answer to a wrong password, without what differs by itself. */
+/** The answer to a wrong password, without the values that always differ. */
 const masked = async (email: string) => {
   const { browser, fields } = await form()
   const answer = await browser.post('/sign-in', { ...fields, email, password: 'wrong password' })
@@ -65,7 +65,7 @@ const masked = async (email: string) => {
 }
 
 describe('the form', () => {
-  test('signs in with a new session each time, and ends the one before it', async () => {
+  test('creates a new session each time, and ends the previous one', async () => {
     const browser = await signedInBrowser(url, world.user)
     const first = browser.cookies.get('session') ?? ''
     const elsewhere = plainBrowser(url)
@@ -78,7 +78,7 @@ describe('the form', () => {
     expect((await call(url, 'GET', '~/api/session', { token: first })).status).toBe(401)
   })
 
-  test('leads to where the person was going, and never to another host', async () => {
+  test('leads to the requested page, and never to another host', async () => {
     const { browser, fields } = await form()
     const { headers } = await browser.post('/sign-in', fields)
     expect(headers.get('location')).toBe('/account')
@@ -88,7 +88,7 @@ describe('the form', () => {
     }
   })
 
-  test('of another browser, another site or nobody signs nobody in', async () => {
+  test('does not sign in when it comes from another browser or site, or without a ticket', async () => {
     const { browser, fields } = await form()
     const stranger = plainBrowser(url)
     await stranger.get('/sign-in')
@@ -118,12 +118,12 @@ describe('the form', () => {
     }
   })
 
-  test('answers alike for an unknown and a known address', async () => {
+  test('answers the same for an unknown and a known address', async () => {
     const known = await addUser(world.platform)
     expect(await masked(unknownEmail)).toEqual(await masked(known.email))
   })
 
-  test('slows an account down at the address that fails, and says when to come back', async () => {
+  test('limits attempts at an account from the address that fails, and says when to try again', async () => {
     const attacked = await addUser(world.platform)
     const guess = async (password: string) => {
       const { browser, fields } = await form()
@@ -137,13 +137,13 @@ describe('the form', () => {
   })
 })
 
-test('a browser that is signed in already goes on', async () => {
+test('a browser that is already signed in skips the form', async () => {
   const browser = await signedInBrowser(url, world.user)
   const { status, headers } = await browser.get('/sign-in?return_to=/console')
   expect([status, headers.get('location')]).toEqual([303, '/console'])
 })
 
-test('a session that is over is forgotten, and refused only once', async () => {
+test('the cookie of an ended session is deleted, and refused only once', async () => {
   const browser = await signedInBrowser(url, world.user)
   await call(url, 'DELETE', '~/api/session', { token: browser.cookies.get('session') ?? '' })
   expect((await browser.get('/')).headers.get('location')).toBe('/sign-in?return_to=%2F')
@@ -151,7 +151,7 @@ test('a session that is over is forgotten, and refused only once', async () => {
   expect(browser.cookies.has('session')).toBe(false)
 })
 
-test('signing out takes a form of this session, and ends it', async () => {
+test('signing out requires a form of this session, and ends the session', async () => {
   const browser = await signedInBrowser(url, world.user)
   const token = browser.cookies.get('session') ?? ''
   expect((await browser.post('/sign-out', { ticket: 'x' })).status).toBe(403)
@@ -161,7 +161,7 @@ test('signing out takes a form of this session, and ends it', async () => {
   expect((await call(url, 'GET', '~/api/session', { token })).status).toBe(401)
 })
 
-test('the cookies are out of reach for scripts and other sites', async () => {
+test('scripts and other sites cannot use the cookies', async () => {
   const browser = plainBrowser(url)
   const { headers } = await browser.get('/sign-in')
   expect(headers.getSetCookie()).toEqual([
@@ -169,7 +169,7 @@ test('the cookies are out of reach for scripts and other sites', async () => {
   ])
 })
 
-test('a page that does not exist is a page for people and the envelope for programs', async () => {
+test('an unknown address answers browsers with a page and programs with the JSON envelope', async () => {
   const seen = await plainBrowser(url).get('/nowhere')
   expect([seen.status, seen.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
   const answer = await call(url, 'GET', '~/nowhere')
@@ -183,7 +183,7 @@ const told = async (returnTo: string) =>
     'An app asks for access to your account.',
   )
 
-test('whom an app sends here is told so, and nobody else', async () => {
+test('the sign-in page mentions an app only when an app sent the person', async () => {
   expect(await told('/oauth/authorize?client_id=x')).toBe(true)
   expect([await told('/account'), await told('https://evil.example/oauth/authorize?x')]).toEqual([false, false])
 })

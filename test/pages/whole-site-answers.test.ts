@@ -11,7 +11,7 @@ import { signInByForm } from './support/sign-in.ts'
 import { refusals, siteMap, type Who } from './support/site-map.ts'
 import { createStockedWorld, type StockedWorld } from './support/stocked-world.ts'
 
-// What every page says beside its content: who may see it, and what browsers must not do with it.
+// What every page has in common: who may see it, and its security headers.
 
 const publicUrl = 'https://platform.example'
 let world: StockedWorld
@@ -27,7 +27,7 @@ afterAll(async () => await endWorld(world))
 
 const browserOf = (who: Who): PlainBrowser => browsers.get(who) ?? plainBrowser(url)
 
-/** Every page as the one who may see it, and those that say no. */
+/** Every page as a person who may see it, and the refusals. */
 const answers = async () => {
   const faces = [
     ...siteMap
@@ -52,19 +52,19 @@ const promised: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 }
 
-/** The page but for the frame that it is there to show. */
+/** The page without the origin of its frame. */
 const withoutFrame = (text: string, framed: string | null): string =>
   framed === null ? text : text.replace(`<iframe class="app" title="The app" src="${framed}/`, '<iframe src="/')
 
 describe('every page', () => {
-  test('is never stored, framed or guessed at, and comes over HTTPS only', async () => {
+  test('forbids caches, frames, type sniffing and plain HTTP', async () => {
     for (const { path, expected, status, headers } of await answers()) {
       const seen = Object.fromEntries(Object.keys(promised).map((name) => [name, headers.get(name)]))
       expect({ path, status, ...seen }).toEqual({ path, status: expected, ...promised })
     }
   })
 
-  test('lets nothing run or load but the files of this server, and no form lead elsewhere but to the app', async () => {
+  test('loads files of this server only, and its forms lead only to this server or to the app', async () => {
     for (const { path, framed, headers } of await answers()) {
       const policy = new Map(
         (headers.get('content-security-policy') ?? '')
@@ -88,14 +88,14 @@ describe('every page', () => {
     }
   })
 
-  test('has no script, style or event handler in its markup, and names no other host for a part of it', async () => {
+  test('has no inline script, style or event handler, and loads nothing from other hosts', async () => {
     const inline =
       /<script(?![^>]*\ssrc=)|<style|\sstyle=|<[a-z][^>]*\son[a-z]+=|(?:src|href)="(?:https?:)?\/\/[^"]*"[^>]*>(?<!<a [^>]*>)/i
     for (const { path, framed, text } of await answers())
       expect({ path, found: inline.exec(withoutFrame(text, framed))?.[0] ?? null }).toEqual({ path, found: null })
   })
 
-  test('that is not for everybody leads to sign-in and from there back, with no session and with one that is none', async () => {
+  test('that requires a session leads to the sign-in page and back, without a session and with an invalid one', async () => {
     const strange = plainBrowser(url)
     strange.cookies.set('__Host-session', `apus_${'0'.repeat(71)}`)
     for (const { who, paths } of siteMap.filter((site) => site.who !== 'visitor')) {
@@ -110,7 +110,7 @@ describe('every page', () => {
     }
   })
 
-  test("of somebody else's app or account, or of the desk, is not there", async () => {
+  test("of somebody else's app or account, or of the desk, does not exist", async () => {
     const stranger = await signedInBrowser(url, world.stranger)
     for (const { pattern, paths, isForEverybody } of siteMap) {
       if (isForEverybody === true) continue
@@ -128,7 +128,7 @@ describe('every page', () => {
   })
 })
 
-test('cookies say all of that themselves, and last as long as what they stand for', async () => {
+test('cookies have all protective attributes, and last as long as their session', async () => {
   const browser = plainBrowser(url)
   const form = formsIn((await browser.get('/sign-in')).text)[0]
   const { email, password } = world.user
@@ -147,7 +147,7 @@ test('cookies say all of that themselves, and last as long as what they stand fo
 })
 
 needs('Chromium', 'openssl').test(
-  'over HTTPS a browser gets cookies that no script reads, no other site sends and no other host sets',
+  'over HTTPS, scripts cannot read the cookies, other sites cannot send them and other hosts cannot set them',
   async () => {
     settleNeighbour('platform.example', async (request) => {
       const { pathname, search } = new URL(request.url)

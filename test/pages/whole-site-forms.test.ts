@@ -12,9 +12,9 @@ import { type PlainBrowser, plainBrowser, type Seen, signedInBrowser } from './s
 import { siteMap, type Who } from './support/site-map.ts'
 import { createStockedWorld, type StockedWorld } from './support/stocked-world.ts'
 
-// Every form that there is, sent by whoever must not send it. What a form does for whoever may is in the tests of its area.
+// Every form, sent by people who may not send it. What a form does for others is in the tests of its area.
 
-/** A form as it stands on one of the pages, and who saw it there. */
+/** A form of one of the pages, and who sees it there. */
 type FoundForm = PageForm & { readonly who: Who; readonly page: string }
 
 let world: StockedWorld
@@ -53,11 +53,11 @@ const matches = (pattern: string, path: string): boolean =>
 
 const ticketIn = ({ fields }: PageForm): string => fields['ticket']?.[0] ?? ''
 
-/** The same form on the same page, as somebody else sees it there. */
+/** The same form on the same page, as another person sees it. */
 const sameFormFor = async (browser: PlainBrowser, { page, action }: FoundForm): Promise<PageForm | undefined> =>
   formsIn((await browser.get(page)).text).find((form) => form.action === action)
 
-/** Ways in which a form of ours never arrives: the ticket and the headers that it comes with instead. */
+/** Ways in which a genuine form never arrives: the ticket and the headers of the request. */
 const forgeries: Readonly<Record<string, (form: FoundForm) => Promise<readonly [ticket: string, site: string]>>> = {
   'without a ticket': async () => ['', 'same-origin'],
   'with half a ticket': async (form) => [ticketIn(form).slice(0, -8), 'same-origin'],
@@ -81,7 +81,7 @@ const ticketOfAnotherSession = async (form: FoundForm): Promise<string> => {
 }
 
 let sent = 0
-/** Each from an address of its own: refusals of one address are counted instead of written once they are many. */
+/** Each from its own address, because many refusals of one address are counted instead of recorded. */
 const nextAddress = (): string => `192.0.2.${(sent += 1) % 250}`
 
 const send = async (browser: PlainBrowser, form: PageForm, ticket: string, site = 'same-origin'): Promise<Seen> =>
@@ -95,12 +95,12 @@ const send = async (browser: PlainBrowser, form: PageForm, ticket: string, site 
     },
   )
 
-test('every form stands on some page', () => {
+test('every form is on some page', () => {
   expect(patterns.filter((pattern) => !found.has(pattern))).toEqual([])
 })
 
 for (const [how, forge] of Object.entries(forgeries)) {
-  test(`no form does anything ${how}, and the audit log tells of it`, async () => {
+  test(`no form changes anything ${how}, and the refusal is in the audit log`, async () => {
     const faults: string[] = []
     for (const form of found.values()) {
       const [ticket, site] = await forge(form)
@@ -116,7 +116,7 @@ for (const [how, forge] of Object.entries(forgeries)) {
   })
 }
 
-test('every form of a person sends whoever is not signed in to sign in, and does nothing', async () => {
+test('every form that requires a session leads a visitor to the sign-in page, and changes nothing', async () => {
   const faults: string[] = []
   const before = fingerprint(world.server.database)
   for (const form of [...found.values()].filter(({ who }) => who !== 'visitor')) {
@@ -127,7 +127,7 @@ test('every form of a person sends whoever is not signed in to sign in, and does
   expect(fingerprint(world.server.database)).toEqual(before)
 })
 
-test("no form acts on what is somebody else's, even with a genuine ticket", async () => {
+test('no form changes what belongs to somebody else, even with a genuine ticket', async () => {
   const stranger = await signedInBrowser(world.server.url, world.stranger)
   const faults: string[] = []
   for (const [pattern, form] of found) {
@@ -144,7 +144,7 @@ test("no form acts on what is somebody else's, even with a genuine ticket", asyn
 /** Forms whose ticket binds the scopes that they show. */
 const bindsScopes = /^\/(?:apps|installs)\//
 
-/** What the server would write into this form: whoever knows their own session can make one for any path. */
+/** The ticket that the server would issue: a person who knows their session cookie can compute one for any path. */
 const genuineTicket = (browser: PlainBrowser, { action, fields }: PageForm): string => {
   const { clock, random } = world.platform
   const session = browser.cookies.get('session') ?? ''
@@ -155,8 +155,8 @@ const genuineTicket = (browser: PlainBrowser, { action, fields }: PageForm): str
   )
 }
 
-// Last, since these forms act.
-test('every form gets through with its own ticket', async () => {
+// Last, because these forms change the world of the test.
+test('every form is accepted with its own ticket', async () => {
   const faults: string[] = []
   for (const form of found.values()) {
     const browser = await enter(form.who)

@@ -13,7 +13,7 @@ import { needs } from '../support/needs.ts'
 
 const { afterAll, beforeAll, test } = needs('Chromium', 'openssl')
 
-// Every page that there is, full of text that means harm. What one page must do is in the tests of its area.
+// Every page, with hostile text in every field. What a single page does is in the tests of its area.
 
 const minutes = 60_000
 const everybody = ['visitor', 'user', 'operator'] as const
@@ -34,7 +34,7 @@ const facesFor = (who: Who): readonly { readonly path: string; readonly status: 
 const nameOf = (path: string, { width = 'desktop', theme = 'light', javaScript = true }: BrowserOptions): string =>
   [path.slice(0, 80).replaceAll(/[^a-z0-9]+/gi, '-'), width, theme, ...(javaScript ? [] : ['plain'])].join('-')
 
-/** Opens every page of these people in one browser, and gives what `judge` has to say, page by page. */
+/** Opens every page of these people in one browser, and returns the faults that `judge` finds, page by page. */
 const walk = async (
   who: Who,
   options: BrowserOptions,
@@ -63,7 +63,7 @@ test('the tests of the whole site know every page', () => {
 
 for (const who of everybody) {
   test(
-    `every page for the ${who} is accessible and in one piece on a phone, and has all its links and forms without JavaScript`,
+    `every page for the ${who} is accessible and complete on a phone, and has all its links and forms without JavaScript`,
     async () => {
       const withScript = new Map<string, string>()
       const judge = async (page: Page, path: string) => {
@@ -82,7 +82,7 @@ for (const who of everybody) {
   )
 
   test(
-    `every page for the ${who} is accessible and in one piece on a desk, and can be used with the Tab key`,
+    `every page for the ${who} is accessible and complete on a desktop, and can be used with the Tab key`,
     async () => {
       expect(await walk(who, { width: 'desktop', theme: 'light' }, judgeLookAndKeyboard)).toEqual([])
     },
@@ -90,14 +90,14 @@ for (const who of everybody) {
   )
 }
 
-/** What a person can see to press, in order. */
+/** Everything that a person can press, in order. */
 const linksAndForms = `JSON.stringify(
   [...document.querySelectorAll('a[href], form, button:not([data-copy]), input, select, textarea')]
     .filter((element) => element.checkVisibility())
     .map((element) => [element.localName, element.getAttribute('href') ?? element.getAttribute('action') ?? element.name]),
 )`
 
-test('the first press of the Tab key shows a way past the frame of the page, and it leads to the content', async () => {
+test('the first Tab key press shows a skip link, which leads to the content', async () => {
   const page = await openBrowser(world.server.url)
   await enterAs(page, world, 'user')
   await page.goto('/account')

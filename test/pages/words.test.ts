@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { installCountsInWords, lifetimeInWords } from '../../src/pages/words.ts'
 
-test('a lifetime is told in the largest unit that tells it exactly', () => {
+test('a lifetime is shown in the largest exact unit', () => {
   expect([1, 59, 60, 61, 3_600, 5_400, 86_400, 90_000, 30 * 86_400].map(lifetimeInWords)).toEqual([
     '1 second',
     '59 seconds',
@@ -15,7 +15,7 @@ test('a lifetime is told in the largest unit that tells it exactly', () => {
   ])
 })
 
-test('installs are counted that are in use or wait to be, and none that are over', () => {
+test('active and pending installs are counted, and ended ones are not', () => {
   const over = { approval: 'approved', state: 'inactive', count: 4 } as const
   const rejected = { approval: 'rejected', state: 'inactive', count: 8 } as const
   const active = { approval: 'approved', state: 'active', count: 2 } as const

@@ -2,23 +2,22 @@ import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 
 const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-/** What depends on whether the page is light or dark. */
+/** The axe rules that depend on the theme. */
 const colours = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] }
 
 /**
- * Judges the page as it now stands, with JavaScript switched on, by axe-core's rules for WCAG 2.2 A and AA and its best
- * practices.
+ * Checks the current page, with JavaScript enabled, by axe-core's rules for WCAG 2.2 A and AA and its best practices.
  * @throws Error with one line for each element that breaks a rule
  */
 export const expectAccessible = async (page: Page): Promise<void> => await judge(page, standards)
 
-/** The same for nothing but colours: for a page that has been judged whole in the other theme. */
+/** Checks colours only, for a page that was checked completely in the other theme. */
 export const expectAccessibleColours = async (page: Page): Promise<void> => await judge(page, colours)
 
 const judge = async (page: Page, runOnly: readonly string[] | typeof colours): Promise<void> => {
   const isThere = await page.evaluate<boolean>('"axe" in window')
   if (!isThere) await page.evaluate(axe.source) // through the debugging protocol: the page's own policy stays as it is
-  // A frame shows somebody else's page, which axe could not look into from here.
+  // A frame shows another site's page, which axe cannot read from here.
   const violations = await page.evaluate<axe.Result[]>(
     `axe.run(document, ${JSON.stringify({ runOnly, iframes: false, resultTypes: ['violations'] })}).then((found) => found.violations)`,
   )

@@ -1,4 +1,4 @@
-/** Four browsers in which every pair of settings occurs: with `test.each(browserKinds)` a flow is seen in all of them. */
+/** Four browsers that cover every pair of settings: `test.each(browserKinds)` runs a flow in all of them. */
 export const browserKinds = [
   { kind: 'JavaScript, desktop, light', javaScript: true, width: 'desktop', theme: 'light' },
   { kind: 'JavaScript, phone, dark', javaScript: true, width: 'phone', theme: 'dark' },

@@ -6,9 +6,9 @@ export type BrowserOptions = {
   readonly javaScript?: boolean
   readonly width?: 'phone' | 'desktop'
   readonly theme?: 'light' | 'dark'
-  /** Origins beside the server's that the page may go to: `https://<name>.example`, see `neighbours.ts`. */
+  /** Other origins that the page may go to: `https://<name>.example`, see `neighbours.ts`. */
   readonly alsoReaches?: readonly string[]
-  /** Faults that this test provokes: it fails when one of them does not come. */
+  /** Faults that this test provokes; it fails if one of them does not occur. */
   readonly foreseen?: readonly RegExp[]
 }
 

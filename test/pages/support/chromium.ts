@@ -13,7 +13,7 @@ export const startChromium = async (): Promise<Browser> => await (launched ??= l
 
 const launch = async (): Promise<Browser> => {
   const executablePath = programAt('Chromium')
-  // Only now: to load it takes a second, which tests without pages need not wait for.
+  // Loaded here because it takes a second, which tests without pages should not wait for.
   const [{ chromium }, neighbours] = await Promise.all([import('playwright-core'), startNeighbours()])
   return await chromium.launch({
     executablePath,

@@ -2,10 +2,10 @@ import type { BrowserContext } from 'playwright-core'
 
 export type FaultWatch = { faults(): readonly string[] }
 
-/** Chromium says this of every answer from 400 on; which of them are faults is decided by the answer itself. */
+/** Chromium logs this for every answer from 400 on. The answer itself decides whether it is a fault. */
 const statusNotice = /^Failed to load resource: the server responded with a status of/
 
-/** Notes everything that a careful person would not want to see in the developer tools of this browser. */
+/** Records every fault that the developer tools of this browser would show. */
 export const watchFaults = (
   context: BrowserContext,
   reachable: readonly string[],
@@ -28,7 +28,7 @@ export const watchFaults = (
   })
   context.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText ?? ''
-    // What a person leaves before it has come is aborted; that is nobody's fault.
+    // A request is aborted when a person leaves the page before its answer. That is no fault.
     if (reason !== 'net::ERR_ABORTED') seen.push(`failed: ${request.url()} (${reason})`)
   })
   context.on('response', (response) => {

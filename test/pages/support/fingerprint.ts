@@ -1,9 +1,9 @@
 import { Database } from 'bun:sqlite'
 
-/** Tables that may grow whenever somebody looks or is refused. */
+/** Tables that may grow when a page is shown or refused. */
 const lively = new Set(['audit_events', 'watermarks'])
 
-/** The content of each table as one hash: equal before and after when nothing has been changed. */
+/** A hash of each table's content, to compare before and after. */
 export const fingerprint = (file: string): Readonly<Record<string, string>> => {
   const database = new Database(file, { readonly: true })
   try {

@@ -20,7 +20,7 @@ export const askPath = (app: AppInWorld, change: Asked = {}, more = ''): string 
   return `/oauth/authorize?${query.toString()}${more}`
 }
 
-/** A page as a program sees it. */
+/** A page as text, with its status and headers. */
 export type Seen = {
   readonly status: number
   readonly headers: Headers
@@ -28,7 +28,7 @@ export type Seen = {
   readonly location: string | null
 }
 
-/** A browser without eyes: it sends its session cookie and says where requests come from, and follows nothing. */
+/** A browser without a screen: it sends its session cookie and the origin of its requests, and follows no redirects. */
 export const look = async (url: string, path: string, session: string | null = null): Promise<Seen> =>
   await seenOf(
     await fetch(url + path, { redirect: 'manual', headers: session === null ? {} : { cookie: `session=${session}` } }),
@@ -73,6 +73,6 @@ export const fieldsOf = ({ text }: Seen, action = '/oauth/authorize'): Readonly<
   )
 }
 
-/** What the app is told: the parameters that the redirect adds. */
+/** The parameters that the redirect adds, as the app receives them. */
 export const answerOf = ({ location }: Seen): Readonly<Record<string, string>> =>
   Object.fromEntries(new URL(location ?? 'https://nowhere.example').searchParams)

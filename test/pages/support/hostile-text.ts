@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 
-/** Turns the reading direction round until the text ends: what stands before a page's own words must not do that to them. */
+/** Reverses the reading direction until the text ends. It must not affect the page's own words after it. */
 const rightToLeft = '\u202e'
 
 /** 200 characters that break out of tags and attributes, turn the reading direction and offer no place to break the line. */
@@ -25,7 +25,7 @@ const statements = [
 ]
 
 /**
- * Writes the hostile text beside the program wherever its store keeps text that people chose: also where the program would
+ * Writes the hostile text directly into the database, wherever it stores text that people chose, even where the program would
  * not take it today, since rows outlive rules.
  */
 export const makeHostile = (file: string): void => {

@@ -5,10 +5,10 @@ import { expectAccessible, expectAccessibleColours } from './accessible.ts'
 const scriptNamed = async (name: string): Promise<string> => await Bun.file(join(import.meta.dir, name)).text()
 const [inspection, focusWatch] = await Promise.all([scriptNamed('inspect-page.js'), scriptNamed('watch-focus.js')])
 
-/** What no page may be at this width, without scripts or with them: sentences, none when all is well. */
+/** The faults of the layout at this width, as sentences, with scripts or without. */
 export const inspectPage = async (page: Page): Promise<readonly string[]> => await page.evaluate<string[]>(inspection)
 
-/** What axe finds, in the theme that the page is in and in the other one. */
+/** What axe finds, in the current theme and in the other one. */
 export const judgeAccessibility = async (page: Page): Promise<readonly string[]> => {
   const faults: string[] = []
   const note = (theme: string) => (error: Error) => faults.push(`${theme}: ${error.message}`)
@@ -21,7 +21,7 @@ export const judgeAccessibility = async (page: Page): Promise<readonly string[]>
   return faults
 }
 
-/** Goes through the page with the Tab key, and tells what it does not reach or where nobody sees that it has. */
+/** Goes through the page with the Tab key. Returns what it does not reach, and where the focus is invisible. */
 export const judgeKeyboard = async (page: Page): Promise<readonly string[]> => {
   const controls = await page.evaluate<number>(focusWatch)
   for (let pressed = 0; pressed <= controls; pressed += 1) await page.keyboard.press('Tab')

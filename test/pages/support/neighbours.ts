@@ -37,7 +37,7 @@ const plainPage: Neighbour = ({ url }) =>
     { headers: { 'content-type': 'text/html; charset=utf-8' } },
   )
 
-/** A fresh key and certificate, which Chromium is told to take as they are. */
+/** A new key and certificate, which Chromium accepts. */
 const selfSigned = async (): Promise<{ readonly key: Bun.BunFile; readonly cert: Bun.BunFile }> => {
   const folder = temporaryFolder()
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]

@@ -1,4 +1,4 @@
-/** A form as a browser without scripts would send it, with what its fields hold at first. */
+/** A form as a browser without scripts would send it, with the initial values of its fields. */
 export type PageForm = {
   /** The path that it is sent to. */
   readonly action: string
@@ -6,8 +6,8 @@ export type PageForm = {
 }
 
 /**
- * The forms of a page that change something. Empty fields get something plausible, so that a refusal is about who asks
- * and not about what; where there is a choice, the first one is taken.
+ * The forms of a page that change something. Empty fields get a plausible value, so that a refusal is about the sender
+ * and not about a value; of several choices the first is taken.
  */
 export const formsIn = (html: string): readonly PageForm[] => {
   const forms: { readonly action: string; readonly fields: Record<string, string[]> }[] = []

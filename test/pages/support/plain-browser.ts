@@ -1,12 +1,12 @@
-/** What came back, with the page as text. */
+/** The answer, with the page as text. */
 export type Seen = { readonly status: number; readonly headers: Headers; readonly text: string }
 
-/** A browser without a screen: it keeps cookies, follows nothing, and sends forms as it found them. */
+/** A browser without a screen: it keeps cookies, follows no redirects, and sends forms as they are on the page. */
 export type PlainBrowser = {
   readonly cookies: Map<string, string>
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Seen>
   post(path: string, fields: Fields, headers?: Readonly<Record<string, string>>): Promise<Seen>
-  /** Loads the page and sends its form for `action` with these fields beside the hidden ones. */
+  /** Loads the page and sends its form for `action` with its hidden fields and these. */
   submit(page: string, action: string, fields?: Fields): Promise<Seen>
 }
 type Fields = Readonly<Record<string, string | readonly string[]>>

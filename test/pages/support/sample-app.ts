@@ -1,6 +1,6 @@
 import { type Neighbour, settleNeighbour } from './neighbours.ts'
 
-/** What the sample app shows of itself, as the test reads it. */
+/** What the page of the sample app shows, as the test reads it. */
 export type SampleApp = {
   readonly origin: string
   /** Every request that reached the app's own server: its path and query, and what its browser sent along. */

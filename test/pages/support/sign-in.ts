@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import type { Login } from '../../support/world.ts'
 
-/** Signs the user in through the form at /sign-in, and waits until the browser is where that leads. */
+/** Signs the user in through the form at /sign-in, and waits for the page that follows. */
 export const signInByForm = async (
   page: Page,
   { email, password }: Pick<Login, 'email' | 'password'>,

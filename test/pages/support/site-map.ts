@@ -6,13 +6,13 @@ export type Site = {
   readonly pattern: string
   /** Who sees it: the owner of the stocked app, an operator, or somebody who has not signed in. */
   readonly who: Who
-  /** Where it is in a stocked world, once for each face it can have. */
+  /** Its addresses in a stocked world, one for each state that it can show. */
   readonly paths: (world: StockedWorld) => readonly string[]
   /** It has no content of its own, and leads on to another page. */
   readonly leadsOn?: true
-  /** It is no page but a file to be saved; `artifact-download.test.ts` knows what it says of itself. */
+  /** It is a download and not a page; `artifact-download.test.ts` tests its headers. */
   readonly isDownload?: true
-  /** Whoever is signed in may see it and act there, though its path names somebody's app. */
+  /** Every signed-in person may use it, although its path names an app. */
   readonly isForEverybody?: true
   /** The origin that its frame shows. */
   readonly framed?: string
@@ -156,7 +156,7 @@ export const siteMap: readonly Site[] = [
   { pattern: '/desk/health', who: 'operator', paths: () => ['/desk/health'] },
 ]
 
-/** Pages that say no: what else a person may get to see. */
+/** Refusals, which are pages too. */
 export const refusals: readonly {
   readonly who: Who
   readonly path: (world: StockedWorld) => string

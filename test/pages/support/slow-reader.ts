@@ -1,9 +1,9 @@
-/** What came of an answer until the connection ended: its bytes as they are on the wire. */
+/** The bytes of an answer as they were sent until the connection ended. */
 type OnTheWire = { readonly bytes: number; readonly isWhole: boolean }
 
 /**
- * Asks for a page and reads nothing more of the answer, after its first bytes, until `meanwhile` is done: a server then has
- * no room for more than what the system holds between the two. `fetch` would go on reading behind our back.
+ * Requests a page and stops reading after the first bytes until `meanwhile` is done: a server then has
+ * room for only as much as the system buffers between the two. `fetch` would keep reading in the background.
  */
 export const readSlowly = async (
   base: string,

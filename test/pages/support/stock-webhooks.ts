@@ -15,8 +15,8 @@ const answers: readonly Omit<WebhookAnswer, 'retryAfter'>[] = [
 ]
 
 /**
- * Two endpoints of the app and what came of calls of them, without a call: the server would refuse this address, and
- * they are told nothing but pings.
+ * Two endpoints of the app with recorded attempts, without real calls: the server would refuse this address, and
+ * they receive only pings.
  */
 export const stockWebhooks = async (platform: Platform, { slug }: AppInWorld): Promise<readonly string[]> => {
   const left = [...answers]

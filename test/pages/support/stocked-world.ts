@@ -32,7 +32,7 @@ import {
 
 /** A world with some of everything that a page can show: one developer's app in every state, and other people's. */
 export type StockedWorld = World & {
-  /** A user with an address as long as they come, who has an app of their own and may do nothing with the first one. */
+  /** A user with the longest possible address, who has their own app and no rights to the first one. */
   readonly stranger: Login
   readonly strangersApp: AppInWorld
   readonly operator: Login
@@ -44,11 +44,11 @@ export type StockedWorld = World & {
   /** An install of the stranger's app by the first user, which can be opened in a frame of `framedOrigin`. */
   readonly openableInstallId: string
   readonly grantId: string
-  /** A webhook endpoint that works and one that is disabled, both with calls behind them. */
+  /** A webhook endpoint that works and one that is disabled, both with recorded attempts. */
   readonly endpointIds: readonly string[]
 }
 
-/** Where the page of the stranger's app is that opens in a frame. */
+/** The origin of the stranger's app, which opens in a frame. */
 export const framedOrigin = 'https://framed.example'
 
 /** The versions of the first app, with what has happened to each. */
@@ -108,7 +108,7 @@ const addPerson = async (platform: Platform, email: string, isOperator: boolean)
   return { id, email, password }
 }
 
-/** In development one secret in the grace of a rotation, so that no third can be made; in production one that was revoked, and one with a label. */
+/** In development a rotated secret in its grace period, so that no third can be created; in production a revoked one and one with a label. */
 const stockCredentials = async (platform: Platform, { slug, development, production }: AppInWorld): Promise<void> => {
   await rotateCredential(platform, trace, actor, { clientId: development.clientId, graceHours: 24 })
   for (const { id } of await platform.database.queries.credentials.listByClient(production.clientId)) {
@@ -149,7 +149,7 @@ const stockVersions = async (platform: Platform, app: AppInWorld): Promise<void>
   }
 }
 
-/** More events of the app than stand on one page: somebody tries a wrong secret again and again. */
+/** More events of the app than one page shows: repeated attempts with a wrong secret. */
 const stockTrail = async (platform: Platform, { development }: AppInWorld): Promise<void> => {
   const wrong = { clientId: development.clientId, clientSecret: 'wrong', scope: 'site:read' }
   for (let tried = 0; tried < 60; tried += 1) {
