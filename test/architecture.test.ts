@@ -19,7 +19,7 @@ const importsOf = async (file: string): Promise<string[]> => {
 const layerOf = (file: string): string => (file.startsWith('db/') ? 'db' : (file.split('/')[1] ?? ''))
 const doors = new Set(['http', 'pages', 'cli', 'jobs'])
 
-/** What each layer may import of ours, beside itself. */
+/** What each layer may import of the program, in addition to itself. */
 const allowed: Readonly<Record<string, (file: string) => boolean>> = {
   domain: () => false,
   db: (file) => layerOf(file) === 'domain',
@@ -46,7 +46,7 @@ test('every layer imports only what lies below it', async () => {
   expect(faults).toEqual([])
 })
 
-test('the domain is pure: no packages but node:crypto, the checksum of node:zlib and a parser of addresses, no promises, no clock, no chance', async () => {
+test('the domain is pure: no packages but node:crypto, the checksum of node:zlib and a parser of addresses, no promises, no clock, no randomness', async () => {
   const faults: string[] = []
   const namesPromises = 'src/domain/awaitable.ts' // a type for every layer, which decides nothing
   for (const file of sources.filter((name) => layerOf(name) === 'domain' && name !== namesPromises)) {
@@ -70,7 +70,7 @@ test('the domain is pure: no packages but node:crypto, the checksum of node:zlib
   expect(faults).toEqual([])
 })
 
-test('only the doors for people and programs know Elysia, only db knows drizzle and bun:sqlite', async () => {
+test('only http and pages import Elysia, and only db imports drizzle and bun:sqlite', async () => {
   const faults: string[] = []
   for (const file of sources) {
     const layer = layerOf(file)
@@ -84,14 +84,14 @@ test('only the doors for people and programs know Elysia, only db knows drizzle 
   expect(faults).toEqual([])
 })
 
-test('nobody imports a door but the program itself', async () => {
+test('only the program itself imports a door', async () => {
   const faults: string[] = []
   for (const file of sources) {
     const layer = layerOf(file)
     if (layer === 'cli' || file === 'src/server.ts' || file === 'src/main.ts') continue
     for (const imported of await importsOf(file)) {
       const door = imported.startsWith('src/') ? layerOf(imported) : ''
-      const isType = layer === 'client' // and nothing but types, by the rule of its own
+      const isType = layer === 'client' // another test allows it only types
       if (doors.has(door) && door !== layer && !(layer === 'pages' && door === 'http') && !isType) {
         faults.push(`${file} imports ${imported}`)
       }
@@ -100,7 +100,7 @@ test('nobody imports a door but the program itself', async () => {
   expect(faults).toEqual([])
 })
 
-test('a door calls operations and never asks the store itself', async () => {
+test('a door calls operations and never queries the store', async () => {
   const faults: string[] = []
   for (const file of sources.filter((name) => doors.has(layerOf(name)) || name === 'src/server.ts')) {
     const code = withoutComments(await text(file)).replaceAll(/^import .*/gm, '')
@@ -110,7 +110,7 @@ test('a door calls operations and never asks the store itself', async () => {
   expect(faults).toEqual([])
 })
 
-test('the client library is a thing of its own: of ours it takes nothing but types, and it runs outside Bun', async () => {
+test('the client library is independent: it imports only types of the program, and runs outside Bun', async () => {
   const faults: string[] = []
   for (const file of sources.filter((name) => layerOf(name) === 'client')) {
     const code = await text(file)
@@ -124,7 +124,7 @@ test('the client library is a thing of its own: of ours it takes nothing but typ
   expect(faults).toEqual([])
 })
 
-test('only the pages know how markup is made, and none of it goes round the escaping', async () => {
+test('only the pages contain markup, and all of it is escaped', async () => {
   const faults: string[] = []
   for (const file of sources) {
     const isPage = layerOf(file) === 'pages'
@@ -146,7 +146,7 @@ const areaOf = (file: string): string => {
   return folder === undefined || ['assets', 'components'].includes(folder) ? '' : folder
 }
 
-test('an area of the pages knows what all pages share and itself, but no other area', async () => {
+test('an area of the pages imports what all pages share, and no other area', async () => {
   const faults: string[] = []
   for (const file of sources.filter((name) => layerOf(name) === 'pages' && name !== 'src/pages/pages.ts')) {
     for (const imported of await importsOf(file)) {
@@ -167,7 +167,7 @@ const inParentheses = (code: string, open: number): string => {
   return code.slice(open)
 }
 
-test('the body of a transaction counts and logs nothing and reads no clock, since it may run again', async () => {
+test('the body of a transaction does not count, log or read a clock, because it may run again', async () => {
   const faults: string[] = []
   for (const file of sources.filter((name) => layerOf(name) === 'operations')) {
     const code = withoutComments(await text(file))
@@ -184,7 +184,7 @@ test('the body of a transaction counts and logs nothing and reads no clock, sinc
   expect(faults).toEqual([])
 })
 
-test('no file imports itself through others, types aside', async () => {
+test('no file imports itself through others, except for types', async () => {
   let edges: (readonly [importer: string, imported: string])[] = []
   for (const file of sources) {
     const types = [...(await text(file)).matchAll(/^(?:import|export) type [^']*'([^']+)'/gm)].map(
@@ -215,7 +215,7 @@ test('no file is called utils, helpers or common', () => {
   expect(sources.filter((file) => /(^|\/)(utils?|helpers?|common|misc)(\.tsx?|\/)/.test(file))).toEqual([])
 })
 
-/** Where the parenthesis opens that closes there. */
+/** The index of the parenthesis that the one at `close` closes. */
 const openingOf = (code: string, close: number): number => {
   for (let at = close, depth = 0; at >= 0; at -= 1) {
     if (code[at] === ')') depth += 1
@@ -225,7 +225,7 @@ const openingOf = (code: string, close: number): number => {
   return -1
 }
 
-test('a test awaits what it expects of a promise: without, it would pass before the promise is settled', async () => {
+test('a test awaits what it expects of a promise; otherwise it would pass before the promise settles', async () => {
   const faults: string[] = []
   for (const file of files('test/**/*.ts')) {
     const code = await text(file)
@@ -241,7 +241,7 @@ const { default: bunfig } = await import('../bunfig.toml')
 const outer: readonly string[] = bunfig.test.pathIgnorePatterns
 const isOuter = (file: string): boolean => outer.some((glob) => new Bun.Glob(glob).match(file))
 
-test('a test that drives a browser says so, and is kept from a plain `bun test`', async () => {
+test('a test that drives a browser says so, and does not run in a plain `bun test`', async () => {
   const faults: string[] = []
   for (const file of files('test/**/*.test.ts')) {
     if (!/\bopenBrowser\(|\bdecideInBrowser\(/.test(await text(file))) continue
@@ -251,7 +251,7 @@ test('a test that drives a browser says so, and is kept from a plain `bun test`'
   expect(faults).toEqual([])
 })
 
-test('a plain `bun test` has the tests of the domain, the operations, the queries and the doors', () => {
+test('a plain `bun test` runs the tests of the domain, the operations, the queries and the doors', () => {
   const inner = files('test/**/*.test.ts').filter((file) => !isOuter(file))
   for (const folder of [
     'domain',
@@ -274,7 +274,7 @@ test('a plain `bun test` has the tests of the domain, the operations, the querie
   expect(files('test/flows/**/*.test.ts').filter(isOuter).length).toBeLessThanOrEqual(5)
 })
 
-test('every module is reached from some test', async () => {
+test('every module is imported by a test, directly or through others', async () => {
   const reached = new Set<string>()
   const queue = files('test/**/*.test.ts')
   // Tests that spawn the program reach whatever the program imports.
@@ -287,7 +287,7 @@ test('every module is reached from some test', async () => {
   expect(sources.filter((file) => !reached.has(file))).toEqual([])
 })
 
-test('every file that src/README.md names is there, and a path through the program has at most twelve', async () => {
+test('every file that src/README.md names exists, and a path through the program has at most twelve files', async () => {
   const readme = await text('src/README.md')
   const [, ...paths] = (readme.split('## Five paths')[1]?.split('\n## ')[0] ?? '').split('\n### ')
   expect(paths).toHaveLength(5)
@@ -315,7 +315,7 @@ test('an exported name means one thing in the whole program', async () => {
   expect([...places].filter(([, among]) => among.size > 1)).toEqual([])
 })
 
-test('no file has more than 300 lines but the tables of the store', async () => {
+test('no file except the tables of the store has more than 300 lines', async () => {
   const long: string[] = []
   for (const file of sources.filter((name) => name !== 'db/tables/sqlite.ts')) {
     const lines = (await text(file)).split('\n').length - 1
@@ -328,7 +328,7 @@ test('the program has at most 420 files: small ones of one noun belong together'
   expect(sources.length).toBeLessThanOrEqual(420)
 })
 
-test('nothing is kept in a WeakMap: what belongs to a request travels in its Call', async () => {
+test('nothing is stored in a WeakMap: what belongs to a request is in its Call', async () => {
   const faults: string[] = []
   for (const file of sources) if (/\bWeakMap\b/.test(withoutComments(await text(file)))) faults.push(file)
   expect(faults).toEqual([])

@@ -94,7 +94,7 @@ const freshCode = async (): Promise<{ code: string; grantId: string }> => {
 }
 const wrongSecret = (secret: string) => `${secret.slice(0, -1)}${secret.endsWith('0') ? '1' : '0'}`
 
-describe('every state change over HTTP leaves exactly the row that tells it', () => {
+describe('every change over HTTP leaves exactly its audit events:', () => {
   test('an app token issued', async () => {
     const answer = await send('POST', '/token', { ...world.app.development, scope: 'site:read' })
     const target = await credentialOf(answer.body.accessToken)
@@ -115,7 +115,7 @@ describe('every state change over HTTP leaves exactly the row that tells it', ()
     ])
   })
 
-  test('a consent, an exchange, a refresh, and its lawful repeat', async () => {
+  test('a consent, an exchange, a refresh, and its permitted retry', async () => {
     const consent = await send('POST', '/oauth/authorize', authorizeBody(world.app), session)
     const rows = await told(consent)
     const target = rows[0]?.target ?? ''
@@ -167,7 +167,7 @@ describe('every state change over HTTP leaves exactly the row that tells it', ()
     expect(JSON.parse(revoked?.detail ?? '')).toEqual({ issuedIn: issued?.id })
   })
 
-  test('versions created, replaced and rolled back; a repeat under the same key and a dry run leave none', async () => {
+  test('versions created, replaced and rolled back; a retry under the same key and a dry run leave none', async () => {
     const app = await addApp(world.platform, world.user)
     const token = await appToken(world.server.url, app.development)
     const key = { 'Idempotency-Key': 'create' }
@@ -198,8 +198,8 @@ const refusedClients = (app: AppInWorld) => {
   ] as const
 }
 
-describe('every refused credential leaves exactly the row that tells it', () => {
-  test('client credentials, wherever they are asked for', async () => {
+describe('every refused credential leaves exactly one audit event:', () => {
+  test('client credentials, at every endpoint that takes them', async () => {
     for (const [credentials, row] of refusedClients(world.app)) {
       const asked = [
         ['app_token.issue', await send('POST', '/token', { ...credentials, scope: 'site:read' })],
@@ -263,7 +263,7 @@ describe('every refused credential leaves exactly the row that tells it', () => 
     expect(await told(await send('POST', '/oauth/token', body))).toEqual([{ ...row, action: 'refresh_token.rotate' }])
   })
 
-  test('bearer tokens: never issued, revoked, malformed, of no known kind, of another scheme', async () => {
+  test('bearer tokens: never issued, revoked, malformed, of an unknown kind, of another scheme', async () => {
     const revoked = await appToken(world.server.url, world.app.development)
     await send('POST', '/oauth/revoke', {}, revoked)
     const nothing = { ...nowhere, target: null }
@@ -286,7 +286,7 @@ describe('every refused credential leaves exactly the row that tells it', () => 
     ])
   })
 
-  test('sign-ins, and sessions that are over', async () => {
+  test('sign-ins, and sessions that have ended', async () => {
     const wrong = await send('POST', '~/api/session', { email: world.user.email, password: 'not the password' })
     expect(await told(wrong)).toEqual([
       { ...byUser(world.user), ...nowhere, action: 'session.create', target: null, ...refusedWith('invalid_login') },
@@ -346,7 +346,7 @@ test.each([
 })
 
 describe('operators', () => {
-  test('leave one row for each thing that they change, in order, and none for what was so already', async () => {
+  test('leave one event for each change, in order, and none if nothing changes', async () => {
     const since = (await allEvents()).length
     const { platform } = world
     const user = await addUser(platform)
@@ -398,7 +398,7 @@ describe('operators', () => {
     expect(events.filter(({ target }) => target === null)).toEqual([])
   })
 
-  test('leave one row for each step of a version', async () => {
+  test('leave one event for each step of a version', async () => {
     const app = await addApp(world.platform, world.user)
     const token = await appToken(world.server.url, app.development)
     await send('POST', '/versions', { version: '1.0.0' }, token)
@@ -415,7 +415,7 @@ describe('operators', () => {
     ])
   })
 
-  test('read all of it in order, issued tokens among the rest, and one app only where they ask for one', async () => {
+  test('read the whole log in order, including issued tokens, or one app if they ask for one', async () => {
     const listed = await runProgram(['audit', 'list', '--limit', '1000', '--json', '--database', world.server.database])
     expect(listed.code).toBe(0)
     const { data } = JSON.parse(listed.stdout)
@@ -445,7 +445,7 @@ describe('operators', () => {
   })
 })
 
-test('no row is lost when the server is killed right after its answers, and every answer has its own', async () => {
+test('no audit event is lost when the server is killed right after its answers', async () => {
   const answers = await together(60, async (index) => {
     switch (index % 3) {
       case 0:

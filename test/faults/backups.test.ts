@@ -161,7 +161,7 @@ const round = async (world: World, chance: (below: number) => number, told: Reco
 }
 
 test(
-  'a backup taken under load has all that was acknowledged before it, a killed one is none, and a restore revives nothing',
+  'a backup under load has everything acknowledged before it, a killed one leaves no backup, and a restore revives nothing',
   async () => {
     let world = await createWorld()
     const chance = seeded(seed)

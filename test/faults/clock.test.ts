@@ -107,7 +107,7 @@ const chosen = isLong
   ? Array.from({ length: rounds(1) }, () => jumps[random(jumps.length)] ?? '+0')
   : ['@1970-01-01 00:00:10']
 
-test('what has ended stays so however the clock is set under the server, and over stops and starts at that time', async () => {
+test('what has ended stays ended however the clock is set under the server, and after restarts at that time', async () => {
   const clock = new SetClock()
   const env = { ...clock.env, LIFETIME_APP_TOKEN: '1' }
   let world = await createWorld({ env })
@@ -136,7 +136,7 @@ test('what has ended stays so however the clock is set under the server, and ove
   expect(await world.server.stop()).toBe(0)
 })
 
-test('a clock set back to before a token expired revives it neither under the server nor at the next start, be it after a kill', async () => {
+test('a clock set back to before a token expired does not revive it, in the running server or after a restart or kill', async () => {
   const clock = new SetClock()
   const env = { ...clock.env, LIFETIME_APP_TOKEN: '3' }
   const { server, platform, app } = await createWorld({ env })
@@ -153,7 +153,7 @@ test('a clock set back to before a token expired revives it neither under the se
   expect(await next.stop()).toBe(0)
 })
 
-test('a process that was frozen for an hour refuses what expired meanwhile with its first answer, and deletes nothing for it', async () => {
+test('a process that was frozen for an hour refuses what expired meanwhile from its first answer on, and deletes nothing', async () => {
   const clock = new SetClock()
   const world = await createWorld({ env: clock.env })
   const { server, user, app } = world

@@ -33,7 +33,7 @@ const writeMuch = (file: string): void => {
 }
 
 test.skipIf(process.platform !== 'linux')(
-  'a server without a free file descriptor goes on, copies its WAL, and does everything again once some are free',
+  'a server without a free file descriptor continues, checkpoints its WAL, and does everything again once some are free',
   async () => {
     const world = await createWorld({ under: limited })
     const { server } = world

@@ -96,14 +96,14 @@ const flipped = async (scene: Scene, part: '' | '-wal', count: number): Promise<
   return outcomes
 }
 
-test('a wrong byte anywhere in the WAL keeps the database from being opened, or is in nothing that was acknowledged', async () => {
+test('a wrong byte anywhere in the WAL prevents opening, or affects nothing that was acknowledged', async () => {
   const outcomes = await flipped(await scene, '-wal', flips)
   if (isLong) console.log('flips in the WAL:', outcomes)
   expect(outcomes).toMatchObject({ found: 0, lost: 0 })
   expect(outcomes.refused).toBeGreaterThan(0)
 })
 
-test('a wrong byte in the database is refused with a sentence, found by check, or in what SQLite cannot judge', async () => {
+test('a wrong byte in the database is refused with a reason, found by check, or where SQLite has no means to find it', async () => {
   const whole = { ...(await scene), file: copyOf((await scene).file) }
   // Folds the WAL in, so that all of it is in the database.
   await (await openAsOperator(whole.file)).database.close()
@@ -113,7 +113,7 @@ test('a wrong byte in the database is refused with a sentence, found by check, o
   expect(outcomes.refused + outcomes.found).toBeGreaterThan(0)
 })
 
-test('a server that lost what it acknowledged does not start, says in one line what to do, and starts once that was done', async () => {
+test('a server that lost acknowledged data does not start, says in one line what to do, and starts after that', async () => {
   const file = copyOf((await scene).file)
   const size = statSync(`${file}-wal`).size
   flip(`${file}-wal`, 32 + 24 + random(size / 2))

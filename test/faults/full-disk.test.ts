@@ -46,7 +46,7 @@ const onSmallDisk = async (work: (folder: string) => Promise<void>) => {
 
 describe('a full disk', () => {
   test.skipIf(!maySmallDisk)(
-    'stops writes and no reads, loses nothing acknowledged, and is over when there is room (needs root, to mount a small disk)',
+    'stops writes but not reads, loses nothing acknowledged, and writes work again when there is room (needs root, to mount a small disk)',
     async () => {
       await onSmallDisk(async (folder) => {
         const world = await createWorld({ database: join(folder, 'app-platform.db') })
@@ -107,7 +107,7 @@ describe('a full disk', () => {
   )
 
   test.skipIf(!maySmallDisk)(
-    'is told in the log, and access can be ended on it: there is room that was kept for it (needs root, to mount a small disk)',
+    'is logged, and access can still be ended in the reserved room (needs root, to mount a small disk)',
     async () => {
       await onSmallDisk(async (folder) => {
         const world = await createWorld({ database: join(folder, 'app-platform.db') })
@@ -163,7 +163,7 @@ describe('a full disk', () => {
   )
 
   test.skipIf(!maySmallDisk)(
-    'that stays full does not keep the server from stopping, nor the next one from what was acknowledged',
+    'that stays full does not keep the server from stopping, and the next one has everything acknowledged',
     async () => {
       await onSmallDisk(async (folder) => {
         const world = await createWorld({ database: join(folder, 'app-platform.db') })
@@ -187,7 +187,7 @@ describe('a full disk', () => {
   )
 
   test.skipIf(!maySmallDisk)(
-    'does not keep a server that was stopped from starting, nor a command from ending access: there is room kept for that, too',
+    'does not keep a stopped server from starting, or a command from ending access: that room is reserved too',
     async () => {
       await onSmallDisk(async (folder) => {
         const world = await createWorld({ database: join(folder, 'app-platform.db') })

@@ -151,8 +151,8 @@ afterAll(async () => {
   await receiver.down()
 })
 
-describe('codes and sessions of framed apps and webhook secrets', () => {
-  test('are in no error answer, page, metric, log line, command or delivery', async () => {
+describe('codes and sessions of embedded apps and webhook secrets', () => {
+  test('are in no error, page, metric, log line, output of a command or delivery', async () => {
     expect(canaries.filter(({ value }) => value.length < 16)).toEqual([])
     expect(answers.map(({ status }) => status).filter((status) => status < 400)).toEqual([])
     const haystacks = [
@@ -170,7 +170,7 @@ describe('codes and sessions of framed apps and webhook secrets', () => {
     expect(haystacks.filter(({ content }) => signingBytes.some((bytes) => content.includes(bytes)))).toEqual([])
   })
 
-  test('are in no file, but for the bytes that sign: those are in the database and its backup, and have to be', () => {
+  test('are in no file, except the signing keys of webhooks, which the database and its backup need', () => {
     const { database } = world.server
     const files = [file(database), file(`${database}-wal`), file(`${database}-shm`), file(backup)]
     expect(findCanaries(canaries, files)).toEqual([])
@@ -183,7 +183,7 @@ describe('codes and sessions of framed apps and webhook secrets', () => {
   })
 })
 
-test('a delivery tells nothing of a person: no name, no address, no label, no place', () => {
+test('a delivery contains nothing about a person: no name, no address, no label, no website or store', () => {
   const { email } = world.user
   const persons = [email, 'Ada Example', 'Canary label 4711', 'my-store', world.app.slug, world.app.redirectUri]
   const found = persons.filter((person) => receiver.received.some(({ body }) => body.includes(person)))

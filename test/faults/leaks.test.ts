@@ -216,8 +216,8 @@ afterAll(async () => {
 const file = (name: string): Haystack[] => (existsSync(name) ? [{ name, content: readFileSync(name) }] : [])
 const text = (name: string, content: string): Haystack => ({ name, content: Buffer.from(content) })
 
-describe('a secret is in no place but the answer that gave it', () => {
-  test('the search finds what is there: each canary in a haystack made of its forms', () => {
+describe('a secret is only in the answer that issued it:', () => {
+  test('the search finds every form of a secret in a text that contains it', () => {
     for (const { value } of canaries) {
       const forms = [
         value,
@@ -233,7 +233,7 @@ describe('a secret is in no place but the answer that gave it', () => {
     expect(canaries.filter(({ value }) => typeof value !== 'string' || value.length < 16)).toEqual([])
   })
 
-  test('not in an error answer, a metric, a page of the documentation, a log line or what was printed', async () => {
+  test('no error, metric, page of the documentation, log line or output contains one', async () => {
     expect(answers.length).toBeGreaterThan(60)
     const told = answers.map((answer, index) => {
       const headers = JSON.stringify([...answer.headers])
@@ -253,14 +253,14 @@ describe('a secret is in no place but the answer that gave it', () => {
     expect(findCanaries(canaries, haystacks)).toEqual([])
   })
 
-  test('not in the database, its WAL, its shared memory or a backup', async () => {
+  test('the database, its WAL, its shared memory and a backup contain none', async () => {
     const { database } = world.server
     const running = [...file(database), ...file(`${database}-wal`), ...file(`${database}-shm`), ...file(backup)]
     expect(running.length).toBe(4)
     expect(findCanaries(canaries, running)).toEqual([])
   })
 
-  test('not in what is left when the server has stopped', async () => {
+  test('the files that remain after the server has stopped contain none', async () => {
     const url = world.server.url
     const tokens = await grantTokens(world)
     plant('a last refresh token', tokens.refreshToken)
@@ -302,7 +302,7 @@ const listedFields = new Set([
   'cause',
 ])
 
-test('every log line is one JSON object with listed fields only, and every answer has its line', () => {
+test('every log line is one JSON object with listed fields only, and every answer has a line', () => {
   const lines = world.server
     .log()
     .split('\n')
@@ -325,7 +325,7 @@ const oneAnswer = (all: readonly Answer[]) => expect([...new Set(all.map(bare))]
 
 const spoil = (secret: string) => `${secret.slice(0, -1)}${secret.endsWith('0') ? '1' : '0'}`
 
-describe('a refusal tells nothing of why', () => {
+describe('a refusal does not reveal its reason:', () => {
   let asking: World
   beforeAll(async () => {
     asking = await createWorld()
@@ -338,7 +338,7 @@ describe('a refusal tells nothing of why', () => {
     await call(asking.server.url, 'POST', path, { body, ...(token === undefined ? {} : { token }) })
   const get = async (path: string, token: string) => await call(asking.server.url, 'GET', path, { token })
 
-  test('of client credentials', async () => {
+  test('unknown and wrong client credentials get the same answer', async () => {
     const { development, production } = asking.app
     const pairs = [
       { ...development, clientSecret: spoil(development.clientSecret) },
@@ -359,7 +359,7 @@ describe('a refusal tells nothing of why', () => {
     )
   })
 
-  test('of codes and refresh tokens', async () => {
+  test('every refused code and refresh token gets the same answer', async () => {
     const { app, server } = asking
     const session = await signIn(server.url, asking.user)
     const consent = await post('/oauth/authorize', authorizeBody(app), session)
@@ -386,7 +386,7 @@ describe('a refusal tells nothing of why', () => {
     ])
   })
 
-  test('of bearer tokens, sessions and passwords', async () => {
+  test('every refused bearer token, session and password gets the same answer', async () => {
     const { app, server, user } = asking
     const token = await appToken(server.url, app.development)
     await post('/oauth/revoke', {}, token)

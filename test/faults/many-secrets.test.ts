@@ -99,7 +99,7 @@ const issueOfFrames = async (session: string, installId: string): Promise<void> 
 const needles = () => new Set(issued.map(({ needle }) => needle))
 
 test(
-  'of many secrets of every kind none is in the database, its WAL, a backup, the log or the metrics',
+  'none of many secrets of every kind is in the database, its WAL, a backup, the log or the metrics',
   async () => {
     const { server, platform, app, user } = world
     const session = await signIn(server.url, user)
@@ -131,7 +131,7 @@ test(
 )
 
 test.if(keepsCoreDumps)(
-  'nor in a core dump of the server, whose memory holds what it gave out lately',
+  'none of many secrets is in a core dump of the server, although its memory has the recent ones',
   async () => {
     const { server } = world
     const looked = needles()

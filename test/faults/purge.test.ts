@@ -166,7 +166,7 @@ const nothingRemoved = {
 }
 
 describe('a purge', () => {
-  test('removes all that is over, at most 500 rows per transaction, and nothing that is alive', async () => {
+  test('removes everything that has expired, at most 500 rows per transaction, and nothing that is live', async () => {
     const { platform, file, pass } = await platformAt()
     const user = await addUser(platform)
     const app = await addApp(platform, user)
@@ -245,7 +245,7 @@ describe('a purge', () => {
     await platform.database.close()
   })
 
-  test('leaves an event that tells which issued tokens it removed, per credential and per client', async () => {
+  test('leaves an event with the issued tokens that it removed, per credential and per client', async () => {
     const { platform, file, pass } = await platformAt()
     const user = await addUser(platform)
     const app = await addApp(platform, user)
@@ -269,7 +269,7 @@ describe('a purge', () => {
     await platform.database.close()
   })
 
-  test('finds nothing to do a second time and leaves no event of it', async () => {
+  test('does nothing the second time and leaves no event', async () => {
     const { platform, file, pass } = await platformAt()
     const user = await addUser(platform)
     const app = await addApp(platform, user)
@@ -283,7 +283,7 @@ describe('a purge', () => {
     await platform.database.close()
   })
 
-  test('erases the salt of a retry once its minute is over, and not before', async () => {
+  test('erases the salt of a retry after its minute, and not before', async () => {
     const { platform, file, pass } = await platformAt()
     const user = await addUser(platform)
     const app = await addApp(platform, user)
@@ -344,7 +344,7 @@ describe('a purge', () => {
     },
   )
 
-  test('leaves an access token alone that outlives its refresh token, when settings made it so', async () => {
+  test('keeps an access token that outlives its refresh token, as settings may allow', async () => {
     const { platform: usual, file, pass } = await platformAt()
     const platform: Platform = { ...usual, lifetimes: { ...usual.lifetimes, refreshToken: 60 } }
     const user = await addUser(platform)
@@ -359,7 +359,7 @@ describe('a purge', () => {
 })
 
 describe('a clock that jumps', () => {
-  test('a year ahead purges nothing, and everything works again when it is put right', async () => {
+  test('a year ahead purges nothing, and everything works again when it is corrected', async () => {
     const { platform, file, jump, pass } = await platformAt()
     const user = await addUser(platform)
     const app = await addApp(platform, user)
@@ -378,7 +378,7 @@ describe('a clock that jumps', () => {
     await platform.database.close()
   })
 
-  test('back revives nothing that is over, and purges nothing that is alive', async () => {
+  test('back revives nothing that has expired, and purges nothing that is live', async () => {
     const { platform, file, jump, pass } = await platformAt()
     const user = await addUser(platform)
     const app = await addApp(platform, user)
@@ -397,7 +397,7 @@ describe('a clock that jumps', () => {
     await platform.database.close()
   })
 
-  test('while the program is down revives nothing either: the file remembers the latest believed time', async () => {
+  test('while the program is down revives nothing either: the file keeps the latest trusted time', async () => {
     const world = await createWorld()
     const token = await appToken(world.server.url, world.app.development)
     const tokens = await grantTokens(world)
@@ -430,7 +430,7 @@ describe('a clock that jumps', () => {
 
 const manyRows = rounds(50_000)
 
-describe('beside a running server', () => {
+describe('during a running server', () => {
   let world: World
   beforeAll(async () => {
     world = await createWorld()
@@ -438,7 +438,7 @@ describe('beside a running server', () => {
   afterAll(async () => await endWorld(world))
 
   test(
-    `${manyRows} expired rows are purged while every other request is answered`,
+    `${manyRows} expired rows are purged while every request is answered`,
     async () => {
       const { server, app, platform, user } = world
       const token = await appToken(server.url, app.development)
@@ -483,7 +483,7 @@ describe('beside a running server', () => {
   )
 })
 
-test('two purges beside each other remove each row once', async () => {
+test('two purges at the same time remove each row once', async () => {
   const { platform, file, pass } = await platformAt()
   const app = await addApp(platform, await addUser(platform))
   const [credential] = await platform.database.queries.credentials.listByClient(app.development.clientId)

@@ -67,7 +67,7 @@ const sameWork = async (call: (watched: Platform, which: Which) => Promise<unkno
 
 const unknownClient = (): string => `apc_dev_${freshKey()}`
 
-test('a right secret costs one read; a wrong one reads one row, misses one and compares once, whether or not its key exists', async () => {
+test('a right secret costs one read; a wrong one finds one row, misses one and compares once, whether or not its key exists', async () => {
   const [secret, wrong] = [hashSecret('right'), hashSecret('wrong')]
   const seen: string[] = []
   const rows = {
@@ -103,7 +103,7 @@ test('a right secret costs one read; a wrong one reads one row, misses one and c
   ).toBeNull()
 })
 
-test('a wrong secret costs the same work under a client that exists and under one that does not', async () => {
+test('a wrong secret costs the same work for an existing client and an unknown one', async () => {
   const { clientId, clientSecret } = app.development
   const ids: Either = { known: clientId, unknown: unknownClient() }
   for (const secret of [forged('clientSecretDevelopment', clientSecret).known, 'malformed']) {
@@ -123,13 +123,13 @@ const appOfRefusal = async (clientId: string): Promise<string | null | undefined
   return event?.appId
 }
 
-test('the trail of a refused client names its app where there is one, and none where not', async () => {
+test('the audit event of a refused client names its app if there is one', async () => {
   expect(await appOfRefusal(app.development.clientId)).toBe(app.id)
   expect(await appOfRefusal(unknownClient())).toBeNull()
   expect(await appOfRefusal('malformed')).toBeNull()
 })
 
-test('a wrong client secret costs the same work under the key of one that exists and under any other', async () => {
+test('a wrong client secret costs the same work under an existing key and any other', async () => {
   const { clientId, clientSecret } = app.development
   const secrets = forged('clientSecretDevelopment', clientSecret)
   const credentials = (which: Which) => ({ clientId, clientSecret: secrets[which] })
@@ -154,7 +154,7 @@ const sameRefusal = async (
   })
 }
 
-test('a wrong bearer token costs the same work under the key of one that exists and under any other', async () => {
+test('a wrong bearer token costs the same work under an existing key and any other', async () => {
   const session = await sessionOf(platform, user)
   const { sessionToken } = await signIn(platform, trace, user)
   const appToken = (await issueAppToken(platform, trace, { ...app.development, scope: null })).accessToken
@@ -172,7 +172,7 @@ test('a wrong bearer token costs the same work under the key of one that exists 
   await sameRefusal(authenticateEmbeddedSession, forged('embeddedSession', embedded))
 })
 
-test('a wrong code or refresh token costs the same work under the key of one that exists and under any other', async () => {
+test('a wrong code or refresh token costs the same work under an existing key and any other', async () => {
   const session = await sessionOf(platform, user)
   const { code } = await authorize(platform, trace, session, authorizeBody(app), true)
   const exchange = { ...app.development, redirectUri: app.redirectUri, codeVerifier: verifier }
@@ -188,7 +188,7 @@ test('a wrong code or refresh token costs the same work under the key of one tha
   })
 })
 
-test('a wrong install-session code costs the same work under the key of one that exists and under any other, and so does an unknown client', async () => {
+test('a wrong install-session code costs the same work under an existing key and any other, and for an unknown client', async () => {
   const other = await addApp(platform, user)
   await addEmbeddedVersion(platform, other)
   const installId = await installEmbedded(platform, other, user)
@@ -207,7 +207,7 @@ test('a wrong install-session code costs the same work under the key of one that
   )
 })
 
-test('a wrong password is hashed whether or not the address is known, and leaves one event', async () => {
+test('a wrong password is hashed whether or not the email address is known, and leaves one event', async () => {
   const emails: Either = { known: user.email, unknown: 'nobody@example.com' }
   for (const which of ['known', 'unknown'] as const) {
     const work = await workOf(

@@ -21,7 +21,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { appToken, authorize, createWorld, endWorld, exchange, grantTokens, refresh, signIn } from '../support/world.ts'
 import { expectUnavailable, issue, me, ready } from './ask-server.ts'
 
-describe('a file that is lost under the running server', () => {
+describe('a database file that is lost under the running server', () => {
   const losses: Record<string, (file: string) => void> = {
     deleted: (file) => {
       for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true })
@@ -100,21 +100,21 @@ const expectPlainRefusal = (
 }
 
 describe('a server does not start', () => {
-  test('on a file that others may read, and says how to mend it', async () => {
+  test('on a file that others may read, and says how to fix it', async () => {
     const file = await madeOnce()
     chmodSync(file, 0o640)
     expectPlainRefusal(await serve(file), 'chmod 600', file)
     chmodSync(file, 0o600)
   })
 
-  test('on a file that another server has open, which goes on undisturbed', async () => {
+  test('on a file that another server has open, which continues undisturbed', async () => {
     const world = await createWorld()
     expectPlainRefusal(await serve(world.server.database), 'Another server', world.server.database)
     expect((await issue(world)).status).toBe(200)
     await endWorld(world)
   })
 
-  test("on another program's database, which is left as it was", async () => {
+  test("on another program's database, which stays unchanged", async () => {
     const file = join(temporaryFolder(), 'other.db')
     const other = new Database(file)
     other.run('CREATE TABLE recipes (id INTEGER PRIMARY KEY)')
@@ -126,7 +126,7 @@ describe('a server does not start', () => {
     expect(readFileSync(file).equals(before)).toBe(true)
   })
 
-  test('on a database of a newer version of itself, which is left as it was', async () => {
+  test('on a database of a newer version of itself, which stays unchanged', async () => {
     const file = await madeOnce()
     const newer = new Database(file)
     newer.run("INSERT INTO schema_migrations VALUES (999, 'from_the_future', 'f')")
@@ -137,7 +137,7 @@ describe('a server does not start', () => {
     expect(readFileSync(file).equals(before)).toBe(true)
   })
 
-  test('on a file that is no database, or one that is damaged', async () => {
+  test('on a file that is not a database, or a damaged one', async () => {
     const text = join(temporaryFolder(), 'notes.db')
     writeFileSync(text, 'shopping list\n'.repeat(500), { mode: 0o600 })
     const before = readFileSync(text)
@@ -147,7 +147,7 @@ describe('a server does not start', () => {
 
   const asNobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
   const mayDropRoot = process.getuid?.() === 0 && Bun.which('setpriv') !== null
-  test.skipIf(!mayDropRoot)('in a folder where it may not write (needs root, to become somebody else)', async () => {
+  test.skipIf(!mayDropRoot)('in a folder where it may not write (needs root, to change the user)', async () => {
     const folder = temporaryFolder()
     chmodSync(folder, 0o755)
     expectPlainRefusal(await serve(join(folder, 'app-platform.db'), asNobody))
@@ -156,7 +156,7 @@ describe('a server does not start', () => {
 })
 
 describe('files and folders', () => {
-  test('are for their owner alone, whatever the umask: folder 0700, database, its companions and backups 0600', async () => {
+  test('are private to their owner, whatever the umask: folder 0700; database, WAL, lock and backups 0600', async () => {
     const folder = join(temporaryFolder(), 'data')
     const file = join(folder, 'app-platform.db')
     const server = await startServer({ database: file })
@@ -171,7 +171,7 @@ describe('files and folders', () => {
 })
 
 describe('a lock that another process holds', () => {
-  test('makes writes wait and reads not; the writes are done when it lets go', async () => {
+  test('makes writes wait but not reads; the writes are done when it is released', async () => {
     const world = await createWorld()
     const token = await appToken(world.server.url, world.app.development)
     const grant = await grantTokens(world)
@@ -201,7 +201,7 @@ describe('a lock that another process holds', () => {
     await endWorld(world)
   })
 
-  test('for too long is answered 503 with a time to come back, and nothing of the refused happens later', async () => {
+  test('for too long makes writes answer 503 with Retry-After, and no refused write happens later', async () => {
     const world = await createWorld()
     const session = await signIn(world.server.url, world.user)
     const code = await authorize(world.server.url, session, world.app)
@@ -216,7 +216,7 @@ describe('a lock that another process holds', () => {
     await endWorld(world)
   }, 30_000)
 
-  test('makes the server unready, says so once, and leaves it ready when it lets go, also when nobody writes', async () => {
+  test('makes the server unready, which is logged once, and ready again when it is released, even if nothing is written', async () => {
     const world = await createWorld()
     const holder = new Database(world.server.database, { readwrite: true, create: false })
     holder.run('BEGIN IMMEDIATE')
@@ -248,7 +248,7 @@ describe('a lock that another process holds', () => {
     ])
   }, 30_000)
 
-  test('for reading, such as a long backup, stops nobody', async () => {
+  test('for reading, such as a long backup, stops no request', async () => {
     const world = await createWorld()
     const reader = new Database(world.server.database, { readonly: true })
     reader.run('BEGIN')
@@ -261,7 +261,7 @@ describe('a lock that another process holds', () => {
   })
 })
 
-test('a backup beside a loaded server is one private, sound file with what was acknowledged before it began', async () => {
+test('a backup of a loaded server is one private, valid file with everything that was acknowledged before it began', async () => {
   const world = await createWorld()
   const before = await Promise.all(
     Array.from({ length: 20 }, async () => await appToken(world.server.url, world.app.development)),

@@ -55,7 +55,7 @@ const broken = [
 ]
 const mended = ['DROP TRIGGER no_purge', 'DROP TRIGGER no_time']
 
-test('a job that fails for good, hangs or waits for a lock stops no other, lets nothing through, and goes on by itself', async () => {
+test('a job that keeps failing, hangs or waits for a lock stops no other job, lets no expired token through, and recovers', async () => {
   const world = await createWorld({ env: { LIFETIME_APP_TOKEN: '1' } })
   const { server, app, platform } = world
   const dead = await appToken(server.url, app.development)
@@ -126,7 +126,7 @@ const lastLook = async ({ url }: RunningServer): Promise<number> =>
     )?.[1],
   )
 
-test('a server whose deliveries cannot be looked up says so, serves and stays ready, and sends what waits once they can; a lock at its end keeps it from nothing', async () => {
+test('a server that cannot read its deliveries logs it, serves and stays ready, and sends them once it can; a lock does not keep it from stopping', async () => {
   const receiver = await startReceiver()
   const env = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: receiver.authority }
   const world = await createWorld({ env })

@@ -45,7 +45,7 @@ const times = rounds(1)
 /** As a client sees it. */
 const prove = (name: string, prepare: () => Ask | Promise<Ask>, pairs = times): void =>
   test.if(isLong)(
-    `how long refusals take: ${name}`,
+    `the time of a refusal reveals nothing: ${name}`,
     async () => {
       const ask = await prepare()
       await compareTimes(name, pairs, async (which) => expect((await ask(which)).status).toBe(401))
@@ -56,7 +56,7 @@ const prove = (name: string, prepare: () => Ask | Promise<Ask>, pairs = times): 
 const post = async (path: string, body: unknown) => await call(world.server.url, 'POST', path, { body })
 const get = async (path: string, token: string) => await call(world.server.url, 'GET', path, { token })
 
-prove('nothing differs, so much is noise', async () => {
+prove('the same call twice, for the noise', async () => {
   const wrong = forged('appToken', await appToken(world.server.url, world.app.development))
   return async () => await get('/me', wrong.unknown)
 })
@@ -131,7 +131,7 @@ type Refuse = (which: Which) => Promise<unknown>
  */
 const proveInside = (name: string, prepare: () => Refuse | Promise<Refuse>): void =>
   test.if(isLong)(
-    `how long refusals take inside: ${name}`,
+    `the time of a refusal inside the process reveals nothing: ${name}`,
     async () => {
       const refuse = await prepare()
       await compareTimes(`inside, ${name}`, times * 4, async (which) => {

@@ -99,7 +99,7 @@ needs('strace').test.skipIf(!traceable)(
   },
 )
 
-test(`a lock that another process holds for ${seconds} s stops no read; writes wait, or are told when to come back, and go on after it`, async () => {
+test(`a lock that another process holds for ${seconds} s stops no read; writes wait or get 503 with a time to retry, and work again after it`, async () => {
   const world = await createWorld()
   const token = await appToken(world.server.url, world.app.development)
   const holder = new Database(world.server.database, { readwrite: true, create: false })
@@ -134,7 +134,7 @@ const mayMount = (() => {
 })()
 
 test.skipIf(!mayMount)(
-  'on a disk that became read-only the server does not start and says so in one line; made writable, all is there (needs root)',
+  'the server does not start on a read-only disk and says so in one line; once it is writable, everything is there (needs root)',
   async () => {
     const folder = mountDisk()
     if (folder === null) throw new Error('the disk could not be mounted')
@@ -177,7 +177,7 @@ if (disk === null)
 afterAll(() => void (disk !== null && unmount(disk.folder)))
 
 test.skipIf(disk === null)(
-  'a disk that turns read-only under the server stops writes and no reads, is told, and once mounted anew has all that was acknowledged',
+  'a disk that becomes read-only under the server stops writes but not reads, is logged, and after remounting has everything acknowledged',
   async () => {
     if (disk === null) throw new Error('the disk could not be mounted')
     const { folder, image } = disk

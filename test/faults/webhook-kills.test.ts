@@ -19,7 +19,7 @@ setDefaultTimeout(patience)
 
 const eventsPerRound = 8
 
-test('a server that is killed again and again while it sends loses no event, and repeats at most what was in flight', async () => {
+test('a server that is killed repeatedly while it delivers loses no event, and repeats only the deliveries in flight', async () => {
   const receiver = await startReceiver()
   const env = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: receiver.authority }
   const world = await createWorld({ env })

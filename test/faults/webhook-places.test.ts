@@ -117,7 +117,7 @@ const hostileUrls = (): readonly string[] => [
   `https://public.example:${port}/<script>`,
 ]
 
-test('300 hostile URLs are refused with a sentence, and nobody is called', async () => {
+test('300 hostile URLs are refused with a reason, and none is called', async () => {
   script = [['127.0.0.2']]
   const urls = hostileUrls()
   expect(urls.length).toBeGreaterThanOrEqual(300)
@@ -154,7 +154,7 @@ const rebindings: readonly (readonly (readonly string[])[])[] = [
   [['127.0.0.1'], ['127.0.0.3'], ['127.0.0.1', '127.0.0.3']],
 ]
 
-test('a name that changes its answer after registration is not called, by ping or by delivery', async () => {
+test('a host name that resolves to a private address after registration is not called, by ping or by delivery', async () => {
   for (const answers of rebindings) {
     const app = await addApp(world.platform, world.owner)
     script = [...answers]
@@ -175,7 +175,7 @@ test('a name that changes its answer after registration is not called, by ping o
   expect(connections).toBe(0)
 })
 
-test('the traps are real: the same URL is called when its address is allowed', async () => {
+test('the same URL is called when its address is allowed, so the traps work', async () => {
   const open = await createWebhookWorld({ allowed: ['127.0.0.0/8'], resolve: async () => ['127.0.0.2'] })
   const endpoint = await open.endpoint(`https://localhost:${port}/hooks`)
   expect(await pingEndpoint(open.platform, trace, operator, endpoint.id)).toMatchObject({ error: 'not_connected' })
@@ -183,7 +183,7 @@ test('the traps are real: the same URL is called when its address is allowed', a
   await open.platform.database.close()
 })
 
-test('an address as such is checked again at every call: what was allowed before a restart is not called after it', async () => {
+test('an IP address is checked again at every call: one that was allowed before a restart is not called after it', async () => {
   const before = await createWebhookWorld({ allowed: ['127.0.0.0/8'] })
   const endpoint = await before.endpoint(`https://127.0.0.2:${port}/hooks`)
   const after = { ...before.platform, webhooks: world.platform.webhooks }

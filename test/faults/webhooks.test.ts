@@ -70,7 +70,7 @@ const start = async (kinds: readonly string[] = ['credential.created']) => {
 }
 
 describe('events', () => {
-  test('arrive in order, once, signed as the reference library wants them', async () => {
+  test('arrive in order, once, with signatures that the reference library accepts', async () => {
     const { app, endpoint } = await start()
     const made = await makeEvents(app, 20)
     worker = world.work()
@@ -87,7 +87,7 @@ describe('events', () => {
     expect((await stateOf(app, endpoint.id)).deliveries).toEqual({ pending: 0, delivered: 20, failed: 0 })
   })
 
-  test('are signed with both secrets until the grace of a rotation is over, and then with the new one alone', async () => {
+  test('are signed with both secrets during the grace period of a rotation, and then with the new one only', async () => {
     const { app, endpoint } = await start()
     const { secret } = await rotateWebhookSecret(world.platform, trace, operator, { id: endpoint.id, graceHours: 24 })
     await makeEvents(app, 1)
@@ -104,7 +104,7 @@ describe('events', () => {
     expect([endpoint.secret, secret].map((key) => receiver.isSignedWith(after, key))).toEqual([false, true])
   })
 
-  test("are signed with the machine's clock, which receivers share, however far ahead the time is that the platform trusts", async () => {
+  test("are signed with the machine's clock, which receivers share, even if the time that the platform trusts is ahead", async () => {
     const { app, endpoint } = await start()
     world.pass(hour)
     await makeEvents(app, 1)
@@ -117,7 +117,7 @@ describe('events', () => {
     expect(Number(call.headers['webhook-timestamp'])).toBeWithin(before, before + 3_600)
   })
 
-  test('are not told when the transaction of what they tell comes to nothing', async () => {
+  test('are not sent when their transaction is rolled back', async () => {
     const { app, endpoint } = await start()
     const failing = world.platform.database.transaction(async (q) => {
       const [first] = await q.credentials.listByClient(app.development.clientId)
@@ -135,7 +135,7 @@ describe('events', () => {
     expect((await stateOf(app, endpoint.id)).deliveries.pending).toBe(0)
   })
 
-  test('go to endpoints that have chosen them, of this app and environment alone', async () => {
+  test('go only to endpoints of this app and environment that have chosen them', async () => {
     const { app, endpoint } = await start(['credential.revoked'])
     const other = await world.endpoint(receiver.url, ['credential.created'], await freshApp())
     await makeEvents(app, 2)
@@ -151,7 +151,7 @@ describe('events', () => {
 })
 
 describe('a receiver', () => {
-  test('that is down gets everything once it is up, under the same ID', async () => {
+  test('that is down gets every event when it is up again, under the same ID', async () => {
     const { app, endpoint } = await start()
     await receiver.down()
     worker = world.work()
@@ -171,7 +171,7 @@ describe('a receiver', () => {
     })
   })
 
-  test('that fails every other time gets every event in the end', async () => {
+  test('that fails every second time gets every event in the end', async () => {
     const { app, endpoint } = await start()
     const taken = new Set<string>()
     receiver.behave((call) => {
@@ -189,7 +189,7 @@ describe('a receiver', () => {
     expect([...taken].toSorted()).toEqual([...made].toSorted())
   })
 
-  test('that is slow is cut off and delays no other', async () => {
+  test('that is slow is timed out and delays no other', async () => {
     const { app, endpoint } = await start()
     receiver.behave(() => 'by itself')
     const quick = await startReceiver()
@@ -207,7 +207,7 @@ describe('a receiver', () => {
     await quick.down()
   })
 
-  test('that answers 301 to this machine has failed, and nobody follows', async () => {
+  test('that redirects to this machine has failed, and the redirect is not followed', async () => {
     const { app, endpoint } = await start()
     const trap = await startReceiver()
     receiver.behave(() => ({ status: 301, headers: { location: trap.url } }))
@@ -221,7 +221,7 @@ describe('a receiver', () => {
     await trap.down()
   })
 
-  test('that answers 429 is left alone for as long as it asks, with everything that waits for it', async () => {
+  test('that answers 429 is not called for as long as it asks, for any waiting event', async () => {
     const { app, endpoint } = await start()
     receiver.behave((call) => (call === 0 ? { status: 429, headers: { 'retry-after': '3600' } } : 200))
     await makeEvents(app, 3)
@@ -237,7 +237,7 @@ describe('a receiver', () => {
     expect(receiver.received[1]?.id).toBe(receiver.received[0]?.id)
   })
 
-  test('that is slow keeps no place from the others, however many like it there are', async () => {
+  test('that is slow does not keep others waiting, however many slow ones there are', async () => {
     const crowd = await createWebhookWorld({ timeoutMs: 100 })
     receiver = await startReceiver()
     receiver.behave(() => 'by itself')
@@ -257,7 +257,7 @@ describe('a receiver', () => {
     await crowd.platform.database.close()
   })
 
-  test('that answers 410 is disabled and not removed; others are told, and it gets what waited when it is enabled', async () => {
+  test('that answers 410 is disabled and not removed; others get the event, and it gets what waited when it is enabled', async () => {
     const { app, endpoint } = await start()
     const watching = await startReceiver()
     await world.endpoint(watching.url, ['webhook.disabled'], app)
@@ -287,7 +287,7 @@ describe('a receiver', () => {
     await watching.down()
   })
 
-  test('with a certificate for another name is told nothing', async () => {
+  test('with a certificate for another name gets nothing', async () => {
     receiver = await startReceiver('127.0.0.2') // the certificate is for 127.0.0.1
     const app = await freshApp()
     const endpoint = await world.endpoint(receiver.url, undefined, app)
@@ -298,8 +298,8 @@ describe('a receiver', () => {
   })
 })
 
-describe('an event that nobody takes', () => {
-  test('is given up after ten attempts, and can be sent again under the same ID', async () => {
+describe('an event that is never accepted', () => {
+  test('fails after ten attempts, and can be sent again under the same ID', async () => {
     const { app, endpoint } = await start()
     receiver.behave((call) => (call < 10 ? 503 : 200))
     await makeEvents(app, 1)
@@ -338,8 +338,8 @@ describe('an event that nobody takes', () => {
   })
 })
 
-describe('the end of the program', () => {
-  test('waits for a receiver that is about to answer, and writes down what it said', async () => {
+describe('stopping the server', () => {
+  test('waits for a receiver that is about to answer, and stores its answer', async () => {
     const { app, endpoint } = await start()
     receiver.behave((_, response) => {
       setTimeout(() => response.writeHead(200).end('at last'), 300)

@@ -110,7 +110,7 @@ const expectAgreement = async (reals: readonly RealApp[], models: readonly Model
   )
 
 test(
-  `the platform and the model agree on ${runs} random lives, step by step (seed ${seed})`,
+  `the platform and the model agree at every step of ${runs} random lifecycles (seed ${seed})`,
   async () => {
     let owner = world.user
     let lives = 0

@@ -47,7 +47,7 @@ describe('every step from every status', () => {
     for (const step of steps) {
       const { from, to } = versionSteps[step]
       if (from === status) {
-        test(`${step} takes a version that is ${status} to ${to}, and leaves one row in the trail`, async () => {
+        test(`${step} makes a ${status} version ${to}, and leaves one audit event`, async () => {
           const app = await appWith(world, status)
           const before = await everything(app)
           expect(await stepOn(app, step)).toBe(to)
@@ -55,7 +55,7 @@ describe('every step from every status', () => {
           expect((await everything(app)).trail.length).toBe(before.trail.length + 1)
         })
       } else {
-        test(`${step} is refused where a version is ${status}, changes nothing, and the query itself says no`, async () => {
+        test(`${step} is refused for a ${status} version and changes nothing, and the query alone refuses it too`, async () => {
           const app = await appWith(world, status)
           const before = await everything(app)
           expect(await stepOn(app, step)).toBe('version_not_eligible')
@@ -69,7 +69,7 @@ describe('every step from every status', () => {
       }
     }
 
-    test(`an upload ${status === 'draft' ? 'replaces' : 'leaves alone'} a version that is ${status}`, async () => {
+    test(`an upload ${status === 'draft' ? 'replaces' : 'leaves alone'} a ${status} version`, async () => {
       const app = await appWith(world, status)
       const before = await everything(app)
       const answer = await create(app, '1.0.0', 'Second')
@@ -85,7 +85,7 @@ describe('every step from every status', () => {
     })
 
     const isBefore = status === 'superseded'
-    test(`a rollback in production ${isBefore ? 'brings back' : 'is refused'} a version that is ${status}`, async () => {
+    test(`a rollback in production ${isBefore ? 'brings back' : 'is refused'} a ${status} version`, async () => {
       const app = await appWith(world, status)
       if (status !== 'active' && !isBefore) {
         await create(app, '0.9.0')
@@ -105,7 +105,7 @@ describe('every step from every status', () => {
       expect(await everything(app)).toEqual(before)
     })
 
-    test(`approving and making live at once is ${status === 'submitted' ? 'both' : 'neither'} where a version is ${status}`, async () => {
+    test(`approving and activating in one step does ${status === 'submitted' ? 'both' : 'neither'} for a ${status} version`, async () => {
       const app = await appWith(world, status)
       const before = await everything(app)
       const { platform, slug } = app
@@ -200,7 +200,7 @@ const allLoaded = async (app: RealApp, names: readonly FormName[]) =>
   await Promise.all(names.map(async (name) => ({ name, send: await loaded(app, name) })))
 
 describe('of 50 steps at once that exclude each other', () => {
-  test('on a submitted version, from pages, command lines and operations, one wins, and the others are told', async () => {
+  test('on a submitted version, from pages, commands and operations, one succeeds and the others are refused', async () => {
     const app = await appWith(world, 'submitted')
     const before = await everything(app)
     const names: readonly FormName[] = ['approve', 'reject', 'withdraw', 'publish']

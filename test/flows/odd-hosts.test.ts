@@ -25,19 +25,19 @@ const statusesOf = async (requestLine: string, headers = '', body = ''): Promise
 }
 
 test.each(['/', '/sign-in', '/account/sessions', '/console/a/versions/b', '/oauth/authorize', '/healthz'])(
-  'GET %s under a Host that is none is answered with 400',
+  'GET %s with a malformed Host is answered with 400',
   async (path) => {
     for (const status of await statusesOf(`GET ${path}`)) expect([400, 404]).toContain(status)
   },
 )
 
 test.each(['/sign-in', '/sign-out', '/oauth/token', '/oauth/revoke'])(
-  'POST %s under a Host that is none is answered with 400',
+  'POST %s with a malformed Host is answered with 400',
   async (path) => {
     for (const status of await statusesOf(`POST ${path}`, form, 'a=b')) expect([400, 404]).toContain(status)
   },
 )
 
-test.each(['/nothing', '//[', '//evil.example', '/\\'])('GET %s, which leads nowhere, is not found', async (path) => {
+test.each(['/nothing', '//[', '//evil.example', '/\\'])('GET %s, which is no route, is not found', async (path) => {
   expect(new Set(await statusesOf(`GET ${path}`))).toEqual(new Set([404]))
 })

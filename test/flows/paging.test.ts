@@ -41,7 +41,7 @@ const forged = (position: string) => Buffer.from(position).toString('base64url')
 
 describe('a list', () => {
   for (const limit of [1, 7, 20, 44, 45, 46, 100]) {
-    test(`is told completely and without repeats in pages of ${limit}`, async () => {
+    test(`is complete and without repeats in pages of ${limit}`, async () => {
       for (const list of lists) {
         const seen: string[] = []
         let cursor: string | null = null

@@ -78,7 +78,7 @@ describe('introspection (RFC 7662) describes a client’s own live tokens, witho
     expect(posted.body.active).toBe(true)
   })
 
-  test('whatever the hint', async () => {
+  test('with any hint', async () => {
     const { access_token: token } = await standardTokens(world)
     for (const hint of ['access_token', 'refresh_token', 'something_else', '']) {
       const form = { token, token_type_hint: hint }

@@ -10,24 +10,24 @@ const { url } = world.server
 
 const challengeOf = (answer: { readonly headers: Headers }) => answer.headers.get('www-authenticate')
 
-describe('the challenge of a bearer route to a caller without a live token (RFC 6750)', () => {
+describe('the challenge of an endpoint for bearer tokens (RFC 6750) says', () => {
   for (const { method, path, caller } of bearerRoutes) {
     const code = caller === 'session' ? 'login_required' : 'invalid_token'
     const body = method === 'POST' ? { body: '{}' } : {}
 
-    test(`${method} ${path}: that it wants one`, async () => {
+    test(`${method} ${path}: a token is required`, async () => {
       const answer = await send(url, method, path, body)
       expectRefusal(answer, code)
       expect(challengeOf(answer)).toBe('Bearer')
     })
 
-    test(`${method} ${path}: that another scheme is none`, async () => {
+    test(`${method} ${path}: another scheme is no bearer token`, async () => {
       const answer = await send(url, method, path, { ...body, headers: { Authorization: 'Basic YTpi' } })
       expectRefusal(answer, code)
       expect(challengeOf(answer)).toBe('Bearer')
     })
 
-    test(`${method} ${path}: that the one it came with is dead`, async () => {
+    test(`${method} ${path}: the token is invalid`, async () => {
       for (const token of [
         'x',
         'apat_x',

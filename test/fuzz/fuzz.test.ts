@@ -33,7 +33,7 @@ const indicesFrom = (start: number): readonly number[] =>
   Array.from({ length: Math.min(batchSize, count - start) }, (_, at) => start + at)
 
 test(
-  `${count} requests, most of them hostile, get answers that the contract knows, and leave a healthy server`,
+  `${count} mostly hostile requests get answers of the contract, and leave a healthy server`,
   async () => {
     const judge = createOracle(document)
     const lines = Array.from({ length: inFlight }, () => openLine(Number(new URL(world.server.url).port)))

@@ -145,26 +145,29 @@ const sendSlowly = async (bytes: string): Promise<RawConnection> => {
 }
 
 describe('connections that', () => {
-  test.each(Object.entries(begun))('send %s and break off disturb nobody, and leave nothing', async (_, bytes) => {
-    const before = openFiles()
-    const ways: readonly ((connection: RawConnection) => unknown)[] = [
-      ({ socket }) => socket.destroy(),
-      ({ socket }) => socket.resetAndDestroy(),
-      ({ socket }) => socket.end(),
-    ]
-    const connections = await Promise.all(
-      Array.from({ length: 30 }, async (_unused, at) => {
-        const connection = await sendRaw(port, bytes)
-        ways[at % ways.length]?.(connection)
-        return connection
-      }),
-    )
-    await expectBystanderServed()
-    await expectNoFilesLeft(before)
-    for (const { socket } of connections) socket.destroy()
-  })
+  test.each(Object.entries(begun))(
+    'send %s and break off disturb no other and leave nothing behind',
+    async (_, bytes) => {
+      const before = openFiles()
+      const ways: readonly ((connection: RawConnection) => unknown)[] = [
+        ({ socket }) => socket.destroy(),
+        ({ socket }) => socket.resetAndDestroy(),
+        ({ socket }) => socket.end(),
+      ]
+      const connections = await Promise.all(
+        Array.from({ length: 30 }, async (_unused, at) => {
+          const connection = await sendRaw(port, bytes)
+          ways[at % ways.length]?.(connection)
+          return connection
+        }),
+      )
+      await expectBystanderServed()
+      await expectNoFilesLeft(before)
+      for (const { socket } of connections) socket.destroy()
+    },
+  )
 
-  test('close their sending half after a whole request get its answer', async () => {
+  test('close their sending side after a whole request get the answer', async () => {
     const connection = await sendRaw(port, healthCheck)
     connection.socket.end()
     await eventually(
@@ -174,7 +177,7 @@ describe('connections that', () => {
     expect(connection.statuses()).toEqual([200])
   })
 
-  test('send a request byte by byte get their answer, and others theirs in between', async () => {
+  test('send a request byte by byte get the answer, and others get theirs meanwhile', async () => {
     const connections = await Promise.all(Array.from({ length: 20 }, async () => await openRaw(port)))
     const bytes = makesVersion('2.0.0')
     for (let at = 0; at < bytes.length; at += 1) {
@@ -192,7 +195,7 @@ describe('connections that', () => {
   })
 
   test.if(isLong)(
-    'bring their head or their body a byte now and then are closed without an answer, and others are answered meanwhile',
+    'send their head or body a byte now and then are closed without an answer, and others are answered meanwhile',
     async () => {
       const before = openFiles()
       const half = 'POST /api/app-platform/versions HTTP/1.1\r\nHost: a\r\nX-Service-Api-Version: 2026-08\r\n'
@@ -215,7 +218,7 @@ describe('connections that', () => {
   )
 
   test(
-    `wait for nothing, ${idle} of them, leave the others their answers and give their files back`,
+    `are idle, ${idle} of them, do not keep others from answers, and give their file descriptors back`,
     async () => {
       const before = openFiles()
       const connections: RawConnection[] = []
@@ -241,7 +244,7 @@ describe('connections that', () => {
   )
 })
 
-test('after all of that the server is whole', async () => {
+test('the server is healthy after all of that', async () => {
   expect((await call(world.server.url, 'GET', '~/readyz')).body).toEqual({ status: 'ready' })
   expect(world.server.log()).not.toContain('"level":"error"')
   expect(await runProgram(['check', '--database', world.server.database])).toMatchObject({ code: 0 })

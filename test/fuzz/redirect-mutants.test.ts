@@ -57,7 +57,7 @@ const faultOfExchange = async (mutant: string, code: string): Promise<string | n
 }
 
 test(
-  `of ${count} mutants of registered redirect URIs none is accepted, and none spends a code`,
+  `none of ${count} mutations of registered redirect URIs is accepted or spends a code`,
   async () => {
     const mutants = [...redirectMutants(registered, count, seeded(seed))]
     const faults: string[] = []

@@ -164,7 +164,7 @@ const rows: readonly Row[] = [
 const ways: readonly Way[] = ['bearer', onItsPage, 'basic', 'cookie', 'cookie on a page of ours']
 const entries = () => Object.entries(kinds) as readonly [TokenKind, () => Promise<string>][]
 
-test('no endpoint of the document is missing here', async () => {
+test('every endpoint of the OpenAPI document is in the matrix', async () => {
   const { paths } = (await call(world.server.url, 'GET', '~/openapi.json')).body
   const documented = Object.entries<object>(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -178,7 +178,7 @@ test('no endpoint of the document is missing here', async () => {
   expect(documented.filter((each) => !here.has(each))).toEqual([])
 })
 
-describe('who shows each kind of token in each way is told what the contract says', () => {
+describe('each kind of token, presented in each way, gets the answer of the contract:', () => {
   for (const { method, path, name = `${method} ${path}`, body, expected, endsToken = false } of rows) {
     test(name, async () => {
       const wrong: string[] = []

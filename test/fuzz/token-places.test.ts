@@ -32,7 +32,7 @@ const client = () => ({
   client_secret: world.app.development.clientSecret,
 })
 
-describe('a token of another kind is good for nothing', () => {
+describe('a token of another kind is refused', () => {
   test('as a code', async () => {
     const { url } = world.server
     const right = eachBut('401 invalid_grant', { 'authorization code': '200' })
@@ -84,7 +84,7 @@ describe('a token of another kind is good for nothing', () => {
     ).toEqual(eachBut('401 invalid_grant', { 'install-session code': '200' }))
   })
 
-  test('as a bearer of the standard endpoints, which know clients alone', async () => {
+  test('as a bearer token of the standard endpoints, which accept only clients', async () => {
     for (const path of ['/oauth/token', '/oauth/introspect', '/oauth/revoke']) {
       const form = { grant_type: 'client_credentials', token: 'x' }
       const ask = async (token: string) =>
@@ -93,7 +93,7 @@ describe('a token of another kind is good for nothing', () => {
     }
   })
 
-  test('as the cookie of a page, which leads to sign-in', async () => {
+  test('as the cookie of a page, which redirects to sign-in', async () => {
     const { url } = world.server
     expect(
       await askWithEach(
@@ -103,7 +103,7 @@ describe('a token of another kind is good for nothing', () => {
     ).toEqual(eachBut('303', { session: '200', "operator's session": '200' }))
   })
 
-  test('to the app that would revoke it: sessions and secrets live on', async () => {
+  test('in a revocation: sessions and secrets stay live', async () => {
     const { url } = world.server
     const spared: Readonly<Record<string, (token: string) => Promise<Answer>>> = {
       session: async (token) => await call(url, 'GET', '~/api/session', { token }),

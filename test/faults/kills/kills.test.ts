@@ -94,7 +94,7 @@ const livesOfOneFile = async (count: number, random: Random): Promise<number> =>
 }
 
 test(
-  `${kills} times killed under load, the server comes back knowing what it told each client`,
+  `after each of ${kills} kills under load, the server still has everything that it acknowledged to each client`,
   async () => {
     const files = Math.ceil(kills / killsOfOneFile)
     let done = 0

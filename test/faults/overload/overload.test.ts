@@ -130,7 +130,7 @@ const told = (name: string, report: CrowdReport, watch: Watch): string => {
   )
 }
 
-test('many more callers than it can serve are answered, told when to come back or made to wait, and nobody else is lost', async () => {
+test('of many more callers than the server can serve each is answered, told when to retry or made to wait, and none is lost', async () => {
   const [report, watch] = await watching(crowd({ perSecond: null, connections: 600, seconds: 1 }))
   expect(report.oddity).toBeNull()
   expect(sum(report, 'good')).toBeGreaterThan(0)
@@ -140,14 +140,14 @@ test('many more callers than it can serve are answered, told when to come back o
   expect((await call(world.server.url, 'GET', '~/readyz')).status).toBe(200)
 })
 
-test('a server that did less under load without half of the processor time that it wanted is not called broken', () => {
+test('the proof gives no verdict if the server got less than half of the processor time that it wanted', () => {
   expect(verdictOn({ goodput: 0.8, processor: 0.1 })).toBe('holds')
   expect(verdictOn({ goodput: 0.79, processor: 0.49 })).toBe('cannot tell')
   expect(verdictOn({ goodput: 0.79, processor: 0.5 })).toBe('broken')
 })
 
 test.if(isLong)(
-  'with five times what it can do, it does four fifths of it or more, and can be watched throughout',
+  'with five times the load that it can serve, the server does at least four fifths of its best, and can be monitored throughout',
   async () => {
     const peaks: { readonly seen: number; readonly own: number }[] = []
     const overloaded: number[] = []

@@ -8,7 +8,7 @@ const { post, freshCode, pairsOf, grantOf, expectDead, userStatus } = arena
 
 describe('a code', () => {
   race(
-    'exchanged 200 times at once is won once, the replays end what it issued, and a crash changes nothing of it',
+    'exchanged 200 times at once is exchanged once, the replays end what it issued, and a crash changes neither',
     async (round) => {
       const { server, app } = arena.world
       const code = await freshCode()
@@ -46,30 +46,39 @@ describe('a code', () => {
     },
   )
 
-  race('exchanged at once under 50 different idempotency keys is won once and its family ends', async (round) => {
-    const body = exchangeBody(arena.world.app, await freshCode())
-    const answers = await together(50, async (index) => await post('/oauth/token', body, `exchange-${round}-${index}`))
+  race(
+    'exchanged at once under 50 different idempotency keys is exchanged once, and its family ends',
+    async (round) => {
+      const body = exchangeBody(arena.world.app, await freshCode())
+      const answers = await together(
+        50,
+        async (index) => await post('/oauth/token', body, `exchange-${round}-${index}`),
+      )
 
-    expect(tally(answers)).toEqual({ '200': 1, invalid_grant: 49 })
-    for (const answer of answers) if (answer.status === 200) await expectDead(tokensOf(answer))
-  })
+      expect(tally(answers)).toEqual({ '200': 1, invalid_grant: 49 })
+      for (const answer of answers) if (answer.status === 200) await expectDead(tokensOf(answer))
+    },
+  )
 
-  race("raced for by another app is its own app's, and the other's attempts end nothing", async () => {
-    const { server, app } = arena.world
-    const other = await addOwnedApp(arena)
-    const code = await freshCode()
-    const stolen = { ...exchangeBody(app, code), ...other.development }
-    const answers = await together(60, async (index) =>
-      index === 30 ? await exchange(server.url, app, code) : await post('/oauth/token', stolen),
-    )
+  race(
+    "presented by another app at the same time is exchanged by its own app, and the other's attempts end nothing",
+    async () => {
+      const { server, app } = arena.world
+      const other = await addOwnedApp(arena)
+      const code = await freshCode()
+      const stolen = { ...exchangeBody(app, code), ...other.development }
+      const answers = await together(60, async (index) =>
+        index === 30 ? await exchange(server.url, app, code) : await post('/oauth/token', stolen),
+      )
 
-    expect(tally(answers)).toEqual({ '200': 1, invalid_grant: 59 })
-    for (const answer of answers) {
-      if (answer.status === 200) expect(await userStatus(tokensOf(answer).accessToken)).toBe(200)
-    }
-  })
+      expect(tally(answers)).toEqual({ '200': 1, invalid_grant: 59 })
+      for (const answer of answers) {
+        if (answer.status === 200) expect(await userStatus(tokensOf(answer).accessToken)).toBe(200)
+      }
+    },
+  )
 
-  race('with a wrong verifier among the racers is still won by the right one alone', async () => {
+  race('presented with wrong verifiers at the same time is exchanged only with the right one', async () => {
     const { server, app } = arena.world
     const code = await freshCode()
     const wrong = { ...exchangeBody(app, code), codeVerifier: 'w'.repeat(43) }

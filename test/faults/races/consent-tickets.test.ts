@@ -32,7 +32,7 @@ describe('the form of the consent page', () => {
     expect((await exchange(server.url, app, code)).status).toBe(401)
   })
 
-  race('sent 200 times at once with both answers has one of them, and only an Allow opens a grant', async (round) => {
+  race('sent 200 times at once with both answers takes one of them, and only Allow creates a grant', async (round) => {
     const before = await openGrants()
     const fields = await ask()
     const answers = await together(

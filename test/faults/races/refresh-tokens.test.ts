@@ -9,7 +9,7 @@ import { openArena, race, secretsIn, tokensOf } from './support.ts'
 const arena = openArena()
 const { post, freshTokens, pairsOf, grantOf, expectDead, userStatus } = arena
 
-test('the store itself moves a grant on only from the key that is current, and never a revoked one', async () => {
+test('the store advances a grant only from its current key, and never a revoked one', async () => {
   const tokens = await freshTokens()
   const { database } = arena.world.platform
   const grant = await grantOf(tokens.grantId)
@@ -66,7 +66,7 @@ describe('a refresh token', () => {
     },
   )
 
-  race('repeated after its successor was presented is reuse: nothing of the family works any more', async (round) => {
+  race('repeated after its successor was presented is reuse: the whole family ends', async (round) => {
     const tokens = await freshTokens()
     const body = refreshBody(arena.world.app, tokens.refreshToken)
     const first = tokensOf(await post('/oauth/token', body, `late-${round}`))
@@ -77,7 +77,7 @@ describe('a refresh token', () => {
   })
 
   race(
-    'racing a revocation of its grant, by whomever, leaves nothing alive once the revocation has answered',
+    'presented during a revocation of its grant leaves nothing live once the revocation has answered',
     async (round) => {
       const raced = await together(isLong ? 200 : 15, async (index) => await raceWithRevocation(index))
       await arena.crash(round)

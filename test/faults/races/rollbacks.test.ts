@@ -40,31 +40,28 @@ const freshApp = async () => {
 
 describe('rollbacks', () => {
   for (const environment of ['development', 'production'] as const) {
-    race(
-      `200 at once in ${environment} are told by the ledger step by step, and one version is current`,
-      async (round) => {
-        const { rollBack, list, ledger } = await freshApp()
-        const answers = await together(200, async (index) => {
-          const target = index % 5 === 4 ? {} : { version: names[index % 4] }
-          return await rollBack({ environment, ...target })
-        })
-        await arena.crash(round)
+    race(`200 at once in ${environment} are in the ledger step by step, and one version is current`, async (round) => {
+      const { rollBack, list, ledger } = await freshApp()
+      const answers = await together(200, async (index) => {
+        const target = index % 5 === 4 ? {} : { version: names[index % 4] }
+        return await rollBack({ environment, ...target })
+      })
+      await arena.crash(round)
 
-        const told = answers.filter(({ status }) => status === 200).map(({ body }) => body.rollback)
-        const kept = await ledger(environment)
-        expect(told.length).toBeGreaterThan(0)
-        expect(kept.map(({ id }) => id).toSorted()).toEqual(told.map((row: Json) => row.id).toSorted())
-        for (const [index, row] of kept.entries()) {
-          expect(row.from).not.toBe(row.to)
-          if (index > 0) expect(row.from).toBe(kept[index - 1]?.to ?? '')
-        }
-        const { current, data } = await list()
-        expect(data.find(({ id }: Json) => id === current[environment]).version).toBe(kept.at(-1)?.to)
-        const statuses = data.map((version: Json) => version.status).toSorted()
-        expect(statuses).toEqual(['active', 'superseded', 'superseded', 'superseded'])
-        expect(Object.keys(tally(answers)).filter((kind) => !refusals.has(kind) && kind !== '200')).toEqual([])
-      },
-    )
+      const told = answers.filter(({ status }) => status === 200).map(({ body }) => body.rollback)
+      const kept = await ledger(environment)
+      expect(told.length).toBeGreaterThan(0)
+      expect(kept.map(({ id }) => id).toSorted()).toEqual(told.map((row: Json) => row.id).toSorted())
+      for (const [index, row] of kept.entries()) {
+        expect(row.from).not.toBe(row.to)
+        if (index > 0) expect(row.from).toBe(kept[index - 1]?.to ?? '')
+      }
+      const { current, data } = await list()
+      expect(data.find(({ id }: Json) => id === current[environment]).version).toBe(kept.at(-1)?.to)
+      const statuses = data.map((version: Json) => version.status).toSorted()
+      expect(statuses).toEqual(['active', 'superseded', 'superseded', 'superseded'])
+      expect(Object.keys(tally(answers)).filter((kind) => !refusals.has(kind) && kind !== '200')).toEqual([])
+    })
   }
 
   race('200 under one idempotency key are one rollback', async (round) => {

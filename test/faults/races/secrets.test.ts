@@ -13,7 +13,7 @@ const arena = openArena()
 
 describe('client secrets', () => {
   race(
-    '200 parallel creates and rotations by several operators never leave three alive, and each is as it was told',
+    '200 parallel creates and rotations by several operators never leave three live, and each answer stays true',
     async (round) => {
       const { platform: first, server } = arena.world
       const app = await addOwnedApp(arena)
@@ -54,7 +54,7 @@ describe('client secrets', () => {
   )
 
   race(
-    'revoked while they are being used let no token live on once the revocation has answered',
+    'that are revoked during their use leave no live token once the revocation has answered',
     async (round) => {
       const { platform } = arena.world
       const app = await addOwnedApp(arena)

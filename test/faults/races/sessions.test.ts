@@ -6,7 +6,7 @@ import { openArena, race } from './support.ts'
 
 const arena = openArena()
 
-test('200 parallel sign-ins are each a session of their own, there after a crash, or told to come back', async () => {
+test('each of 200 parallel sign-ins is a session of its own, also after a crash, or is told to retry', async () => {
   const { server, user } = arena.world
   const { email, password } = user
   const answers = await together(
@@ -30,7 +30,7 @@ test('200 parallel sign-ins are each a session of their own, there after a crash
 })
 
 race(
-  'a session that signs out while it authorizes leaves no code that was not answered before',
+  'a session that signs out during an authorization leaves no code that was not answered before',
   async (round) => {
     const { server, app, user } = arena.world
     const leaving = await signIn(server.url, user)
@@ -44,7 +44,7 @@ race(
 )
 
 race(
-  'app tokens issued 200 at once all work, and one revoked at once with its use is dead when revoke has answered',
+  '200 app tokens issued at once all work, and one that is revoked during its use has ended once the revocation has answered',
   async (round) => {
     const { server, app } = arena.world
     const tokens = await together(200, async () => await appToken(server.url, app.development))

@@ -52,7 +52,7 @@ describe('versions', () => {
     expect((await app.rows())[0]?.id).toBe(head ?? 'none')
   })
 
-  race('200 parallel creates under one idempotency key are one create, also after a crash', async (round) => {
+  race('200 parallel creates under one idempotency key create one version, also after a crash', async (round) => {
     const { upload, rows } = await freshApp()
     const answers = await together(200, async () => await upload('3.0.0', 'create-once'))
     await arena.crash(round)
@@ -71,7 +71,7 @@ describe('versions', () => {
   })
 
   race(
-    'one idempotency key over two bodies 200 times at once has one effect, and the other body is refused',
+    'one idempotency key with two bodies, 200 times at once, has one effect, and the other body is refused',
     async () => {
       const { upload, rows } = await freshApp()
       const answers = await together(200, async (index) => await upload(`4.${index % 2}.0`, 'two-bodies'))
@@ -83,7 +83,7 @@ describe('versions', () => {
     },
   )
 
-  test('one artifact uploaded 10 times at once is stored once and whole, also after a crash', async () => {
+  test('one artifact uploaded 10 times at once is stored once and completely, also after a crash', async () => {
     const { upload } = await freshApp()
     const bytes = Buffer.alloc(700_000, 'artifact')
     const artifact = { filename: 'app.zip', contentBase64: bytes.toString('base64') }
@@ -104,7 +104,7 @@ describe('versions', () => {
   })
 
   race(
-    'parallel creates beside a submission never change what was submitted',
+    'creates during a submission never change what was submitted',
     async () => {
       const { slug, upload, rows } = await freshApp()
       await upload('5.0.0', undefined, { notes: 'first' })
