@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { removeTemporaryFolders, temporaryFolder } from './support/temporary-folder.ts'
 
-/** A proof at length: the same test file that has its quick form inside `bun run test`, or a program of its own beside one. */
+/** The long form of a proof: a test file that runs in its quick form in `bun run test`, or a program. */
 type Proof = {
-  /** One sentence, as it stands in the usage. */
+  /** One sentence for the usage. */
   readonly shows: string
   readonly file: string
-  /** How often, unless `--rounds` says otherwise, and of what. */
+  /** The default of `--rounds`, and what is counted. */
   readonly rounds: number
   readonly unit: string
 }
@@ -16,34 +16,34 @@ type Proof = {
 const proofs: Readonly<Record<string, Proof>> = {
   backups: {
     shows:
-      'a backup under load has all that was acknowledged before it, a killed one is none, a restore revives nothing',
+      'a backup under load has everything acknowledged before it, a killed one leaves none, a restore revives nothing',
     file: 'test/faults/backups.test.ts',
     rounds: 100,
     unit: 'restores',
   },
   fuzz: {
-    shows: 'requests made from the OpenAPI document and mutilated get answers of the contract, in flat memory',
+    shows: 'mutated requests of the OpenAPI document get answers of the contract, without growing memory',
     file: 'test/fuzz/fuzz.test.ts',
     rounds: 200_000,
     unit: 'requests',
   },
   guards: {
-    shows: 'whichever security check is taken out, some test fails',
+    shows: 'if any security check is removed, a test fails',
     file: 'test/faults/guards/main.ts',
     rounds: 10_000,
-    unit: 'broken guards, or all there are',
+    unit: 'broken checks, at most all',
   },
   clocks: {
-    shows: 'what has ended stays so however the clock is set, and a frozen process lets nothing through',
+    shows: 'what has ended stays ended however the clock is set, and after a process was frozen',
     file: 'test/faults/clock.test.ts',
     rounds: 100,
     unit: 'jumps of the clock',
   },
   'disk-calls': {
-    shows: 'killed or failed by the disk at any single write or sync, the server stays honest and loses nothing',
+    shows: 'a kill or a disk error at any write or sync loses nothing acknowledged and causes no false answer',
     file: 'test/faults/disk-calls/disk-calls.test.ts',
     rounds: 10_000,
-    unit: 'faults, or as many as there are',
+    unit: 'faults, at most all',
   },
   flips: {
     shows: 'a wrong byte in the WAL or the database is refused, or changes nothing that was acknowledged',
@@ -58,13 +58,13 @@ const proofs: Readonly<Record<string, Proof>> = {
     unit: 'kills',
   },
   lifecycle: {
-    shows: 'random lives of versions agree with a model after every step',
+    shows: 'random lifecycles of versions agree with a model after every step',
     file: 'test/flows/lifecycle-model.test.ts',
     rounds: 2_500,
-    unit: 'lives',
+    unit: 'lifecycles',
   },
   overload: {
-    shows: 'five times what the server can do leaves four fifths of what it does, and it can be watched throughout',
+    shows: 'with five times its load the server does at least four fifths of its best, and can be monitored',
     file: 'test/faults/overload/overload.test.ts',
     rounds: 5,
     unit: 'rounds of peak and overload',
@@ -76,7 +76,7 @@ const proofs: Readonly<Record<string, Proof>> = {
     unit: 'requests',
   },
   secrets: {
-    shows: 'of many secrets of every kind none is kept anywhere, nor is any in a core dump',
+    shows: 'none of many secrets of every kind is stored anywhere or in a core dump',
     file: 'test/faults/many-secrets.test.ts',
     rounds: 100_000,
     unit: 'secrets',
@@ -88,46 +88,47 @@ const proofs: Readonly<Record<string, Proof>> = {
     unit: 'rounds of 10 people in known browsers and 10 in others',
   },
   soak: {
-    shows: 'after a long time of mixed load, backups, rotations and purges, memory, handles and WAL are what they were',
+    shows:
+      'after a long time of mixed load, backups, rotations and purges, memory, file handles and WAL have not grown',
     file: 'test/faults/soak.test.ts',
     rounds: 240,
     unit: 'minutes',
   },
   timing: {
-    shows: 'how long refusals take for known and unknown clients, tokens, sessions and users: a report',
+    shows: 'a report of the time of refusals for known and unknown clients, tokens, sessions and users',
     file: 'test/faults/timing.test.ts',
     rounds: 5_000,
     unit: 'pairs of calls',
   },
   'power-cuts': {
-    shows: 'a power cut at any moment loses and damages nothing, and would without our own sync',
+    shows: 'a power cut at any moment loses and damages nothing acknowledged, and would without the sync of the WAL',
     file: 'test/faults/power-loss/power-loss.test.ts',
     rounds: 10_000,
     unit: 'states of the disk',
   },
   purge: {
-    shows: 'expired rows are purged beside a running server',
+    shows: 'expired rows are purged while a server runs',
     file: 'test/faults/purge.test.ts',
     rounds: 1_000_000,
     unit: 'rows',
   },
   races: {
-    shows: 'of 200 who do the same at once one wins, and what was told to each is so, also after a crash',
+    shows: 'of 200 equal requests at once one succeeds, and every answer stays true, also after a crash',
     file: './test/faults/races/',
     rounds: 1_000,
     unit: 'rounds of every race',
   },
   'raw-http': {
-    shows: 'malformed, smuggled, slow and broken-off HTTP does nothing, and idle connections disturb nobody',
+    shows: 'malformed, smuggled, slow and aborted HTTP has no effect, and idle connections disturb no other',
     file: 'test/fuzz/raw-http.test.ts',
     rounds: 10_000,
     unit: 'idle connections',
   },
   'redirect-mutants': {
-    shows: 'no mutant of a registered redirect URI is accepted anywhere',
+    shows: 'no mutation of a registered redirect URI is accepted',
     file: 'test/fuzz/redirect-mutants.test.ts',
     rounds: 5_000,
-    unit: 'mutants',
+    unit: 'mutations',
   },
   waits: {
     shows: 'a lock that another process holds, a slow disk and a read-only one stop no reads',
@@ -136,7 +137,7 @@ const proofs: Readonly<Record<string, Proof>> = {
     unit: 'seconds of a lock',
   },
   upgrades: {
-    shows: 'an upgrade that is killed before any of its statements leaves the old schema or the new one of each step',
+    shows: 'an upgrade that is killed before any of its statements leaves the old or the new schema of each step',
     file: 'test/db/upgrade.test.ts',
     rounds: 10_000,
     unit: 'kills, or one before each statement',
@@ -155,28 +156,32 @@ ${Object.entries(proofs)
   .map(([name, { shows, rounds, unit }]) => `  ${name.padEnd(18)}${shows} (${rounds.toLocaleString('en')} ${unit})`)
   .join('\n')}
 
-  --rounds    instead of the number in brackets
-  --seed      repeats a run (default: a new one, which is printed)
-  --out       a folder for the results as JSON, of a proof that has any`
+  --rounds    replaces the number in brackets
+  --seed      repeats a run (default: a new seed, which is printed)
+  --out       a folder for results as JSON, for proofs that write some`
 
 const whole = (text: string | undefined, flag: string, least: number): number | null => {
   if (text === undefined) return null
   const value = Number(text)
   if (Number.isSafeInteger(value) && value >= least) return value
-  throw new Error(`--${flag} takes a whole number from ${least} on.`)
+  throw new Error(`--${flag} takes a whole number, at least ${least}.`)
 }
 
-type Asked = { readonly rounds: number | null; readonly seed: number; readonly out: string | undefined }
+type ProofOptions = { readonly rounds: number | null; readonly seed: number; readonly out: string | undefined }
 
-const prove = async (name: string, { file, rounds: usual, unit }: Proof, { rounds, seed, out }: Asked) => {
-  const count = rounds ?? usual
+const prove = async (
+  name: string,
+  { file, rounds: defaultRounds, unit }: Proof,
+  { rounds, seed, out }: ProofOptions,
+) => {
+  const count = rounds ?? defaultRounds
   console.log(
     `${name}: ${count.toLocaleString('en')} ${unit}, to repeat with: bun run prove ${name} --rounds ${count} --seed ${seed}`,
   )
   const began = performance.now()
-  const doubt = join(temporaryFolder(), 'doubt')
-  const how = file.endsWith('/main.ts') ? [] : ['test', '--path-ignore-patterns', ''] // a file or folder of tests, or a program
-  const child = Bun.spawn([process.execPath, ...how, file], {
+  const noVerdict = join(temporaryFolder(), 'no-verdict')
+  const command = file.endsWith('/main.ts') ? [] : ['test', '--path-ignore-patterns', ''] // programs are called main.ts, everything else is tests
+  const child = Bun.spawn([process.execPath, ...command, file], {
     env: {
       ...process.env,
       TEST_SUITE: 'all',
@@ -184,13 +189,13 @@ const prove = async (name: string, { file, rounds: usual, unit }: Proof, { round
       PROOF_ROUNDS: String(count),
       PROOF_SEED: String(seed),
       PROOF_OUT: out,
-      PROOF_DOUBT: doubt,
+      PROOF_NO_VERDICT: noVerdict,
     },
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   const code = await child.exited
   const seconds = Math.round((performance.now() - began) / 1_000)
-  const verdict = code !== 0 ? 'BROKEN' : existsSync(doubt) ? 'cannot tell' : 'holds'
+  const verdict = code !== 0 ? 'BROKEN' : existsSync(noVerdict) ? 'no verdict' : 'holds'
   console.log(`${name}: ${verdict} after ${seconds} s, seed ${seed}`)
   return verdict === 'holds'
 }
@@ -202,7 +207,7 @@ try {
     allowPositionals: true,
   })
   const names = positionals.includes('all') ? Object.keys(proofs) : positionals
-  if (names.length === 0) throw new Error('Which proof?')
+  if (names.length === 0) throw new Error('Name a proof.')
   const rounds = whole(values.rounds, 'rounds', 1)
   const seed = whole(values.seed, 'seed', 0) ?? crypto.getRandomValues(new Uint32Array(1))[0] ?? 1
   const chosen = names.map((name) => {
@@ -210,11 +215,11 @@ try {
     if (proof === undefined) throw new Error(`There is no proof called ${name}.`)
     return { name, proof }
   })
-  let unproven = 0
+  let failures = 0
   for (const { name, proof } of chosen)
-    if (!(await prove(name, proof, { rounds, seed, out: values.out }))) unproven += 1
+    if (!(await prove(name, proof, { rounds, seed, out: values.out }))) failures += 1
   removeTemporaryFolders()
-  process.exitCode = unproven === 0 ? 0 : 1
+  process.exitCode = failures === 0 ? 0 : 1
 } catch (error) {
   console.error(`${error instanceof Error ? error.message : error}\n\n${usage}`)
   process.exitCode = 2

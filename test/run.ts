@@ -5,8 +5,8 @@ import { type Skipped, skippedLine } from './support/needs.ts'
 import { removeTemporaryFolders, temporaryFolder } from './support/temporary-folder.ts'
 
 /*
- * `bun run test [PATH…]`: every test, also those that bunfig.toml keeps from a plain `bun test`, with servers in processes of their
- * own; and at the end one line about tests that were skipped because a program is not installed.
+ * `bun run test [PATH…]` runs every test, including those that bunfig.toml excludes from a plain `bun test`, with servers in
+ * their own processes. At the end it prints one line about tests that were skipped because a program is not installed.
  */
 
 const skipped = join(temporaryFolder(), 'skipped.jsonl')
@@ -20,7 +20,7 @@ const tests = Bun.spawn(
 const exitCode = await tests.exited
 
 const lines = existsSync(skipped) ? readFileSync(skipped, 'utf8').trim().split('\n') : []
-const told = skippedLine(lines.map((line): Skipped => JSON.parse(line)))
-if (told !== null) console.log(told)
+const summary = skippedLine(lines.map((line): Skipped => JSON.parse(line)))
+if (summary !== null) console.log(summary)
 removeTemporaryFolders()
 process.exit(exitCode)

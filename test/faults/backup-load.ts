@@ -15,7 +15,7 @@ import {
   type World,
 } from '../support/world.ts'
 
-/** What clients and operators were told, each with the moment at which they had been told. */
+/** The answers that clients and operators got, each with its time. */
 export type Ledger = {
   readonly appTokens: { readonly token: string; readonly at: number }[]
   readonly grants: { readonly tokens: Tokens; readonly at: number }[]
@@ -35,7 +35,7 @@ export const emptyLedger = (): Ledger => ({
 
 let counted = 0
 
-/** Clients and an operator that go on until they are told to end. */
+/** Clients and an operator, which continue until they are stopped. */
 export const live = async (world: World, ledger: Ledger, done: AbortSignal): Promise<void> => {
   const { server, app, user, platform } = world
   const managing = await appToken(server.url, app.development)

@@ -47,7 +47,7 @@ const fatten = async ({ server, app }: World): Promise<void> => {
   }
 }
 
-/** A file that a killed backup has left is refused by everyone, or it is whole: `restore` tells, at a place of its own. */
+/** A file that a killed backup left is refused or complete; `restore` to another place finds out. */
 const expectHonest = async (file: string, folder: string): Promise<'refused' | 'whole'> => {
   const place = join(folder, `place-${(counted += 1)}.db`)
   const { code, stderr } = await runProgram(['restore', file, '--database', place])
@@ -112,7 +112,7 @@ const round = async (world: World, chance: (below: number) => number, told: Reco
   for (let kills = 0; kills < (isLong ? 4 : 2); kills += 1) {
     if (await killBackup(world.server.database, half, chance)) told['killed'] = (told['killed'] ?? 0) + 1
     for (const name of readdirSync(folder)) {
-      // Under its own name there is nothing, or all of it; a half one has a name that nobody asked for.
+      // Under the requested name is a complete backup or none; an unfinished one has another name.
       expect(name === 'half.db' || name.endsWith('.unfinished') || name.includes('.unfinished-')).toBe(true)
       if (/-(?:wal|shm|journal)$/.test(name)) continue
       const verdict = await expectHonest(join(folder, name), join(world.server.database, '..'))

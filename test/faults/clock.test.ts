@@ -15,7 +15,7 @@ setDefaultTimeout(patience)
 
 const { test } = needs('faketime')
 
-/** A clock that a test sets under the running server, as an administrator or a broken battery does. The monotonic one goes on. */
+/** A clock that a test sets under the running server, as an administrator or an empty battery does. The monotonic clock is not affected. */
 class SetClock {
   readonly #file = join(temporaryFolder(), 'clock')
   readonly env: Readonly<Record<string, string>>
@@ -102,7 +102,7 @@ const startAgain = async (world: World, env: Readonly<Record<string, string>>): 
 
 const jumps = ['-1h', '-1d', '-1y', '@1970-01-01 00:00:10', '+1h', '+1d', '+1y']
 const random = seeded(seed)
-/** In the tests one of them; at length all of them, again and again. */
+/** One of them in the tests, all of them repeatedly in `bun run prove`. */
 const chosen = isLong
   ? Array.from({ length: rounds(1) }, () => jumps[random(jumps.length)] ?? '+0')
   : ['@1970-01-01 00:00:10']

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { call } from '../support/call.ts'
 import { eventually } from '../support/crash.ts'
 import { createWorld, endWorld } from '../support/world.ts'
-import { issue, ready } from './ask-server.ts'
+import { issue, ready } from './server-calls.ts'
 
 setDefaultTimeout(120_000)
 

@@ -58,7 +58,7 @@ const flip = (file: string, offset: number): void => {
 
 const scene = makeScene()
 
-/** `refused`: not opened, with a sentence. `found`: `check` tells of it. `lost`: neither, and something acknowledged is missing or not so. */
+/** `refused`: not opened, with a reason. `found`: `check` reports it. `lost`: neither, and something acknowledged is missing or changed. */
 type Outcome = 'refused' | 'found' | 'harmless' | 'lost'
 
 const openingOf = async (file: string, { app, told }: Scene): Promise<Outcome> => {

@@ -7,7 +7,7 @@ import { runProgram } from '../support/run-program.ts'
 import { type RunningServer, startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, appToken, createWorld, endWorld, grantTokens, type World } from '../support/world.ts'
-import { expectUnavailable, issue, me, ready } from './ask-server.ts'
+import { expectUnavailable, issue, me, ready } from './server-calls.ts'
 import { faultsIn } from '../support/database-file.ts'
 
 /** A small disk of its own, for who may mount one. */

@@ -25,7 +25,7 @@ let world: World
 let receiver: Receiver
 let browser: PlainBrowser
 const canaries: Canary[] = []
-/** The bytes that sign: the one thing that the database must know as it is. */
+/** The signing keys of webhooks: the only secrets that the database has to hold in plain text. */
 const signingBytes: Buffer[] = []
 const answers: Answer[] = []
 const pages: string[] = []
@@ -82,7 +82,7 @@ const playFrame = async (): Promise<void> => {
   expect(me.status).toBe(200)
 }
 
-/** An endpoint with two secrets is told what happens, refuses some of it, and is looked at everywhere. */
+/** An endpoint with two secrets gets events and refuses some of them; every page and command shows it. */
 const playWebhooks = async (): Promise<void> => {
   const { app, server, platform } = world
   const database = ['--database', server.database]

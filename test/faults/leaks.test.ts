@@ -20,7 +20,7 @@ const plant = (name: string, value: string): string => {
   return value
 }
 
-/** Asks and keeps the answer if it is an error: an error must not repeat what was sent. */
+/** Calls, and keeps the answer if it is an error: an error must not repeat what was sent. */
 const ask = async (method: string, path: string, request: Parameters<typeof call>[3] = {}): Promise<Answer> => {
   const answer = await call(world.server.url, method, path, request)
   if (answer.status >= 400) answers.push(answer)
@@ -314,7 +314,7 @@ test('every log line is one JSON object with listed fields only, and every answe
   for (const { headers } of answers) expect(answered).toContain(headers.get('x-request-id'))
 })
 
-/** An answer but for what is its own: the request ID and the date. */
+/** An answer without its request ID and date. */
 const bare = (answer: Answer): string => {
   const headers = [...answer.headers].filter(([name]) => name !== 'x-request-id' && name !== 'date')
   const requestId = answer.headers.get('x-request-id') ?? ''

@@ -68,7 +68,7 @@ const platformAt = async (file = join(temporaryFolder(), 'app-platform.db')) => 
   return { platform, file, pass, jump }
 }
 
-/** Purges and tells the largest number of rows that one transaction removed. */
+/** Purges, and returns the largest number of rows that one transaction removed. */
 const purge = async (platform: Platform, file: string): Promise<{ removed: PurgeResult; largest: number }> => {
   const total = () => Object.values(countRows(file, ...tables)).reduce((sum, rows) => sum + rows, 0)
   let largest = 0
@@ -410,7 +410,7 @@ describe('a clock that jumps', () => {
 
     expect((await call(server.url, 'GET', '/me', { token })).status).toBe(401)
     expect((await call(server.url, 'GET', '/oauth/me', { token: tokens.accessToken })).status).toBe(401)
-    // The grant goes on: its refresh token has weeks left.
+    // The grant is still live: its refresh token has weeks left.
     const renewed = await refresh(server.url, world.app, tokens.refreshToken)
     expect(renewed.status).toBe(200)
     expect((await call(server.url, 'GET', '/oauth/me', { token: renewed.body.accessToken })).status).toBe(200)

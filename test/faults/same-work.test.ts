@@ -30,7 +30,7 @@ import { watchStore } from '../support/watched-store.ts'
 import { addApp, addUser, type AppInWorld, authorizeBody, type Login, verifier } from '../support/world.ts'
 
 /*
- * How long a refusal takes must not tell whether a key, a client or a user exists. What a clock says is for `bun run prove
+ * The time of a refusal must not reveal whether a key, a client or a user exists. What a clock says is for `bun run prove
  * timing`; here known and unknown ask the same of the store, find something as often, and write the same.
  */
 let platform: Platform
@@ -116,7 +116,7 @@ test('a wrong secret costs the same work for an existing client and an unknown o
   }
 })
 
-/** The app whose trail a refusal is in, as the audit tells it. */
+/** The app that the audit event of a refusal names. */
 const appOfRefusal = async (clientId: string): Promise<string | null | undefined> => {
   await refusalOf(issueAppToken(platform, trace, { clientId, clientSecret: 'wrong', scope: null }))
   const [event] = await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1 })

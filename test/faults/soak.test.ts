@@ -19,7 +19,7 @@ import {
 } from '../support/world.ts'
 import { faultsIn } from '../support/database-file.ts'
 
-/** Short lives, so that the purge has as much to take away as the callers bring. */
+/** Short lifetimes, so that the purge removes as much as the callers create. */
 const env = {
   LIFETIME_CODE: '10',
   LIFETIME_APP_TOKEN: '20',
@@ -27,11 +27,11 @@ const env = {
   LIFETIME_REFRESH_TOKEN: '40',
   LIFETIME_SESSION: '40',
 }
-/** A purge a minute, and what it takes away must have expired before. */
+/** The purge runs every minute and removes only what has expired. */
 const settlingSeconds = 130
-/** Four thousand pages make a checkpoint: a WAL that starts over is cut off there, and below its size says nothing. */
+/** Four thousand pages cause a checkpoint. A WAL that starts over is truncated to that size, so a smaller size means nothing. */
 const settledWalMegabytes = 16.5
-/** How much more of memory may be noise. */
+/** How much more memory may be noise. */
 const leeway = 1.3
 
 type Vitals = {
@@ -53,7 +53,7 @@ const vitalsOf = ({ server: { pid, database } }: World): Vitals => {
     databaseMegabytes: inMegabytes(sizeOf(database)),
   }
 }
-/** Resident memory under load, of the first and the last quarter of what was measured once the server was warm. */
+/** Resident memory under load in the first and the last quarter of the time after warm-up. */
 const memoryUnderLoad = (vitals: readonly Vitals[]): { readonly first: number; readonly last: number } => {
   const readings = vitals.map(({ megabytes }) => megabytes)
   const quarter = Math.max(1, Math.floor(readings.length / 4))

@@ -19,7 +19,7 @@ import { runProgram } from '../support/run-program.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { appToken, authorize, createWorld, endWorld, exchange, grantTokens, refresh, signIn } from '../support/world.ts'
-import { expectUnavailable, issue, me, ready } from './ask-server.ts'
+import { expectUnavailable, issue, me, ready } from './server-calls.ts'
 
 describe('a database file that is lost under the running server', () => {
   const losses: Record<string, (file: string) => void> = {

@@ -101,7 +101,7 @@ test('a job that keeps failing, hangs or waits for a lock stops no other job, le
   const holder = new Database(server.database, { readwrite: true, create: false })
   holder.run('PRAGMA busy_timeout = 5000')
   holder.run('BEGIN IMMEDIATE')
-  await Bun.sleep(100) // for what was done before
+  await Bun.sleep(100) // for the work before it
   const before = new Map(told.done)
   await Bun.sleep(300)
   expect(told.done).toEqual(before)

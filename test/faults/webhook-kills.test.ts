@@ -78,7 +78,7 @@ test('a server that is killed repeatedly while it delivers loses no event, and r
   // One call is under way to an endpoint at a time: a kill repeats one event at most.
   expect(told.length - made.length).toBeLessThanOrEqual(cuts)
   const bodies = new Set(receiver.received.map(({ id, body }) => `${id} ${body}`))
-  expect(bodies.size).toBe(made.length) // what is repeated is the same, ID and all
+  expect(bodies.size).toBe(made.length) // a repeated delivery is identical, including its ID
   for (const call of receiver.received) expect(receiver.isSignedWith(call, endpoint.secret)).toBe(true)
   expect(await server.stop()).toBe(0)
   await platform.database.close()

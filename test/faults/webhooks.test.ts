@@ -31,7 +31,7 @@ afterEach(async () => {
 })
 afterAll(async () => await world.platform.database.close())
 
-/** A fresh app, so that nothing of an earlier test is told to its endpoints. */
+/** A new app, so that its endpoints get no events of an earlier test. */
 const freshApp = async () => await addApp(world.platform, world.owner)
 type App = Awaited<ReturnType<typeof freshApp>>
 
@@ -184,7 +184,7 @@ describe('a receiver', () => {
     let calls = 0
     while ((await stateOf(app, endpoint.id)).deliveries.delivered < made.length) {
       calls = (await attempted(endpoint.id, calls + 1)).length
-      world.pass(day) // once for all that was attempted since; what was delivered is counted for some weeks only
+      world.pass(day) // after every attempt; delivered events are counted for some weeks only
     }
     expect([...taken].toSorted()).toEqual([...made].toSorted())
   })

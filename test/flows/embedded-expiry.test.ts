@@ -35,7 +35,7 @@ const scene = async () => {
   return { user, app, install, session, origin: embedOrigin(app), clientId: app.production.clientId }
 }
 
-/** By the platform beside the server, whose codes live as long as the settings of the test process say: a minute. */
+/** Issued by the test process, whose settings give codes a lifetime of a minute. */
 const longCode = async ({ session, install }: Awaited<ReturnType<typeof scene>>) =>
   await openInstall(world.platform, session, install)
 const shortCode = async ({ session, install }: Awaited<ReturnType<typeof scene>>) => {

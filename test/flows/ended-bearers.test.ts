@@ -19,12 +19,12 @@ afterEach(async () => {
   for (const world of worlds.splice(0)) await endWorld(world)
 })
 
-/** A secret that nobody was issued, with a right checksum, as of so many seconds ago. */
+/** A secret that was never issued, with a right checksum, as if made this many seconds ago. */
 const madeUp = (kind: SecretKind, secondsAgo: number): string =>
   secretUnder(kind, freshDigits(kind, Date.now() - secondsAgo * 1000))
 const whoIs = async ({ server }: World, token: string) => await call(server.url, 'GET', '/me', { token })
 
-/** Rows of refused bearers in the file, and how many refusals they tell of. */
+/** The audit events of refused bearer tokens, and how many refusals they count. */
 const refusals = (file: string) => {
   const database = new Database(file, { readonly: true })
   const rows = database

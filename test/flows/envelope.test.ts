@@ -151,7 +151,7 @@ describe('the request ID', () => {
   })
 })
 
-/** The log, once it tells of the request: lines are written a little after the answer. */
+/** The log once it has a line for the request: lines are written shortly after the answer. */
 const logged = async (requestId: string): Promise<string> => {
   while (!world.server.log().includes(requestId)) await Bun.sleep(20)
   await Bun.sleep(50)

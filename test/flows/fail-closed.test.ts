@@ -30,7 +30,7 @@ import { expectRefusal } from './support/expect-refusal.ts'
 const world = await worldOfFile()
 const { url } = world.server
 
-/** One user and one app with everything that can be alive between them. */
+/** One user and one app with every kind of credential that can be live between them. */
 type Scene = {
   readonly user: Login
   readonly app: AppInWorld
@@ -60,7 +60,7 @@ const createScene = async (): Promise<Scene> => {
   }
 }
 
-/** Every way to use what is alive, each of which must not change anything when it is refused. */
+/** Every way to use these credentials. None may change anything when it is refused. */
 const uses = {
   me: async ({ appToken: token }) => await call(url, 'GET', '/me', { token }),
   liveMe: async ({ liveToken: token }) => await call(url, 'GET', '/me', { token }),

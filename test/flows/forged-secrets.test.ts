@@ -24,20 +24,20 @@ import {
 import { expectRefusal } from './support/expect-refusal.ts'
 import { basic, expectError, inBody, introspected, refreshForm, sendForm } from './support/standard.ts'
 
-// A secret names the row that it is kept in, and so do IDs, which are no secrets: everything that takes one must compare the rest
-// as well.
+// A secret contains the key of its row, and so do IDs, which are not secret: everything that accepts a secret must compare the rest
+// too.
 
 const world = await worldOfFile()
 const { url } = world.server
 
-/** The secret of the same row with other random bits, and one of no row, both with the checksums that go with them. */
+/** A secret with the same key and other random bits, and one with an unknown key, both with right checksums. */
 const forgeriesOf = (secret: string): readonly string[] => {
   const kind = secretKindOf(secret)
   if (kind === null) throw new Error('this is no secret')
   return [keyDigitsOf(kind, secret), freshDigits(kind)].map((digits) => secretUnder(kind, digits))
 }
 
-/** It revokes nothing, itself or by its client, and nobody is told anything of it. */
+/** It revokes nothing, whether as the bearer or in a request of its client, and introspection reveals nothing. */
 const expectNoToken = async (forged: string): Promise<void> => {
   expectRefusal(await call(url, 'POST', '/oauth/revoke', { token: forged, body: {} }), 'invalid_token')
   const body = { ...world.app.development, token: forged }

@@ -110,7 +110,7 @@ describe('a browser in which a user has signed in', () => {
     await send(wrong(), cookie)
     expect(devicesOf(user).map(({ id }) => id)).toEqual([keyOfCookie(kept)])
     expect(rows('audit_events', `action = 'device.ended' AND target = '${user.id}'`)).toHaveLength(1)
-    expect(deviceIn(await send(user, cookie))).not.toBeNull() // it becomes known anew
+    expect(deviceIn(await send(user, cookie))).not.toBeNull() // it becomes known again
   })
 
   test.each([

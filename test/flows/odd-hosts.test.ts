@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rawAnswer } from '../http/support/raw-client.ts'
 import { type RunningServer, startServer } from '../support/running-server.ts'
 
-// A Host header can have the form of a host and still make no URL. Whoever sends one is told so, on every route.
+// A Host header can have the form of a host and still not make a URL. Every route refuses it.
 
 let server: RunningServer
 beforeAll(async () => {

@@ -25,7 +25,7 @@ const roomy = {
   RATE_LIMIT_SIGN_IN: '1000/600',
   RATE_LIMIT_ADDRESS: '100000/600',
 }
-/** A client ID that nobody has. */
+/** A client ID that does not exist. */
 const madeUp = (digit: number) => `apc_dev_${String(digit).repeat(22)}`
 
 const worlds: World[] = []

@@ -28,7 +28,7 @@ const scope = 'profile.email:read profile:read site:read store:read'
 const refresh = async (refreshToken: string, more: Readonly<Record<string, string>> = {}, app = world.app) =>
   (await sendForm(url, '/oauth/token', { ...refreshForm(refreshToken), ...more }, basic(app.development))).body
 
-/** What is told of a live token, and that its times are those of one that was issued just now. */
+/** The introspection of a live token without its times, which must be those of a token issued just now. */
 const told = async (token: string, lifetime: number) => {
   const { exp, iat, ...rest } = await introspected(world, token)
   expect([exp, iat].every(Number.isInteger)).toBe(true)

@@ -320,7 +320,7 @@ const endless = (method: string, path: string) => [
 ]
 
 describe('an unexpected body is not read', () => {
-  // The chunk never comes: whoever reads the body waits for it.
+  // The chunk never comes: reading the body would wait for it.
   test('before an unauthenticated caller is refused, or at all', async () => {
     expectRefusal(await sendLines(url, endless('DELETE', '/api/session'), 'ff\r\n['), 'login_required')
     const asked = await sendLines(url, endless('OPTIONS', '/api/embedded/session'), 'ff\r\n[')

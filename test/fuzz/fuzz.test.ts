@@ -17,7 +17,7 @@ const isLong = count >= 20_000
 /** Requests between which the credentials are made afresh, and the memory is read. */
 const batchSize = 500
 const inFlight = 16
-/** After so many broken answers nobody reads on. */
+/** The run stops after this many wrong answers. */
 const enough = 20
 
 let world: FuzzWorld

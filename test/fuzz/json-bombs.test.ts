@@ -16,7 +16,7 @@ const paths = [...new Set(bodyRoutes.map(({ path }) => path)), '~/api/session', 
 const small = 60 * 1024
 const large = 15 * 1024 * 1024
 
-/** A member beside others, as long as the limit lets it be. */
+/** A member as long as the limit allows, after others. */
 const member = (text: string): string => `{"bomb":${text}}`
 const filled = (unit: string, bytes: number): string => unit.repeat(Math.floor(bytes / unit.length))
 const distinctKeys = (bytes: number): string =>

@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(async () => await endWorld(world))
 
-/** Makes a version, so that whoever carries it out leaves a row with this name. */
+/** Creates a version with this name, so that its row shows whether the request was carried out. */
 const makesVersion = (version: string): string => {
   const body = JSON.stringify({ version })
   return [
@@ -111,7 +111,7 @@ const healthCheck = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'
 
 const openFiles = (): number => readdirSync(`/proc/${world.server.pid}/fd`).length
 
-/** All that these connections cost is given back. */
+/** Everything that these connections used is released. */
 const expectNoFilesLeft = async (before: number): Promise<void> => {
   expect(
     await eventually(

@@ -36,7 +36,7 @@ const headersFor = (way: Way, token: string): Record<string, string> => {
   }
 }
 
-/** What somebody is told who shows a token that is of no use here. */
+/** The answer to a token that is not accepted here. */
 type Column = 'none' | TokenKind
 type Expected = (column: Column, way: Way) => string
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 
 /*
- * What the proofs have in common. Inside the tests each is done in its quick form; `bun run prove NAME` does it at length, with a
- * seed that it prints, and says so by the environment.
+ * The settings of a proof. The tests run each proof in its quick form. `bun run prove NAME` runs the long form with a seed that it
+ * prints; environment variables say so.
  */
 
 const asked = Bun.env['PROOF_ROUNDS']
@@ -10,22 +10,22 @@ const asked = Bun.env['PROOF_ROUNDS']
 /** True for `bun run prove`. */
 export const isLong = asked !== undefined
 
-/** How often the proof does what it does: `quick` inside the tests. */
+/** The rounds of the proof: `quick` in the tests. */
 export const rounds = (quick: number): number => (asked === undefined ? quick : Number(asked))
 
-/** For a proof that had not what it needs to come to a verdict: `bun run prove` then says that it cannot tell, and exits 1. */
-export const cannotTell = (reason: string): void => {
-  console.log(`  cannot tell: ${reason}`)
-  if (Bun.env['PROOF_DOUBT'] !== undefined) writeFileSync(Bun.env['PROOF_DOUBT'], reason)
+/** For a proof that cannot give a verdict, for example on a busy machine: `bun run prove` says so and exits with 1. */
+export const noVerdict = (reason: string): void => {
+  console.log(`  no verdict: ${reason}`)
+  if (Bun.env['PROOF_NO_VERDICT'] !== undefined) writeFileSync(Bun.env['PROOF_NO_VERDICT'], reason)
 }
 
-/** Where everything random in a proof comes from: the same seed, the same run, as far as the scheduler has no part in it. */
+/** The source of all randomness in a proof: the same seed gives the same run, except for what the scheduler decides. */
 export const seed = Number(Bun.env['PROOF_SEED'] ?? 1)
 
 /** How long one test of a proof may take, in milliseconds. */
 export const patience = asked === undefined ? 300_000 : 24 * 60 * 60 * 1_000
 
-/** Mulberry32: gives whole numbers from 0 up to `below`, the same ones for the same seed. */
+/** Mulberry32: returns whole numbers from 0 to `below` - 1, the same ones for the same seed. */
 export const seeded = (from: number) => {
   let state = from
   return (below: number): number => {
@@ -36,6 +36,6 @@ export const seeded = (from: number) => {
   }
 }
 
-/** The value that so much of them is not above, in whole numbers. */
+/** The percentile of the values, rounded; `part` is from 0 to 1. */
 export const percentile = (values: readonly number[], part: number): number =>
   Math.round(values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? 0)

@@ -36,7 +36,7 @@ const parts = ['', '-wal', '.acknowledged'] as const
 type Part = (typeof parts)[number]
 
 /**
- * strace counts for each thread by itself, and threads write different files: so each file has its own n-th call, of the thread
+ * strace counts the calls of each thread, and threads write different files: so each file has its own n-th call, of the thread
  * that comes to it first. There are as few threads as can be, so that this is nearly the same call in every run.
  */
 const strace = (files: readonly string[], log: string, ...expressions: readonly string[]): readonly string[] => [
@@ -48,7 +48,7 @@ const fewThreads = { GOMAXPROCS: '1', UV_THREADPOOL_SIZE: '1' }
 
 type Base = { readonly file: string; readonly cast: Cast }
 
-/** A database in which everybody is, so that a run is over quickly. */
+/** A database with all users and apps, so that a run is short. */
 const makeBase = async (): Promise<Base> => {
   const server = await startServer()
   const platform = await openAsOperator(server.database)
@@ -135,7 +135,7 @@ const suffer = async (base: Base, { fault, part, at }: Point): Promise<number> =
     ledger = told.ledger
     const hasStruck = readFileSync(log, 'utf8').includes('(INJECTED)')
     await expectHonest(server, told, fault, hasStruck).catch((error: unknown) => {
-      // A server whose store has failed ends by itself after some seconds, perhaps before it was asked everything.
+      // A server whose store has failed exits after some seconds, perhaps before all calls are made.
       const isGone = error instanceof Error && 'code' in error && server.log().includes('"event":"database.stopped"')
       if (!isGone) throw error
     })
@@ -153,7 +153,7 @@ const suffer = async (base: Base, { fault, part, at }: Point): Promise<number> =
   return readyAfter
 }
 
-/** All that a run can suffer, in an order that the seed decides; at length the kills first. */
+/** All faults of a run, in an order that the seed decides; in `bun run prove` the kills come first. */
 const everyPoint = async (base: Base): Promise<readonly Point[]> => {
   const countOf = await countCalls(base)
   const points = parts.flatMap((part) => {

@@ -4,7 +4,7 @@ import { type AppInWorld, authorizeBody, exchangeBody, refreshBody } from '../..
 
 export type Cast = { readonly app: AppInWorld; readonly session: string; readonly managing: string }
 
-/** What came of a run: the ledger, and the answers that were neither a success nor the refusal of a server in doubt. */
+/** The result of a run: the ledger, and the answers that were neither a success nor the refusal of a server in doubt. */
 export type Told = { readonly ledger: Ledger; readonly unplanned: readonly string[]; readonly refused: number }
 
 /** It has a request ID, and a refusal is the envelope with the same one. */
@@ -14,7 +14,7 @@ const isWhole = ({ status, headers, body }: Answer): boolean => {
 }
 
 /**
- * The same writes in the same order, one of each kind, by one client that goes on whatever it is answered. A server that dies
+ * The same writes in the same order, one of each kind, by one client that continues whatever the answers are. A server that dies
  * under it no longer answers.
  */
 export const scriptedRun = async (url: string, { app, session, managing }: Cast): Promise<Told> => {

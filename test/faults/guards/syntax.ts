@@ -12,7 +12,7 @@ export const isNode = (value: unknown): value is Node =>
 
 /** The tree of a file. */
 export const parse = async (text: string, file: string): Promise<Node> => {
-  // The parser looks at nothing but the name of the file; its type asks for all that a formatter needs.
+  // The parser reads only the name of the file; its type requires every option of a formatter.
   const options = { filepath: file } as Parameters<typeof parsers.typescript.parse>[1]
   const tree: unknown = await parsers.typescript.parse(text, options)
   if (!isNode(tree)) throw new TypeError(`${file} has no syntax tree`)
@@ -35,19 +35,19 @@ export const childrenOf = (node: Node): readonly Child[] =>
     .filter((child) => isCode(child.node) && child.key !== 'parent')
     .sort((a, b) => a.node.range[0] - b.node.range[0])
 
-/** A part of a node by its name; null when there is none. */
+/** A part of a node by its name, or null. */
 export const partOf = (node: Node, key: string): Node | null => {
   const value = node[key]
   return isNode(value) ? value : null
 }
 
-/** The parts of a node in a list; empty when there is none. */
+/** The parts of a node in a list, or an empty list. */
 export const partsOf = (node: Node, key: string): readonly Node[] => {
   const value = node[key]
   return Array.isArray(value) ? value.filter(isNode) : []
 }
 
-/** The last name of what is called: `where` of `select().where(…)`; empty when it has none. */
+/** The last name of the called function: `where` of `select().where(…)`; empty if it has no name. */
 export const calledName = (node: Node): string => {
   if (node.type !== 'CallExpression') return ''
   const callee = partOf(node, 'callee')

@@ -8,8 +8,8 @@ import { processorTimeOf } from '../../support/processor.ts'
 import { isLong, patience, percentile, rounds, seed, seeded } from '../../support/proof.ts'
 import { type ServerOptions, startServer } from '../../support/running-server.ts'
 import { appToken, createWorld, endWorld, grantTokens, signIn, type World } from '../../support/world.ts'
-import { emptyStory, play, type Story } from './story.ts'
-import { expectStillTold, expectTold, statusOf } from './told.ts'
+import { emptyHistory, play, type ClientHistory } from './client-history.ts'
+import { expectStillAcknowledged, expectAcknowledged, statusOf } from './expect-acknowledged.ts'
 
 const kills = rounds(50)
 /** So many kills of one database: as it grows, so does what `check` reads, and what it holds expires. */
@@ -20,7 +20,7 @@ const politeEnds = 2
 const answers = isLong ? 120 : 24
 const milliseconds = 20
 
-/** In the tests it is built before, which starts in a quarter of the time; at length it is the program that is to be proven. */
+/** The tests bundle the program first, so that it starts in a quarter of the time; `bun run prove` runs it as it is. */
 const programOf = async (): Promise<ServerOptions> => (isLong ? {} : { program: [await builtProgram()] })
 
 const readyAfterMs: number[] = []
@@ -36,13 +36,13 @@ const startAgain = async (world: World): Promise<World> => {
   return { ...world, server }
 }
 
-const answersIn = (stories: readonly Story[]): string[] => stories.flatMap(({ requestIds }) => requestIds)
+const answersIn = (histories: readonly ClientHistory[]): string[] => histories.flatMap(({ requestIds }) => requestIds)
 
 type Random = (below: number) => number
 
-const moment = async (stories: readonly Story[], random: Random): Promise<void> => {
+const moment = async (histories: readonly ClientHistory[], random: Random): Promise<void> => {
   const awaited = random(answers)
-  for (let tries = 0; answersIn(stories).length < awaited && tries < 5_000; tries += 1) await Bun.sleep(1)
+  for (let tries = 0; answersIn(histories).length < awaited && tries < 5_000; tries += 1) await Bun.sleep(1)
   await Bun.sleep(random(milliseconds))
 }
 
@@ -52,12 +52,12 @@ const life = async (
   session: string,
   end: 'killed' | 'stopped',
   random: Random,
-): Promise<[World, readonly Story[]]> => {
+): Promise<[World, readonly ClientHistory[]]> => {
   const managing = await appToken(before.server.url, before.app.development)
   const since = before.platform.clock.now()
-  const stories = Array.from({ length: 8 }, emptyStory)
-  const playing = Promise.all(stories.map(async (story) => await play(before, session, managing, story)))
-  await moment(stories, random)
+  const histories = Array.from({ length: 8 }, emptyHistory)
+  const playing = Promise.all(histories.map(async (history) => await play(before, session, managing, history)))
+  await moment(histories, random)
   if (end === 'killed') await before.server.kill()
   else expect(await before.server.stop()).toBe(0)
   const world = await startAgain(before)
@@ -65,28 +65,28 @@ const life = async (
 
   const { platform, app } = world
   expect(checkFile(world.server.database, migrations)).toEqual([])
-  await together(stories.length, async (index) => {
-    const story = stories[index]
-    if (story !== undefined) await expectTold(world, managing, story)
+  await together(histories.length, async (index) => {
+    const history = histories[index]
+    if (history !== undefined) await expectAcknowledged(world, managing, history)
   })
   const audit = await platform.database.queries.audit.list({ appId: app.id, since: since - 5_000, limit: 100_000 })
   const told = new Set(audit.map(({ requestId }) => requestId))
-  expect(answersIn(stories).filter((id) => !told.has(id))).toEqual([])
+  expect(answersIn(histories).filter((id) => !told.has(id))).toEqual([])
   expect(await statusOf(world, '~/api/session', session)).toBe(200)
-  return [world, stories]
+  return [world, histories]
 }
 
 const livesOfOneFile = async (count: number, random: Random): Promise<number> => {
   let world = await createWorld(await programOf())
   const session = await signIn(world.server.url, world.user)
   const untouched = await grantTokens(world)
-  const told: Story[] = []
+  const told: ClientHistory[] = []
   for (let lived = 0; lived < count + politeEnds; lived += 1) {
-    const [next, stories] = await life(world, session, lived < count ? 'killed' : 'stopped', random)
+    const [next, histories] = await life(world, session, lived < count ? 'killed' : 'stopped', random)
     world = next
-    told.push(...stories)
+    told.push(...histories)
     const earlier = told[random(told.length)]
-    if (earlier !== undefined) await expectStillTold(world, earlier)
+    if (earlier !== undefined) await expectStillAcknowledged(world, earlier)
     expect(await statusOf(world, '/oauth/me', untouched.accessToken)).toBe(200)
   }
   await endWorld(world)

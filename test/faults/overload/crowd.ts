@@ -2,7 +2,7 @@ import { processorTimeOf } from '../../support/processor.ts'
 import { argv } from 'node:process'
 import { seeded } from '../../support/proof.ts'
 
-/** What a crowd is told to do: a file of JSON, named on its command line. */
+/** What a crowd of callers does: a JSON file, named on its command line. */
 export type CrowdPlan = {
   readonly port: number
   readonly serverPid: number
@@ -10,7 +10,7 @@ export type CrowdPlan = {
   readonly seed: number
   /** Whole requests; `@ADDRESS` in them becomes another address every time. */
   readonly calls: readonly { readonly name: string; readonly weight: number; readonly text: string }[]
-  /** Calls a second, whoever has been answered or not; null: everybody asks again when they were answered. */
+  /** Calls per second, sent whether or not earlier ones are answered; null: each caller calls again after an answer. */
   readonly perSecond: number | null
   /** Connections at most, or exactly so many where everybody asks again. */
   readonly connections: number
@@ -20,7 +20,7 @@ export type CrowdPlan = {
 
 /** What came of the calls of one kind. */
 export type CrowdTally = {
-  /** Answered with what was asked for. */
+  /** Answered with success. */
   good: number
   /** 429 or 503 with Retry-After. */
   turnedAway: number
@@ -196,7 +196,7 @@ const crowd = async (plan: CrowdPlan): Promise<CrowdReport> => {
   const wantedMs = ranMs + after.waitedMs - before.waitedMs
   const processorShare = ranMs > 0 ? ranMs / wantedMs : 1
   for (const line of [...idle, ...busy]) {
-    line.kind = null // whoever still waits is counted neither way
+    line.kind = null // a caller that still waits is counted neither way
     line.socket.terminate()
   }
   return {

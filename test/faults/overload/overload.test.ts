@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call } from '../../support/call.ts'
-import { cannotTell, isLong, patience, rounds, seed } from '../../support/proof.ts'
+import { noVerdict, isLong, patience, rounds, seed } from '../../support/proof.ts'
 import { runProgram } from '../../support/run-program.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { createWorld, endWorld, type World } from '../../support/world.ts'
@@ -108,11 +108,11 @@ const talliesOf = ({ kinds }: CrowdReport): CrowdTally[] => Object.values(kinds)
 const outcomes = ['good', 'turnedAway', 'odd', 'late', 'broken'] as const
 const sum = (report: CrowdReport, field: (typeof outcomes)[number]): number =>
   talliesOf(report).reduce((total, tally) => total + tally[field], 0)
-/** Calls a second that were sent, rather than planned: a crowd whose connections all wait sends nothing more meanwhile. */
+/** Calls per second that were sent, not planned: a crowd whose connections all wait sends nothing more. */
 const sent = (report: CrowdReport): number =>
   Math.round(outcomes.reduce((total, field) => total + sum(report, field), 0) / report.seconds)
 const goodput = (report: CrowdReport): number => Math.round(sum(report, 'good') / report.seconds)
-/** What it would be if the server did not have to share the processor: what others take is none of its doing. */
+/** What the rate would be if the server did not share the processor with other programs. */
 const ownGoodput = (report: CrowdReport): number => Math.round(goodput(report) / report.processorShare)
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0
@@ -142,7 +142,7 @@ test('of many more callers than the server can serve each is answered, told when
 
 test('the proof gives no verdict if the server got less than half of the processor time that it wanted', () => {
   expect(verdictOn({ goodput: 0.8, processor: 0.1 })).toBe('holds')
-  expect(verdictOn({ goodput: 0.79, processor: 0.49 })).toBe('cannot tell')
+  expect(verdictOn({ goodput: 0.79, processor: 0.49 })).toBe('no verdict')
   expect(verdictOn({ goodput: 0.79, processor: 0.5 })).toBe('broken')
 })
 
@@ -181,8 +181,8 @@ test.if(isLong)(
     )
     const processor = Math.min(...processorShares)
     const verdict = verdictOn({ goodput: share, processor })
-    if (verdict === 'cannot tell')
-      cannotTell(`the server got ${Math.round(100 * processor)} % of the processor time that it wanted`)
+    if (verdict === 'no verdict')
+      noVerdict(`the server got ${Math.round(100 * processor)} % of the processor time that it wanted`)
     expect(verdict).not.toBe('broken')
   },
   patience,

@@ -8,7 +8,7 @@ type Measured = {
   readonly processor: number
 }
 
-export const verdictOn = ({ goodput, processor }: Measured): 'holds' | 'broken' | 'cannot tell' => {
+export const verdictOn = ({ goodput, processor }: Measured): 'holds' | 'broken' | 'no verdict' => {
   if (goodput >= 0.8) return 'holds'
-  return processor < leastProcessorShare ? 'cannot tell' : 'broken'
+  return processor < leastProcessorShare ? 'no verdict' : 'broken'
 }

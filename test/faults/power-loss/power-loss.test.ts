@@ -35,7 +35,7 @@ const recordWorkload = async (role: 'server' | 'unsynced'): Promise<readonly Dis
 
 type State = { readonly sound: boolean; readonly lost: number; readonly undone: boolean; readonly refused: boolean }
 
-/** Opens what is left as the next start would. */
+/** Opens the files that remain, as the next start would. */
 const judge = ({ files, acknowledged }: Aftermath): State => {
   using folder = temporaryFolder()
   for (const [file, content] of files) writeFileSync(join(folder.path, basename(file)), content, { mode: 0o600 })
@@ -93,7 +93,7 @@ const tellsEnough = (events: readonly DiskEvent[]): boolean => {
   return databaseSyncs > 2 && restarts > 2
 }
 
-/** How often the WAL starts over is up to the scheduler: records anew until there is enough to tell, ten times at most. */
+/** The scheduler decides how often the WAL starts over: records again until there is enough, at most ten times. */
 const recordTelling = async (): Promise<readonly DiskEvent[]> => {
   let events = await recordWorkload('server')
   for (let tries = 1; tries < 10 && !tellsEnough(events); tries += 1) events = await recordWorkload('server')
@@ -118,7 +118,7 @@ needs('strace').test.skipIf(!traceable)(
     const { damaged, losing, refused } = replay(await recordWorkload('unsynced'))
 
     expect(losing).toBeGreaterThan(0)
-    // What is acknowledged before it is durable is told by the count of it, which is synced: most of the loss is noticed.
+    // The count of acknowledged commits is synced, so most losses of commits that were acknowledged too early are noticed.
     expect(refused).toBeGreaterThan(0)
     expect(damaged).toBe(0)
     if (isLong)

@@ -1,4 +1,4 @@
-/** What a process did to the disk, in order, and what it promised meanwhile. */
+/** What a process did to the disk, in order, and what it acknowledged in between. */
 export type DiskEvent =
   | { readonly kind: 'create'; readonly file: string }
   | { readonly kind: 'write'; readonly file: string; readonly offset: number; readonly bytes: Buffer }

@@ -44,5 +44,5 @@ for (let first = 0; first < total;) {
   first += together
 }
 await beside?.exited
-// The power is cut; nobody closes anything.
+// The power is cut: nothing is closed.
 process.kill(process.pid, 'SIGKILL')

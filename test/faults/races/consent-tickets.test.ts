@@ -12,7 +12,7 @@ const decide = async (fields: Readonly<Record<string, string>>, decision: 'allow
 const openGrants = async () =>
   (await arena.world.platform.database.queries.grants.listByUser(arena.world.user.id)).length
 
-/** What the app was told by those of the answers that decided; all others say that it was decided before. */
+/** The redirects of the answers that decided; all others say that the decision was made before. */
 const decisionsIn = (answers: readonly Seen[]) => {
   expect(new Set(answers.filter(({ status }) => status !== 303).map(({ status }) => status))).toEqual(new Set([422]))
   return answers.filter(({ status }) => status === 303).map(answerOf)

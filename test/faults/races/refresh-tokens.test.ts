@@ -112,7 +112,7 @@ const raceWithRevocation = async (index: number): Promise<Tokens | null> => {
   const revoked = await revoke(tokens)
   const atOnce = await Promise.all(known.map(async ({ accessToken }) => await userStatus(accessToken)))
   await chain
-  // A bearer token that a refresh has replaced meanwhile cannot revoke any more, and says so.
+  // A bearer token that a refresh has replaced in the meantime can no longer revoke, and is refused.
   if (revoked.status !== 200) {
     expect(revoke).toBe(revokeByBearer)
     expect(revoked.status).toBe(401)

@@ -9,7 +9,7 @@ import { addOwnedApp, openArena, race } from './support.ts'
 
 const arena = openArena()
 const names = ['1.0.0', '1.1.0', '1.2.0', '1.3.0']
-/** What a rollback beside others may be told, `unavailable` by a server that has more to do than it can. */
+/** The answers that a rollback may get during others; `unavailable` comes from an overloaded server. */
 const refusals = new Set(['no_previous_version', 'version_already_current', 'version_not_eligible', 'unavailable'])
 
 /** An app of its own whose four versions have all been live, the last one now. */

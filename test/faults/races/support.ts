@@ -32,8 +32,8 @@ export const openArena = () => {
     bystander = await grantTokens(world)
   }, 60_000)
   afterAll(async () => {
-    // Whatever was killed in between, a grant that nobody touched is as it was.
-    if (!isLong) expect(await arena.userStatus(bystander.accessToken)).toBe(200) // at length its hour may be over
+    // Kills do not change a grant that is not used.
+    if (!isLong) expect(await arena.userStatus(bystander.accessToken)).toBe(200) // in a long run its hour may have passed
     expect(faultsIn(world.server.database)).toEqual([])
     await endWorld(world)
   }, 60_000)
@@ -45,7 +45,7 @@ export const openArena = () => {
     get session() {
       return session
     },
-    /** Kills the server and starts it again: every time in the tests, at length now and then. */
+    /** Kills the server and starts it again: every time in the tests, sometimes in `bun run prove`. */
     crash: async (round: number): Promise<void> => {
       if (round % roundsToCrash === 0) world = await crash(world)
     },
@@ -81,11 +81,11 @@ export const openArena = () => {
 }
 type Arena = ReturnType<typeof openArena>
 
-/** An app and an owner of its own: an account has so many apps at most. */
+/** An app with an owner of its own, because the apps of an account are limited. */
 export const addOwnedApp = async ({ world: { platform } }: Arena): Promise<AppInWorld> =>
   await addApp(platform, await addUser(platform))
 
-/** A race is run once in the tests, or as often as is said here, and many times by `bun run prove races`. */
+/** A race runs `quick` times in the tests, and many times in `bun run prove races`. */
 export const race = (rule: string, run: (round: number) => Promise<void>, quick = 1): void =>
   test(
     rule,

@@ -47,7 +47,7 @@ export const appWith = async (world: World, status: VersionStatus): Promise<Real
   return app
 }
 
-/** Everything that a step could change: versions, head, ledger and what the trail tells of versions. */
+/** Everything that a step could change: versions, head, ledger and audit events of versions. */
 export const everything = async ({ platform, id }: RealApp) => {
   const q = platform.database.queries
   const events = await q.audit.list({ appId: id, since: 0, limit: 1000 })

@@ -1,6 +1,6 @@
 import { type VersionStatus, type VersionStep, versionSteps } from '../../../src/domain/version.ts'
 
-// The life of versions as the contract tells it (section 3), in a few lines and with nothing of the platform's but names.
+// The lifecycle of versions (contract section 3) in a few lines, using only names of the platform.
 
 export type Environment = 'development' | 'production'
 export type Command =
@@ -35,7 +35,7 @@ export type ModelApp = {
 }
 export const emptyApp: ModelApp = { versions: [], head: null, ledger: [] }
 
-/** What the caller is told: `created`, `replaced`, the status after a step, from where to where, or a code. */
+/** The answer to the caller: `created`, `replaced`, the status after a step, the versions of a rollback, or an error code. */
 export type Told = string
 export type Turn = { readonly app: ModelApp; readonly told: Told }
 

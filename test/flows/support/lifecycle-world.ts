@@ -9,7 +9,7 @@ import { operator, trace } from '../../support/operator.ts'
 import { appToken, type Login, type World } from '../../support/world.ts'
 import type { Command, LedgerRow, ModelApp, Told } from './lifecycle-model.ts'
 
-/** An app as its developer calls it, and an operator beside the server. */
+/** An app with its developer, and an operator who acts without the server. */
 export type RealApp = {
   readonly slug: string
   readonly id: string
@@ -87,7 +87,7 @@ const rollBack = async (
   return `${names.get(rollback.fromVersionId)} to ${names.get(rollback.toVersionId)}`
 }
 
-/** What the platform tells of the app, in the model's words; and the IDs of its versions, by name. */
+/** The state of the app in the terms of the model, and the IDs of its versions by name. */
 export const observe = async (
   app: RealApp,
 ): Promise<{
@@ -108,7 +108,7 @@ export const observe = async (
   return { seen, ids }
 }
 
-/** A record that contradicts itself is told as what it is, so that it equals nothing. */
+/** A record that contradicts itself is returned as it is, so that it equals no state of the model. */
 const observed = (record: Json, current: Json) => {
   const { version, number, status, revision, notes, submittedAt, reviewedAt, activatedAt, rejection } = record
   const isHead = record.current.development === (current.development === record.id)

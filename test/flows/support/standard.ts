@@ -7,7 +7,7 @@ import { send } from './send.ts'
 export const formPaths = ['/oauth/token', '/oauth/revoke', '/oauth/introspect'] as const
 export type FormPath = (typeof formPaths)[number]
 
-/** The fields of a form by name, or the form as it stands. */
+/** The fields of a form by name, or the whole form as text. */
 export type Form = Readonly<Record<string, string>> | string
 type Headers = Readonly<Record<string, string>>
 

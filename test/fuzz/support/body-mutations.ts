@@ -1,7 +1,7 @@
 import type { Chance } from './operation.ts'
 import { type Draft, type Pairs, secret, withHeader, write } from './draft.ts'
 import { hostileValues, longTexts } from './hostile-values.ts'
-import { odd } from './odd.ts'
+import { hostile } from './hostile-by-place.ts'
 import { choose, damaged, type Mutation, onPairs } from './mutation.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -44,7 +44,7 @@ export const bodyMutations: readonly Mutation[] = [
   },
   {
     name: 'a field with a secret of another kind',
-    apply: (d, c) => changeField(d, c, (f, k) => ({ ...f, [k]: secret(choose(c, odd.secrets) ?? 'session') })),
+    apply: (d, c) => changeField(d, c, (f, k) => ({ ...f, [k]: secret(choose(c, hostile.secrets) ?? 'session') })),
   },
   { name: 'a field with a damaged secret', apply: (d, c) => changeField(d, c, (f, k) => ({ ...f, [k]: damaged(c) })) },
   {
@@ -61,7 +61,7 @@ export const bodyMutations: readonly Mutation[] = [
         toString: 'x',
         isOperator: true,
         userId: 'usr_1',
-        [choose(c, odd.names) ?? 'x']: choose(c, hostileValues),
+        [choose(c, hostile.names) ?? 'x']: choose(c, hostileValues),
       })),
   },
   {
@@ -83,7 +83,7 @@ export const bodyMutations: readonly Mutation[] = [
       changeText(d, (t) =>
         insertMember(
           t,
-          `${JSON.stringify(choose(c, odd.names) ?? 'scope')}:1,${/^\{"[^"]*":(?:"[^"]*"|\d+)/.exec(t)?.[0].slice(1) ?? '"a":1'}`,
+          `${JSON.stringify(choose(c, hostile.names) ?? 'scope')}:1,${/^\{"[^"]*":(?:"[^"]*"|\d+)/.exec(t)?.[0].slice(1) ?? '"a":1'}`,
         ),
       ),
   },
@@ -109,10 +109,13 @@ export const bodyMutations: readonly Mutation[] = [
         return insertMember(t, `"deep":${'['.repeat(depth)}${c(4) === 0 ? '' : ']'.repeat(depth)}`)
       }),
   },
-  { name: 'odd numbers', apply: (d, c) => changeText(d, (t) => insertMember(t, `"n":${choose(c, odd.numbers) ?? 1}`)) },
   {
-    name: 'odd text in raw JSON',
-    apply: (d, c) => changeText(d, (t) => insertMember(t, `"s":"${choose(c, odd.escapes) ?? ''}"`)),
+    name: 'hostile numbers',
+    apply: (d, c) => changeText(d, (t) => insertMember(t, `"n":${choose(c, hostile.numbers) ?? 1}`)),
+  },
+  {
+    name: 'hostile text in raw JSON',
+    apply: (d, c) => changeText(d, (t) => insertMember(t, `"s":"${choose(c, hostile.escapes) ?? ''}"`)),
   },
   { name: 'a body cut off', apply: (d, c) => changeText(d, (t) => t.slice(0, c(t.length + 1))) },
   {
@@ -158,7 +161,7 @@ export const bodyMutations: readonly Mutation[] = [
     apply: (d, c) =>
       changeForm(d, (f) =>
         onPairs(f, c, ([name]) => [
-          [name, choose(c, [...odd.texts, damaged(c), secret(choose(c, odd.secrets) ?? 'session')]) ?? ''],
+          [name, choose(c, [...hostile.texts, damaged(c), secret(choose(c, hostile.secrets) ?? 'session')]) ?? ''],
         ]),
       ),
   },

@@ -141,7 +141,7 @@ const rare = (operations: readonly Operation[]): readonly Operation[] =>
     weight: /^POST .*(?:password|sign-in|users\/new|api\/session)$/.test(operation.name) ? 1 : 10 * operation.weight,
   }))
 
-/** All that the server can be asked: what its own document tells, and what stands beside that. */
+/** Every operation of the server: those of its OpenAPI document, and all others. */
 export const readCatalogue = async (
   world: FuzzWorld,
 ): Promise<{ readonly document: Json; readonly operations: readonly Operation[] }> => {

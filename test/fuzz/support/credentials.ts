@@ -28,7 +28,7 @@ import {
   type Login,
 } from '../../support/world.ts'
 
-/** A form as it stands on a page. */
+/** A form of a page. */
 export type FoundForm = PageForm & { readonly who: Who }
 
 const findForms = async (world: StockedWorld): Promise<readonly FoundForm[]> => {
@@ -43,7 +43,7 @@ const findForms = async (world: StockedWorld): Promise<readonly FoundForm[]> => 
   return [...found.values()]
 }
 
-/** A server with people's pages full of everything, and beside them an app and a user that only programs act for. */
+/** A server whose pages show every kind of record, and an app and a user that only programs act for. */
 export type FuzzWorld = StockedWorld & {
   /** The forms of the pages, as they were before there was anything that is not the pages' to end. */
   readonly forms: readonly FoundForm[]
@@ -75,7 +75,7 @@ export type Credentials = {
 
 type Source = () => Promise<string>
 
-/** Credentials that live now. Those that are good once, or that the request itself may end, are made afresh each time. */
+/** Live credentials. Those that are single use, or that the request itself may end, are created each time. */
 export const makeCredentials = async (world: FuzzWorld): Promise<Credentials> => {
   const { server, platform, api } = world
   const { url } = server
@@ -136,7 +136,7 @@ export const makeCredentials = async (world: FuzzWorld): Promise<Credentials> =>
   }
 }
 
-/** The forms of the pages really end things: whoever acts there is brought back, so that more can be ended. */
+/** The forms of the pages do end things: their user is restored, so that more can be ended. */
 const reviveVictims = async ({ platform, user, operator: victim, app }: FuzzWorld): Promise<void> => {
   for (const { email } of [user, victim]) await setUserStatus(platform, trace, operator, { email, status: 'active' })
   await setAppStatus(platform, trace, operator, { slug: app.slug, status: 'active' })

@@ -1,6 +1,6 @@
 import type { Chance } from './operation.ts'
 import { type Draft, formText, secret, withHeader, withoutHeader } from './draft.ts'
-import { odd } from './odd.ts'
+import { hostile } from './hostile-by-place.ts'
 import { choose, damaged, type Mutation, onPairs } from './mutation.ts'
 
 const repeated = (draft: Draft, chance: Chance): Draft => {
@@ -12,9 +12,12 @@ const repeated = (draft: Draft, chance: Chance): Draft => {
 }
 
 export const headerMutations: readonly Mutation[] = [
-  { name: 'another version', apply: (d, c) => withHeader(d, 'X-Service-Api-Version', choose(c, odd.versions) ?? '') },
+  {
+    name: 'another version',
+    apply: (d, c) => withHeader(d, 'X-Service-Api-Version', choose(c, hostile.versions) ?? ''),
+  },
   { name: 'no version', apply: (d) => withoutHeader(d, 'X-Service-Api-Version') },
-  { name: 'another media type', apply: (d, c) => withHeader(d, 'Content-Type', choose(c, odd.mediaTypes) ?? '') },
+  { name: 'another media type', apply: (d, c) => withHeader(d, 'Content-Type', choose(c, hostile.mediaTypes) ?? '') },
   { name: 'no media type', apply: (d) => withoutHeader(d, 'Content-Type') },
   {
     name: 'a content coding',
@@ -34,17 +37,20 @@ export const headerMutations: readonly Mutation[] = [
   },
   {
     name: 'a token of another kind',
-    apply: (d, c) => withHeader(d, 'Authorization', `Bearer ${secret(choose(c, odd.secrets) ?? 'session')}`),
+    apply: (d, c) => withHeader(d, 'Authorization', `Bearer ${secret(choose(c, hostile.secrets) ?? 'session')}`),
   },
   { name: 'a damaged token', apply: (d, c) => withHeader(d, 'Authorization', `Bearer ${damaged(c)}`) },
-  { name: 'odd authorization', apply: (d, c) => withHeader(d, 'Authorization', choose(c, odd.authorizations) ?? '') },
-  { name: 'a cookie', apply: (d, c) => withHeader(d, 'Cookie', choose(c, odd.cookies) ?? '') },
+  {
+    name: 'hostile authorization',
+    apply: (d, c) => withHeader(d, 'Authorization', choose(c, hostile.authorizations) ?? ''),
+  },
+  { name: 'a cookie', apply: (d, c) => withHeader(d, 'Cookie', choose(c, hostile.cookies) ?? '') },
   { name: 'a damaged cookie', apply: (d, c) => withHeader(d, 'Cookie', `session=${damaged(c)}`) },
   {
     name: 'another origin',
     apply: (d, c) =>
       withHeader(
-        withHeader(d, 'Origin', choose(c, odd.origins) ?? ''),
+        withHeader(d, 'Origin', choose(c, hostile.origins) ?? ''),
         'Sec-Fetch-Site',
         choose(c, ['same-origin', 'cross-site', 'none', 'same-site', '', 'x']) ?? '',
       ),
@@ -60,7 +66,7 @@ export const headerMutations: readonly Mutation[] = [
   },
   {
     name: 'a header of any kind',
-    apply: (d, c) => withHeader(d, choose(c, odd.headerNames) ?? 'X', choose(c, odd.headerValues) ?? ''),
+    apply: (d, c) => withHeader(d, choose(c, hostile.headerNames) ?? 'X', choose(c, hostile.headerValues) ?? ''),
   },
   {
     name: 'many headers',
@@ -72,7 +78,7 @@ export const headerMutations: readonly Mutation[] = [
       ],
     }),
   },
-  { name: 'another host', apply: (d, c) => withHeader(d, 'Host', choose(c, odd.hosts) ?? 'a') },
+  { name: 'another host', apply: (d, c) => withHeader(d, 'Host', choose(c, hostile.hosts) ?? 'a') },
 ]
 
 export const addressMutations: readonly Mutation[] = [
@@ -83,7 +89,7 @@ export const addressMutations: readonly Mutation[] = [
   { name: 'a query parameter left out', apply: (d, c) => ({ ...d, query: onPairs(d.query, c, () => []) }) },
   {
     name: 'a query parameter with something else',
-    apply: (d, c) => ({ ...d, query: onPairs(d.query, c, ([name]) => [[name, choose(c, odd.texts) ?? '']]) }),
+    apply: (d, c) => ({ ...d, query: onPairs(d.query, c, ([name]) => [[name, choose(c, hostile.texts) ?? '']]) }),
   },
   {
     name: 'a very long query parameter',
@@ -97,13 +103,13 @@ export const addressMutations: readonly Mutation[] = [
         ...d.query,
         [
           choose(c, ['limit', 'cursor', 'status', 'kind', 'limit[]', '__proto__', 'q', 'app', 'since', 'x']) ?? 'x',
-          choose(c, odd.texts) ?? '',
+          choose(c, hostile.texts) ?? '',
         ],
       ],
     }),
   },
   {
-    name: 'an odd query',
+    name: 'hostile query',
     apply: (d, c) => ({
       ...d,
       query: [

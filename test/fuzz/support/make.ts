@@ -7,7 +7,7 @@ import type { Mutation } from './mutation.ts'
 
 const mutations = [...bodyMutations, ...headerMutations, ...addressMutations]
 
-/** One request of a run: what it began as, and what was done to it, each with the chance that it was done by. */
+/** One request of a run: a valid one, and the mutations applied to it, each with its probability. */
 export type Recipe = {
   readonly index: number
   readonly operation: Operation

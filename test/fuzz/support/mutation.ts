@@ -1,6 +1,6 @@
 import type { Chance } from './operation.ts'
 import { damagedSecret, type Draft, type Pairs } from './draft.ts'
-import { odd } from './odd.ts'
+import { hostile } from './hostile-by-place.ts'
 
 /** One way of making a request hostile. It gives the request back as it was where it does not apply. */
 export type Mutation = { readonly name: string; apply(draft: Draft, chance: Chance): Draft }
@@ -13,4 +13,4 @@ export const onPairs = (pairs: Pairs, chance: Chance, change: (pair: readonly [s
 }
 
 export const damaged = (chance: Chance): string =>
-  damagedSecret(choose(chance, odd.secrets) ?? 'session', chance(80), choose(chance, [...'0aZ_9']) ?? '0')
+  damagedSecret(choose(chance, hostile.secrets) ?? 'session', chance(80), choose(chance, [...'0aZ_9']) ?? '0')

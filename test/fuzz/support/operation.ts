@@ -6,7 +6,7 @@ export type Chance = (below: number) => number
 /** Something that can be asked of the server: makes a request that is well formed and, as far as the state allows, succeeds. */
 export type Operation = {
   readonly name: string
-  /** How many turns it gets, beside the others. */
+  /** How often it is chosen, relative to the others. */
   readonly weight: number
   draft(chance: Chance, index: number): Draft
 }

@@ -4,7 +4,7 @@ import type { Draft } from './draft.ts'
 import { canary } from './hostile-values.ts'
 import type { WireAnswer } from './wire.ts'
 
-/** A secret of the request: whether it stood in one of its headers, and whether it is over, or has a wrong character. */
+/** A secret of the request: whether it was in a header, and whether it has ended or has a wrong character. */
 export type SentSecret = {
   readonly marker: string
   readonly value: string
@@ -81,7 +81,7 @@ const errorFault = (draft: Draft, { status, headers, text }: WireAnswer): string
   return unknown.length === 0 && Object.keys(body).length === 1 ? null : 'It is not the envelope.'
 }
 
-/** Where nobody is let in without a token. */
+/** Operations that require a token. */
 const guardedPaths = new Set(
   ['/me', '/versions', '/versions/rollback', '/oauth/authorize', '/oauth/me', '/resources'].map(
     (path) => `${contractPath}${path}`,
@@ -102,7 +102,7 @@ const authorityFault = (
 const leakFault = (secrets: readonly SentSecret[], { status, headers, text }: WireAnswer): string | null => {
   if (status < 400) return null
   const all = `${JSON.stringify([...headers])}${text}`
-  // A page gives back what was typed into its fields.
+  // A page repeats what was entered into its fields.
   const isPage = headers.get('content-type')?.startsWith('text/html') === true
   if (secrets.some(({ value, isHead }) => (isHead || !isPage) && all.includes(value))) return 'It repeats a secret.'
   return all.includes(canary) && headers.get('content-type') === 'application/json' ? 'It repeats a value.' : null

@@ -1,6 +1,6 @@
 import { chunk, chunked, get, last, line, post, type Row } from './raw-case.ts'
 
-/** Two ways of saying where a body ends: the inner request stands where one reading ends and the other goes on. */
+/** Two lengths of one body: the inner request begins where one of them ends. */
 export const lengthAndChunks: readonly Row[] = [
   [
     'a length and chunks',

@@ -1,8 +1,8 @@
 import { secret } from './draft.ts'
 import { canary, texts } from './hostile-values.ts'
 
-/** By the place where each can stand. */
-export const odd = {
+/** Hostile values by the place where each can occur. */
+export const hostile = {
   texts,
   names: [
     'a',

@@ -1,34 +1,34 @@
 import { type Answer, call } from '../../support/call.ts'
 import { authorize, exchangeBody, refreshBody, type Tokens, type World } from '../../support/world.ts'
 
-/** What one client was told, and what it asked last without hearing an answer. Unknown may have happened or not, never half. */
-export type Story = {
+/** The answers that one client got, and its last request if that has no answer. Such a request happened completely or not at all. */
+export type ClientHistory = {
   readonly spentCodes: string[]
-  readonly deadAccess: string[]
+  readonly endedAccessTokens: string[]
   readonly revoked: Tokens[]
   readonly requestIds: string[]
   readonly appTokens: string[]
-  readonly deadAppTokens: string[]
+  readonly revokedAppTokens: string[]
   readonly versions: Map<string, number>
   current: Tokens | null
-  unheard: Unheard | null
+  unanswered: UnansweredRequest | null
 }
-type Unheard =
+type UnansweredRequest =
   | { readonly kind: 'exchange' | 'refresh'; readonly body: unknown; readonly key: string }
   | { readonly kind: 'revoke'; readonly tokens: Tokens }
   | { readonly kind: 'version'; readonly version: string; readonly key: string }
   | { readonly kind: 'other' }
 
-export const emptyStory = (): Story => ({
+export const emptyHistory = (): ClientHistory => ({
   spentCodes: [],
-  deadAccess: [],
+  endedAccessTokens: [],
   revoked: [],
   requestIds: [],
   appTokens: [],
-  deadAppTokens: [],
+  revokedAppTokens: [],
   versions: new Map(),
   current: null,
-  unheard: null,
+  unanswered: null,
 })
 
 class Unanswered extends Error {}
@@ -36,11 +36,17 @@ class Unanswered extends Error {}
 let counted = 0
 const next = () => (counted += 1)
 
-/** One client that goes on until the server no longer answers. */
-const live = async (world: World, session: string, managing: string, story: Story): Promise<void> => {
+/** One client, which continues until the server no longer answers. */
+const live = async (world: World, session: string, managing: string, history: ClientHistory): Promise<void> => {
   const { server, app } = world
-  const post = async (unheard: Unheard, path: string, body: unknown, token?: string, key?: string): Promise<Answer> => {
-    story.unheard = unheard
+  const post = async (
+    unanswered: UnansweredRequest,
+    path: string,
+    body: unknown,
+    token?: string,
+    key?: string,
+  ): Promise<Answer> => {
+    history.unanswered = unanswered
     const answer = await call(server.url, 'POST', path, {
       body,
       ...(token === undefined ? {} : { token }),
@@ -48,12 +54,12 @@ const live = async (world: World, session: string, managing: string, story: Stor
     }).catch(() => {
       throw new Unanswered()
     })
-    story.unheard = null
+    history.unanswered = null
     if (answer.status >= 400) throw new Error(`${path} answered ${answer.status}: ${answer.text}`)
-    story.requestIds.push(answer.headers.get('x-request-id') ?? '')
+    history.requestIds.push(answer.headers.get('x-request-id') ?? '')
     return answer
   }
-  const other: Unheard = { kind: 'other' }
+  const other: UnansweredRequest = { kind: 'other' }
 
   for (;;) {
     const code = await authorize(server.url, session, app).catch(() => {
@@ -61,41 +67,41 @@ const live = async (world: World, session: string, managing: string, story: Stor
     })
     const exchangeKey = `kill-${next()}`
     const body = exchangeBody(app, code)
-    story.current = null
+    history.current = null
     let tokens: Tokens = (
       await post({ kind: 'exchange', body, key: exchangeKey }, '/oauth/token', body, undefined, exchangeKey)
     ).body
-    story.spentCodes.push(code)
-    story.current = tokens
+    history.spentCodes.push(code)
+    history.current = tokens
     for (let turn = 0; turn < 3; turn += 1) {
       const key = `kill-${next()}`
       const refreshing = refreshBody(app, tokens.refreshToken)
       const before = tokens
       tokens = (await post({ kind: 'refresh', body: refreshing, key }, '/oauth/token', refreshing, undefined, key)).body
-      story.deadAccess.push(before.accessToken)
-      story.current = tokens
+      history.endedAccessTokens.push(before.accessToken)
+      history.current = tokens
     }
     await post({ kind: 'revoke', tokens }, '/oauth/revoke', { ...app.development, token: tokens.refreshToken })
-    story.revoked.push(tokens)
-    story.current = null
+    history.revoked.push(tokens)
+    history.current = null
 
     const issued = (await post(other, '/token', { ...app.development, scope: 'site:read' })).body.accessToken
-    story.appTokens.push(issued)
+    history.appTokens.push(issued)
     const doomed = (await post(other, '/token', { ...app.development, scope: 'site:read' })).body.accessToken
     await post(other, '/oauth/revoke', {}, doomed)
-    story.deadAppTokens.push(doomed)
+    history.revokedAppTokens.push(doomed)
 
     const version = `1.0.${next()}`
     const key = `kill-${version}`
     const made = (await post({ kind: 'version', version, key }, '/versions', { version }, managing, key)).body
-    story.versions.set(made.version, made.revision)
+    history.versions.set(made.version, made.revision)
   }
 }
 
 /** Plays it until the server is gone. */
-export const play = async (world: World, session: string, managing: string, story: Story): Promise<void> => {
+export const play = async (world: World, session: string, managing: string, history: ClientHistory): Promise<void> => {
   try {
-    await live(world, session, managing, story)
+    await live(world, session, managing, history)
   } catch (error) {
     if (!(error instanceof Unanswered)) throw error
   }

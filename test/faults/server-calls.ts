@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import { type Answer, call, codeOf } from '../support/call.ts'
 import { type World } from '../support/world.ts'
 
-/** How a server in trouble answers: whether it is ready, whether it writes, and whom it knows. */
+/** Calls that show whether a faulty server is ready, writes and reads. */
 export const ready = async ({ server }: World): Promise<Answer> => await call(server.url, 'GET', '~/readyz')
 export const issue = async ({ server, app }: World): Promise<Answer> =>
   await call(server.url, 'POST', '/token', { body: { ...app.development, scope: 'site:read' } })
