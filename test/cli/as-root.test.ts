@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { needs, programAt } from '../support/needs.ts'
 import { programCommand } from '../support/program.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addUser, deskAt, type Desk, openDesk } from './support/run.ts'
@@ -27,15 +28,15 @@ const ownersIn = (folder: string): readonly number[] => [
 /** What the service would find: the same command, run by the owner of the folder. */
 const runAsNobody = async (desk: Desk, words: readonly string[]) => {
   const child = Bun.spawn(
-    ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', ...programCommand, ...words],
+    [programAt('setpriv'), `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', ...programCommand, ...words],
     { env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: `file:${desk.file}` }, stdout: 'pipe', stderr: 'pipe' },
   )
   const stderr = await new Response(child.stderr).text()
   return { exitCode: await child.exited, stderr }
 }
 
-test.skipIf(!isRoot)(
-  'what root restores, from a backup that only root may read, belongs to the owner of the folder, whose service opens it',
+needs('setpriv').test.skipIf(!isRoot)(
+  'a database that root restores from its own backup belongs to the owner of the folder, whose service can open it',
   async () => {
     const desk = await foreignDesk()
     const vault = temporaryFolder() // root's, 0700

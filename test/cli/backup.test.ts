@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { needs, programAt } from '../support/needs.ts'
 import { programCommand } from '../support/program.ts'
 import { startServer } from '../support/running-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -30,19 +31,26 @@ test('backup - writes one whole database to standard output, and leaves nothing 
 })
 
 const shell = (line: string) =>
-  Bun.spawn(['bash', '-c', line], { env: { PATH: process.env['PATH'] ?? '' }, stdout: 'pipe', stderr: 'pipe' })
+  Bun.spawn([programAt('bash'), '-c', line], {
+    env: { PATH: process.env['PATH'] ?? '' },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
 
-test('backup - refuses a terminal and flags that mean nothing there, and a reader that went away is no success', async () => {
-  const desk = await openDesk()
-  for (const flag of ['--json', '--force', '--check', '--keep=2']) {
-    expect(await desk.run(['backup', '-', flag])).toMatchObject({ exitCode: 2, stdout: '' })
-  }
-  const command = [...programCommand, 'backup', '-', '--database', desk.file].join(' ')
-  const terminal = shell(`script -qec '${command}' /dev/null`)
-  expect(await new Response(terminal.stdout).text()).toContain('does not go to a terminal')
-  expect(await terminal.exited).toBe(2)
-  expect(await shell(`set -o pipefail; ${command} | true`).exited).not.toBe(0)
-})
+needs('bash', 'script').test(
+  'backup - refuses a terminal and flags that do not apply, and fails if the reader stops early',
+  async () => {
+    const desk = await openDesk()
+    for (const flag of ['--json', '--force', '--check', '--keep=2']) {
+      expect(await desk.run(['backup', '-', flag])).toMatchObject({ exitCode: 2, stdout: '' })
+    }
+    const command = [...programCommand, 'backup', '-', '--database', desk.file].join(' ')
+    const terminal = shell(`script -qec '${command}' /dev/null`)
+    expect(await new Response(terminal.stdout).text()).toContain('does not go to a terminal')
+    expect(await terminal.exited).toBe(2)
+    expect(await shell(`set -o pipefail; ${command} | true`).exited).not.toBe(0)
+  },
+)
 
 test('backup DIR --keep removes what it named itself and nothing else, and never what it has just written', async () => {
   const desk = await openDesk()

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findFiles } from '../../src/cli/developer/package/find-files.ts'
 import { prepareArtifact } from '../../src/cli/developer/package/prepare-artifact.ts'
+import { needs, programAt } from '../support/needs.ts'
 import { createWorld, endWorld, type World } from '../support/world.ts'
 import { appFolder, type Developer, pipeline } from './support/developer.ts'
 
@@ -28,9 +29,9 @@ test('names of files do not steer the terminal that they are told on', async () 
   expect(stderr).toContain('These files hold secrets, which must not leave this machine: \ufffdgnp.pem.')
 })
 
-test('an ignore file that is a pipe or a folder is refused, and nobody waits for it', async () => {
+needs('mkfifo').test('an ignore file that is a pipe or a folder is refused at once', async () => {
   const piped = appFolder()
-  Bun.spawnSync(['mkfifo', join(piped, '.appignore')])
+  Bun.spawnSync([programAt('mkfifo'), join(piped, '.appignore')])
   const nested = appFolder({ '.appignore/a.txt': '' })
   for (const folder of [piped, nested]) expect(await refusalOf(folder)).toBe('error: .appignore is not a file.\n')
 })

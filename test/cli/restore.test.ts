@@ -12,6 +12,7 @@ import {
   installEmbedded,
   openInstall,
 } from '../support/embedding.ts'
+import { needs, programAt } from '../support/needs.ts'
 import { openAsOperator } from '../support/operator.ts'
 import { startServer } from '../support/running-server.ts'
 import {
@@ -336,10 +337,10 @@ test('a restore takes over no statistics, which would steer every query', async 
   restored.close()
 })
 
-test('restore and check refuse at once what is not a regular file', async () => {
+needs('mkfifo').test('restore and check refuse at once what is not a regular file', async () => {
   const { folder, file } = await oldAndNew()
   const pipe = join(temporaryFolder(), 'pipe')
-  expect(Bun.spawnSync(['mkfifo', pipe]).exitCode).toBe(0)
+  expect(Bun.spawnSync([programAt('mkfifo'), pipe]).exitCode).toBe(0)
   for (const words of [['restore'], ['restore', '--move'], ['check']]) {
     for (const path of [pipe, folder]) {
       const { exitCode, stderr } = await deskAt(file).run([...words, path])

@@ -1,12 +1,15 @@
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
+import { needs, programAt } from '../support/needs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const { test } = needs('mkfifo')
 
 /** A pipe that is read only when the test says so, and a process that logs into it. */
 const chattyProcess = () => {
   const path = join(temporaryFolder(), 'log')
-  Bun.spawnSync(['mkfifo', path])
+  Bun.spawnSync([programAt('mkfifo'), path])
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   const writer = openSync(path, constants.O_WRONLY)
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'support/chatty.ts')], {
