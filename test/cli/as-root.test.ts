@@ -12,7 +12,7 @@ const nobody = 65_534
 const isRoot = process.getuid?.() === 0
 if (!isRoot) console.warn('The tests of commands that root runs are skipped: they need root.')
 
-/** A folder of another user's with a database in it that root has made before, as a mistake or a package does. */
+/** A folder of another user with a database that root created, as happens by mistake or by a package script. */
 const foreignDesk = async (): Promise<Desk> => {
   const own = await openDesk()
   await addUser(own)
@@ -25,7 +25,7 @@ const ownersIn = (folder: string): readonly number[] => [
   ...new Set(readdirSync(folder).map((name) => statSync(join(folder, name)).uid)),
 ]
 
-/** What the service would find: the same command, run by the owner of the folder. */
+/** Runs the command as the service would: as the owner of the folder. */
 const runAsNobody = async (desk: Desk, words: readonly string[]) => {
   const child = Bun.spawn(
     [programAt('setpriv'), `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', ...programCommand, ...words],
@@ -39,7 +39,7 @@ needs('setpriv').test.skipIf(!isRoot)(
   'a database that root restores from its own backup belongs to the owner of the folder, whose service can open it',
   async () => {
     const desk = await foreignDesk()
-    const vault = temporaryFolder() // root's, 0700
+    const vault = temporaryFolder() // of root, 0700
     chmodSync(vault, 0o700)
     const backup = join(vault, 'backup.db')
     const source = await openDesk()
@@ -71,24 +71,21 @@ test.skipIf(!isRoot)('no command that root runs leaves a file of root in the fol
   }
 })
 
-test.skipIf(!isRoot)(
-  'a link that the owner of the folder has put there leads root to nothing that is not the owner’s',
-  async () => {
-    const desk = await foreignDesk()
-    const precious = await openDesk() // root's
-    const folder = join(desk.folder, 'linked')
-    mkdirSync(folder, { mode: 0o700 })
-    symlinkSync(precious.file, join(folder, 'app-platform.db'))
-    chownSync(folder, nobody, nobody)
-    const { exitCode, stderr } = await deskAt(join(folder, 'app-platform.db')).run(['recover', '--accept-loss'])
-    expect(exitCode).toBe(1)
-    expect(stderr).toMatch(/^error: [^\n]+\n$/)
-    const { data } = await precious.json(['audit', 'list'])
-    expect(data).toEqual([])
-  },
-)
+test.skipIf(!isRoot)('root does not follow a link of the folder owner to a database of somebody else', async () => {
+  const desk = await foreignDesk()
+  const precious = await openDesk() // of root
+  const folder = join(desk.folder, 'linked')
+  mkdirSync(folder, { mode: 0o700 })
+  symlinkSync(precious.file, join(folder, 'app-platform.db'))
+  chownSync(folder, nobody, nobody)
+  const { exitCode, stderr } = await deskAt(join(folder, 'app-platform.db')).run(['recover', '--accept-loss'])
+  expect(exitCode).toBe(1)
+  expect(stderr).toMatch(/^error: [^\n]+\n$/)
+  const { data } = await precious.json(['audit', 'list'])
+  expect(data).toEqual([])
+})
 
-test.skipIf(!isRoot)('a file that may not be read or written is named with its owner and the acting user', async () => {
+test.skipIf(!isRoot)('an error about a forbidden file names the file, its owner and the acting user', async () => {
   const desk = await foreignDesk()
   const vault = temporaryFolder()
   chmodSync(vault, 0o700)

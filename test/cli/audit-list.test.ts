@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 const list = async (...words: string[]): Promise<Json[]> => (await desk.json(['audit', 'list', ...words])).data
 
-test('events come oldest first, issued tokens among them, and tell who did what to what, from where', async () => {
+test('events are listed oldest first, include issued tokens, and name the actor, the target and the address', async () => {
   const events = await list('--limit', '10000')
   expect(events.map((event) => event.at)).toEqual(events.map((event) => event.at).toSorted())
   expect(events.filter((event) => event.action === 'app_token.issued')).toHaveLength(7)
@@ -33,19 +33,19 @@ test('events come oldest first, issued tokens among them, and tell who did what 
   })
 })
 
-test('--limit keeps the latest', async () => {
+test('--limit keeps the latest events', async () => {
   const all = await list('--limit', '10000')
   expect(await list('--limit', '3')).toEqual(all.slice(-3))
 })
 
-test('--app keeps one app; an unknown one exits 1', async () => {
+test('--app lists the events of one app; an unknown app exits 1', async () => {
   const events = await list('--app', 'shop-insights')
   expect(new Set(events.map((event) => event.appId)).size).toBe(1)
   expect(events.map((event) => event.action)).toContain('app_token.issued')
   expect((await desk.run(['audit', 'list', '--app', 'nope', '--json'])).exitCode).toBe(1)
 })
 
-test('--since takes a time or a stretch before now', async () => {
+test('--since takes a time or a duration before now', async () => {
   const all = await list('--limit', '10000')
   expect(await list('--since', '7d', '--limit', '10000')).toEqual(all)
   expect(await list('--since', '24h', '--limit', '10000')).toEqual(all)
@@ -54,7 +54,7 @@ test('--since takes a time or a stretch before now', async () => {
   expect(await list('--since', '2999-01-01T00:00:00Z')).toEqual([])
 })
 
-test('no event holds a password or a secret', async () => {
+test('no event contains a password or a secret', async () => {
   const { data } = await desk.json(['app', 'list'])
   const secret = await desk.json(['credential', 'rotate', data[0].clientIds.development])
   const { stdout } = await desk.run(['audit', 'list', '--limit', '10000', '--json'])

@@ -10,7 +10,7 @@ import { addApp, addUser, openDesk } from './support/run.ts'
 
 setDefaultTimeout(60_000)
 
-test('backup - writes one whole database to standard output, and leaves nothing beside the database', async () => {
+test('backup - writes a whole database to standard output and leaves no file behind', async () => {
   const desk = await openDesk()
   await addUser(desk)
   const before = readdirSync(desk.folder)
@@ -52,7 +52,7 @@ needs('bash', 'script').test(
   },
 )
 
-test('backup DIR --keep removes what it named itself and nothing else, and never what it has just written', async () => {
+test('backup DIR --keep removes only files that it named itself, and never the new one', async () => {
   const desk = await openDesk()
   const folder = join(temporaryFolder(), 'backups')
   mkdirSync(folder, { mode: 0o700 })
@@ -63,7 +63,7 @@ test('backup DIR --keep removes what it named itself and nothing else, and never
   ]
   for (const name of others) writeFileSync(join(folder, name), 'precious')
   symlinkSync(desk.file, join(folder, 'app-platform-2020-01-01T00-00-00.000Z.db'))
-  const future = 'app-platform-2999-01-01T00-00-00.000Z.db' // by a clock that was once ahead
+  const future = 'app-platform-2999-01-01T00-00-00.000Z.db' // from a time when the clock was ahead
   writeFileSync(join(folder, future), 'old')
   const made: string[] = []
   for (let count = 0; count < 3; count += 1) {
@@ -81,7 +81,7 @@ test('backup DIR --keep removes what it named itself and nothing else, and never
   expect((await desk.json(['backup', folder])).pruned).toEqual([])
 })
 
-test('the age of the last backup is a figure of the server beside which it was made, and an event of the audit', async () => {
+test('a backup is recorded in the audit log and in the metrics of a running server', async () => {
   const desk = await openDesk()
   const server = await startServer({ database: desk.file })
   const age = async () =>
@@ -108,7 +108,7 @@ test('backup DIR --keep removes nothing and fails when the database has lost cha
   const { file: good } = await desk.json(['backup', folder, '--keep', '1', '--check'])
   const sound = readFileSync(desk.file)
   await addUser(desk, 'second@example.com')
-  writeFileSync(desk.file, sound) // what was acknowledged since is lost
+  writeFileSync(desk.file, sound) // loses what was acknowledged since
   const lost = await desk.run(['backup', folder, '--keep', '1', '--check', '--json'])
   expect(lost).toMatchObject({ exitCode: 1, stdout: '' })
   expect(lost.stderr).toContain('has lost changes that were acknowledged')

@@ -12,7 +12,7 @@ setDefaultTimeout(60_000)
 
 const day = 86_400_000
 
-test('clock reset takes the time back, ends everything issued, leaves nothing in the future and keeps the audit in order', async () => {
+test('clock reset takes the time back, ends everything issued, leaves no time in the future and keeps the audit log in order', async () => {
   const world = await createWorld()
   const { server, app, user } = world
   const desk = deskAt(server.database)
@@ -20,7 +20,7 @@ test('clock reset takes the time back, ends everything issued, leaves nothing in
   expect(await server.stop()).toBe(0)
   expect((await desk.run(['clock', 'reset'])).stderr).toContain('there is nothing to reset')
 
-  // As after an answer that was given while the machine's clock was a day ahead.
+  // The state after the machine's clock was a day ahead for a while.
   writeAcknowledged(desk.file, { count: readAcknowledged(desk.file) ?? 0, time: Date.now() + day })
   const ahead = await startServer({ database: desk.file })
   expect((await call(ahead.url, 'GET', '~/readyz')).body.error.details).toEqual({ conditions: ['clock_ahead'] })
@@ -66,7 +66,7 @@ test('clock reset takes the time back, ends everything issued, leaves nothing in
   await signIn(url, user)
   expect(await again.stop()).toBe(0)
 
-  // In the order of the IDs, in which pages are listed, times never go back.
+  // Pages are listed by ID, and in that order times never go back.
   const reader = new Connection(desk.file, { readonly: true })
   using statement = reader.prepare<{ at: number; action: string }, []>(
     'SELECT at, action FROM audit_events ORDER BY id',
@@ -79,13 +79,13 @@ test('clock reset takes the time back, ends everything issued, leaves nothing in
   reader.close()
   expect((await desk.run(['check'])).exitCode).toBe(0)
 
-  // A backup from before the reset revives nothing that has ended after it.
+  // A backup from before the reset revives nothing that ended after it.
   await desk.json(['app', 'suspend', app.slug])
   const { carriedOver } = await desk.json(['restore', backup])
   expect(carriedOver.apps).toBe(1)
 })
 
-/** What is counted or measured and is no moment. */
+/** Columns of counts and measures, which are no times. */
 const noTimes = new Set([
   'app_tokens.key',
   'authorization_codes.grant_key',
@@ -112,7 +112,7 @@ const noTimes = new Set([
   'webhook_attempts.status',
 ])
 
-test('every number that the schema keeps is a moment that a reset takes back, or known not to be one', async () => {
+test('every number column of the schema is either a time that a reset takes back or listed as no time', async () => {
   const { file } = await openDesk()
   const connection = new Connection(file, { readonly: true })
   const times = timeColumns(connection).map(({ table, column }) => `${table}.${column}`)

@@ -37,14 +37,14 @@ for (const shell of ['bash', 'zsh', 'fish'] as const) {
       complete = await completerIn(folder)
     })
 
-    test('commands, flags, their values and files are offered where they belong, and nothing where nobody can know', async () => {
+    test('commands, flags, choices and files are offered where they fit, and nothing where the values are unknown', async () => {
       for (const [line, offers] of expected) {
         const found = (await complete(`app-platform ${line}`)).filter((offer) => offer !== 'offered')
         expect({ line, found }).toEqual({ line, found: [...offers] })
       }
     })
 
-    test('every command that the help names is offered', async () => {
+    test('every command in the help is offered', async () => {
       const { stdout } = await run(['--help'])
       const named = [...stdout.matchAll(/^ {2}([a-z]+)\b(?= .*(?:\[options\]|<|\[command\]| {2}))/gm)].map(
         ([, name = '']) => name,
@@ -63,7 +63,7 @@ needs('bash').test('bash never evaluates what was typed', async () => {
   expect(existsSync(join(folder, 'run'))).toBe(false)
 })
 
-test('a shell that it does not know is named, with those that it knows', async () => {
+test('an unknown shell is refused with a list of the known ones', async () => {
   const { exitCode, stdout, stderr } = await run(['completion', 'tcsh'])
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
   expect(stderr).toMatch(/bash, zsh, fish/)

@@ -11,7 +11,7 @@ setDefaultTimeout(30_000)
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
-test('migrate makes a private database in a private folder, and says what it applied', async () => {
+test('migrate creates a private database in a private folder and lists the applied migrations', async () => {
   const desk = deskAt(join(temporaryFolder(), 'data', 'app-platform.db'))
   expect(await desk.json(['migrate'])).toEqual({
     database: desk.file,
@@ -22,7 +22,7 @@ test('migrate makes a private database in a private folder, and says what it app
   expect(modeOf(desk.file)).toBe('600')
 })
 
-test('seed fills an empty database, shows every login and secret once, and they work', async () => {
+test('seed fills an empty database and prints working logins and secrets once', async () => {
   const desk = deskAt(join(temporaryFolder(), 'data', 'app-platform.db'))
   const demo = await desk.json(['seed'])
   expect(demo.users).toHaveLength(2)
@@ -50,7 +50,7 @@ test('seed fills an empty database, shows every login and secret once, and they 
   expect(await server.stop()).toBe(0)
 })
 
-test('seed tells people how to get a webhook endpoint, and what it says works', async () => {
+test('seed explains how to add a webhook endpoint, and the command it shows works', async () => {
   const desk = deskAt(join(temporaryFolder(), 'app-platform.db'))
   const { stdout } = await desk.run(['seed'])
   const told = /^ {2}app-platform (webhook add .*)$/m.exec(stdout)?.[1] ?? ''
@@ -68,7 +68,7 @@ test('seed refuses a database that is not empty and leaves it as it is', async (
   expect((await desk.json(['app', 'list'])).data).toEqual([])
 })
 
-test('purge tells what it removed', async () => {
+test('purge reports what it removed', async () => {
   const desk = await openDesk()
   expect(await desk.json(['purge'])).toEqual({
     appTokens: 0,
@@ -90,7 +90,7 @@ test('purge tells what it removed', async () => {
   })
 })
 
-test('backup makes one private file beside a running server, with all that was answered before', async () => {
+test('a backup beside a running server is one private file with everything acknowledged before', async () => {
   const desk = await openDesk()
   const server = await startServer({ database: desk.file })
   await addUser(desk)
@@ -134,7 +134,7 @@ test('check finds nothing wrong with a sound database', async () => {
   expect((await desk.run(['check'])).stdout).toStartWith('Nothing is wrong')
 })
 
-test('check says in plain words what is wrong, on stderr, and exits 1', async () => {
+test('check explains on stderr what is wrong, in plain words, and exits 1', async () => {
   const open = await openDesk()
   chmodSync(open.file, 0o644)
   const damaged = await openDesk()
@@ -164,7 +164,7 @@ test('check says in plain words what is wrong, on stderr, and exits 1', async ()
   }
 })
 
-test('no secret and no password is ever in a file of the database or on stderr', async () => {
+test('no file of the database and no line on stderr contains a secret or a password', async () => {
   const desk = await openDesk()
   const password = 'canary-correct-horse-battery'
   const created = await desk.run(

@@ -42,7 +42,7 @@ const signedInAs = async (name: string) => {
   return { url, browser: await signedInBrowser(url, { email, password }) }
 }
 
-test('the demo has an endpoint that takes what it is told, from the first install on, and a ping', async () => {
+test('the webhook endpoint of the demo receives the first install event and a ping', async () => {
   const first = await printedWith(/^# webhook (evt_\w+): install\.created in production, verified: \{"appId":"app_/m)
   expect(first).toHaveLength(1)
   expect(await printedWith(/^# webhook (evt_\w+): install\.approved in production, verified/m)).toHaveLength(1)
@@ -55,7 +55,7 @@ test('the demo has an endpoint that takes what it is told, from the first instal
   expect(await printedWith(/^# webhook (evt_\w+): ping in production, verified/m)).toHaveLength(1)
 })
 
-test('the demo’s installed app opens in a frame, and the code there gives its page a session', async () => {
+test('the installed app of the demo opens in a frame and exchanges its code for a session', async () => {
   const { url, browser } = await signedInAs('grace')
   const path = /\/installs\/ins_\w+\/open/.exec((await browser.get('/installs')).text)?.[0] ?? ''
   const { text } = await browser.get(path)

@@ -18,7 +18,7 @@ afterAll(async () => await endWorld(world))
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 const at = () => ['--url', world.server.url]
 
-test('login checks the credentials, keeps them in a file for this user alone, and later commands need nothing else', async () => {
+test('login checks the credentials and saves them in a private file, which later commands use', async () => {
   const developer = newDeveloper()
   const env = asVariables(world.app.development)
   const told = await developer.json(['login', ...at()], env)
@@ -41,7 +41,7 @@ test('login checks the credentials, keeps them in a file for this user alone, an
   expect(await developer.json(['whoami', ...at()], env)).toMatchObject({ credentials: 'environment' })
 })
 
-test('a folder that was there before and open is closed', async () => {
+test('login makes an existing credential folder private', async () => {
   const developer = newDeveloper()
   mkdirSync(developer.kept, { recursive: true, mode: 0o777 })
   chmodSync(developer.kept, 0o777)
@@ -49,14 +49,14 @@ test('a folder that was there before and open is closed', async () => {
   expect(modeOf(developer.kept)).toBe('700')
 })
 
-test('a person is asked for both, and the secret is never on the screen', async () => {
+test('login asks for the client ID and the secret, and never shows the secret', async () => {
   const developer = newDeveloper()
   const { clientId, clientSecret } = world.app.development
   const terminal = atTerminal(`$AP login --url ${world.server.url}`, { XDG_CONFIG_HOME: developer.home })
   await terminal.shows('Client ID: ')
   terminal.type(`${clientId}\r`)
   await terminal.shows('Client secret (not shown): ')
-  terminal.type(`${clientSecret.slice(0, 20)}x\x7f${clientSecret.slice(20)}\r`) // with a slip, taken back
+  terminal.type(`${clientSecret.slice(0, 20)}x\x7f${clientSecret.slice(20)}\r`) // with a typing error that is corrected
   expect(await terminal.ended()).toBe(0)
   expect(terminal.screen()).toContain(clientId)
   expect(terminal.screen()).toContain('Logged in to')
@@ -64,7 +64,7 @@ test('a person is asked for both, and the secret is never on the screen', async 
   expect(await developer.json(['whoami'])).toMatchObject({ credentials: 'login' })
 })
 
-test('both pasted at once are taken, and the secret is not on the screen either', async () => {
+test('a client ID and secret pasted together are accepted, and the secret is not shown', async () => {
   const developer = newDeveloper()
   const { clientId, clientSecret } = world.app.development
   const terminal = atTerminal(`$AP login --url ${world.server.url}`, { XDG_CONFIG_HOME: developer.home })
@@ -93,7 +93,7 @@ test.each([
   expect(readdirSync(home).toSorted()).toEqual(['after', 'before'])
 })
 
-test('being ended at the question leaves the terminal as it was', async () => {
+test('an interrupted question restores the terminal', async () => {
   const { home } = newDeveloper()
   mkdirSync(home, { recursive: true })
   const login = `sh -c 'echo $$ > pid; exec $AP login --url ${world.server.url}'`
@@ -106,7 +106,7 @@ test('being ended at the question leaves the terminal as it was', async () => {
   await terminal.ended()
 })
 
-test('what the server refuses is not kept, and is explained in one line with what to do and the request ID', async () => {
+test('refused credentials are not saved, and one line says what to do and names the request ID', async () => {
   const developer = newDeveloper()
   const { clientId, clientSecret } = world.app.development
   const wrong = asVariables({ clientId, clientSecret: `${clientSecret.slice(0, -1)}_` })
@@ -119,7 +119,7 @@ test('what the server refuses is not kept, and is explained in one line with wha
   expect(await Bun.file(developer.kept).exists()).toBe(false)
 })
 
-test('production credentials are sent away before the server hears of them', async () => {
+test('production credentials are refused before they are sent to the server', async () => {
   const developer = newDeveloper()
   const proxy = await startFlakyProxy(world.server.url)
   const { exitCode, stderr } = await developer.run(['login', '--url', proxy.url], asVariables(world.app.production))
@@ -130,13 +130,13 @@ test('production credentials are sent away before the server hears of them', asy
   proxy.close()
 })
 
-test('without a terminal login asks nothing: it says which variables it needs', async () => {
+test('without a terminal, login names the variables it needs instead of asking', async () => {
   const { exitCode, stderr } = await newDeveloper().run(['login', ...at()])
   expect(exitCode).toBe(2)
   expect(stderr).toContain('APP_PLATFORM_CLIENT_ID and APP_PLATFORM_CLIENT_SECRET')
 })
 
-test('wrong settings are all named at once, and no value is repeated', async () => {
+test('all wrong settings are reported at once, without their values', async () => {
   const developer = newDeveloper()
   const cases: readonly (readonly [env: Record<string, string>, words: string[], says: RegExp[]])[] = [
     [
@@ -159,7 +159,7 @@ test('wrong settings are all named at once, and no value is repeated', async () 
   }
 })
 
-test('no flag takes a secret, and one that was meant to is not repeated', async () => {
+test('an unknown flag with a secret is refused without repeating the secret', async () => {
   for (const words of [['--client-secret=aps_dev_canary'], ['--client-secret', 'aps_dev_canary'], ['aps_dev_canary']]) {
     const { exitCode, stderr } = await newDeveloper().run(['login', ...at(), ...words])
     expect(exitCode).toBe(2)
@@ -168,7 +168,7 @@ test('no flag takes a secret, and one that was meant to is not repeated', async 
   }
 })
 
-test('a login that others can read is not used', async () => {
+test('a saved login that others can read is refused', async () => {
   const developer = newDeveloper()
   await developer.json(['login', ...at()], asVariables(world.app.development))
   const [name = ''] = readdirSync(developer.kept)
@@ -178,7 +178,7 @@ test('a login that others can read is not used', async () => {
   expect(stderr).toMatch(/^error: Other users of this machine can read [^\n]+\n$/)
 })
 
-test('a login that is broken or belongs elsewhere is not used', async () => {
+test('a saved login that is broken or belongs to another server is refused', async () => {
   const developer = newDeveloper()
   await developer.json(['login', ...at()], asVariables(world.app.development))
   const [name = ''] = readdirSync(developer.kept)
@@ -192,7 +192,7 @@ test('a login that is broken or belongs elsewhere is not used', async () => {
   }
 })
 
-test('what cannot be kept leaves nothing of the secret behind', () => {
+test('a login that cannot be saved leaves no part of the secret on disk', () => {
   const folder = temporaryFolder()
   const login = { url: 'https://a.example', ...world.app.development, scope: 'site:read' }
   const file = keepLogin(folder, login)
@@ -202,7 +202,7 @@ test('what cannot be kept leaves nothing of the secret behind', () => {
   expect(readdirSync(folder)).toEqual([basename(file)])
 })
 
-test('files that are named for no server are none of its logins', async () => {
+test('files whose name is not that of a server are not logins', async () => {
   const developer = newDeveloper()
   await developer.json(['login', ...at()], asVariables(world.app.development))
   for (const name of ['https%3A%2F%2F%zz', 'https%3A%2F%2F%1B%5D0%3Bx%07', 'https%3A%2F%2Fa.example%2Fpath', 'notes'])
@@ -210,7 +210,7 @@ test('files that are named for no server are none of its logins', async () => {
   expect((await developer.json(['whoami'])).url).toBe(world.server.url)
 })
 
-test('logout forgets one server, and says when there was nothing to forget', async () => {
+test('logout removes the login of one server, and says if there was none', async () => {
   const developer = newDeveloper()
   await developer.json(['login', ...at()], asVariables(world.app.development))
   const { home } = developer
@@ -224,7 +224,7 @@ test('logout forgets one server, and says when there was nothing to forget', asy
   expect(readdirSync(developer.kept)).toEqual([`${encodeURIComponent('https://other.example')}.json`])
 })
 
-test('any scope that the app has will do; without one that apps can use, it says what to register', async () => {
+test('login works with any registered app scope, and without one names the scopes to register', async () => {
   const { platform, user } = world
   const developer = newDeveloper()
   const storeOnly = await addApp(platform, user, 'profile:read store:read')
@@ -238,7 +238,7 @@ test('any scope that the app has will do; without one that apps can use, it says
   expect(stderr).toMatch(/^error: The app has registered no scope .+ site:read, store:read, site\.content:write\.\n$/)
 })
 
-test('a suspended app and a revoked secret are told apart', async () => {
+test('a suspended app and a revoked secret have different messages', async () => {
   const { platform, user } = world
   const app = await addApp(platform, user)
   const developer = newDeveloper(asVariables(app.development))

@@ -11,7 +11,7 @@ const written = (text: string | Uint8Array): string => {
   return file
 }
 
-/** What is said of a manifest, without the file's name. */
+/** The messages about a manifest, without the name of the file. */
 const faultsOf = (text: string | Uint8Array): readonly string[] => {
   const file = written(text)
   try {
@@ -23,7 +23,7 @@ const faultsOf = (text: string | Uint8Array): readonly string[] => {
   }
 }
 
-test('a manifest is taken as it stands, with the scopes it names', () => {
+test('a manifest is read unchanged, with its scopes', () => {
   const whole = {
     name: 'Newsletter',
     description: 'Letters',
@@ -36,7 +36,7 @@ test('a manifest is taken as it stands, with the scopes it names', () => {
   expect(readManifest(written('\ufeff{"name":"With a mark"}'))).toMatchObject({ scopes: [] })
 })
 
-test('broken JSON is placed by line and column', () => {
+test('a syntax error names line and column', () => {
   const cases: readonly (readonly [text: string, place: string])[] = [
     ['', '1:1'],
     ['{"name":"x",}', '1:13'],
@@ -45,7 +45,7 @@ test('broken JSON is placed by line and column', () => {
     ['{"name":"x"} x', '1:14'],
     ['{"name":"x" // why\n}', '1:13'],
     ['{"name":"a\nb"}', '1:9'],
-    ['{"name": "ü😀", "x": 01}', '1:23'], // as editors count: an emoji is two
+    ['{"name": "ü😀", "x": 01}', '1:23'], // as editors count: an emoji is two columns
     ['["name"]', '1:1'],
     ['null', '1:1'],
   ]
@@ -55,7 +55,7 @@ test('broken JSON is placed by line and column', () => {
   }
 })
 
-test('every fault of every field is told at once, in order, each at its place', () => {
+test('all faults of all fields are reported at once, in order, each with its place', () => {
   const text = `{
   "name": " ",
   "description": 3,
@@ -84,7 +84,7 @@ test('every fault of every field is told at once, in order, each at its place', 
 
 const deep = (levels: number) => `{"name":"x","a":${'['.repeat(levels)}${']'.repeat(levels)}}`
 
-test('what no two programs read alike is refused wherever it stands, for the server cannot say where', () => {
+test('values that programs read differently are refused with their place, which the server cannot name', () => {
   const cases: readonly (readonly [text: string, fault: string])[] = [
     ['{"name":"x","a":[{"b":1,\n"b":2}]}', '2:1: This field stands here twice.'],
     ['{"name":"x","a":{"b":"\\ud83d"}}', '1:22: This text has a NUL or half of a character in it.'],
@@ -101,7 +101,7 @@ test('what no two programs read alike is refused wherever it stands, for the ser
   expect(faultsOf('{"name":"x","a":[9007199254740991,1e300,0.5]}')).toEqual([])
 })
 
-test('a field that means nothing is the business of the app, unless it looks like a slip', () => {
+test('an unknown field is allowed, with a warning if it looks like a misspelling', () => {
   const { warnings } = readManifest(
     written('{"name":"x","scope":[],"embed_URL":"x","theme":{},"nam":1,"constructor":1}'),
   )
@@ -111,7 +111,7 @@ test('a field that means nothing is the business of the app, unless it looks lik
   ])
 })
 
-test('what cannot be read as a manifest is said in a sentence', () => {
+test('a manifest that cannot be read is refused in one sentence', () => {
   expect(faultsOf(new Uint8Array([0x7b, 0xff]))[0]).toContain('is not UTF-8')
   expect(faultsOf(' '.repeat(300_000))[0]).toContain('larger than 256 KiB')
   expect(() => readManifest(join(temporaryFolder(), 'app.json'))).toThrow('There is no manifest')

@@ -22,7 +22,7 @@ const refusalOf = async (folder: string) => {
   return stderr
 }
 
-test('names of files do not steer the terminal that they are told on', async () => {
+test('file names cannot send control characters to the terminal', async () => {
   const folder = appFolder({ '\u001b]0;owned\u0007.txt': '', '\u202egnp.pem': '' })
   const { stderr } = await developer.run(['versions', 'create', folder, '--version', '1.0.0'])
   expect(stderr).toContain('These cannot be packed: \ufffd]0;owned\ufffd.txt.')
@@ -36,14 +36,14 @@ needs('mkfifo').test('an ignore file that is a pipe or a folder is refused at on
   for (const folder of [piped, nested]) expect(await refusalOf(folder)).toBe('error: .appignore is not a file.\n')
 })
 
-test.skipIf(process.getuid?.() === 0)('a folder that may not be read is named', () => {
+test.skipIf(process.getuid?.() === 0)('an unreadable folder is refused by name', () => {
   const folder = appFolder({ 'closed/a.txt': '' })
   chmodSync(join(folder, 'closed'), 0)
   expect(findFiles(folder).unreadable).toEqual(['closed'])
   chmodSync(join(folder, 'closed'), 0o700)
 })
 
-test('more files than a ZIP can count are refused, instead of an archive that nobody can open', async () => {
+test('more files than a ZIP archive can count are refused', async () => {
   const folder = appFolder()
   mkdirSync(join(folder, 'many'))
   for (let number = 0; number < 65_534; number += 1) writeFileSync(join(folder, 'many', String(number)), '')

@@ -27,14 +27,14 @@ const create = async (source: string, ...words: readonly string[]) =>
 const sumOf = async (source: string, env = {}) =>
   (await developer.json(['versions', 'create', source, '--version', fresh()], env)).artifact.sha256
 
-/** The names in the archive that the program makes of a folder. */
+/** The names in the archive of a folder. */
 const namesIn = async (folder: string) => {
   const signal = new AbortController().signal
   const packed = await pack(findFiles(folder).files, { limitBytes: 1e9, onProgress: () => undefined, signal })
   return packed.kind === 'packed' ? Object.keys(unzipSync(packed.bytes)) : packed
 }
 
-test('the same files give the same bytes: whenever, wherever, in whatever order and time zone', async () => {
+test('the same files give the same archive, at any time, in any time zone and any order', async () => {
   const files = { 'a.txt': 'a', 'b/c.js': 'x'.repeat(200_000), 'ä/ö.txt': 'ü', empty: '' }
   const one = appFolder(files)
   const other = appFolder(Object.fromEntries(Object.entries(files).toReversed()))
@@ -49,7 +49,7 @@ test('the same files give the same bytes: whenever, wherever, in whatever order 
   expect(await sumOf(one)).not.toBe(sum)
 })
 
-needs('python3').test('the archive holds every file as it is, and another program can read it', async () => {
+needs('python3').test('the archive contains every file unchanged, and another program can read it', async () => {
   const folder = appFolder({ 'run.sh': '#!/bin/sh\n', 'data.bin': randomBytes(300_000), empty: '', 'a b/ü.txt': 'ü' })
   chmodSync(join(folder, 'run.sh'), 0o755)
   const signal = new AbortController().signal
@@ -71,7 +71,7 @@ needs('python3').test('the archive holds every file as it is, and another progra
   expect(python.stdout.toString()).toContain('app.json 0o100644 1980')
 })
 
-test('the ignore file keeps out what it lists, the usual things stay out by themselves, and one can be brought back', async () => {
+test('files in .appignore and the default exclusions are left out, and a negated rule includes one again', async () => {
   const folder = appFolder({
     '.appignore': '# tests\n*.test.js\n/build/\n!keep.test.js\nlog[0-9]\n',
     'a.test.js': '',
@@ -90,7 +90,7 @@ test('the ignore file keeps out what it lists, the usual things stay out by them
   expect(await namesIn(folder)).toEqual(['LOG1', 'app.json', 'index.html', 'node_modules/x/index.js'])
 })
 
-test('a link that leads out of the folder is refused by name, one that stays inside is what it leads to', async () => {
+test('a link out of the folder is refused by name; a link inside the folder is packed as its target', async () => {
   const folder = appFolder({ 'real/a.txt': 'a' })
   symlinkSync('real/a.txt', join(folder, 'inside.txt'))
   symlinkSync('real', join(folder, 'folder'))
@@ -119,7 +119,7 @@ needs('mkfifo').test('pipes, broken links and circular links are refused by name
   expect(stderr).toContain('These cannot be packed: back\\slash, broken, pipe, self, sub/round.')
 })
 
-test('a file that cannot be read, or is another one by now, is named', async () => {
+test('a file that is unreadable or was replaced meanwhile is refused by name', async () => {
   const folder = appFolder({ 'gone.txt': '', 'link.txt': '' })
   const { files } = findFiles(folder)
   symlinkSync('index.html', join(folder, 'fresh'))
@@ -139,7 +139,7 @@ const keyName = 'PRIVATE KEY'
 const pem = (body: string) => `-----BEGIN ${keyName}-----\n${body}\n-----END ${keyName}-----\n`
 const keyBody = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQ'
 
-test('files with secrets are refused by name, all of them at once', async () => {
+test('all files with secret names are refused at once, by name', async () => {
   const secret = {
     '.env': 'A=1',
     'sub/.env.production': '',
@@ -161,12 +161,12 @@ test('files with secrets are refused by name, all of them at once', async () => 
   expect(['.envrc.js', 'environment.ts', 'turkey', 'tokens.css', '.env.sample'].filter(isSecretName)).toEqual([])
 })
 
-test('a secret inside a file is found wherever it stands, and nothing that only looks like one', async () => {
+test('a secret anywhere in a file is found, and text that only resembles one is not', async () => {
   const { clientSecret } = world.app.development
   const padding = 'x'.repeat(64 * 1024 - 30)
   const folder = appFolder({
     'config.js': `const secret = "${clientSecret}"`,
-    'late.js': `${padding}"${clientSecret}"`, // across two pieces
+    'late.js': `${padding}"${clientSecret}"`, // spans two pieces
     'hooks.js': `const hooks = "${webhookSecretText({ secret: randomBytes(32) })}"`,
     'hooks.json': JSON.stringify(webhookSecretText({ secret: Buffer.alloc(32, 0xff) })).replaceAll('/', '\\/'),
     'hooks.md': 'It looks like whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw.',
@@ -188,7 +188,7 @@ test('a secret inside a file is found wherever it stands, and nothing that only 
   expect(scan.found()).toBe(true)
 })
 
-test('more than the limit is refused, naming the largest files, before anything is sent', async () => {
+test('an archive above the limit is refused before anything is sent, with the largest files named', async () => {
   const folder = appFolder({
     'big.bin': randomBytes(6 * 1024 * 1024),
     'bigger.bin': randomBytes(7 * 1024 * 1024),
@@ -204,7 +204,7 @@ test('more than the limit is refused, naming the largest files, before anything 
   expect((await create(file)).stderr).toContain('an artifact has at most 10.0 MiB')
 })
 
-test('ten MiB are not too much, as a file and in a folder', async () => {
+test('an artifact of 10 MiB is accepted, as a file and as a folder', async () => {
   const file = join(temporaryFolder(), 'app.bin')
   writeFileSync(file, randomBytes(10 * 1024 * 1024))
   const single = await developer.json(['versions', 'create', file, '--version', fresh()])
@@ -218,7 +218,7 @@ test('ten MiB are not too much, as a file and in a folder', async () => {
   expect((await create(folder)).stdout).toContain('10.0 MiB')
 })
 
-test('a file is uploaded as it is, with the manifest beside it; one with a secret is not', async () => {
+test('a single file is uploaded unchanged with the manifest beside it; one with a secret is refused', async () => {
   const folder = appFolder({ 'app.tar.gz': 'as it is' })
   const created = await developer.json(['versions', 'create', join(folder, 'app.tar.gz'), '--version', fresh()])
   expect(created).toMatchObject({
@@ -238,7 +238,7 @@ test('a file is uploaded as it is, with the manifest beside it; one with a secre
   }
 })
 
-test('what is not there, is nothing or has nothing to pack is said in a sentence', async () => {
+test('a missing, unusable or empty source is refused in one sentence', async () => {
   const folder = appFolder({ '.appignore': '*' })
   expect((await create(join(folder, 'nowhere'))).stderr).toMatch(/^error: There is no file or folder /)
   expect((await create('/dev/null')).stderr).toMatch(/^error: \/dev\/null is neither a file nor a folder\.\n$/)
@@ -247,7 +247,7 @@ test('what is not there, is nothing or has nothing to pack is said in a sentence
   expect({ exitCode, lines: stderr.split('\n').length }).toEqual({ exitCode: 1, lines: 2 })
 })
 
-test('the folder may be named in any way', async () => {
+test('the folder may be given by any path to it', async () => {
   const folder = appFolder()
   for (const [source, cwd] of [
     ['.', folder],

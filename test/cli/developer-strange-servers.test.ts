@@ -68,7 +68,7 @@ const serve = (answers: Readonly<Record<string, unknown>>, status = 200) =>
     },
   })
 
-test('whatever a server answers, it does not steer the terminal that it is shown on', async () => {
+test('an answer of a server cannot send control characters to the terminal', async () => {
   const server = serve({ token, me: app, 'GET versions': list, 'POST versions': version })
   const developer = pipeline(`http://127.0.0.1:${server.port}`, world.app.development)
   const folder = appFolder()
@@ -87,7 +87,7 @@ test('whatever a server answers, it does not steer the terminal that it is shown
   await server.stop(true)
 })
 
-test('a refusal in strange words is one plain line, whatever its code is named', async () => {
+test('a refusal with unusual words or an unusual code is one plain line', async () => {
   const server = serve({ token: { error } }, 400)
   const { exitCode, stdout, stderr } = await pipeline(`http://127.0.0.1:${server.port}`, world.app.development).run([
     'whoami',
@@ -99,7 +99,7 @@ test('a refusal in strange words is one plain line, whatever its code is named',
   await server.stop(true)
 })
 
-test('a server of the right version whose answers lack something, or have it of another kind, is one plain line', async () => {
+test('an answer with a missing or mistyped field is reported in one plain line', async () => {
   const sentence = 'error: The answer is not that of an app platform. Check the URL: something else answered there.\n'
   const good = { token, me: app, 'GET versions': list, 'POST versions': version, rollback: {} }
   for (const [words, wrong] of [
@@ -125,7 +125,7 @@ test('a server of the right version whose answers lack something, or have it of 
   }
 })
 
-test('after a success that cannot be read, nobody knows whether the version is there, and that is said', async () => {
+test('after an unreadable success, create says that the version may exist', async () => {
   const server = serve({ token, me: app, 'GET versions': list, 'POST versions': { ...version, artifact: 7 } })
   const developer = pipeline(`http://127.0.0.1:${server.port}`, world.app.development)
   const { exitCode, stderr } = await developer.run(['versions', 'create', appFolder(), '--version', '1.0.0'])
@@ -134,7 +134,7 @@ test('after a success that cannot be read, nobody knows whether the version is t
   await server.stop(true)
 })
 
-test('a server that is no platform gets no login, though it answers everything with an object', async () => {
+test('login refuses a server that answers every request with an unrelated object', async () => {
   const server = Bun.serve({ port: 0, fetch: () => Response.json({ ok: true }) })
   const { exitCode, stdout, stderr } = await pipeline(`http://127.0.0.1:${server.port}`, world.app.development).run([
     'login',
@@ -146,7 +146,7 @@ test('a server that is no platform gets no login, though it answers everything w
   await server.stop(true)
 })
 
-test('what is for this machine goes to no proxy, which would read the secret', async () => {
+test('requests to this machine bypass the proxy of the environment, which could read the secret', async () => {
   const heard: string[] = []
   const proxy = Bun.serve({ port: 0, fetch: ({ url }) => (heard.push(url), new Response()) })
   const environment = { HTTP_PROXY: `http://127.0.0.1:${proxy.port}`, http_proxy: `http://127.0.0.1:${proxy.port}` }
@@ -156,7 +156,7 @@ test('what is for this machine goes to no proxy, which would read the secret', a
   await proxy.stop(true)
 })
 
-test('an answer that finds no room is no success', async () => {
+test('an answer that does not fit on the disk exits 1, and a reader that stops early is no failure', async () => {
   const env = { APP_PLATFORM_URL: world.server.url, ...asVariables(world.app.development) }
   for (const words of ['whoami --json', '--version']) {
     const terminal = atTerminal(`$AP ${words} > /dev/full; echo "exit $?"`, env)

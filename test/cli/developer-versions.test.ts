@@ -38,7 +38,7 @@ const currents = async () => {
   return { development: named('development'), production: named('production') }
 }
 
-test('in a pipeline nothing is needed but the variables: no file is read, none is written', async () => {
+test('with the two variables set, no credential file is read or written', async () => {
   const home = join(developer.home, 'app-platform')
   const created = await developer.json([...create('1.0.0'), '--notes', 'First'])
   expect(created).toMatchObject({
@@ -52,7 +52,7 @@ test('in a pipeline nothing is needed but the variables: no file is read, none i
   expect(await Bun.file(home).exists()).toBe(false)
 })
 
-test('create ends by saying what is the development head now, and what users see', async () => {
+test('create reports the new development head and the version that users see', async () => {
   const first = await developer.run(create('1.0.0'))
   expect(first).toMatchObject({ exitCode: 0, stderr: '' })
   expect(first.stdout).toMatch(
@@ -65,7 +65,7 @@ test('create ends by saying what is the development head now, and what users see
   expect(again.stdout).toContain('The development head is 1.1.0. Users see 1.0.0.')
 })
 
-test('the list has every version, however many, and marks the development head and what is live', async () => {
+test('list shows all versions and marks the development head and the live one', async () => {
   expect((await developer.run(['versions', 'list'])).stdout).toStartWith('There are no versions yet.')
   expect(await developer.json(['versions', 'list'])).toEqual({ data: [] })
   await stocked()
@@ -87,7 +87,7 @@ test('the list has every version, however many, and marks the development head a
   expect((await developer.json(['versions', 'list'])).data.length).toBe(124)
 })
 
-test('a version whose answer got lost is created once, under one key, and the developer notices nothing', async () => {
+test('a version whose answer is lost is created once, under one idempotency key, without an error', async () => {
   const before = countRows(world.server.database, 'versions')['versions'] ?? 0
   proxy.next('POST /token', { status: 503 })
   proxy.next('POST /versions', 'answer lost', { status: 502 }, 'request lost')
@@ -100,7 +100,7 @@ test('a version whose answer got lost is created once, under one key, and the de
   expect(countRows(world.server.database, 'versions')).toEqual({ versions: before + 1 })
 })
 
-test('429 is waited out as long as the server says, and the developer is told why nothing happens', async () => {
+test('after 429, create waits as long as the server asks and says why', async () => {
   proxy.next('POST /versions', { status: 429, headers: { 'retry-after': '1' } })
   const startedAt = performance.now()
   const { exitCode, stderr } = await developer.run([...create('1.0.0'), '--url', proxy.url])
@@ -109,7 +109,7 @@ test('429 is waited out as long as the server says, and the developer is told wh
   expect(stderr).toMatch(/ Trying again in 2 s\.\n$/)
 })
 
-test('when it cannot be known whether the version was created, that is said', async () => {
+test('create says when it is unknown whether the version was created', async () => {
   const lost = Array.from({ length: 8 }, () => 'answer lost' as const)
   proxy.next('POST /versions', ...lost)
   const { exitCode, stdout, stderr } = await developer.run([...create('1.0.0'), '--url', proxy.url, '--json'])
@@ -120,7 +120,7 @@ test('when it cannot be known whether the version was created, that is said', as
   )
 }, 60_000)
 
-test('a version that was submitted is refused in one line, with what to do and the request ID', async () => {
+test('replacing a submitted version is refused in one line with advice and the request ID', async () => {
   await developer.json(create('1.0.0'))
   await moveThrough(world.platform, app, '1.0.0', 'submit')
   const { exitCode, stdout, stderr } = await developer.run([...create('1.0.0'), '--json'])
@@ -130,7 +130,7 @@ test('a version that was submitted is refused in one line, with what to do and t
   )
 })
 
-test('a scope that the app has not registered is refused with where to register it', async () => {
+test('the refusal of an unregistered scope says where to register it', async () => {
   const other = await addApp(world.platform, world.user, 'site:read')
   const source = appFolder({ 'app.json': '{"name":"N","scopes":["store:read"]}' })
   const { stderr } = await pipeline(world.server.url, other.development).run([
@@ -143,7 +143,7 @@ test('a scope that the app has not registered is refused with where to register 
   expect(stderr).toMatch(/^error: The app may not ask for this scope\. .+ in the console, .+ Request ID: req_/)
 })
 
-test('who is not logged in is told so before anything is packed', async () => {
+test('without a login, create fails before it packs anything', async () => {
   const { exitCode, stderr } = await newDeveloper().run([...create('1.0.0'), '--url', proxy.url])
   expect(exitCode).toBe(1)
   expect(stderr).toMatch(/^error: You are not logged in to http:[^\n]+\n$/)
@@ -151,7 +151,7 @@ test('who is not logged in is told so before anything is packed', async () => {
   expect(nowhere.stderr).toContain('Which server?')
 })
 
-test('everything that can be checked here is checked before anything is sent', async () => {
+test('all local checks run before anything is sent', async () => {
   const broken = appFolder({ 'app.json': '{"name":1}' })
   const wrong: readonly (readonly [words: string[], exitCode: number])[] = [
     [['versions', 'create', folder, '--version', '1.0'], 2],
@@ -170,7 +170,7 @@ test('everything that can be checked here is checked before anything is sent', a
   expect(proxy.passed).toEqual([])
 })
 
-test('something else at the address is called that, without a stack and without its page', async () => {
+test('a page of another program at the address is reported without a stack trace or the page', async () => {
   const other = Bun.serve({ port: 0, fetch: () => new Response('<h1>canary</h1>', { status: 404 }) })
   const { exitCode, stdout, stderr } = await developer.run(['whoami', '--url', `http://127.0.0.1:${other.port}`])
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
@@ -178,7 +178,7 @@ test('something else at the address is called that, without a stack and without 
   await other.stop(true)
 })
 
-test('rollback without a terminal does what it is told and never asks', async () => {
+test('rollback without a terminal never asks', async () => {
   await stocked()
   const preview = await developer.json(['versions', 'rollback', '--dry-run'])
   expect(preview).toMatchObject({ rollback: { id: null, dryRun: true }, version: { version: '1.2.0' } })
@@ -195,7 +195,7 @@ test('rollback without a terminal does what it is told and never asks', async ()
   expect(stderr).toContain('Its status is draft.')
 })
 
-test('at a terminal rollback shows what will change and asks; only yes is yes', async () => {
+test('at a terminal, rollback shows the change, asks, and goes on only after yes', async () => {
   await stocked()
   const env = { ...asVariables(app.development), APP_PLATFORM_URL: world.server.url }
   for (const [typed, after] of [
@@ -218,7 +218,7 @@ test('at a terminal rollback shows what will change and asks; only yes is yes', 
   expect((await currents()).development).toBe('1.1.0')
 })
 
-test('what was shown is what is done, whatever was uploaded meanwhile', async () => {
+test('rollback goes to the version that was shown, even if another was uploaded meanwhile', async () => {
   await stocked()
   const terminal = atTerminal('$AP versions rollback', {
     ...asVariables(app.development),
@@ -229,10 +229,10 @@ test('what was shown is what is done, whatever was uploaded meanwhile', async ()
   await developer.json(create('1.4.0'))
   terminal.type('y\r')
   expect(await terminal.ended()).toBe(0)
-  expect((await currents()).development).toBe('1.2.0') // from 1.4.0 the one before would have been 1.3.0
+  expect((await currents()).development).toBe('1.2.0') // the version before 1.4.0 would have been 1.3.0
 })
 
-test('Ctrl-C at the question changes nothing', async () => {
+test('Ctrl-C at the question of rollback changes nothing', async () => {
   await stocked()
   const terminal = atTerminal('trap : INT; $AP versions rollback --environment production; echo "ended $?"', {
     ...asVariables(app.development),
@@ -246,7 +246,7 @@ test('Ctrl-C at the question changes nothing', async () => {
   expect((await currents()).production).toBe('1.1.0')
 })
 
-test('a person sees how far it is, and the terminal is as it was after Ctrl-C in the middle', async () => {
+test('an upload shows its progress, and Ctrl-C restores the terminal', async () => {
   const source = appFolder({ 'data.bin': new Uint8Array(9_000_000).map((_, index) => (index * 2_654_435_761) >>> 24) })
   const env = { ...asVariables(app.development), APP_PLATFORM_URL: proxy.url }
   const whole = atTerminal(`$AP versions create ${source} --version 1.0.0`, env)
@@ -270,7 +270,7 @@ test('a person sees how far it is, and the terminal is as it was after Ctrl-C in
   expect(stopped.screen()).toContain('Whether 1.1.0 was created is not known')
 }, 60_000)
 
-test('Ctrl-C while packing ends it at once and nothing is sent', async () => {
+test('Ctrl-C while packing stops at once, and nothing is sent', async () => {
   const source = appFolder(
     Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`zeros-${index}.bin`, new Uint8Array(30_000_000)])),
   )

@@ -14,7 +14,7 @@ test('wrong calls and wrong settings exit 2, everything else 1', () => {
   expect(explain('thrown text').exitCode).toBe(1)
 })
 
-test('a refusal says which state stood in the way', () => {
+test('a refusal names the status that caused it', () => {
   const { sentences } = explain(refuse('version_not_eligible', { details: { status: 'draft' } }))
   expect(sentences).toEqual(['The status of the version does not allow this. Its status is draft.'])
 })
@@ -47,7 +47,7 @@ test('errors of the file system are plain sentences', () => {
 })
 
 test.each(['300.1.1.1', 'no.such.host.invalid', '192.0.2.1'])(
-  'the host %p, where nobody can listen, is told',
+  'an address that this machine does not have is reported: %p',
   (hostname) => {
     const listen = () => Bun.serve({ hostname, port: 0, fetch: () => new Response() })
     expect(listen).toThrow()

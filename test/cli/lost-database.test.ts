@@ -30,7 +30,7 @@ const expectRefused = async (desk: Desk, how: string): Promise<void> => {
   expect(readdirSync(desk.folder).toSorted()).toEqual(found)
 }
 
-/** A killed server whose WAL has an acknowledged end of access, which the backup and the file itself lack. */
+/** A killed server whose WAL has an acknowledged end of access that neither the backup nor the file itself has. */
 const killedWithEnd = async () => {
   const world = await createWorld()
   const desk = deskAt(world.server.database)
@@ -54,7 +54,7 @@ const tokenAnswer = async (desk: Desk, token: string): Promise<string> => {
   return answer
 }
 
-test('while the database file is away nothing is created, opened or deleted, and with the file everything acknowledged is back', async () => {
+test('while the database file is missing nothing is created, opened or deleted, and with the file every acknowledged write is back', async () => {
   const { desk, token } = await killedWithEnd()
   const wal = readFileSync(`${desk.file}-wal`)
   const away = join(desk.folder, 'gone.db')

@@ -18,7 +18,7 @@ const refusal = async (desk: Desk, words: readonly string[]): Promise<string> =>
   return stderr
 }
 
-test('a moved database goes on elsewhere with every token, session and grant, and nowhere else', async () => {
+test('a moved database keeps every token, session and grant, and works only in its new place', async () => {
   const world = await createWorld()
   const { server, app, user, platform } = world
   const here = deskAt(server.database)
@@ -65,12 +65,12 @@ test('a moved database goes on elsewhere with every token, session and grant, an
   const actions = data.map(({ action }: { action: string }) => action)
   expect(actions.indexOf('database.moved')).toBeGreaterThan(0)
   expect(actions.indexOf('database.moved_here')).toBeGreaterThan(actions.indexOf('database.moved'))
-  // What is acknowledged there counts on: an older copy in its place is refused.
+  // The count of acknowledged writes continues there: an older copy in its place is refused.
   rmSync(`${there.file}.acknowledged`)
   expect(await refusal(there, ['user', 'list'])).toContain('.acknowledged is gone')
 })
 
-test('a move that was interrupted, or whose copy was lost, is repeated and writes the same', async () => {
+test('a move that was interrupted, or whose copy was lost, can be repeated and writes the same copy', async () => {
   const here = await openDesk()
   const folder = temporaryFolder()
   const [one, other] = [join(folder, 'one.db'), join(folder, 'other.db')]
@@ -96,7 +96,7 @@ test('a move that cannot write its copy leaves the database in use', async () =>
   expect((await here.run(['move'])).exitCode).toBe(2)
 })
 
-test('a backup is not restored in the place of a moved database, unless that is moved away', async () => {
+test('a backup does not replace a moved database unless that file is moved away first', async () => {
   const here = await openDesk()
   const backup = join(temporaryFolder(), 'backup.db')
   await here.json(['backup', backup])
@@ -110,7 +110,7 @@ test('a backup is not restored in the place of a moved database, unless that is 
   expect((await here.run(['user', 'list'])).exitCode).toBe(0)
 })
 
-test('restore --move accepts a sealed copy alone, and only where no database is', async () => {
+test('restore --move accepts only a sealed copy, and only if there is no database yet', async () => {
   const here = await openDesk()
   const folder = temporaryFolder()
   const [backup, copy] = [join(folder, 'backup.db'), join(folder, 'copy.db')]

@@ -6,7 +6,7 @@ setDefaultTimeout(30_000)
 
 const metricsUrlOf = (output: string): string => JSON.parse(output.split('\n')[0] ?? '').metricsUrl
 
-test('with METRICS_LISTEN the metrics are on that port alone, and nothing else is there', async () => {
+test('METRICS_LISTEN serves the metrics on that port only, and nothing else there', async () => {
   const server = await startServer({ env: { METRICS_LISTEN: '127.0.0.1:0' } })
   const metricsUrl = metricsUrlOf(server.output())
   const answer = await fetch(metricsUrl)
@@ -23,7 +23,7 @@ test('with METRICS_LISTEN the metrics are on that port alone, and nothing else i
   await expect(fetch(metricsUrl)).rejects.toThrow()
 })
 
-test('a METRICS_LISTEN whose port is taken ends the start with one plain line', async () => {
+test('a METRICS_LISTEN port that is in use ends the start with one plain line', async () => {
   const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
   const desk = await openDesk()
   const result = await desk.run(['serve', '--port', '0', '--json'], {
@@ -37,7 +37,7 @@ test('a METRICS_LISTEN whose port is taken ends the start with one plain line', 
   })
 })
 
-/** The events and statuses that a server logs from its start to its end, with a good request, a bad one and a warning. */
+/** The events and statuses in the log of a whole run with a good request, a bad one and a warning. */
 const logged = async (env: Record<string, string>): Promise<readonly string[]> => {
   const server = await startServer({ env: { PUBLIC_URL: 'http://apps.example.com', ...env } })
   await fetch(`${server.url}/healthz`)
@@ -54,7 +54,7 @@ const logged = async (env: Record<string, string>): Promise<readonly string[]> =
 const warned = ['config.warning']
 const started = [...warned, 'server.listening']
 
-test('LOG_REQUESTS chooses the requests that are logged, and LOG_LEVEL the lowest level', async () => {
+test('LOG_REQUESTS selects the logged requests, and LOG_LEVEL the lowest level', async () => {
   const both = ['http.answered 200', 'http.answered 404']
   expect(await logged({})).toEqual([...started, ...both, 'server.stopped'])
   expect(await logged({ LOG_LEVEL: 'debug', LOG_REQUESTS: 'all' })).toEqual([...started, ...both, 'server.stopped'])

@@ -5,7 +5,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const program = join(import.meta.dir, '../../src/main.ts')
 
-test('the program serves its pages whatever folder it is started in', async () => {
+test('the program serves its pages from any working folder', async () => {
   const folder = temporaryFolder()
   const child = Bun.spawn([process.execPath, program, 'serve', '--json', '--port', '0', '--database', 'here.db'], {
     cwd: folder,

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { recordText, tableText, wireRecord } from '../../src/cli/output.ts'
 
-test('moments are written as RFC 3339 with milliseconds; other numbers and null stay', () => {
+test('times are written as RFC 3339 with milliseconds; other numbers and null stay unchanged', () => {
   expect(wireRecord({ at: 0, createdAt: 1_790_000_000_000, endedAt: null, number: 7, format: 3 })).toEqual({
     at: '1970-01-01T00:00:00.000Z',
     createdAt: '2026-09-21T14:13:20.000Z',
@@ -11,13 +11,13 @@ test('moments are written as RFC 3339 with milliseconds; other numbers and null 
   })
 })
 
-test('a record is one field per line, fields of fields by path', () => {
+test('a record has one field per line, and nested fields by path', () => {
   expect(recordText({ id: 'app_1', label: null, scopes: ['a', 'b'], clientIds: { development: 'x' } })).toBe(
     'id                     app_1\nlabel                  -\nscopes                 a b\nclientIds.development  x',
   )
 })
 
-test('a table lines up what a terminal shows wide', () => {
+test('columns line up although some characters are two cells wide', () => {
   expect(
     tableText(
       [
@@ -29,12 +29,12 @@ test('a table lines up what a terminal shows wide', () => {
   ).toBe('NAME  N\n日本  1\nx     22')
 })
 
-test('a column has a title of its own, and may be a field of a field', () => {
+test('a column has its own title and may show a nested field', () => {
   const records = [{ actor: { id: 'ada' } }, { actor: null }]
   expect(tableText(records, { 'Whose ID': 'actor.id' })).toBe('WHOSE ID\nada\n-')
 })
 
-test('text that others wrote cannot steer the terminal', () => {
+test('text from others cannot send control characters to the terminal', () => {
   const hostile = 'a\u001b[2Jb\r\nc\u202ed\u009be'
   expect(recordText({ name: hostile })).toBe('name  a\ufffd[2Jb\ufffd\ufffdc\ufffdd\ufffde')
   expect(tableText([{ name: hostile }], { Name: 'name' })).toBe('NAME\na\ufffd[2Jb\ufffd\ufffdc\ufffdd\ufffde')

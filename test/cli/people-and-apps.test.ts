@@ -23,7 +23,7 @@ const createApp = (owner: string, slug: string, scopes: string) =>
   ['app', 'create', '--owner', owner, '--name', 'N', '--slug', slug, '--scopes', scopes, '--json'] // prettier-ignore
 
 describe('user', () => {
-  test('create takes the password from stdin and answers without it', async () => {
+  test('create reads the password from stdin and does not print it', async () => {
     const words = ['user', 'create', '--email', 'Grace@Example.com', '--name', 'Grace', '--password-stdin', '--json']
     const { exitCode, stdout, stderr } = await desk.run(words, { stdin: `${password}\n` })
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
@@ -41,7 +41,7 @@ describe('user', () => {
     expect(await actionsOf(user.id)).toEqual(['user.created'])
   })
 
-  test('create prints a generated password once, and only then', async () => {
+  test('create prints only a generated password, once', async () => {
     const user = await desk.json([
       'user',
       'create',
@@ -60,7 +60,7 @@ describe('user', () => {
     expect((await desk.run(['user', 'disable', 'gen@example.com'])).stderr).toContain('This is the last operator')
   })
 
-  test('a password that cannot be used, a bad address, a bad name and a taken address are refused, and nothing is created', async () => {
+  test('an unusable password, a bad name and a bad or taken address are refused, and nothing is created', async () => {
     const refused: readonly (readonly [email: string, name: string, stdin: string | Uint8Array])[] = [
       ['new@example.com', 'New', 'short'],
       ['new@example.com', 'New', 'Sunshine1'],
@@ -82,7 +82,7 @@ describe('user', () => {
     expect((await desk.run(['user', 'disable', 'new@example.com'])).exitCode).toBe(1)
   })
 
-  test('disable and enable change the status, once each in the audit', async () => {
+  test('disable and enable change the status, with one audit event each', async () => {
     const { id } = await addUser(desk, 'turn@example.com')
     expect((await desk.json(['user', 'disable', 'turn@example.com'])).status).toBe('disabled')
     expect((await desk.json(['user', 'disable', 'turn@example.com'])).status).toBe('disabled')
@@ -91,7 +91,7 @@ describe('user', () => {
   })
 })
 
-test('user list has everyone by address, without a trace of their passwords', async () => {
+test('user list shows all users by address, without password hashes', async () => {
   const own = await openDesk()
   const [grace, ada] = [await addUser(own, 'grace@example.com'), await addUser(own, 'ada@example.com')]
   const { stdout } = await own.run(['user', 'list', '--json'])
@@ -100,7 +100,7 @@ test('user list has everyone by address, without a trace of their passwords', as
 })
 
 describe('app', () => {
-  test('create answers with the app and one client ID per environment', async () => {
+  test('create prints the app with one client ID per environment', async () => {
     const app = await addApp(desk, 'answers', 'store:read site:read site:read')
     expect(app).toEqual({
       id: expect.stringMatching(/^app_[0-9a-f]{32}$/),
@@ -139,7 +139,7 @@ describe('app', () => {
     expect(data.map((app: { slug: string }) => app.slug)).not.toContain('fresh')
   })
 
-  test('suspend and activate change the status; list shows it', async () => {
+  test('suspend and activate change the status, which list shows', async () => {
     await addApp(desk, 'switch')
     expect((await desk.json(['app', 'suspend', 'switch'])).status).toBe('suspended')
     const { data } = await desk.json(['app', 'list'])
@@ -150,7 +150,7 @@ describe('app', () => {
 })
 
 describe('credential', () => {
-  test('create shows the secret once; list never does', async () => {
+  test('create prints the secret once, and list never does', async () => {
     await addApp(desk, 'secrets')
     const made = await desk.json([
       'credential',
@@ -179,7 +179,7 @@ describe('credential', () => {
     expect(stdout).not.toContain(clientSecret)
   })
 
-  test('rotate gives a new secret and lets the old one end after the grace; a third live one is refused', async () => {
+  test('rotate creates a secret and ends the old one after the grace period; a third live one is refused', async () => {
     await addApp(desk, 'rotate')
     const first = await addCredential(desk, 'rotate')
     const second = await desk.json(['credential', 'rotate', first.clientId, '--grace-hours', '1'])
@@ -195,7 +195,7 @@ describe('credential', () => {
     expect(Date.parse(old.expiresAt) - Date.parse(second.createdAt)).toBe(3_600_000)
   })
 
-  test('revoke ends a secret at once and stays ended', async () => {
+  test('revoke ends a secret at once and for good', async () => {
     await addApp(desk, 'revoke')
     const { id } = await addCredential(desk, 'revoke')
     const ended = await desk.json(['credential', 'revoke', id])
@@ -207,7 +207,7 @@ describe('credential', () => {
 })
 
 describe('redirect', () => {
-  test('add and remove answer with what is registered in both environments', async () => {
+  test('add and remove print the redirect URIs of both environments', async () => {
     await addApp(desk, 'urls')
     const uri = 'https://urls.example/callback?x=1'
     const added = await desk.json(['redirect', 'add', 'urls', '--environment', 'development', uri])
@@ -221,7 +221,7 @@ describe('redirect', () => {
     expect(removed).toEqual({ redirectUris: { development: [], production: [] } })
   })
 
-  test('a URI that is not HTTPS, has a fragment, a wildcard or user info, or belongs to another is refused', async () => {
+  test('a URI without HTTPS, with a fragment, a wildcard or user info, or of another app is refused', async () => {
     await addApp(desk, 'taken')
     await desk.json(['redirect', 'add', 'taken', '--environment', 'production', 'https://taken.example/cb'])
     for (const uri of [
@@ -249,7 +249,7 @@ describe('redirect', () => {
 describe('install', () => {
   const install = ['install', 'create', 'newsletter', '--user', 'ada@example.com', '--kind', 'website', '--resource']
 
-  test('is pending, then approved and active, then inactive; each step only from where it starts', async () => {
+  test('is pending, then approved and active, then inactive, and refuses any other step', async () => {
     await importLines(desk, [{ owner: 'ada@example.com', kind: 'site', name: 'One', slug: 'one', status: 'draft' }])
     const made = await desk.json([...install, 'one'])
     expect(made).toMatchObject({ kind: 'website', resource: 'one', approval: 'pending', state: 'inactive' })
@@ -270,14 +270,14 @@ describe('install', () => {
     expect(await actionsOf(made.id)).toEqual(['install.created', 'install.approved', 'install.deactivated'])
   })
 
-  test('can be rejected while pending, and made anew after that', async () => {
+  test('can be rejected while pending, and created again afterwards', async () => {
     await importLines(desk, [{ owner: 'ada@example.com', kind: 'site', name: 'Two', slug: 'two', status: 'draft' }])
     const { id } = await desk.json([...install, 'two'])
     expect(await desk.json(['install', 'reject', id])).toMatchObject({ approval: 'rejected', state: 'inactive' })
     expect((await desk.json([...install, 'two'])).id).not.toBe(id)
   })
 
-  test('is found again by list, of all apps or of one', async () => {
+  test('is listed for all apps or for one', async () => {
     await importLines(desk, [
       { owner: 'ada@example.com', kind: 'store', name: 'Three', slug: 'three', status: 'draft' },
     ])
@@ -301,13 +301,13 @@ describe('install', () => {
     expect((await desk.run(['install', 'list', '--app', 'no-such-app'])).exitCode).toBe(1)
   })
 
-  test('needs a website or store that this user has', async () => {
+  test('needs a website or store of this user', async () => {
     const { exitCode, stderr } = await desk.run([...install, 'no-such-site'])
     expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'error: This user has no such website or store.\n' })
   })
 })
 
-test('text for people has the same facts, and no control characters that others wrote', async () => {
+test('without --json, list prints a table', async () => {
   const { stdout } = await desk.run(['app', 'list'])
   expect(stdout).toMatch(/^SLUG +NAME +STATUS +DELETED +DEVELOPMENT CLIENT ID +PRODUCTION CLIENT ID +SCOPES\n/)
   expect(stdout).toMatch(/^newsletter +Newsletter +active +- +apc_dev_/m)

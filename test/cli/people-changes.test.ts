@@ -24,7 +24,7 @@ const statusOf = async (slug: string) => {
   return data.find((app: { slug: string }) => app.slug === slug)?.status
 }
 
-test('user disable suspends the apps of the user, says so, and names the command that activates one', async () => {
+test('user disable suspends the apps of the user and names the command to activate one', async () => {
   const { email } = await fresh('owner')
   await desk.json(['app', 'create', '--owner', email, '--name', 'One', '--slug', 'one', '--scopes', 'site:read'])
   const answer = await desk.json(['user', 'disable', email])
@@ -41,7 +41,7 @@ test('user disable suspends the apps of the user, says so, and names the command
   expect(await statusOf('one')).toBe('suspended')
 })
 
-test('user disable keeps or transfers the apps when it is told to', async () => {
+test('user disable --apps keeps or transfers the apps', async () => {
   const [from, to] = [await fresh('from'), await fresh('to')]
   const create = ['app', 'create', '--owner', from.email, '--name', 'Two', '--slug', 'two', '--scopes', 'site:read']
   await desk.json(create)
@@ -58,7 +58,7 @@ test('user disable keeps or transfers the apps when it is told to', async () => 
   }
 })
 
-test('user set-password takes a password from standard input or makes one, and nothing else', async () => {
+test('user set-password reads a password from standard input or generates one', async () => {
   const { email } = await fresh('forgetful')
   const { stdout } = await desk.run(['user', 'set-password', email, '--password-stdin', '--json'], { stdin: password })
   expect(JSON.parse(stdout)).toMatchObject({ email, ended: { sessions: 0 } })
@@ -91,7 +91,7 @@ test('user rename and set-email change the name and the address, which stays uni
 
 const set = (email: string, state: string) => ['user', 'set-operator', email, state]
 
-test('user set-operator makes and unmakes operators, but never leaves none', async () => {
+test('user set-operator grants and removes operator rights, but never those of the last operator', async () => {
   const [one, two] = [await fresh('desk-one'), await fresh('desk-two')]
   expect((await desk.json(set(one.email, 'on'))).operator).toBe(true)
   expect(await refusedWith(set(one.email, 'off'), 1)).toContain('the last operator')
@@ -101,7 +101,7 @@ test('user set-operator makes and unmakes operators, but never leaves none', asy
   await refusedWith(['user', 'set-operator', one.email], 2)
 })
 
-test('user end-access and app end-access say what ended and what stays', async () => {
+test('user end-access and app end-access report what ended and what stays', async () => {
   const { email } = await fresh('ended')
   await desk.json(['app', 'create', '--owner', email, '--name', 'Three', '--slug', 'three', '--scopes', 'site:read'])
   const user = await desk.json(['user', 'end-access', email])
@@ -117,7 +117,7 @@ test('user end-access and app end-access say what ended and what stays', async (
   await refusedWith(['user', 'end-access', 'nobody@example.com'], 1)
 })
 
-test('app delete hides an app, undelete brings it back suspended, and each answer names the next command', async () => {
+test('app delete hides an app, undelete brings it back suspended, and both name the next command', async () => {
   await addApp(desk, 'going')
   const deleted = await desk.json(['app', 'delete', 'going'])
   expect(deleted).toMatchObject({ status: 'suspended', deletedAt: expect.any(String) })
@@ -131,7 +131,7 @@ test('app delete hides an app, undelete brings it back suspended, and each answe
   await refusedWith(['app', 'undelete', 'going'], 1)
 })
 
-test('app transfer gives an app to another active user, within their quota', async () => {
+test('app transfer gives an app to another active user within their quota', async () => {
   await addApp(desk, 'moving')
   const heir = await fresh('heir')
   expect((await desk.json(['app', 'transfer', 'moving', '--to', heir.email])).ownerId).toBe(heir.id)

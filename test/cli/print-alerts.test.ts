@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(async () => void (await server.stop()))
 
-test('every alert has a name of its own, a severity and a sentence', () => {
+test('every alert has a unique name, a severity and a sentence', () => {
   expect(rules.length).toBeGreaterThan(10)
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
   for (const { alert, labels, annotations } of rules) {
@@ -31,7 +31,7 @@ test('every alert has a name of its own, a severity and a sentence', () => {
   }
 })
 
-test('the alerts name metrics that the server has, and of its own scrape job alone', async () => {
+test('the alerts use metrics that the server has, of its own scrape job only', async () => {
   const text = await (await fetch(`${server.url}/metrics`)).text()
   const typed = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].flatMap(([, name = '', type]) =>
     type === 'histogram' ? [`${name}_bucket`] : [name],
@@ -47,7 +47,7 @@ test('the alerts name metrics that the server has, and of its own scrape job alo
   }
 })
 
-needs('promtool').test('Prometheus understands the alerts', async () => {
+needs('promtool').test('Prometheus accepts the alerts', async () => {
   const file = join(temporaryFolder(), 'alerts.yml')
   await Bun.write(file, printed)
   expect(Bun.spawnSync([programAt('promtool'), 'check', 'rules', '--lint=all', '--lint-fatal', file]).exitCode).toBe(0)

@@ -28,7 +28,7 @@ const settings = {
   WEBHOOK_ALLOWED_NETWORKS: '10.1.0.0/16',
 }
 
-/** What systemd makes of the Environment lines of a unit (systemd.syntax(7)). */
+/** The Environment lines of a unit as systemd reads them (systemd.syntax(7)). */
 const environmentOf = (unit: string): Record<string, string> =>
   Object.fromEntries(
     [...unit.matchAll(/^Environment="(.*)"$/gm)].map(([, text = '']) => {
@@ -38,7 +38,7 @@ const environmentOf = (unit: string): Record<string, string> =>
     }),
   )
 
-test('the unit starts the server with the settings that are in force, whatever characters are in them', async () => {
+test('the unit starts the server with the current settings, whatever characters they contain', async () => {
   const unit = await print('systemd', settings)
   expect(readConfig({}, environmentOf(unit))).toEqual(readConfig({}, settings))
   expect(unit).toContain('StateDirectory="a place/100%%"\n')
@@ -47,7 +47,7 @@ test('the unit starts the server with the settings that are in force, whatever c
   expect(Object.keys(environmentOf(await print('systemd', { SECRET: 'x' })))).toEqual(['DATABASE_URL', 'HOST', 'PORT'])
 })
 
-test('without a word about the database, the service keeps it where services keep their state', async () => {
+test('without a database setting, the service keeps its database in /var/lib', async () => {
   const unit = await print('systemd', {})
   expect(environmentOf(unit)['DATABASE_URL']).toBe('file:/var/lib/app-platform/app-platform.db')
   expect(unit).toContain('StateDirectory="app-platform"\n')
@@ -56,22 +56,22 @@ test('without a word about the database, the service keeps it where services kee
   expect(elsewhere).not.toContain('StateDirectory=')
 })
 
-test('a service on a port for the privileged gets that one capability, and any other none', async () => {
+test('a service on a port below 1024 gets only the capability for it, and any other service none', async () => {
   const unit = await print('systemd', { PORT: '443', HOST: '0.0.0.0' })
   expect(unit).toMatch(/^CapabilityBoundingSet=CAP_NET_BIND_SERVICE$/m)
   expect(unit).not.toContain('PrivateUsers')
   const usual = await print('systemd', {})
   expect(usual).toMatch(/^CapabilityBoundingSet=$/m)
-  expect(usual).not.toContain('IPAddressDeny') // webhooks have to get out
+  expect(usual).not.toContain('IPAddressDeny') // webhooks need outgoing connections
 })
 
-test('a setting that serve would warn about is warned about here, and the configuration is printed all the same', async () => {
+test('print repeats the warnings of serve and still prints the configuration', async () => {
   const { stdout, stderr } = await run(['print', 'systemd'], { env: { TRUSTED_PROXY: '127.0.0.1' } })
   expect(stderr).toMatch(/^warning: [^\n]*TRUSTED_PROXIES[^\n]*\n$/)
   expect(stdout).toContain('[Service]')
 })
 
-test('what cannot be printed is refused in a sentence', async () => {
+test('settings that cannot be printed are refused in one sentence', async () => {
   const refused: readonly (readonly [words: string[], says: RegExp])[] = [
     [['systemd', '--port', '0'], /PORT is 0/],
     [['systemd', '--database', '/home/ada/x.db'], /cannot see a database in \/home\/ada/],
@@ -87,11 +87,11 @@ test('what cannot be printed is refused in a sentence', async () => {
   }
 })
 
-test('the service leaves no core dump, which would hold secrets', async () => {
+test('the service writes no core dump, which would contain secrets', async () => {
   expect(await print('systemd', {})).toMatch(/^LimitCORE=0$/m)
 })
 
-needs('systemd-analyze').test('systemd understands the unit, and finds little to object to', async () => {
+needs('systemd-analyze').test('systemd accepts the unit and rates its exposure as low', async () => {
   for (const env of [settings, {}, { PORT: '443', HOST: '0.0.0.0' }, { DATABASE_URL: 'file:/srv/x.db' }]) {
     const file = join(temporaryFolder(), 'app-platform.service')
     const unit = await print('systemd', env)
@@ -106,12 +106,12 @@ needs('systemd-analyze').test('systemd understands the unit, and finds little to
       exitCode: 0,
       err: [],
     })
-    // Out of 100: from 20 on it would no longer be called well shut in.
+    // Out of 100. systemd calls an exposure below 20 "OK".
     expect((await analyze('security', '--offline=true', '--threshold=20')).exitCode).toBe(0)
   }
 })
 
-/** What must hold in front of the server, whichever proxy stands there. */
+/** Rules that hold for every proxy in front of the server. */
 const expectGoodProxy = async (
   start: (env: Readonly<Record<string, string>>, port: string) => Promise<PrintedProxy>,
   publicUrl: string,
@@ -130,7 +130,7 @@ const expectGoodProxy = async (
   const { data } = await deskAt(server.database).json(['audit', 'list'])
   expect(data.map(({ address }: { address: string }) => address)).toEqual(['127.0.0.1'])
 
-  // The server, not the proxy, refuses what is too large, in its own words.
+  // The server, not the proxy, refuses bodies that are too large.
   const large = await proxy.fetch('/api/app-platform/token', {
     method: 'POST',
     headers: json,
@@ -146,19 +146,16 @@ const expectGoodProxy = async (
   await server.stop()
 }
 
-needs('nginx', 'openssl').test(
-  'nginx serves the printed site, and no client can pretend to be another address',
-  async () => {
-    const origin = `https://localhost:${freePort()}`
-    await expectGoodProxy(
-      async (env, port) => await startNginx([programAt('nginx')], await print('nginx', env, '--port', port), origin),
-      origin,
-    )
-  },
-)
+needs('nginx', 'openssl').test('nginx serves the printed site, and no client can fake its address', async () => {
+  const origin = `https://localhost:${freePort()}`
+  await expectGoodProxy(
+    async (env, port) => await startNginx([programAt('nginx')], await print('nginx', env, '--port', port), origin),
+    origin,
+  )
+})
 
 const caddy = needs('caddy').test
-caddy('Caddy serves the printed site, and no client can pretend to be another address', async () => {
+caddy('Caddy serves the printed site, and no client can fake its address', async () => {
   const origin = `http://127.0.0.1:${freePort()}`
   await expectGoodProxy(
     async (env, port) => await startCaddy([programAt('caddy')], await print('caddy', env, '--port', port), origin),
@@ -169,14 +166,14 @@ caddy('Caddy serves the printed site, and no client can pretend to be another ad
 const askCaddy = (...words: readonly string[]) =>
   Bun.spawnSync([programAt('caddy'), ...words], { env: { HOME: temporaryFolder() } })
 
-caddy('Caddy finds the printed site valid and in the form that it would give it', async () => {
+caddy('Caddy finds the printed site valid and well formatted', async () => {
   const file = join(temporaryFolder(), 'Caddyfile')
   await Bun.write(file, await print('caddy', settings))
   expect(askCaddy('validate', '--adapter', 'caddyfile', '--config', file).exitCode).toBe(0)
   expect(askCaddy('fmt', file).stdout.toString()).toBe(await Bun.file(file).text())
 })
 
-needs('systemd-analyze').test('systemd understands the timer of backups and its service', async () => {
+needs('systemd-analyze').test('systemd accepts the backup timer and its service', async () => {
   for (const env of [{}, { DATABASE_URL: 'file:/srv/x.db' }]) {
     const [, service = '', timer = ''] = (await print('backup-timer', env)).split(/^# ---- .*$/m)
     const folder = temporaryFolder()

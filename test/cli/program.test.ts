@@ -20,7 +20,7 @@ const commands = [
   'login', 'logout', 'whoami', 'versions', 'versions list', 'versions create', 'versions rollback',
 ] // prettier-ignore
 
-test('every command explains itself with --help, on stdout, and exits 0', async () => {
+test('every command prints its --help on stdout and exits 0', async () => {
   for (const command of ['', ...commands]) {
     const { exitCode, stdout, stderr } = await run([...command.split(' ').filter(Boolean), '--help'])
     expect({ command, exitCode, stderr }).toEqual({ command, exitCode: 0, stderr: '' })
@@ -28,13 +28,13 @@ test('every command explains itself with --help, on stdout, and exits 0', async 
   }
 }, 180_000)
 
-test('the help of the program names every command', async () => {
+test('the help of the program lists every command', async () => {
   const { stdout } = await run(['--help'])
   for (const command of commands.filter((name) => !name.includes(' ')))
     expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
 })
 
-test('--version tells the version, the commit that it was built from, and the version of SQLite in it', async () => {
+test('--version prints the version, the commit and the version of SQLite', async () => {
   const { exitCode, stdout, stderr } = await run(['--version'])
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
   expect(stdout).toMatch(
@@ -43,7 +43,7 @@ test('--version tells the version, the commit that it was built from, and the ve
   expect(await run(['-V'])).toEqual({ exitCode, stdout, stderr })
 })
 
-test('a wrong call exits 2, says what is wrong on stderr and nothing on stdout', async () => {
+test('a wrong call exits 2, explains on stderr and prints nothing on stdout', async () => {
   const desk = await openDesk()
   const wrong: readonly (readonly [words: string[], says: RegExp])[] = [
     [[], /Usage/],
@@ -81,7 +81,7 @@ test('a wrong call exits 2, says what is wrong on stderr and nothing on stdout',
   }
 }, 60_000)
 
-test('wrong settings are all named at once, and nothing starts', async () => {
+test('all wrong settings are reported at once, and nothing starts', async () => {
   const folder = temporaryFolder()
   const env = { PORT: 'many', LIFETIME_CODE: '301', RATE_LIMIT: 'perhaps', RATE_LIMIT_TOKEN: '1/0' }
   for (const words of [
@@ -108,7 +108,7 @@ test('a flag wins over the environment', async () => {
   expect((await desk.run(['app', 'list', '--database', desk.file], { env })).exitCode).toBe(0)
 })
 
-test('a command on a database that is not there exits 1, says so in one line and creates nothing', async () => {
+test('a command on a missing database exits 1 with one line and creates nothing', async () => {
   const desk = deskAt(join(temporaryFolder(), 'data', 'app-platform.db'))
   for (const words of [
     ['app', 'list'],
@@ -124,7 +124,7 @@ test('a command on a database that is not there exits 1, says so in one line and
   expect([...new Bun.Glob('**').scanSync(join(desk.folder, '..'))]).toEqual([])
 })
 
-test('a flag that was meant for a secret is refused without repeating it', async () => {
+test('an unknown flag with a secret value is refused without repeating the value', async () => {
   const desk = await openDesk()
   const words = ['user', 'create', '--email', 'ada@example.com', '--name', 'Ada', '--password=hunter2-hunter2']
   const { exitCode, stdout, stderr } = await desk.run(words)
@@ -132,7 +132,7 @@ test('a flag that was meant for a secret is refused without repeating it', async
   expect(stdout + stderr).not.toContain('hunter2')
 })
 
-test('a reader that stops reading is no failure', async () => {
+test('a reader that stops early is no failure', async () => {
   const desk = await openDesk()
   const words = [...programCommand, 'audit', 'list', '--database', desk.file]
   const child = Bun.spawn(words, { stdout: 'pipe', stderr: 'pipe' })

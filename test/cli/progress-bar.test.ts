@@ -5,13 +5,13 @@ const terminal = (isTTY: boolean) => {
   const written: string[] = []
   return { isTTY, written, write: (text: string) => written.push(text) }
 }
-/** A second passes with every look at the clock. */
+/** A clock that advances by one second at each reading. */
 const ticking = () => {
   let now = 0
   return () => (now += 1_000)
 }
 
-test('where nobody looks nothing is drawn', () => {
+test('nothing is drawn if standard error is no terminal', () => {
   const pipe = terminal(false)
   const bar = startProgressBar(10, pipe, ticking())
   bar.advance(5)
@@ -20,7 +20,7 @@ test('where nobody looks nothing is drawn', () => {
   expect(pipe.written).toEqual([])
 })
 
-test('a terminal sees how far it is, and nothing is left of it in the end', () => {
+test('a terminal shows the progress, and the bar is removed at the end', () => {
   const screen = terminal(true)
   const bar = startProgressBar(10, screen, ticking())
   bar.advance(5)
@@ -36,13 +36,13 @@ test('a terminal sees how far it is, and nothing is left of it in the end', () =
   ])
 })
 
-test('without a total it shows what was said', () => {
+test('without a total only the text is shown', () => {
   const screen = terminal(true)
   startProgressBar(null, screen, ticking()).say('7 lines')
   expect(screen.written).toEqual(['\r\x1b[K7 lines'])
 })
 
-test('it draws no more often than a person can see', () => {
+test('the bar is drawn at most every 50 ms', () => {
   const screen = terminal(true)
   const bar = startProgressBar(10, screen, () => 0)
   for (let step = 0; step < 1_000; step += 1) bar.advance(1)

@@ -10,7 +10,7 @@ import { openAsOperator } from '../support/operator.ts'
 import { type PrintedProxy, startCaddy, startNginx } from './support/printed-proxy.ts'
 import { run } from './support/run.ts'
 
-// What clients behind a proxy with the printed configuration see while the server is restarted.
+// What clients see behind a proxy with the printed configuration while the server restarts.
 
 setDefaultTimeout(patience)
 
@@ -22,7 +22,7 @@ const proxies = {
 const ends: (() => Promise<unknown>)[] = []
 afterAll(async () => void (await Promise.all(ends.map(async (end) => await end()))))
 
-/** The proxy with what `print` prints for it, in front of this port. */
+/** The proxy with its printed configuration, in front of this port. */
 const startPrinted = async (name: keyof typeof proxies, port: number, origin: string): Promise<PrintedProxy> => {
   const { start } = proxies[name]
   const env = { PUBLIC_URL: origin, TRUSTED_PROXIES: '127.0.0.1' }
@@ -48,7 +48,7 @@ const start = async (name: keyof typeof proxies) => {
 const json = { 'Content-Type': 'application/json', 'X-Service-Api-Version': '2026-08' }
 
 needs('nginx', 'openssl').test(
-  'nginx tells programs and people to come back while the server is restarted, each in the form they know',
+  'during a restart, nginx answers 503 with the error envelope for programs and a page for people',
   async () => {
     const { server, proxy, again } = await start('nginx')
     const own = await proxy.fetch('/api/app-platform/me', { headers: json })
@@ -115,7 +115,7 @@ needs('caddy').test(`of ${total} requests behind Caddy, half of them POSTs, a re
 })
 
 describe.each(['nginx', 'caddy'] as const)('%s', (name) => {
-  needs(name, 'openssl').test('never sends a POST twice that may have been carried out', async () => {
+  needs(name, 'openssl').test('never repeats a POST that may have been carried out', async () => {
     const posts: string[] = []
     const upstream: Server = createServer((connection) => {
       connection.on('error', () => undefined)
@@ -131,7 +131,7 @@ describe.each(['nginx', 'caddy'] as const)('%s', (name) => {
     upstream.listen(port, '127.0.0.1', () => listening.resolve())
     await listening.promise
     const proxy = await startPrinted(name, port, `${proxies[name].scheme}:${freePort()}`)
-    // Over a connection that the proxy has kept, and over new ones.
+    // Over a kept connection and over new ones.
     for (let round = 1; round <= 3; round += 1) {
       expect((await proxy.fetch('/healthz')).status).toBe(200)
       const { status } = await proxy.fetch('/api/app-platform/token', { method: 'POST', body: '{}', headers: json })

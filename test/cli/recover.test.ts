@@ -23,7 +23,7 @@ const stop = async ({ platform, server }: World): Promise<void> => {
   expect(await server.stop()).toBe(0)
 }
 
-/** The files of a database as they are now, and how to put them back, as a snapshot of the whole machine does. */
+/** Copies the files of a database, and returns a function that puts them back, as a snapshot of a machine does. */
 const snapshot = (file: string): (() => void) => {
   const kept = [file, `${file}.acknowledged`].map((path) => [path, readFileSync(path)] as const)
   return () => {
@@ -44,7 +44,7 @@ const tokenStatus = async (url: string, client: { clientId: string; clientSecret
 
 const recovered = async (desk: Desk) => await desk.json(['recover', '--accept-loss'])
 
-test('after a loss the refusal names recover, which revives no revoked token and suspends what reaches furthest until it is confirmed', async () => {
+test('after a loss the refusal names recover, which revives no token and suspends production secrets and operator passwords', async () => {
   const world = await worldWithOperator()
   const { server, app, user, platform } = world
   const desk = deskAt(server.database)
@@ -58,7 +58,7 @@ test('after a loss the refusal names recover, which revives no revoked token and
   const again = await startServer({ database: desk.file })
   await call(again.url, 'POST', '/oauth/revoke', { body: { ...app.production, token } })
   await again.stop()
-  copyFileSync(older, desk.file) // what was acknowledged since is lost
+  copyFileSync(older, desk.file) // loses what was acknowledged since
 
   for (const words of [['serve', '--port', '0'], ['user', 'list'], ['migrate'], ['check']]) {
     const refusal = await desk.run(words)
@@ -83,7 +83,7 @@ test('after a loss the refusal names recover, which revives no revoked token and
   expect(await tokenStatus(url, app.production)).toBe('invalid_client')
   expect(await tokenStatus(url, app.development)).toBe(200)
   expect(await signInStatus(url)).toBe('invalid_login')
-  await signIn(url, user) // no operator: their password works
+  await signIn(url, user) // not an operator, so the password works
 
   const { data: credentials } = await desk.json(['credential', 'list', app.slug])
   const suspended = credentials.find(({ environment }: { environment: string }) => environment === 'production')
@@ -114,7 +114,7 @@ test('after a loss the refusal names recover, which revives no revoked token and
   expect((await desk.run(['check'])).exitCode).toBe(0)
 })
 
-test('a machine that was set back to a snapshot, where nothing can be noticed, is answered with recover as well', async () => {
+test('recover also works after a snapshot of the whole machine, where no loss can be detected', async () => {
   const world = await worldWithOperator()
   const { server, app } = world
   const desk = deskAt(server.database)
@@ -134,7 +134,7 @@ test('a machine that was set back to a snapshot, where nothing can be noticed, i
   await platform.database.close()
 })
 
-test('a database whose counter was deleted by hand is refused, and recover makes the counter anew', async () => {
+test('a database whose counter was deleted is refused, and recover creates the counter again', async () => {
   const world = await createWorld()
   await stop(world)
   const desk = deskAt(world.server.database)
@@ -145,7 +145,7 @@ test('a database whose counter was deleted by hand is refused, and recover makes
   expect((await desk.run(['user', 'list'])).exitCode).toBe(0)
 })
 
-test('a counter that cannot be read does not revive what was revoked: the server refuses, and a restore goes on', async () => {
+test('with an unreadable counter the server refuses to start, and a restore revives nothing that was revoked', async () => {
   const world = await createWorld()
   const { server, app } = world
   const desk = deskAt(server.database)
@@ -174,7 +174,7 @@ test('a counter that cannot be read does not revive what was revoked: the server
   }
 })
 
-test('a restore after a recovery keeps what is suspended, and says that nobody knows what had ended', async () => {
+test('a restore after a recovery keeps the suspensions and warns that some revocations may be lost', async () => {
   const world = await worldWithOperator()
   const desk = deskAt(world.server.database)
   const backup = join(desk.folder, 'backup.db')
@@ -190,7 +190,7 @@ test('a restore after a recovery keeps what is suspended, and says that nobody k
   expect(await end()).toBe(0)
 })
 
-test('recover refuses while a server runs, where there is no database, and one that is damaged', async () => {
+test('recover refuses a running server, a missing database and a damaged one', async () => {
   const world = await createWorld()
   const desk = deskAt(world.server.database)
   const beside = await desk.run(['recover', '--accept-loss', '--json'])

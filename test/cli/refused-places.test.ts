@@ -12,7 +12,7 @@ const sentencesOf = async (desk: Desk, words: readonly string[]): Promise<string
   return stderr
 }
 
-test('a file of another kind that others may read is not called a database with the wrong rights', async () => {
+test('a file that is no database is reported as that, not as a database with wrong permissions', async () => {
   const file = join(temporaryFolder(), 'passwd')
   writeFileSync(file, 'root:x:0:0:root:/root:/bin/bash\n', { mode: 0o644 })
   const { exitCode, stderr } = await run(['serve', '--port', '0', '--database', file])
@@ -23,7 +23,7 @@ test('a file of another kind that others may read is not called a database with 
   expect(existsSync(`${file}.lock`)).toBe(false)
 })
 
-test('a host that this machine does not know is not called a used port, and warnings come before the refusal', async () => {
+test('an unknown host is not reported as a port in use, and warnings come before the refusal', async () => {
   const desk = await openDesk()
   const { exitCode, stderr } = await desk.run(['serve', '--port', '0'], { env: { HOST: 'nonexist.invalid' } })
   expect(exitCode).toBe(1)
@@ -32,7 +32,7 @@ test('a host that this machine does not know is not called a used port, and warn
   expect(lines.findIndex((line) => line.includes('config.warning'))).toBe(0)
 })
 
-test('check says what is wrong with a lock that is a folder, and with an empty file', async () => {
+test('check explains a lock that is a folder, and an empty file', async () => {
   const desk = await openDesk()
   const empty = join(temporaryFolder(), 'empty.db')
   writeFileSync(empty, '', { mode: 0o600 })
@@ -43,7 +43,7 @@ test('check says what is wrong with a lock that is a folder, and with an empty f
   )
 })
 
-test('a refusal for an unknown person names the address', async () => {
+test('the refusal of an unknown user names the address', async () => {
   const desk = await openDesk()
   await addUser(desk)
   await addApp(desk)
@@ -56,7 +56,7 @@ test('a refusal for an unknown person names the address', async () => {
   }
 })
 
-test('app create tells that a name mixes scripts', async () => {
+test('app create warns about a name that mixes scripts', async () => {
   const desk = await openDesk()
   await addUser(desk)
   const create = ['app', 'create', '--owner', 'ada@example.com', '--slug', 'paypal', '--scopes', 'site:read', '--name']

@@ -42,7 +42,7 @@ const countStored = async (at: Desk = desk): Promise<number> => {
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-test('lines create and update resources, told apart by owner, kind and slug', async () => {
+test('lines create or update resources, identified by owner, kind and slug', async () => {
   expect(await importLines(desk, [site('upsert'), site('upsert', { kind: 'store' })])).toEqual({
     created: 2,
     updated: 0,
@@ -53,7 +53,7 @@ test('lines create and update resources, told apart by owner, kind and slug', as
   expect(await stored('store', 'upsert')).toMatchObject({ name: 'A site', status: 'draft' })
 })
 
-test('published without a time means now; published before stays published then', async () => {
+test('published without a time means now, and an earlier publication time is kept', async () => {
   const before = Date.now()
   await importLines(desk, [site('fresh', { status: 'published' })])
   const first = (await stored('site', 'fresh'))?.publishedAt ?? 0
@@ -63,7 +63,7 @@ test('published without a time means now; published before stays published then'
   expect(await stored('site', 'fresh')).toMatchObject({ name: 'Again', publishedAt: first })
 })
 
-test('given times are kept, with any offset; null is a time that is not given', async () => {
+test('given times are kept, with any offset; null counts as not given', async () => {
   const times = { createdAt: '2026-01-02T03:04:05+01:00', updatedAt: '2026-01-03T00:00:00Z', publishedAt: null }
   await importLines(desk, [site('times', { ...times, status: 'published' })])
   const row = await stored('site', 'times')
@@ -74,7 +74,7 @@ test('given times are kept, with any offset; null is a time that is not given', 
 
 const redSite = (slug: string) => JSON.stringify(site(slug, { colour: 'red' }))
 
-test('blank lines, a byte order mark, CRLF, a missing last line end and unknown fields are fine', async () => {
+test('blank lines, a byte order mark, CRLF, a missing last line end and unknown fields are accepted', async () => {
   const text = `\ufeff${redSite('bom')}\r\n\r\n   \n{"__proto__":{"a":1},${redSite('proto').slice(1)}\n${redSite('last')}`
   expect(await desk.json(['resource', 'import', '-'], { stdin: text })).toEqual({ created: 3, updated: 0 })
 })
@@ -115,11 +115,11 @@ for (const [name, line, says] of wrongLines) {
   })
 }
 
-test('an empty file changes nothing and is no failure', async () => {
+test('an empty file changes nothing and exits 0', async () => {
   expect(await importLines(desk, [])).toEqual({ created: 0, updated: 0 })
 })
 
-test('a file that is not there, or is a folder, is named', async () => {
+test('a missing file and a folder are refused by name', async () => {
   for (const path of [join(desk.folder, 'none.jsonl'), desk.folder]) {
     const { exitCode, stdout, stderr } = await desk.run(['resource', 'import', path, '--json'])
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
@@ -130,7 +130,7 @@ test('a file that is not there, or is a folder, is named', async () => {
 const manyLines = (count: number) =>
   Array.from({ length: count }, (_, index) => JSON.stringify(site(`many-${index}`))).join('\n')
 
-test('a hundred thousand lines are stored beside a running server: reads go on, writes are done or told to come back', async () => {
+test('during an import of 100,000 lines a running server still reads, and writes succeed or get 503', async () => {
   const large = await openDesk()
   await addUser(large)
   await addApp(large)
@@ -154,7 +154,7 @@ test('a hundred thousand lines are stored beside a running server: reads go on, 
   expect(await countStored(large)).toBe(100_000)
 })
 
-test('an import that is killed has stored everything or nothing', async () => {
+test('a killed import has stored everything or nothing', async () => {
   const large = await openDesk()
   await addUser(large)
   const file = join(large.folder, 'many.jsonl')
@@ -170,7 +170,7 @@ test('an import that is killed has stored everything or nothing', async () => {
   expect((await large.run(['check'])).exitCode).toBe(0)
 })
 
-test('one event tells of the whole import', async () => {
+test('an import is one audit event', async () => {
   const lone = await openDesk()
   await addUser(lone)
   await importLines(lone, [site('a'), site('b')])

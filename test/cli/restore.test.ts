@@ -49,7 +49,7 @@ const nothingCarriedOver = {
   webhooks: 0,
 }
 
-test('a restore puts the backup in place, keeps what was there under a dated name, private, and leaves nothing else', async () => {
+test('a restore puts the backup in place, keeps the old database private under a dated name, and leaves no other file', async () => {
   const { folder, file, backup } = await oldAndNew()
   const desk = deskAt(file)
   const restored = await desk.json(['restore', backup])
@@ -58,7 +58,7 @@ test('a restore puts the backup in place, keeps what was there under a dated nam
     predecessor: 'read',
     ended: { appTokens: 0, grants: 0, sessions: 0, embeddedSessions: 0 },
     carriedOver: nothingCarriedOver,
-    kept: 3, // of the second user: the address, the password, and that they are no operator
+    kept: 3, // of the second user: address, password and the missing operator rights
     unread: 0,
     database: file,
     keptAs: expect.stringMatching(/\.before-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/),
@@ -92,7 +92,7 @@ test('a restore puts the backup in place, keeps what was there under a dated nam
   await platform.database.close()
 })
 
-test('it says in plain words what it did', async () => {
+test('a restore explains in plain words what it did', async () => {
   const { file, backup } = await oldAndNew()
   const { exitCode, stdout, stderr } = await deskAt(file).run(['restore', backup])
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
@@ -102,7 +102,7 @@ test('it says in plain words what it did', async () => {
   expect(stdout).toContain('should a newer one be restored: 3.')
 })
 
-test('it says what to rotate when nobody knows what had ended, also at the restore of a newer backup after that', async () => {
+test('a restore that could not read the old database says what to rotate, and so does the restore after it', async () => {
   const { file, backup } = await oldAndNew()
   const newer = `${backup}.newer`
   backUp(file, newer)
@@ -123,7 +123,7 @@ const stopWorld = async (world: World): Promise<void> => {
   expect(await world.server.stop()).toBe(0)
 }
 
-test('every token, code, grant and session issued before the restore has ended, in frames too', async () => {
+test('a restore ends every token, code, grant and session issued before it, also in frames', async () => {
   const world = await createWorld()
   const { server, user, app, platform } = world
   const token = await appToken(server.url, app.development)
@@ -169,7 +169,7 @@ test('every token, code, grant and session issued before the restore has ended, 
   expect(await after.stop()).toBe(0)
 })
 
-test('what had ended since the backup stays ended', async () => {
+test('what ended since the backup stays ended after a restore', async () => {
   const world = await createWorld()
   const { platform, app, user, server } = world
   const other = await addApp(platform, user)
@@ -215,7 +215,7 @@ test('what had ended since the backup stays ended', async () => {
   expect(await after.stop()).toBe(0)
 })
 
-test('a restore refuses while a server holds the database, and changes nothing', async () => {
+test('a restore is refused while a server uses the database, and changes nothing', async () => {
   const { file, backup } = await oldAndNew()
   const server = await startServer({ database: file })
   const desk = deskAt(file)
@@ -224,7 +224,7 @@ test('a restore refuses while a server holds the database, and changes nothing',
   expect(stderr).toMatch(/^error: A server is running on [^\n]+: stop it first\.\n$/)
   expect(emailsIn(file)).toEqual(newEmails)
 
-  // What stands only in the WAL of a killed server is kept, and counts.
+  // Changes that are only in the WAL of a killed server are kept and carried over.
   await desk.json(['user', 'disable', 'first@example.com'])
   await server.kill()
   expect(statSync(`${file}-wal`).size).toBeGreaterThan(0)
@@ -257,13 +257,13 @@ const additions: Record<string, readonly [sql: string, named: string]> = {
   'a table': ['CREATE TABLE notes (text)', 'The table notes'],
 }
 test.each(Object.entries(additions))(
-  'a backup to which others have added %s is refused by name, by every command and by the server',
+  'a backup with %s added by others is refused by name, by every command and by the server',
   async (_, [sql, named]) => {
     const { file, backup } = await oldAndNew()
     const altered = new Database(backup)
     altered.run(sql)
     altered.close()
-    writeAcknowledged(backup, { count: 0 }) // without it no command would look any further
+    writeAcknowledged(backup, { count: 0 }) // without this file no command would check any further
     const at = (words: readonly string[]) => deskAt(file).run([...words, '--json'])
     const refused = await Promise.all([
       at(['restore', backup]),
@@ -284,7 +284,7 @@ test.each(Object.entries(additions))(
   },
 )
 
-test('a backup that check refuses for what is in it is not restored, and nothing is touched', async () => {
+test('a backup with faults that check finds is not restored, and nothing changes', async () => {
   const { folder, file } = await oldAndNew()
   const desk = deskAt(file)
   await desk.json(
@@ -307,7 +307,7 @@ test('a backup that check refuses for what is in it is not restored, and nothing
   }
   expect(readdirSync(folder).toSorted()).toEqual(before)
   expect(emailsIn(file)).toEqual(newEmails)
-  // Recover and move look at the database in the same way.
+  // recover and move check the database in the same way.
   const broken = new Database(file)
   broken.run('PRAGMA foreign_keys = OFF')
   broken.run("DELETE FROM users WHERE email = 'first@example.com'")
@@ -325,7 +325,7 @@ test('a backup that check refuses for what is in it is not restored, and nothing
   expect((await desk.run(['user', 'list'])).exitCode).toBe(0) // neither suspended nor moved
 })
 
-test('a restore takes over no statistics, which would steer every query', async () => {
+test('a restore drops the statistics of the backup, which could slow down every query', async () => {
   const { file, backup } = await oldAndNew()
   const analyzed = new Database(backup)
   analyzed.run('ANALYZE')

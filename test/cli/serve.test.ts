@@ -5,7 +5,7 @@ import { openDesk } from './support/run.ts'
 
 setDefaultTimeout(30_000)
 
-test('a server that is told to end as soon as it says where it listens ends with 0', async () => {
+test('a server that gets SIGTERM right after it prints its address exits 0', async () => {
   const { file } = await openDesk()
   for (let round = 0; round < 5; round += 1) {
     const server = await startServer({ database: file })
@@ -13,7 +13,7 @@ test('a server that is told to end as soon as it says where it listens ends with
   }
 })
 
-test('a second server on the same file exits 1 with one plain line', async () => {
+test('a second server on the same database exits 1 with one plain line', async () => {
   const desk = await openDesk()
   const server = await startServer({ database: desk.file })
   const { exitCode, stdout, stderr } = await desk.run(['serve', '--port', '0', '--json'])
@@ -22,7 +22,7 @@ test('a second server on the same file exits 1 with one plain line', async () =>
   expect(await server.stop()).toBe(0)
 })
 
-test('a port that is in use, on a file of its own, exits 1 with one plain line', async () => {
+test('a port in use exits 1 with one plain line', async () => {
   const server = await startServer()
   const desk = await openDesk()
   const { exitCode, stdout, stderr } = await desk.run(['serve', '--port', new URL(server.url).port, '--json'])
@@ -34,7 +34,7 @@ test('a port that is in use, on a file of its own, exits 1 with one plain line',
   expect(await server.stop()).toBe(0)
 })
 
-/** What `serve` says of itself; the port it took is called 1. */
+/** The first line of `serve`, with its port replaced by 1. */
 const firstLine = async (words: readonly string[]): Promise<string> => {
   const { file } = await openDesk()
   const child = Bun.spawn([...programCommand, 'serve', '--port', '0', '--database', file, ...words], {
@@ -48,7 +48,7 @@ const firstLine = async (words: readonly string[]): Promise<string> => {
   return new TextDecoder().decode(value).replaceAll(/:\d+/g, ':1')
 }
 
-test('the first line says where clients reach the server and, when that is another place, where it listens', async () => {
+test('the first line names the public URL and, if different, the listening address', async () => {
   expect(await firstLine([])).toBe('App Platform is at http://localhost:1\n')
   const proxied = await firstLine(['--public-url', 'https://apps.example.com'])
   expect(proxied).toBe('App Platform is at https://apps.example.com and listens on http://127.0.0.1:1\n')

@@ -12,7 +12,7 @@ beforeAll(async () => {
 const statusOf = async (version: string, step: string, ...more: string[]) =>
   await desk.json(['version', step, 'newsletter', version, ...more])
 
-test('a draft is submitted, taken back, submitted again, approved and activated; the one before it is superseded', async () => {
+test('a draft can be submitted, withdrawn, submitted again, approved and activated, which supersedes the active version', async () => {
   expect(await statusOf('1.4.0', 'submit')).toMatchObject({
     status: 'submitted',
     submittedAt: expect.stringMatching(isoTime),
@@ -45,7 +45,7 @@ test('a draft is submitted, taken back, submitted again, approved and activated;
   expect(again.stderr).toContain('Its status is superseded.')
 })
 
-test('list has every version of an app as its steps answer with it, newest first', async () => {
+test('list shows every version of an app, newest first, with the fields that each step prints', async () => {
   const submitted = await desk.json(['version', 'submit', 'shop-insights', '0.1.0'])
   expect(await desk.json(['version', 'list', 'shop-insights'])).toEqual({ data: [submitted] })
   await desk.json(['version', 'withdraw', 'shop-insights', '0.1.0'])
@@ -54,7 +54,7 @@ test('list has every version of an app as its steps answer with it, newest first
   expect((await desk.run(['version', 'list', 'no-such-app'])).stderr).toBe('error: There is no app with this slug.\n')
 })
 
-test('a submitted version is rejected with a message and what there is to mend', async () => {
+test('a submitted version is rejected with a message and a list of things to fix', async () => {
   const items = ['--item', 'manifest.support=No address.', '--item', 'notes=Say = what changed.']
   expect(await statusOf('1.3.0', 'reject', '--message', 'Not yet.', ...items)).toMatchObject({
     status: 'rejected',
@@ -68,7 +68,7 @@ test('a submitted version is rejected with a message and what there is to mend',
   })
 })
 
-test('a step from the wrong status, an unknown version, an unknown app and an empty reason exit 1 and change nothing', async () => {
+test('a step from the wrong status, an unknown version or app and an empty reason exit 1 and change nothing', async () => {
   for (const words of [
     ['version', 'approve', 'shop-insights', '0.1.0'],
     ['version', 'activate', 'shop-insights', '0.1.0'],

@@ -49,7 +49,7 @@ describe('webhook', () => {
     expect((await desk.run(['audit', 'list', '--json'])).stdout).not.toContain(made.secret.slice(6))
   })
 
-  test('add refuses an address of this machine unless the operator has named its network, and a kind that does not exist', async () => {
+  test('add refuses an unknown kind, and a local address unless its network is allowed', async () => {
     const { exitCode, stdout, stderr } = await desk.run(add(receiver.url, 'ping'))
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
     expect(stderr).toContain('an address that webhooks do not call')
@@ -61,7 +61,7 @@ describe('webhook', () => {
     expect(wrong.stderr).toContain('WEBHOOK_ALLOWED_NETWORKS')
   })
 
-  test('ping checks the certificate also where the environment turns that off for other programs', async () => {
+  test('ping checks the certificate even if the environment turns the check off', async () => {
     const { id } = await endpoint()
     const before = receiver.received.length
     const careless = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', NODE_TLS_REJECT_UNAUTHORIZED: '0' }
@@ -71,7 +71,7 @@ describe('webhook', () => {
     expect(receiver.received).toHaveLength(before)
   })
 
-  test('ping tells what came of it, and exits 1 when the receiver does not take it', async () => {
+  test('ping reports the result and exits 1 if the receiver refuses it', async () => {
     const { id } = await endpoint()
     receiver.behave(() => 200)
     expect(await desk.json(['webhook', 'ping', id], { env })).toMatchObject({
@@ -84,7 +84,7 @@ describe('webhook', () => {
     expect(exitCode).toBe(1)
     expect(JSON.parse(stdout)).toMatchObject({ delivered: false, status: 418 })
     receiver.behave(() => 200)
-    const closed = await desk.run(['webhook', 'ping', id, '--json']) // no network is named any more
+    const closed = await desk.run(['webhook', 'ping', id, '--json']) // no network is allowed now
     expect(JSON.parse(closed.stdout)).toMatchObject({ delivered: false, error: 'address_refused' })
     const { data } = await desk.json(['webhook', 'attempts', id])
     expect(data.map(({ status, error }: { status: unknown; error: unknown }) => [status, error])).toEqual([
@@ -99,7 +99,7 @@ describe('webhook', () => {
     })
   })
 
-  test('attempts prints what a receiver wrote without letting it move the cursor', async () => {
+  test('attempts prints the answer of a receiver without control characters', async () => {
     const { id } = await endpoint()
     receiver.behave((_, response) => {
       response.writeHead(500).end('\x1b[2Jgone\r\n\u202e')
@@ -113,7 +113,7 @@ describe('webhook', () => {
     expect(stdout).not.toContain('\u202e')
   })
 
-  test('disable, enable, rotate, resend and remove do as they say', async () => {
+  test('disable, enable, rotate, resend and remove change the endpoint as documented', async () => {
     const { id, secret } = await endpoint()
     expect(await desk.json(['webhook', 'disable', id])).toMatchObject({ status: 'disabled', reason: 'by_hand' })
     expect(await desk.json(['webhook', 'enable', id])).toMatchObject({ status: 'enabled', reason: null })
@@ -131,7 +131,7 @@ describe('webhook', () => {
     expect((await desk.run(['webhook', 'remove', id])).exitCode).toBe(1)
   })
 
-  test('seed shows a working endpoint when it is given a URL, and seeds nothing for one that is not allowed', async () => {
+  test('seed --webhook-url prints a working endpoint, and seeds nothing if the URL is not allowed', async () => {
     const demo = deskAt(join(temporaryFolder(), 'data', 'app-platform.db'))
     expect((await demo.run(['seed', '--webhook-url', receiver.url])).exitCode).toBe(1)
     const { webhook } = await demo.json(['seed', '--webhook-url', receiver.url], { env })
@@ -147,7 +147,7 @@ describe('webhook', () => {
     for (const call of told) expect(receiver.isSignedWith(call, webhook.secret)).toBe(true)
   })
 
-  test('restore revives no endpoint that was removed or disabled since, and no secret whose grace was set', async () => {
+  test('restore revives no endpoint removed or disabled since the backup, and no rotated secret', async () => {
     const old = await openDesk()
     await addUser(old)
     await addApp(old)
@@ -176,7 +176,7 @@ describe('webhook', () => {
     expect(calls.map((call) => receiver.isSignedWith(call, kept.secret))).toEqual([true])
   })
 
-  test('add --help names every kind', async () => {
+  test('add --help lists every kind', async () => {
     const { stdout, exitCode } = await desk.run(['webhook', 'add', '--help'])
     expect(exitCode).toBe(0)
     expect(stdout).toContain('grant.reuse_detected')

@@ -16,7 +16,7 @@ const codeFrom = (read: () => string): string => {
   return 'read'
 }
 
-test('a verifier is fresh every time, and the server finds that the challenge was made from it', async () => {
+test('every verifier is new, and the server accepts its challenge', async () => {
   const [one, other] = [await createPkce(), await createPkce()]
   expect(one.codeVerifier).not.toBe(other.codeVerifier)
   expect(isCodeVerifier(one.codeVerifier) && isCodeChallenge(one.codeChallenge)).toBe(true)
@@ -26,7 +26,7 @@ test('a verifier is fresh every time, and the server finds that the challenge wa
   expect(known).toBe('E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM')
 })
 
-test('the authorization URL has all that the consent page needs, and not the verifier', async () => {
+test('the authorization URL has every parameter of the consent page, but not the verifier', async () => {
   const asked = { redirectUri: 'https://app.example/callback?a=b c', scope: 'profile:read site:read' }
   const { url, state, codeVerifier } = await startAuthorization(expected.issuer, 'apc_dev_x', asked)
   const parsed = new URL(url)
@@ -44,7 +44,7 @@ test('the authorization URL has all that the consent page needs, and not the ver
   expect(state).toMatch(/^[\w-]{22}$/)
 })
 
-test('a callback with the right state and issuer yields its code', () => {
+test('a callback with the expected state and issuer returns its code', () => {
   const url = callback(good)
   expect(readCallback(url, expected)).toBe('apco_x')
   expect(readCallback(new URL(url), expected)).toBe('apco_x')

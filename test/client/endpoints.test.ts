@@ -24,7 +24,7 @@ afterAll(async () => await endWorld(world))
 const faultsOf = (schema: TSchema, value: unknown) =>
   [...Value.Errors(schema, value)].map(({ path, message }) => path + message)
 
-/** The value with one thing in it gone or of another kind, for each thing and each kind. */
+/** Copies of the value in which one part is missing or has another type, for each part and type. */
 const mutants = (value: unknown): readonly unknown[] => {
   const others = [null, 0.5, {}, []]
   if (Array.isArray(value)) {
@@ -41,7 +41,7 @@ const mutants = (value: unknown): readonly unknown[] => {
   ]
 }
 
-test('each of the ten endpoints answers with its type, and any other answer is refused', async () => {
+test('every endpoint returns its documented type, and any other answer is refused', async () => {
   const { endpoints } = clientOf(world)
   const { development } = world.app
   const issued = await endpoints.issueAppToken({ ...development, scope: 'site:read' })
@@ -74,7 +74,7 @@ test('each of the ten endpoints answers with its type, and any other answer is r
   expect(first.artifact?.sha256).toBe('2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824')
 })
 
-test('a refusal is an error with code, status, request ID, field and facts', async () => {
+test('a refusal is an error with code, status, request ID, field and details', async () => {
   const client = clientOf(world)
   const { accessToken } = await client.appToken()
   const wrong = await client.endpoints.listResources({ kind: 'site' }, { bearer: accessToken }).catch((error) => error)
@@ -86,7 +86,7 @@ test('a refusal is an error with code, status, request ID, field and facts', asy
   expect(invalid).toMatchObject({ code: 'invalid_request', status: 400, param: 'version' })
 })
 
-test('all items are read page by page, and no page before it is needed', async () => {
+test('all items are read page by page, and no page is requested before it is needed', async () => {
   const client = clientOf(world)
   for (let patch = 0; patch < 5; patch += 1) await client.versions.create({ version: `3.0.${patch}` })
   const versions = await Array.fromAsync(client.versions.all())
@@ -103,7 +103,7 @@ const clientMade = (url: string, insecureHttp = false) => {
   }
 }
 
-test('plain HTTP goes to this machine only, unless it is asked for', () => {
+test('plain HTTP is allowed to this machine only, unless insecureHttp is set', () => {
   for (const url of ['http://127.0.0.1:1', 'http://localhost:1/', 'http://[::1]:1', 'https://platform.example'])
     expect([url, clientMade(url)]).toEqual([url, 'made'])
   for (const url of [

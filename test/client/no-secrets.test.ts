@@ -9,7 +9,7 @@ let world: World
 beforeAll(async () => void (world = await createWorld()))
 afterAll(async () => await endWorld(world))
 
-/** Everything that a program might print of a value. */
+/** All usual ways to print a value. */
 const printed = (value: unknown): string =>
   [
     String(value),
@@ -19,7 +19,7 @@ const printed = (value: unknown): string =>
     value instanceof Error ? `${value.message}${value.stack}${JSON.stringify(Object.entries(value))}` : '',
   ].join('\n')
 
-/** Answers every request with an error that repeats all of it. */
+/** Answers every request with an error that repeats the whole request. */
 const startEcho = async (status: number) => {
   const server = createServer((request, response) => {
     void (async () => {
@@ -35,7 +35,7 @@ const startEcho = async (status: number) => {
   return { url: `http://127.0.0.1:${port}`, close: () => void server.close() }
 }
 
-test('nothing that prints a client, a user or an error shows a secret, not even when the server repeats it', async () => {
+test('printing a client, a user or an error never shows a secret, even if the server repeats it', async () => {
   const client = clientOf(world)
   const started = await client.startAuthorization({ redirectUri: world.app.redirectUri, scope: 'profile:read' })
   const callback = await consent(world, started.url)

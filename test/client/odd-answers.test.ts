@@ -21,7 +21,7 @@ const clientAt = (answer: (path: string) => Response) => {
 }
 const codeOf = async (call: Promise<unknown>) => await call.then(String, ({ code }) => code)
 
-test('an object is the answer of a platform only when it says of which version of the contract', async () => {
+test('an answer without the version of the contract is refused', async () => {
   expect(await codeOf(clientAt(() => Response.json(token)).appToken())).toBe('unexpected_answer')
   const later = { headers: { 'X-Service-Api-Version': '2027-08' } }
   expect(await codeOf(clientAt(() => Response.json(token, later)).appToken())).toBe('unexpected_answer')
@@ -29,7 +29,7 @@ test('an object is the answer of a platform only when it says of which version o
   expect((await client.appToken()).accessToken).toBe(token.accessToken)
 })
 
-test('an answer without an end is given up on, and not held until the memory is', async () => {
+test('an endless answer is refused before it fills the memory', async () => {
   let sentMiB = 0
   const client = clientAt(() => {
     const body = new ReadableStream({
@@ -44,7 +44,7 @@ test('an answer without an end is given up on, and not held until the memory is'
   expect(sentMiB).toBeLessThan(128)
 })
 
-test('a list that repeats its cursor ends', async () => {
+test('a list that repeats its cursor fails instead of looping forever', async () => {
   const page = { data: [], nextCursor: 'again', current: { development: null, production: null } }
   const client = clientAt((path) => Response.json(path === 'token' ? token : page, { headers: asPlatform }))
   expect(await codeOf(Array.fromAsync(client.versions.all()))).toBe('unexpected_answer')
@@ -57,7 +57,7 @@ test('an answer of the right version with a field of another type is refused', a
   }
 })
 
-test('unknown fields and words of a later server are accepted', async () => {
+test('unknown fields and values of a later server are accepted', async () => {
   const later = { ...token, environment: 'staging', issuedBy: { node: 7 } }
   const client = clientAt(() => Response.json(later, { headers: asPlatform }))
   expect(String((await client.appToken()).environment)).toBe('staging')

@@ -12,7 +12,7 @@ const [, section = ''] = readme.split('### The client library\n')
 const lines = (section.match(/```ts\n([\s\S]*?)```/)?.[1] ?? '').trimEnd().split('\n')
 const turn = lines.findIndex((line) => line.startsWith('//')) + 1
 
-/** What the lines take for granted, and the browser, which goes and comes back between two of them. */
+/** The variables that the lines use, and the browser that signs in between two of them. */
 const program = `
 import { createInterface } from 'node:readline'
 import { artifactOf, createPlatformClient } from './client.mjs'
@@ -35,7 +35,7 @@ const runtimes = [
 ] as const
 
 for (const { name, runtime, test } of runtimes)
-  test(`the ten lines of the README live a whole flow on ${name}, word for word`, async () => {
+  test(`the ten lines of the README complete a whole flow on ${name}, unchanged`, async () => {
     expect(lines.length).toBe(10)
     const world = await createWorld()
     const file = join(dirname(await bundledLibrary()), 'app.mjs')

@@ -21,7 +21,7 @@ const failure = async (work: Promise<unknown>) =>
     (error) => error.code,
   )
 
-test('a version whose answer was lost again and again is created once', async () => {
+test('a version whose answer is lost repeatedly is created once', async () => {
   proxy.next('POST /versions', 'answer lost', 'request lost', { status: 502 }, 'answer lost')
   const version = await clientOf(world, proxy.url).versions.create({ version: '1.0.0' })
   expect(version).toMatchObject({ version: '1.0.0', revision: 1 })
@@ -30,16 +30,16 @@ test('a version whose answer was lost again and again is created once', async ()
   expect(countRows(world.server.database, 'versions')).toEqual({ versions: 1 })
 })
 
-test('a rollback whose answer was lost happens once', async () => {
+test('a rollback whose answer is lost happens once', async () => {
   const client = clientOf(world, proxy.url)
   for (const version of ['2.0.0', '2.1.0', '2.2.0']) await client.versions.create({ version })
   proxy.next('POST /versions/rollback', 'answer lost')
   const { version } = await client.versions.rollBack({})
-  expect(version.version).toBe('2.1.0') // twice would have been 2.0.0
+  expect(version.version).toBe('2.1.0') // two rollbacks would have reached 2.0.0
   expect(countRows(world.server.database, 'rollbacks')).toEqual({ rollbacks: 1 })
 })
 
-test('a create without a key of its own gets one, another for every call', async () => {
+test('every create without an idempotency key gets a new one', async () => {
   const client = clientOf(world, proxy.url)
   await client.versions.create({ version: '4.0.0' })
   await client.versions.create({ version: '4.0.0' })
@@ -48,7 +48,7 @@ test('a create without a key of its own gets one, another for every call', async
   expect(keysOf('POST /versions').has('mine')).toBe(true)
 })
 
-test('a request that is not idempotent is never sent again, even if its result is unknown', async () => {
+test('a request that is not idempotent is never repeated, even if its result is unknown', async () => {
   const client = clientOf(world, proxy.url)
   const session = await signIn(world.server.url, world.user)
   const { accessToken } = await client.appToken()
@@ -65,7 +65,7 @@ test('a request that is not idempotent is never sent again, even if its result i
     expect(sent(route).length).toBe(3)
 })
 
-test('reading, revoking and asking for an app token are repeated through every kind of failure', async () => {
+test('reads, revocations and app token requests are repeated after every kind of failure', async () => {
   const client = clientOf(world, proxy.url)
   const failures = ['answer lost', 'request lost', { status: 500 }, { status: 504, body: '<h1>Gateway</h1>' }] as const
   for (const route of ['POST /token', 'GET /me', 'GET /versions', 'POST /oauth/revoke']) proxy.next(route, ...failures)
@@ -76,7 +76,7 @@ test('reading, revoking and asking for an app token are repeated through every k
     expect(sent(route).length).toBe(5)
 })
 
-test('429 did nothing, so anything is repeated, not before the time that the server named', async () => {
+test('every request is repeated after 429, but not before the time that the server named', async () => {
   const client = clientOf(world, proxy.url)
   const session = await signIn(world.server.url, world.user)
   proxy.next('POST /oauth/authorize', { status: 429, headers: { 'retry-after': '1' } })
@@ -86,7 +86,7 @@ test('429 did nothing, so anything is repeated, not before the time that the ser
   expect(sent('POST /oauth/authorize').length).toBe(2)
 })
 
-test('a longer wait than the policy allows is left to the caller', async () => {
+test('a wait longer than the policy allows is reported to the caller', async () => {
   proxy.next('GET /me', { status: 429, headers: { 'retry-after': '3600' } })
   const error = await clientOf(world, proxy.url)
     .me()
@@ -95,7 +95,7 @@ test('a longer wait than the policy allows is left to the caller', async () => {
   expect(sent('GET /me').length).toBe(1)
 })
 
-test('refusals are final: nothing but 429, 5xx and a request still running is repeated', async () => {
+test('a refusal is not repeated, except 429, 5xx and a request that is still running', async () => {
   const client = clientOf(world, proxy.url)
   expect(await failure(client.versions.rollBack({ version: '99.0.0' }))).toBe('version_not_found')
   expect(await failure(client.versions.create({ version: 'x' }))).toBe('invalid_request')
@@ -109,7 +109,7 @@ test('refusals are final: nothing but 429, 5xx and a request still running is re
   expect(sent('POST /versions').length).toBe(4)
 })
 
-test('an exchange or a refresh is not repeated later than the server knows it for', async () => {
+test('an exchange or refresh is not repeated after the server has forgotten its key', async () => {
   const retry = { ...quick, repeats: 50, giveUpAfterMs: 600_000 }
   const endpoints = createEndpoints(createTransport({ url: proxy.url, retry }))
   proxy.next('POST /oauth/token', { status: 503, headers: { 'retry-after': '46' } })
@@ -118,7 +118,7 @@ test('an exchange or a refresh is not repeated later than the server knows it fo
   expect(error).toMatchObject({ status: 503, retryAfter: 46 })
 })
 
-test('a redirect is not followed with secrets in hand', async () => {
+test('a redirect is not followed, because it would forward secrets', async () => {
   const elsewhere = await startFlakyProxy(world.server.url)
   proxy.next('POST /token', { status: 307, headers: { location: `${elsewhere.url}/api/app-platform/token` } })
   expect(await failure(clientOf(world, proxy.url).me())).toBe('unexpected_answer')
@@ -126,7 +126,7 @@ test('a redirect is not followed with secrets in hand', async () => {
   elsewhere.close()
 })
 
-test('the caller can stop a call, while it is sent and while it waits to be repeated', async () => {
+test('the caller can abort a call while it is sent and while it waits for a repeat', async () => {
   const client = clientOf(world, proxy.url)
   await client.appToken()
   const asked = new AbortController()
@@ -141,14 +141,14 @@ test('the caller can stop a call, while it is sent and while it waits to be repe
   expect(sent('GET /me').length).toBe(1)
 })
 
-test('a server that says nothing is given up on in time', async () => {
+test('a server that never answers causes a timeout', async () => {
   const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
   const client = clientOf(world, `http://127.0.0.1:${silent.port}`, { timeoutMs: 50, retry: { repeats: 1 } })
   expect(await failure(client.me())).toBe('timed_out')
   silent.stop(true)
 })
 
-test('pages are asked for one by one, and only when they are needed', async () => {
+test('pages are requested one by one, and only when they are needed', async () => {
   const client = clientOf(world, proxy.url)
   for await (const version of client.versions.all({ status: 'draft' })) {
     expect(version.status).toBe('draft')
@@ -159,7 +159,7 @@ test('pages are asked for one by one, and only when they are needed', async () =
   ])
 })
 
-test('a whole flow that loses every first answer creates one grant and one set of tokens', async () => {
+test('a whole flow in which every first answer is lost creates one grant and one set of tokens', async () => {
   const before = countRows(world.server.database, 'grants')['grants'] ?? 0
   proxy.next('POST /oauth/token', 'answer lost', null, 'answer lost', 'answer lost')
   const client = clientOf(world, proxy.url)

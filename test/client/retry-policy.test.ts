@@ -4,7 +4,7 @@ import { defaultRetryPolicy, waitBeforeRepeat } from '../../src/client/retry.ts'
 
 const fresh = { repeats: 0, elapsedMs: 0, retryAfterSeconds: null } as const
 
-test('any wait up to the longest is as likely, and the longest doubles up to its cap', () => {
+test('the wait is uniform up to a limit that doubles up to its cap', () => {
   const policy = { ...defaultRetryPolicy, repeats: 10 }
   const longest = (repeats: number) => waitBeforeRepeat(policy, { ...fresh, repeats }, 1)
   expect([0, 1, 2, 3, 4, 5, 9].map(longest)).toEqual([300, 600, 1200, 2400, 4800, 8000, 8000])
@@ -12,7 +12,7 @@ test('any wait up to the longest is as likely, and the longest doubles up to its
   expect(waitBeforeRepeat(policy, fresh, 0.5)).toBe(150)
 })
 
-test('a pause that the server asks for is waited in full, with jitter added', () => {
+test('a pause that the server asks for is kept in full, with jitter added', () => {
   const asked = { ...fresh, retryAfterSeconds: 7 }
   expect(waitBeforeRepeat(defaultRetryPolicy, asked, 0)).toBe(7000)
   expect(waitBeforeRepeat(defaultRetryPolicy, asked, 1)).toBe(7300)

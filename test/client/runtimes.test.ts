@@ -19,7 +19,7 @@ const runtimes = [
 ] as const
 
 for (const { name, program, test } of runtimes)
-  test(`the library lives a whole flow on ${name}`, async () => {
+  test(`the library completes a whole flow on ${name}`, async () => {
     const app = await addApp(world.platform, world.user)
     await installApp(world.platform, app, world.user)
     const child = Bun.spawn([program(), join(import.meta.dir, 'support/story.mjs')], {

@@ -17,7 +17,7 @@ afterEach(() => proxy.close())
 const sent = (route: string) => proxy.passed.filter(({ method, path }) => `${method} ${path}` === route)
 const refreshes = () => sent('POST /oauth/token').filter(({ body }) => body.includes('refresh_token'))
 
-/** A user who allowed the app, and everything that was stored for them. */
+/** A user who consented, and all tokens stored for them. */
 const authorized = async (onTokens?: (tokens: UserTokenSet) => void | Promise<void>) => {
   const stored: UserTokenSet[] = []
   const client = clientOf(world, proxy.url)
@@ -30,13 +30,13 @@ const authorized = async (onTokens?: (tokens: UserTokenSet) => void | Promise<vo
     scope: 'profile:read site:read',
   })
   const user = await client.finishAuthorization(await consent(world, started.url), started, keep)
-  /** The same user as a process finds them later, when the access token has expired. */
+  /** The same user in a later process, with an expired access token. */
   const later = (tokens: UserTokenSet): UserSession =>
     client.user({ ...tokens, accessTokenExpiresAt: new Date(0).toISOString() }, keep)
   return { client, user, stored, later, first: user.tokens() }
 }
 
-test('an app token is asked for once, however many wait for it, and kept', async () => {
+test('concurrent calls request one app token, which is kept', async () => {
   const client = clientOf(world, proxy.url)
   await Promise.all(Array.from({ length: 20 }, async () => await client.me()))
   await client.me()
@@ -44,7 +44,7 @@ test('an app token is asked for once, however many wait for it, and kept', async
   expect(sent('GET /me').length).toBe(21)
 })
 
-/** Tokens of the real server, on a clock that the test turns. */
+/** Tokens of the real server, with a clock that the test controls. */
 const onOwnClock = () => {
   const clock = { now: Date.now() }
   const { endpoints } = clientOf(world, proxy.url)
@@ -62,7 +62,7 @@ test('an app token is renewed a minute before it expires', async () => {
   expect((await tokens.get()).accessToken).not.toBe(first.accessToken)
 })
 
-test('if no new app token is to be had, the old one is used for as long as it lives', async () => {
+test('if renewal fails, the old app token is used until it expires', async () => {
   const { clock, tokens } = onOwnClock()
   const first = await tokens.get()
   const refused = Array.from({ length: 10 }, () => ({ status: 503 }))
@@ -74,7 +74,7 @@ test('if no new app token is to be had, the old one is used for as long as it li
   expect((await tokens.get()).accessToken).not.toBe(first.accessToken)
 })
 
-test('an app token that the server ended before its time is replaced, and the call is made after all', async () => {
+test('an app token that was revoked early is replaced, and the call is repeated', async () => {
   const app = await addApp(world.platform, world.user)
   const { platform } = world
   const other = { slug: app.slug, environment: 'development', label: null } as const
@@ -84,11 +84,11 @@ test('an app token that the server ended before its time is replaced, and the ca
   await client.revoke((await client.appToken()).accessToken)
   expect((await client.versions.create({ version: '1.0.0' })).version).toBe('1.0.0')
   await revokeCredential(platform, trace, operator, id)
-  // The secret is gone as well: one more try, and then the refusal.
+  // The secret is revoked too: one more try, then the refusal.
   expect((await client.me().catch((error) => error)).code).toBe('invalid_client')
 })
 
-test('however many calls find the access token expired, there is one refresh', async () => {
+test('concurrent calls with an expired access token cause one refresh', async () => {
   const { first, later, stored } = await authorized()
   const user = later(first)
   await Promise.all(Array.from({ length: 20 }, async () => await user.me()))
@@ -107,7 +107,7 @@ test('a refresh whose answer is lost repeatedly returns the same tokens', async 
   expect(stored.length).toBe(2)
 })
 
-test('a refresh that could not be completed is continued under its own key the next time', async () => {
+test('an incomplete refresh is continued by the next call under the same key', async () => {
   const { first, later } = await authorized()
   const user = later(first)
   proxy.next('POST /oauth/token', ...Array.from({ length: 5 }, () => 'answer lost' as const))
@@ -116,15 +116,15 @@ test('a refresh that could not be completed is continued under its own key the n
   expect(new Set(refreshes().map(({ headers }) => headers.get('idempotency-key'))).size).toBe(1)
 })
 
-test('a refresh that was answered with nothing that can be read is taken up again under its own key, too', async () => {
+test('a refresh with an unreadable answer is also continued under the same key', async () => {
   const { first, later } = await authorized()
   const user = later(first)
   proxy.next('POST /oauth/token', 'answer blanked')
   expect((await user.me().catch((error) => error)).code).toBe('unexpected_answer')
-  expect((await user.me()).id).toBe(world.user.id) // under another key it would be theft, and the grant over
+  expect((await user.me()).id).toBe(world.user.id) // under another key this would be reuse, and the grant would end
 })
 
-test('new tokens are stored before they are used, and a store that fails loses none', async () => {
+test('new tokens are stored before they are used, and none is lost if storing fails', async () => {
   let isFull = false
   const { first, later, stored } = await authorized(() => {
     if (isFull) throw new Error('disk full')
@@ -142,7 +142,7 @@ test('new tokens are stored before they are used, and a store that fails loses n
   expect(stored.length).toBe(2)
 })
 
-test("one caller's abort ends that caller's waiting, and not the refresh that others wait for", async () => {
+test('an abort ends the wait of one caller, not the refresh that others wait for', async () => {
   const gate = Promise.withResolvers<void>()
   let isSlow = false
   const { first, later } = await authorized(async () => await (isSlow ? gate.promise : undefined))
@@ -158,14 +158,14 @@ test("one caller's abort ends that caller's waiting, and not the refresh that ot
   expect(refreshes().length).toBe(1)
 })
 
-test('an access token that another process replaced is refreshed once, and the loss of the grant is reported', async () => {
+test('a call after the end of the grant fails with invalid_grant', async () => {
   const { user, client, first } = await authorized()
   await user.me()
   await client.revoke(first.accessToken)
   expect((await user.me().catch((error) => error)).code).toBe('invalid_grant')
 })
 
-test('tokens that were stored as JSON go on where they were left', async () => {
+test('tokens that were stored as JSON can be used again', async () => {
   const { stored, later } = await authorized()
   const kept = JSON.parse(JSON.stringify(stored.at(-1)))
   const user = later(kept)

@@ -14,7 +14,7 @@ beforeAll(async () => void (world = await createProxiedWorld()))
 afterEach(closeBrowsers)
 afterAll(async () => await endProxiedWorld(world))
 
-/** A request as it leaves this machine, with the authority trusted that the proxy's certificate is from. */
+/** Fetches with trust in the certificate authority of the proxy. */
 const ask = async (path: string, init: RequestInit = {}): Promise<Response> =>
   await fetch(world.publicUrl + path, { ...init, redirect: 'manual', tls: { ca: Bun.file(world.authority) } })
 
@@ -33,23 +33,23 @@ const lineOf = async (response: Response): Promise<Line | undefined> => {
   )
 }
 
-test('the log tells the address of the client, and not that of the proxy', async () => {
+test('the log has the address of the client, not of the proxy', async () => {
   expect(await lineOf(await ask('/healthz'))).toMatchObject({ address: '127.0.0.1' })
 })
 
-test('an address that a client claims for itself is not believed', async () => {
+test('X-Forwarded-For from a client is ignored', async () => {
   const claims = { 'x-forwarded-for': '203.0.113.7', 'x-real-ip': '203.0.113.7', forwarded: 'for=203.0.113.7' }
   expect(await lineOf(await ask('/healthz', { headers: claims }))).toMatchObject({ address: '127.0.0.1' })
 })
 
-test('a claim of a client that goes round the proxy is not believed either', async () => {
+test('X-Forwarded-For is also ignored from a client that bypasses the proxy', async () => {
   const { headers } = await call(world.server.url, 'GET', '~/healthz', {
     headers: { 'x-forwarded-for': '203.0.113.7' },
   })
   expect(await lineOf(new Response(null, { headers }))).toMatchObject({ address: '127.0.0.1' })
 })
 
-test('the audit tells the address of the client for what it was refused and what it was given', async () => {
+test('audit events have the address of the client, for refusals and for issued tokens', async () => {
   const since = world.platform.clock.now()
   const { clientId, clientSecret } = world.app.development
   const token = async (secret: string) =>
@@ -65,7 +65,7 @@ test('the audit tells the address of the client for what it was refused and what
   expect(new Set(events.map(({ address }) => address))).toEqual(new Set(['127.0.0.1']))
 })
 
-test('a person who signs in gets a cookie of this host alone, over HTTPS alone, out of reach of scripts', async () => {
+test('the session cookie is limited to this host and HTTPS, and hidden from scripts', async () => {
   const page = await openBrowser(world.publicUrl)
   await page.goto('/account')
   await signInByForm(page, world.user)
@@ -78,14 +78,14 @@ test('a person who signs in gets a cookie of this host alone, over HTTPS alone, 
   }
 })
 
-test('every answer tells browsers to stay with HTTPS', async () => {
+test('every answer has Strict-Transport-Security', async () => {
   const paths = ['/sign-in', '/healthz', '/nowhere', '/oauth/authorize', '/.well-known/oauth-authorization-server']
   for (const path of [...paths, '/api/app-platform/me']) {
     expect((await ask(path)).headers.get('strict-transport-security')).toMatch(/^max-age=\d{8,}/)
   }
 })
 
-test('the metadata names only addresses that work from outside', async () => {
+test('the metadata contains only URLs that work from outside', async () => {
   const metadata: Json = await (await ask('/.well-known/oauth-authorization-server')).json()
   const named = Object.entries(metadata).filter(([name]) => name === 'issuer' || /_(?:endpoint|uri)$/.test(name))
   expect(named.length).toBeGreaterThanOrEqual(5)
@@ -95,9 +95,9 @@ test('the metadata names only addresses that work from outside', async () => {
   }
 })
 
-test('nothing that was logged or recorded came from the address of the proxy', async () => {
+test('no log line or audit event has the address of the proxy', async () => {
   const events = await world.platform.database.queries.audit.list({ appId: null, since: 0, limit: 1000 })
   const addresses = new Set([...logged(), ...events].map(({ address }) => address ?? 'local'))
-  expect(addresses).toEqual(new Set(['127.0.0.1', 'local'])) // local: the operator who made this world
+  expect(addresses).toEqual(new Set(['127.0.0.1', 'local'])) // local: the operator who created this world
   expect(addresses).not.toContain(proxyAddress)
 })

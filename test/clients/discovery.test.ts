@@ -9,7 +9,7 @@ let world: ProxiedWorld
 beforeAll(async () => void (world = await createProxiedWorld()))
 afterAll(async () => await endProxiedWorld(world))
 
-test('who knows nothing but the address of the API finds out who gives tokens for it', async () => {
+test('a client that knows only the URL of the API can discover its authorization server', async () => {
   const resource = `${world.publicUrl}/api/app-platform`
   const command = await byNode('resource-with-oauth4webapi.mjs')()
   const child = Bun.spawn([...command], {

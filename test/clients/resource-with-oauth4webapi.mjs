@@ -1,4 +1,4 @@
-// A client that knows nothing but the API, and finds out who gives tokens for it (RFC 9728 section 5).
+// A client that knows only the API and discovers its authorization server (RFC 9728 section 5).
 import * as oauth from 'oauth4webapi'
 
 const resourceUrl = new URL(process.env.RESOURCE ?? '')

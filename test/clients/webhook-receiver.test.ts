@@ -13,13 +13,13 @@ const { test } = needs('openssl')
 
 setDefaultTimeout(60_000)
 
-test('the receiver that the README shows takes what is signed for it, and nothing else', async () => {
+test('the webhook receiver in the README accepts signed events only', async () => {
   const { certificate, key } = await receiverCertificates()
   const port = await freePort()
   const world = await createWebhookWorld()
   const { platform } = world
   const { id, secret } = await world.endpoint(`https://127.0.0.1:${port}/webhooks`)
-  // As it stands, but for a port that is free.
+  // Unchanged, except for a free port.
   const file = join(import.meta.dir, 'webhook-receiver.mjs')
   const text = (await Bun.file(file).text()).replace('port: 8443', `port: ${port}`)
   const receiver = Bun.spawn([process.execPath, '-e', text], {

@@ -14,7 +14,7 @@ import {
 import { decideInBrowser } from './support/consent.ts'
 import { createProxiedWorld, endProxiedWorld, type ProxiedWorld } from './support/proxied-world.ts'
 
-// Every client as it is on the shelf, in the configuration that its own documentation gives, over HTTPS through nginx.
+// Unmodified client libraries, configured as their documentation says, over HTTPS through nginx.
 
 const scope = 'profile:read profile.email:read'
 const appScope = 'site:read'
@@ -53,7 +53,7 @@ const livedAs = async ({ running, user }: Started, answer: 'Allow' | 'Deny'): Pr
 for (const { client, command, programs } of clients) {
   const { describe, test } = needs(...around, ...programs)
   describe(client, () => {
-    test('discovers, asks, exchanges, calls, refreshes, introspects and revokes; after that nothing works', async () => {
+    test('completes discovery, authorization, exchange, API call, refresh, introspection and revocation', async () => {
       const started = await start(command)
       const { app, user } = started
       const story = await livedAs(started, 'Allow')
@@ -66,7 +66,7 @@ for (const { client, command, programs } of clients) {
       expectEnd(story)
     })
 
-    test('is told when the person says no', async () => {
+    test('gets access_denied if the user declines', async () => {
       expect(await livedAs(await start(command), 'Deny')).toEqual({ denied: 'access_denied' })
     })
   })

@@ -7,8 +7,8 @@ import { endServers } from './running-server.ts'
 import { removeTemporaryFolders } from './temporary-folder.ts'
 
 /**
- * For a busy machine. What is set here counts for the first file only, where files share one process: so each file sets it
- * for itself, in front of its first line.
+ * Longer timeouts for a busy machine. If files share one process, a setting here would hold for the first file only, so
+ * each file gets it before its first line.
  */
 const timeoutMs = Number(process.env['TEST_TIMEOUT_MS'] ?? 60_000)
 setDefaultTimeout(timeoutMs)
@@ -22,9 +22,8 @@ plugin({
   },
 })
 
-// A test that failed half-way must leave neither a server, a browser nor a file behind; a test runner does not always get to its exit
-// handlers.
-// A page that went wrong while nobody looked fails the test that opened it.
+// A failed test must leave no server, browser or file behind, and the exit handlers of a test runner do not always run.
+// An error in a page fails the test that opened the page.
 afterEach(closeBrowsers)
 
 afterAll(async () => {

@@ -1,4 +1,4 @@
-/** One HTTP request as a client of the contract makes it, and the whole answer. */
+/** Makes one HTTP request as a client of the contract does, and returns the whole answer. */
 export type Call = {
   readonly token?: string
   readonly body?: unknown
@@ -11,7 +11,7 @@ export type Answer = {
   readonly body: Json
   readonly text: string
 }
-/** Whatever the answer says; tests look at it field by field. */
+/** Untyped JSON, which tests check field by field. */
 export type Json = ReturnType<typeof JSON.parse>
 
 const base = '/api/app-platform'

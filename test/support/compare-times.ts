@@ -6,19 +6,19 @@ const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 const resampled = (values: readonly number[]): number[] => values.map(() => values[chance(values.length)] ?? 0)
 
-/** The median of the differences, and between what 95 of 100 resamplings put it. */
+/** The median of the differences and its 95 % bootstrap interval. */
 const middle = (differences: readonly number[]) => {
   const medians = Array.from({ length: 1_000 }, () => median(resampled(differences))).toSorted((a, b) => a - b)
   return { is: median(differences), from: medians[25] ?? 0, to: medians[974] ?? 0 }
 }
 
-/** Nobody sees less through a network, in however many pairs. */
+/** A smaller difference cannot be measured through a network. */
 const visibleMs = 0.001
 
 const us = (milliseconds: number): string => `${(milliseconds * 1_000).toFixed(1)} µs`
 const signed = (milliseconds: number): string => `${milliseconds < 0 ? '−' : '+'}${us(Math.abs(milliseconds))}`
 
-/** Does both in turn, in an order that chance decides each time, compares each with the one beside it, and tells. */
+/** Runs both alternately, in random order within each pair, compares the pairs and reports. */
 export const compareTimes = async (
   name: string,
   pairs: number,

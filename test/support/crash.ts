@@ -2,17 +2,17 @@ import { type Answer, codeOf } from './call.ts'
 import { type ServerOptions, startServer } from './running-server.ts'
 import type { World } from './world.ts'
 
-/** Kills the server without a chance to tidy up and starts it again on the same file. */
+/** Kills the server with SIGKILL and starts it again on the same file. */
 export const crash = async (world: World, options: Omit<ServerOptions, 'database'> = {}): Promise<World> => {
   await world.server.kill()
   return { ...world, server: await startServer({ ...options, database: world.server.database }) }
 }
 
-/** Does the same thing many times at once. */
+/** Runs the same work many times concurrently. */
 export const together = async <T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> =>
   await Promise.all(Array.from({ length: count }, async (_, index) => await work(index)))
 
-/** How many answers of each kind: the error code, or the status where there is none. */
+/** Counts answers by error code, or by status if there is no code. */
 export const tally = (answers: readonly Answer[]): Record<string, number> => {
   const counts: Record<string, number> = {}
   for (const answer of answers) {
@@ -22,7 +22,7 @@ export const tally = (answers: readonly Answer[]): Record<string, number> => {
   return counts
 }
 
-/** Asks again until the answer is as hoped, or gives the last one after some seconds. */
+/** Repeats until the answer is the expected one, or returns the last one after some seconds. */
 export const eventually = async <T>(ask: () => Promise<T>, hoped: (answer: T) => boolean): Promise<T> => {
   const giveUpAt = performance.now() + 10_000
   for (;;) {

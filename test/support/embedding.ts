@@ -13,7 +13,7 @@ import { type Answer, call } from './call.ts'
 import { operator, trace } from './operator.ts'
 import type { AppInWorld, Login } from './world.ts'
 
-/** The origin of an app's page in the tests, and the page. */
+/** The origin and the page of an app in the tests. */
 export const embedOrigin = ({ slug }: { readonly slug: string }): string => `https://${slug}.example`
 export const embedUrl = (app: { readonly slug: string }): string => `${embedOrigin(app)}/builder?theme=plain`
 
@@ -39,7 +39,7 @@ export const addEmbeddedVersion = async (platform: Platform, app: AppInWorld, up
   }
 }
 
-/** An approved install of what the app has now, on one of the user's places. */
+/** An approved install of the current app on a website or store of the user. */
 export const installEmbedded = async (
   platform: Platform,
   app: AppInWorld,
@@ -62,7 +62,7 @@ export const scopesIn = (text: string): readonly ScopeName[] => {
   return parsed.kind === 'scopes' ? parsed.scopes : []
 }
 
-/** The one-time code that the builder's page would put into the frame's address. */
+/** The one-time code that the builder's page puts into the URL of the frame. */
 export const openInstall = async (platform: Platform, sessionToken: string, installId: string): Promise<string> => {
   const session = await authenticateSession(platform, sessionToken)
   if (session === null) throw new Error('the session does not live')
@@ -71,7 +71,7 @@ export const openInstall = async (platform: Platform, sessionToken: string, inst
 
 type Exchange = { readonly clientId: string; readonly code: string; readonly origin: string | null }
 
-/** As the page in the frame asks for its session. */
+/** Asks for a session as the page in the frame does. */
 export const exchangeInstallCode = async (url: string, { clientId, code, origin }: Exchange): Promise<Answer> =>
   await call(url, 'POST', '~/api/embedded/session', {
     body: { clientId, code },

@@ -1,14 +1,14 @@
 import { Database } from 'bun:sqlite'
 import { createRandom } from '../../src/runtime/random.ts'
 
-/** Fills the file with app tokens that were issued at that moment, faster than the platform would issue them. */
+/** Inserts app tokens that were issued at that time, faster than the platform could. */
 export const fillWithAppTokens = (
   file: string,
   rows: { readonly count: number; readonly credentialId: string; readonly createdAt: number },
 ): void => {
   const database = new Database(file, { readwrite: true, create: false })
-  database.run('PRAGMA busy_timeout = 5000') // beside whoever writes
-  // Its own, since a generator never goes back in time.
+  database.run('PRAGMA busy_timeout = 5000') // other processes may write
+  // A new generator, because one never goes back in time.
   const random = createRandom()
   try {
     const insert = database.prepare(
@@ -27,7 +27,7 @@ export const fillWithAppTokens = (
   }
 }
 
-/** Rows per table, read beside the platform. */
+/** Rows per table, read directly from the file. */
 export const countRows = (file: string, ...tables: readonly string[]): Record<string, number> => {
   const database = new Database(file, { readonly: true })
   try {

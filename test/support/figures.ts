@@ -1,6 +1,6 @@
 import type { Figures } from '../../src/runtime/metrics.ts'
 
-/** The figures of a healthy store that has done nothing. */
+/** The metrics of a healthy, unused store. */
 export const idleFigures: Figures = {
   transactions: 0,
   commits: 0,

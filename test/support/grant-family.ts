@@ -6,7 +6,7 @@ import type { AppInWorld, Login } from './world.ts'
 
 let grants = 0
 
-/** A grant of the user that lives for a minute and whose last answer can be repeated for as long, written as a row. */
+/** Inserts a grant that lives for a minute and whose last answer can be repeated for as long. */
 export const addGrant = async (
   platform: Platform,
   app: AppInWorld,
@@ -36,7 +36,7 @@ export const addGrant = async (
   return grant
 }
 
-/** Such a grant with its code and so many pairs of tokens, each spent for the next one; the last is the current one. */
+/** Inserts such a grant with its code and a chain of token pairs. Each is spent for the next; the last is current. */
 export const addFamily = async (
   platform: Platform,
   app: AppInWorld,

@@ -6,8 +6,8 @@ import { faultsIn } from './database-file.ts'
 type Door = '/me' | '/oauth/me'
 
 /**
- * What clients were told, to be compared with what the next server knows. What was asked for and not answered, or answered by a
- * refusal in doubt, may have happened or not: it is in here no more.
+ * What clients were told, for comparison with what the next server knows. A request without a clear answer may or may not
+ * have been carried out, so it is removed.
  */
 export class Ledger {
   readonly #tokens = new Map<string, { readonly door: Door; readonly status: 200 | 401 }>()
@@ -30,7 +30,7 @@ export class Ledger {
     this.#versions.push(name)
   }
 
-  /** A write that was acknowledged, which must be in the audit. */
+  /** An acknowledged write, which must be in the audit log. */
   acknowledged(answer: Answer): void {
     this.#requests.push(answer.headers.get('x-request-id') ?? '')
   }
@@ -39,7 +39,7 @@ export class Ledger {
     return this.#requests.length
   }
 
-  /** Where a server that still runs, perhaps without its disk, or has started again, says otherwise. */
+  /** Where a running server, perhaps without its disk or after a restart, contradicts this. */
   async contradictions(url: string, mayRefuse: 'nothing' | 'in doubt'): Promise<readonly string[]> {
     const said = await Promise.all(
       [...this.#tokens].map(async ([token, { door, status }]) => {
@@ -51,7 +51,7 @@ export class Ledger {
     return said.flat()
   }
 
-  /** The tokens whose state is another one in a file that no server has open. */
+  /** The tokens whose state differs in a file that no server uses. */
   async misjudged(platform: Platform): Promise<readonly string[]> {
     const said = await Promise.all(
       [...this.#tokens].map(async ([token, { door, status }]) => {
@@ -63,7 +63,7 @@ export class Ledger {
     return said.flat()
   }
 
-  /** What is wrong with the file or missing in it. */
+  /** The faults of the file, and what is missing in it. */
   async missing({ database }: Platform, file: string, appId: string): Promise<readonly string[]> {
     const rows = await database.queries.audit.list({ appId, since: 0, limit: 100_000 })
     const told = new Set(rows.map(({ requestId }) => requestId))

@@ -1,8 +1,8 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 
 /*
- * What a core dump of a process would hold, without the dump: a runtime reserves gigabytes of addresses that it never touches, and
- * writing all of those zeros takes minutes. Linux tells which pages there are.
+ * Reads the memory that a core dump of a process would contain. A real dump takes minutes, because a runtime reserves
+ * gigabytes of addresses that it never uses. Linux says which pages exist.
  */
 
 const pageBytes = 4_096
@@ -11,7 +11,7 @@ const blockPages = 2_048
 
 type Region = { readonly from: number; readonly pages: number }
 
-/** Everything that is mapped and may be read, but for the kernel's own pages. */
+/** All mapped, readable regions, except the pages of the kernel. */
 const regionsOf = (pid: number): readonly Region[] =>
   readFileSync(`/proc/${pid}/maps`, 'utf8')
     .split('\n')
@@ -22,7 +22,7 @@ const regionsOf = (pid: number): readonly Region[] =>
       return [{ from: start, pages: (Number.parseInt(to, 16) - start) / pageBytes }]
     })
 
-/** Which pages are in memory or swapped out: the two highest bits of an entry. */
+/** The two highest bits of an entry say whether a page is in memory or swapped out. */
 const presentIn = (pagemap: number, { from, pages }: Region): readonly boolean[] => {
   const entries = Buffer.alloc(pages * entryBytes)
   const read = readSync(pagemap, entries, 0, entries.length, (from / pageBytes) * entryBytes)
@@ -32,7 +32,7 @@ const presentIn = (pagemap: number, { from, pages }: Region): readonly boolean[]
   )
 }
 
-/** Pages of a region that lie side by side and are present. */
+/** Runs of adjacent pages of a region that are present. */
 function* runsOf(present: readonly boolean[]): Generator<{ readonly first: number; readonly count: number }> {
   for (let first = present.indexOf(true); first !== -1; first = present.indexOf(true, first)) {
     const gap = present.indexOf(false, first)
@@ -42,7 +42,7 @@ function* runsOf(present: readonly boolean[]): Generator<{ readonly first: numbe
   }
 }
 
-/** Blocks of the memory of a process that stands still; one begins with the end of the one before, by so many bytes. */
+/** Blocks of the memory of a stopped process. Adjacent blocks overlap by this many bytes. */
 export function* memoryOf(pid: number, overlapBytes: number): Generator<Buffer> {
   const memory = openSync(`/proc/${pid}/mem`, 'r')
   const pagemap = openSync(`/proc/${pid}/pagemap`, 'r')

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, test } from 'bun:test'
 import { accessSync, appendFileSync, constants, statSync } from 'node:fs'
 
-/** What some tests drive beside the program itself: where it is, or null, and the Debian packages that bring it. */
+/** A program that some tests need: its path or null, and the Debian packages that contain it. */
 type Program = { readonly find: () => string | null; readonly packages: string }
 
 const which = (name: string): string | null => Bun.which(name, { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` })
@@ -15,12 +15,12 @@ const isExecutable = (path: string): boolean => {
   }
 }
 
-/** The one without windows does the same work in a third of the time. */
+/** The headless shell takes a third of the time. */
 const chromiums = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
 const findChromium = (): string | null =>
   [process.env['CHROMIUM'] ?? chromiums].flat().find((path) => isExecutable(path)) ?? null
 
-const debianPython = '/usr/bin/python3' // another one does not see Debian's packages
+const debianPython = '/usr/bin/python3' // other Python installations do not have the Debian packages
 const findPython = (...code: readonly string[]): string | null => {
   const isThere = isExecutable(debianPython) && Bun.spawnSync([debianPython, '-c', code.join('\n')]).exitCode === 0
   return isThere ? debianPython : null
@@ -63,7 +63,7 @@ const find = (name: ProgramName): string | null => {
 }
 
 /**
- * Where a program is. Tests that ask say so with `needs`.
+ * The path of a program, for tests that declared it with `needs`.
  * @throws Error with a sentence that says how to install it
  */
 export const programAt = (name: ProgramName): string => {
@@ -84,14 +84,14 @@ export type Skipped = { readonly tests: number; readonly programs: readonly Prog
 let skippedTests = 0
 const missingPrograms = new Set<ProgramName>()
 
-/** One line about all tests that were skipped for want of a program; null when none was. */
+/** One line about all tests that were skipped because a program is missing; null if there are none. */
 export const skippedLine = (parts: readonly Skipped[]): string | null => {
   const tests = parts.reduce((total, part) => total + part.tests, 0)
   const names = [...new Set(parts.flatMap((part) => part.programs))].toSorted()
   return tests === 0 ? null : `${tests} tests were skipped. ${whatIsMissing(names)}`
 }
 
-/** Prints that line after the last test, or leaves it to `test/run.ts`, which runs every file in a world of its own. */
+/** Prints that line after the last test, or leaves it to `test/run.ts`, which runs every file separately. */
 export const tellSkipped = (): void => {
   const part: Skipped = { tests: skippedTests, programs: [...missingPrograms] }
   const line = skippedLine([part])
@@ -100,7 +100,7 @@ export const tellSkipped = (): void => {
   else if (line !== null) console.log(line)
 }
 
-/** `test`, with other arguments, and each of those tests counted; its modifiers lead back to itself. */
+/** A replacement of `test` that counts its tests and changes their arguments, also after modifiers such as `each`. */
 const standIn = (base: typeof test, counted: (tests: number) => void, change: (args: unknown[]) => unknown[]) => {
   const proxy: typeof test = new Proxy(base, {
     apply: (target, self, args) => {
@@ -125,8 +125,8 @@ const noHook: typeof beforeAll = () => undefined
 const noHooks = { afterAll: noHook, afterEach: noHook, beforeAll: noHook, beforeEach: noHook }
 
 /**
- * The functions of `bun:test` for tests that drive these programs. Where one of them is missing the tests are skipped, and counted
- * for the line at the end; with `CI=true` they fail.
+ * The functions of `bun:test` for tests that need these programs. If one of them is missing, the tests are skipped and
+ * counted for the line at the end. With `CI=true` they fail.
  */
 export const needs = (...names: readonly ProgramName[]): typeof bunTest => {
   const missing = names.filter((name) => find(name) === null)

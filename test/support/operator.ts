@@ -18,7 +18,7 @@ export const trace = { requestId: `req_${'0'.repeat(32)}`, address: 'local' } as
 
 let template: string | null = null
 
-/** A database that is migrated and empty: a copy is made in a third of the time that the migrations take. */
+/** Creates a migrated, empty database by copying one, which takes a third of the time of the migrations. */
 export const emptyDatabase = async (file: string): Promise<void> => {
   if (template === null) {
     template = join(temporaryFolder(), 'template.db')
@@ -30,7 +30,7 @@ export const emptyDatabase = async (file: string): Promise<void> => {
 const openDatabase = async (file: string) =>
   await openSqlite({ file, role: 'operator', createQueries, migrations, migrate: true })
 
-/** The platform over the same file as a running server, as an operator command opens it. */
+/** Opens the platform on the file of a running server, as an operator command does. */
 export const openAsOperator = async (file: string): Promise<Platform> => {
   if (!existsSync(file)) await emptyDatabase(file)
   return platformOf(await openDatabase(file))

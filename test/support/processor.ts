@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 
 export type ProcessorTime = { readonly ranMs: number; readonly waitedMs: number }
 
-/** How long the first thread of a process ran, and waited for a processor that others had; zeros where the kernel does not tell. */
+/** How long the main thread of a process ran and waited for a processor. Zeros if the kernel does not say. */
 export const processorTimeOf = (pid: number): ProcessorTime => {
   const path = `/proc/${pid}/schedstat`
   const [ran = 0, waited = 0] = existsSync(path) ? readFileSync(path, 'utf8').split(' ').map(Number) : []

@@ -2,7 +2,7 @@ import { programCommand } from './program.ts'
 
 export type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string }
 
-/** Runs the real program once, to its end. `under` is another program that starts it, such as setpriv. */
+/** Runs the real program to its end. `under` is another program that starts it, such as setpriv. */
 export const runProgram = async (args: readonly string[], under: readonly string[] = []): Promise<Ran> => {
   const child = Bun.spawn([...under, ...programCommand, ...args], {
     env: { PATH: process.env['PATH'] ?? '' },

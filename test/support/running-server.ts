@@ -6,14 +6,14 @@ import { temporaryFolder } from './temporary-folder.ts'
 const running = new Set<Bun.Subprocess>()
 const here = new Set<RunningServer>()
 
-/** Ends every server that is still there. */
+/** Stops every server that still runs. */
 export const killServers = (): void => {
   for (const process of running) process.kill('SIGKILL')
   running.clear()
 }
 process.once('exit', killServers)
 
-/** Ends those in this process, too. */
+/** Also stops those in this process. */
 export const endServers = async (): Promise<void> => {
   killServers()
   await Promise.all([...here].map(async (server) => await server.stop()))
@@ -25,42 +25,41 @@ export type RunningServer = {
   readonly url: string
   readonly database: string
   readonly pid: number
-  /** Everything it has logged so far. */
+  /** The whole log so far. */
   log(): string
-  /** Everything it has printed so far. */
+  /** The whole output so far. */
   output(): string
-  /** Resolves with the exit code, also when it ends by itself. */
+  /** Resolves with the exit code, also if the server exits without a signal. */
   readonly ended: Promise<number>
-  /** SIGTERM, and the exit code. */
+  /** Sends SIGTERM and returns the exit code. */
   stop(): Promise<number>
-  /** SIGKILL: no chance to tidy up. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>
 }
 
 export type ServerOptions = {
-  /** A file of an earlier run; a fresh one by default. */
+  /** A file of an earlier run; a new one by default. */
   readonly database?: string
   readonly env?: Readonly<Record<string, string>>
   /** A free one by default. */
   readonly port?: number
-  /** Another program that starts it and lives as long, such as strace. */
+  /** Another program that starts it and runs as long, such as strace. */
   readonly under?: readonly string[]
-  /** Instead of the program under test, such as the same one built before. */
+  /** Replaces the program under test, such as by an earlier build. */
   readonly program?: readonly string[]
-  /** For tests that kill it, or look at its process. */
+  /** For tests that kill the server or inspect its process. */
   readonly ownProcess?: boolean
 }
 
 /**
- * Plain `bun test` runs it in this process, `bun run test` in a process of its own, as people do. Limits are off, and nobody
- * is turned away for having waited, unless the environment given here says otherwise: most rules are not about either,
- * and must hold on a machine that is busy.
+ * `bun test` runs the server in this process, `bun run test` in its own. Rate limits and the limit of waiting requests are
+ * off unless the given environment says otherwise: most tests are about neither, and must pass on a busy machine.
  */
 export const startServer = async (options: ServerOptions = {}): Promise<RunningServer> => {
   const database = options.database ?? join(temporaryFolder(), 'app-platform.db')
   const env = { RATE_LIMIT: 'off', LONGEST_WAIT_MS: 'off', ...options.env }
   if (servesHere && !needsOwnProcess(options)) {
-    const { startServerHere } = await import('./server-here.ts') // here, for it brings the whole program
+    const { startServerHere } = await import('./server-here.ts') // imported here, because it loads the whole program
     const server = await startServerHere(database, env)
     here.add(server)
     void server.ended.then(() => here.delete(server))
@@ -94,7 +93,7 @@ export const startServer = async (options: ServerOptions = {}): Promise<RunningS
     listening.reject(new Error(`The server did not start: ${log}`))
   })()
   const url = await listening.promise
-  // Killing a tracer would set its process free.
+  // Killing a tracer would not kill the traced process.
   const pid = under.length === 0 ? child.pid : childOf(child.pid)
   const end = async () => {
     const code = await child.exited
@@ -128,7 +127,7 @@ const needsOwnProcess = ({ ownProcess = false, port, under, program, env = {} }:
 const childOf = (pid: number): number =>
   Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0])
 
-/** It may have ended by itself. */
+/** The process may have exited already. */
 const signal = (pid: number, name: 'SIGTERM' | 'SIGKILL'): void => {
   try {
     process.kill(pid, name)

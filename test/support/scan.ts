@@ -1,15 +1,15 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { memoryOf } from './memory.ts'
 
-/** A secret's random part, between the row's key and the checksum. */
+/** The random part of a secret, between the key of the row and the checksum. */
 const randomPart = /^ap[a-z]{1,2}(?:_dev|_live)?_[0-9A-Za-z]{22}([0-9A-Za-z]{43})[0-9A-Za-z]{6}$/
 const needleLength = 20
 const blockBytes = 8 * 1024 * 1024
 
-/** What to look for of a secret: the beginning of its random part. Null for what is not one of ours. */
+/** The part of a secret to search for: the beginning of its random part. Null if it is not one of our secrets. */
 export const needleOf = (secret: string): string | null => randomPart.exec(secret)?.[1]?.slice(0, needleLength) ?? null
 
-/** The needles that occur in the text, however many are looked for: the work is that of reading it once. */
+/** The needles that occur in the text, found in one pass however many there are. */
 export const findNeedles = (needles: ReadonlySet<string>, text: string): Set<string> => {
   const found = new Set<string>()
   for (const [run] of text.matchAll(/[0-9A-Za-z]{20,}/g)) {
@@ -21,7 +21,7 @@ export const findNeedles = (needles: ReadonlySet<string>, text: string): Set<str
   return found
 }
 
-/** The needles that occur in a file of any size, read in blocks that overlap. */
+/** The needles that occur in a file of any size, which is read in overlapping blocks. */
 export const findNeedlesInFile = (needles: ReadonlySet<string>, file: string): Set<string> => {
   const found = new Set<string>()
   const block = Buffer.alloc(blockBytes)
@@ -40,7 +40,7 @@ export const findNeedlesInFile = (needles: ReadonlySet<string>, file: string): S
   }
 }
 
-/** The needles in all the memory of a process, and how many bytes those were. It stands still meanwhile. */
+/** The needles in the memory of a process, which is stopped meanwhile, and the number of bytes searched. */
 export const findNeedlesInMemory = (
   needles: ReadonlySet<string>,
   pid: number,

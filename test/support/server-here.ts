@@ -4,7 +4,7 @@ import { startPlatformServer } from '../../src/server.ts'
 import { emptyDatabase } from './operator.ts'
 import type { RunningServer } from './running-server.ts'
 
-/** The whole server in the process of the tests: it starts in a tenth of the time, and a debugger sees into it. */
+/** Runs the server in the process of the tests. It starts in a tenth of the time and can be debugged. */
 export const startServerHere = async (
   database: string,
   env: Readonly<Record<string, string>>,

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 
-/** The key with which the server of this file signs what browsers bring back: for tests that make what it would make. */
+/** The key with which the server of this file signs what browsers send back, for tests that sign as the server does. */
 export const serverKeyIn = (file: string): Uint8Array => {
   const database = new Database(file, { readonly: true })
   try {

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 
 const made = new Set<string>()
 
-/** Removes what the tests so far have made. */
+/** Removes the folders that the tests created so far. */
 export const removeTemporaryFolders = (): void => {
   for (const folder of made) rmSync(folder, { recursive: true, force: true })
   made.clear()
 }
 
-/** Half of the time of the inner suite was spent waiting for the disk, so it uses a file system in memory where there is one. */
+/** The inner suite would spend half of its time waiting for the disk, so it uses a file system in memory if there is one. */
 const inMemory = '/dev/shm'
 const usesMemory = (): boolean => {
   if (process.env['TEST_SUITE'] === 'all' || process.env['TMPDIR'] !== undefined || !existsSync(inMemory)) return false
@@ -19,7 +19,7 @@ const usesMemory = (): boolean => {
 }
 const parent = usesMemory() ? inMemory : tmpdir()
 
-/** A private folder that is gone when the test run ends. */
+/** A private folder that is removed when the test run ends. */
 export const temporaryFolder = (): string => {
   const folder = mkdtempSync(join(parent, 'app-platform-'))
   made.add(folder)

@@ -9,7 +9,7 @@ import type { AppInWorld } from './world.ts'
 
 type Upload = { readonly version: string } & Partial<VersionUpload>
 
-/** Uploads a draft as the app itself would, with a token of its development credentials. */
+/** Uploads a draft as the app would, with a token of its development credentials. */
 export const uploadVersion = async (platform: Platform, app: AppInWorld, upload: Upload): Promise<VersionRecord> => {
   const { accessToken } = await issueAppToken(platform, trace, { ...app.development, scope: 'site:read' })
   const caller = await authenticateAppToken(platform, accessToken)
@@ -18,7 +18,7 @@ export const uploadVersion = async (platform: Platform, app: AppInWorld, upload:
   return (await createVersion(platform, trace, caller, { ...plain, ...upload }, null)).value.version
 }
 
-/** Takes a version through steps, as its owner and an operator would. */
+/** Moves a version through steps, as its owner and an operator would. */
 export const moveThrough = async (
   platform: Platform,
   app: AppInWorld,

@@ -2,12 +2,12 @@ import type { AuditEvent, Database, Queries } from '../../db/database.ts'
 
 type Tell = (what: string) => void
 
-/** An aggregate: there is a row to read also where it says that there is nothing. */
+/** An aggregate query returns a row even if nothing was found. */
 const alwaysOneRow = 'idOfClient' satisfies keyof Queries['apps']
 
 /**
- * The store, telling of each transaction, of each question and write whether it found anything (+) or not (−), and of each
- * event of the audit whether the indexes of apps take it.
+ * A store that records each transaction, whether each query and write found anything (+) or not (−), and whether the
+ * indexes of apps contain each audit event.
  */
 export const watchStore = (database: Database, tell: Tell): Database =>
   new Proxy(database, {

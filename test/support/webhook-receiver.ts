@@ -3,7 +3,7 @@ import { createServer } from 'node:https'
 import { Webhook } from 'svix'
 import { type Certificates, makeCertificates } from '../clients/support/certificates.ts'
 
-/** What came in one call. */
+/** One call that was received. */
 type Received = {
   readonly id: string
   readonly type: string
@@ -12,7 +12,7 @@ type Received = {
   readonly path: string
 }
 
-/** How the receiver answers its n-th call (from 0): with a status, or as it likes. */
+/** The answer to the n-th call (from 0): a status, perhaps with headers. 'by itself': the function writes the response. */
 type Behaviour = (
   call: number,
   response: ServerResponse,
@@ -24,18 +24,18 @@ export type Receiver = {
   readonly received: readonly Received[]
   readonly authority: string
   behave(behaviour: Behaviour): void
-  /** Whether the reference library takes this call under this secret. */
+  /** Whether the reference library accepts this call with this secret. */
   isSignedWith(received: Received, secret: string): boolean
-  /** Stops listening, and answers nobody; `start` listens on the same port again. */
+  /** Stops listening. `start` listens on the same port again. */
   down(): Promise<void>
   up(): Promise<void>
 }
 
 let certificates: Promise<Certificates> | null = null
-/** The paths of the certificates that every receiver of a test file shows. */
+/** The paths of the certificates of all receivers in a test file. */
 export const receiverCertificates = async (): Promise<Certificates> => await (certificates ??= makeCertificates())
 
-/** A real HTTPS receiver on the loopback address. It takes everything until told otherwise. */
+/** A real HTTPS receiver on the loopback address. It accepts everything by default. */
 export const startReceiver = async (host = '127.0.0.1'): Promise<Receiver> => {
   const { authority, certificate, key } = await receiverCertificates()
   const options = { cert: await Bun.file(certificate).text(), key: await Bun.file(key).text() }

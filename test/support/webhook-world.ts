@@ -24,9 +24,9 @@ export type WebhookWorld = {
   readonly file: string
   readonly owner: Login
   readonly app: AppInWorld
-  /** What the worker could not do. */
+  /** The failures of the worker. */
   readonly failures: unknown[]
-  /** Lets time pass for the platform alone. */
+  /** Advances the clock of the platform only. */
   pass(milliseconds: number): void
   endpoint(url: string, kinds?: readonly string[], app?: AppInWorld): Promise<NewEndpointRecord>
   work(options?: { readonly parallel: number }): WebhookWorker

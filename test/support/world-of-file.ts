@@ -2,7 +2,7 @@ import { afterAll } from 'bun:test'
 import type { ServerOptions } from './running-server.ts'
 import { createWorld, endWorld, type World } from './world.ts'
 
-/** One world for all tests of the file that asks; it ends after the last of them. */
+/** One world for all tests of a file. It ends after the last of them. */
 export const worldOfFile = async (options: ServerOptions = {}): Promise<World> => {
   const world = await createWorld(options)
   afterAll(async () => await endWorld(world))

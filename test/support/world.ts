@@ -27,7 +27,7 @@ export type AppInWorld = {
 let counted = 0
 const fresh = (stem: string) => `${stem}-${(counted += 1)}`
 
-/** A user with a password, and one website and one store of theirs. */
+/** A user with a password, a website and a store. */
 export const addUser = async (platform: Platform, name = 'Ada Example'): Promise<Login> => {
   const email = `${fresh('user')}@example.com`
   const password = 'correct horse battery'
@@ -90,7 +90,7 @@ export const installApp = async (platform: Platform, app: AppInWorld, user: Logi
   return id
 }
 
-/** A running server with one user, one app and an install, and the platform opened beside it. */
+/** A running server with one user, one app and one install, and the platform opened on the same file. */
 export type World = {
   readonly server: RunningServer
   readonly platform: Platform
@@ -130,7 +130,7 @@ export const authorizeBody = (app: AppInWorld, scope = userScopes) => ({
   consent: true,
 })
 
-/** Consents as the signed-in user and gives the code. */
+/** Consents as the signed-in user and returns the code. */
 export const authorize = async (url: string, session: string, app: AppInWorld, scope = userScopes): Promise<string> =>
   (await call(url, 'POST', '/oauth/authorize', { token: session, body: authorizeBody(app, scope) })).body.code
 

@@ -5,14 +5,14 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 import type { Credentials } from '../../support/world.ts'
 import { type Run, run } from './run.ts'
 
-/** A developer at a machine of their own: nothing in the environment but what is said here. */
+/** A developer with their own configuration folder and an environment of only the given variables. */
 export type Developer = {
   /** XDG_CONFIG_HOME. */
   readonly home: string
-  /** Where the credentials are kept. */
+  /** The folder of the credential files. */
   readonly kept: string
   run(words: readonly string[], env?: Readonly<Record<string, string>>, cwd?: string): Promise<Run>
-  /** The one value on stdout; throws unless it exits 0. */
+  /** The one JSON value on stdout. Throws unless the program exits 0. */
   json(words: readonly string[], env?: Readonly<Record<string, string>>): Promise<Json>
 }
 
@@ -33,17 +33,17 @@ export const newDeveloper = (settings: Readonly<Record<string, string>> = {}): D
   }
 }
 
-/** The two variables that a pipeline is given. */
+/** The two variables that a pipeline sets. */
 export const asVariables = ({ clientId, clientSecret }: Credentials) => ({
   APP_PLATFORM_CLIENT_ID: clientId,
   APP_PLATFORM_CLIENT_SECRET: clientSecret,
 })
 
-/** A developer in a pipeline, at that server. */
+/** A developer in a pipeline that uses this server. */
 export const pipeline = (url: string, credentials: Credentials): Developer =>
   newDeveloper({ ...asVariables(credentials), APP_PLATFORM_URL: url })
 
-/** A folder with these files; a manifest is among them unless it is given. */
+/** A folder with these files, and a default manifest unless one is given. */
 export const appFolder = (files: Readonly<Record<string, string | Uint8Array>> = {}): string => {
   const folder = join(temporaryFolder(), 'newsletter')
   const all = {

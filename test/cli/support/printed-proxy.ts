@@ -6,12 +6,12 @@ const running = new Set<Bun.Subprocess>()
 process.once('exit', () => running.forEach((proxy) => proxy.kill('SIGKILL')))
 
 export type PrintedProxy = {
-  /** What a client that trusts its certificate gets. */
+  /** Fetches as a client that trusts the certificate. */
   fetch(path: string, options?: RequestInit): Promise<Response>
   stop(): Promise<void>
 }
 
-/** nginx, which the command starts, with a printed site in it; only the certificates are other ones, and it listens on IPv4 alone. */
+/** nginx with a printed site, but with test certificates and on IPv4 only. `command` starts it. */
 export const startNginx = async (nginx: readonly string[], site: string, origin: string): Promise<PrintedProxy> => {
   const folder = temporaryFolder()
   const certificates = await makeCertificates()
@@ -28,7 +28,7 @@ export const startNginx = async (nginx: readonly string[], site: string, origin:
   return await startProxy([...nginx, '-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], origin, ca)
 }
 
-/** Caddy with a printed site, without its own door for administrators. */
+/** Caddy with a printed site, without its admin endpoint. */
 export const startCaddy = async (caddy: readonly string[], site: string, origin: string): Promise<PrintedProxy> => {
   const folder = temporaryFolder()
   const file = join(folder, 'Caddyfile')

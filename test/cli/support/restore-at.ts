@@ -5,7 +5,7 @@ import { auditEvent } from '../../../src/operations/audit/event.ts'
 import { createRandom } from '../../../src/runtime/random.ts'
 import { operator, trace } from '../../support/operator.ts'
 
-/** A restore in this process, watched step by step. */
+/** Restores in this process and calls back at each step. */
 export const restoreAt = async (
   file: string,
   backup: string,

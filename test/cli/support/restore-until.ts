@@ -1,6 +1,6 @@
 import { restoreAt } from './restore-at.ts'
 
-/** A restore whose process is killed as it comes to a step: `bun restore-until.ts <database> <backup> <step>`. */
+/** Restores and kills its own process at a step: `bun restore-until.ts <database> <backup> <step>`. */
 const [file = '', backup = '', until = ''] = process.argv.slice(2)
 
 await restoreAt(file, backup, (step) => {

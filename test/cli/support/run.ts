@@ -3,7 +3,7 @@ import type { Json } from '../../support/call.ts'
 import { programCommand } from '../../support/program.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-/** What the program left behind when it ended. */
+/** The exit code and the output of a finished program. */
 export type Run = { readonly exitCode: number; readonly stdout: string; readonly stderr: string }
 
 export type RunOptions = {
@@ -12,7 +12,7 @@ export type RunOptions = {
   readonly cwd?: string
 }
 
-/** The real program in a process of its own, with nothing of our environment but the path. */
+/** Runs the real program in its own process, with only PATH from this environment. */
 export const run = async (words: readonly string[], { stdin = '', env = {}, cwd }: RunOptions = {}): Promise<Run> => {
   const child = Bun.spawn([...programCommand, ...words], {
     env: { PATH: process.env['PATH'] ?? '', ...env },
@@ -30,7 +30,7 @@ export type Desk = {
   readonly folder: string
   readonly file: string
   run(words: readonly string[], options?: RunOptions): Promise<Run>
-  /** Runs with --json and gives the one value; throws unless it exits 0 with one value and an empty stderr. */
+  /** Runs with --json and returns the value. Throws unless it exits 0 with one value and an empty stderr. */
   json(words: readonly string[], options?: RunOptions): Promise<Json>
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { run } from './run.ts'
 
-/** What a shell offers for a line with the cursor at its end, sorted. */
+/** The sorted completions of a shell for a line with the cursor at its end. */
 export type Completer = (line: string) => Promise<readonly string[]>
 
 const scriptFor = async (shell: string): Promise<string> => {
@@ -33,7 +33,7 @@ const linesOf = (text: string): readonly string[] =>
     .filter((line) => line !== '')
     .toSorted()
 
-/** bash calls the function with the words of the line, in which `=` is one. */
+/** bash calls the function with the words of the line. `=` is a word of its own. */
 export const bashIn = async (folder: string): Promise<Completer> => {
   const file = await scriptFor('bash')
   return async (line) => {
@@ -46,7 +46,7 @@ export const bashIn = async (folder: string): Promise<Completer> => {
   }
 }
 
-/** fish tells by itself what it would offer; a description stands behind a tabulator. */
+/** fish can print its completions; a description follows after a tab. */
 export const fishIn = async (folder: string): Promise<Completer> => {
   const file = await scriptFor('fish')
   return async (line) =>
@@ -56,8 +56,8 @@ export const fishIn = async (folder: string): Promise<Completer> => {
 }
 
 /**
- * zsh completes only where somebody types: another zsh does, and notes what would be offered in a file, as its own
- * functions offer it.
+ * zsh completes only interactively, so another zsh types the line. Replaced completion functions write what they are
+ * given to a file.
  */
 const typing = `
 zmodload zsh/zpty
@@ -83,7 +83,7 @@ export const zshIn = async (folder: string): Promise<Completer> => {
   return async (line) => {
     rmSync(join(folder, 'offered'), { force: true })
     const offered = await ask(['zsh', '-f', '-c', typing], folder, { FILE: file, LINE: line })
-    // A file is offered as it would be typed.
+    // A file name is offered with its escapes.
     return linesOf(offered.replaceAll('\\ ', ' ')).filter((word) => word !== 'END')
   }
 }

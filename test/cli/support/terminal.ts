@@ -1,21 +1,21 @@
 import { programCommand } from '../../support/program.ts'
 
-/** The real program at a terminal, with somebody who types. */
+/** The real program at a terminal that the test types into. */
 type Terminal = {
-  /** Everything that was on the screen so far. */
+  /** Everything written to the screen so far. */
   screen(): string
-  /** Waits until the text is on the screen, looking from where the last wait ended. */
+  /** Waits until the text is on the screen, after the text that the previous wait found. */
   shows(text: string): Promise<void>
   type(text: string): void
-  /** Waits for the end: exit code, or the signal that ended it. */
+  /** Waits for the end and returns the exit code or the signal. */
   ended(): Promise<number | string>
 }
 
 const patienceMs = 15_000
 
 /**
- * Runs words of a shell at a terminal of its own; `$AP` in them is the program. Whatever the program leaves of the
- * terminal, the next words in the shell find.
+ * Runs a shell command line at its own terminal. `$AP` in it is the program. Later commands of the line run in the same
+ * terminal, in the state that the program left.
  */
 export const atTerminal = (words: string, env: Readonly<Record<string, string>>): Terminal => {
   const decoder = new TextDecoder()
@@ -44,7 +44,7 @@ export const atTerminal = (words: string, env: Readonly<Record<string, string>>)
     type: (text) => void child.terminal?.write(text),
     ended: async () => {
       const code = await child.exited
-      await closed.promise // only now is on the screen what it wrote last
+      await closed.promise // only then is the last output on the screen
       child.terminal?.close()
       return child.signalCode ?? code
     },

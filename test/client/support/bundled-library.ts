@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-/** The library as an app of Node's would bundle it, alone in its folder; gives the file. */
+/** Bundles the library as a Node app would, and returns the file. */
 export const bundledLibrary = async (): Promise<string> => {
   const outdir = temporaryFolder()
   const { success } = await Bun.build({

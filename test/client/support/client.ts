@@ -3,10 +3,10 @@ import type { AppInWorld, World } from '../../support/world.ts'
 import { authorizeBody, signIn } from '../../support/world.ts'
 import { call } from '../../support/call.ts'
 
-/** Quick repeats: no test is about how long a second is. */
+/** Short waits, so that tests run fast. */
 export const quick = { firstWaitMs: 5, longestWaitMs: 20 } as const
 
-/** The app of the world with its development credentials, at the server itself or at a proxy before it. */
+/** A client with the development credentials of the app, for the server or a proxy in front of it. */
 export const clientOf = (
   world: World,
   url = world.server.url,
@@ -21,10 +21,10 @@ export const clientOf = (
     ...more,
   })
 
-/** By which name the server knows itself. */
+/** The public URL of the server. */
 export const publicUrlOf = ({ server }: World): string => `http://localhost:${new URL(server.url).port}`
 
-/** What the consent page does when the user says yes: the URL that the browser is sent back to. */
+/** Consents as the user does on the page, and returns the URL that the browser is redirected to. */
 export const consent = async (world: World, authorizationUrl: string, app: AppInWorld = world.app): Promise<string> => {
   const asked = new URL(authorizationUrl).searchParams
   const session = await signIn(world.server.url, world.user)

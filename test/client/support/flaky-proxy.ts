@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
-/** What happens to a request on its way to the server. */
+/** What goes wrong with a request. */
 type Mishap =
-  /** The server gets the request and answers; the answer never arrives. */
+  /** The server answers, but the answer never arrives. */
   | 'answer lost'
-  /** The server gets the request and answers; what arrives is blank. */
+  /** The server answers, but all bytes of the answer arrive as spaces. */
   | 'answer blanked'
-  /** The connection breaks before the server has heard anything. */
+  /** The connection breaks before the server gets the request. */
   | 'request lost'
-  /** Something on the way answers instead of the server. */
+  /** Another program answers instead of the server. */
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
 
 type Passed = {
@@ -18,12 +18,12 @@ type Passed = {
   readonly body: string
 }
 
-/** A real proxy in front of a server, on a bad line. */
+/** A real proxy in front of a server that loses requests and answers on demand. */
 export type FlakyProxy = {
   readonly url: string
-  /** Everything that came, in order. */
+  /** All requests, in order. */
   readonly passed: readonly Passed[]
-  /** Queues mishaps for the next requests of this method and path (below the contract's base); null lets one through. */
+  /** Queues mishaps for the next requests of this method and path (below the contract's base). Null means none. */
   next(route: string, ...mishaps: readonly (Mishap | null)[]): void
   close(): void
 }

@@ -1,4 +1,4 @@
-// A whole flow of an app's backend, as the README shows it. Runs on Node and on Bun, on the library as it was bundled.
+// A whole flow of an app's backend, as in the README. Runs on Node and on Bun with the bundled library.
 import { createInterface } from 'node:readline'
 
 const { createPlatformClient } = await import(process.env.LIBRARY)
@@ -13,7 +13,7 @@ const platform = createPlatformClient({ url, issuer, clientId, clientSecret, app
 told.push((await platform.me()).slug)
 const version = await platform.versions.create({ version: '1.0.0', notes: 'First' })
 const started = await platform.startAuthorization({ redirectUri, scope: 'profile:read site:read' })
-console.log(started.url) // the browser goes there, and comes back with this:
+console.log(started.url) // the browser goes there and returns with this:
 const { value: callbackUrl } = await lines.next()
 const user = await platform.finishAuthorization(callbackUrl, started, (tokens) => store.save(tokens))
 told.push((await user.me()).name)

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-/** Paths of PEM files: what signed the server's certificate, and what the server shows. */
+/** Paths of PEM files: the authority, and the server's certificate and key. */
 export type Certificates = { readonly authority: string; readonly certificate: string; readonly key: string }
 
-/** As strict as Python 3.13 reads RFC 5280: the extensions have to say who is an authority and who is not. */
+/** Python 3.13 reads RFC 5280 strictly: the extensions must say what is an authority and what is not. */
 const extensions = `
 [req]
 distinguished_name = name
@@ -24,7 +24,7 @@ subjectAltName = DNS:localhost, IP:127.0.0.1
 
 const request = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -config openssl.cnf'
 
-/** A fresh certificate authority that nobody else trusts, and a certificate for `localhost` that it has signed. */
+/** A new certificate authority, and a certificate for `localhost` signed by it. */
 export const makeCertificates = async (): Promise<Certificates> => {
   const folder = temporaryFolder()
   await Bun.write(join(folder, 'openssl.cnf'), extensions)

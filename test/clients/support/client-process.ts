@@ -3,7 +3,7 @@ import type { Json } from '../../support/call.ts'
 import type { AppInWorld } from '../../support/world.ts'
 import { programAt, type ProgramName } from '../../support/needs.ts'
 
-/** How to run one of the scripts beside this folder. */
+/** How to run one of the client scripts. */
 export type ClientCommand = () => Promise<readonly string[]>
 
 const scriptNamed = (name: string) => join(import.meta.dir, '..', name)
@@ -29,14 +29,14 @@ type Registration = {
   readonly authority: string
 }
 
-/** An app in a process of its own: where it sends the browser, and its story once the browser has come back. */
+/** A client process: the URL that it sends the browser to, and its report after the browser has returned. */
 export type RunningClient = {
   readonly authorizationUrl: string
-  /** @throws Error with what the client said when it gave up */
+  /** @throws Error with the output of a client that failed */
   finish(callbackUrl: string): Promise<Json>
 }
 
-/** @throws Error with what the client said, or with a sentence about what is not installed */
+/** @throws Error with the output of the client, or with a sentence about what is not installed */
 export const startClient = async (command: ClientCommand, registration: Registration): Promise<RunningClient> => {
   const child = Bun.spawn([...(await command())], {
     env: environmentOf(registration),
@@ -69,7 +69,7 @@ const environmentOf = ({ issuer, app, scope, appScope, authority }: Registration
   REDIRECT_URI: app.redirectUri,
   SCOPE: scope,
   APP_SCOPE: appScope,
-  NODE_EXTRA_CA_CERTS: authority, // how Node and Bun are told of an authority of one's own
+  NODE_EXTRA_CA_CERTS: authority, // how Node and Bun learn of another certificate authority
   REQUESTS_CA_BUNDLE: authority, // and Python's requests
 })
 

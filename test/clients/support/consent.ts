@@ -4,7 +4,7 @@ import { signInByForm } from '../../pages/support/sign-in.ts'
 
 type Person = { readonly user: Login; readonly answer: 'Allow' | 'Deny' }
 
-/** What a person does with the link that an app sent them to, and the URL at which the app gets to hear of it. */
+/** Signs in and decides in a browser, and returns the callback URL. */
 export const decideInBrowser = async (
   publicUrl: string,
   authorizationUrl: string,

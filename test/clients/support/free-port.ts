@@ -1,6 +1,6 @@
 /**
- * A port that nobody listens on, from below those that the system hands out by itself: it has to be known before the
- * server starts, whose public URL names it.
+ * A free port below the range that the system assigns. It must be known before the server starts, because the public URL
+ * contains it.
  */
 export const freePort = (): number => {
   for (let attempt = 0; attempt < 100; attempt += 1) {

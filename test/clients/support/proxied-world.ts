@@ -3,11 +3,11 @@ import { type Certificates, makeCertificates } from './certificates.ts'
 import { freePort } from './free-port.ts'
 import { proxyAddress, type ReverseProxy, startReverseProxy } from './reverse-proxy.ts'
 
-/** A world as it is on the internet: people and apps reach the server over HTTPS, through a reverse proxy. */
+/** A world in which people and apps reach the server over HTTPS, through a reverse proxy. */
 export type ProxiedWorld = World & {
-  /** The origin that all of them see; the issuer. */
+  /** The public origin, which is the issuer. */
   readonly publicUrl: string
-  /** PEM file of the authority that vouches for it. */
+  /** PEM file of its certificate authority. */
   readonly authority: string
   readonly proxy: ReverseProxy
 }

@@ -3,7 +3,7 @@ import { programAt } from '../../support/needs.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import type { Certificates } from './certificates.ts'
 
-/** The proxy's own address towards the server, so that it cannot be mistaken for that of a client on this machine. */
+/** The address from which the proxy connects. It differs from those of clients on this machine. */
 export const proxyAddress = '127.0.0.9'
 
 export type ReverseProxy = { stop(): Promise<void> }
@@ -14,7 +14,7 @@ process.once('exit', () => running.forEach((proxy) => proxy.kill('SIGKILL')))
 
 /**
  * nginx in front of the server, with TLS, as the README configures it.
- * @throws Error with what nginx said, or with a sentence that says how to install it
+ * @throws Error with the output of nginx, or with a sentence that says how to install it
  */
 export const startReverseProxy = async (options: ProxyOptions): Promise<ReverseProxy> => {
   const nginx = programAt('nginx')

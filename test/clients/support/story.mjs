@@ -1,9 +1,8 @@
-// The life of an authorization, told by a client in its own words: the same story for every client, so that one test can
-// judge them all. It is told to whoever started this process: a line with where the browser has to go, and, once a line
-// with where it came back to has been read, one JSON object with all that happened.
+// The same flow for every client library, so that one test can check them all. Prints a line with the URL for the browser,
+// reads a line with the callback URL, and then prints one JSON object with all results.
 import { createInterface } from 'node:readline'
 
-/** What the app was given when it was registered, and what it wants. */
+/** The registration of the app and the scopes that it asks for. */
 export const {
   ISSUER = '',
   CLIENT_ID = '',
@@ -53,7 +52,7 @@ export const live = async (client) => {
     introspected: await client.introspect(refreshed.access_token),
     introspectedRefreshToken: await client.introspect(refreshed.refresh_token),
   }
-  await client.revoke(refreshed.refresh_token) // once more does no harm: RFC 7009 section 2.2
+  await client.revoke(refreshed.refresh_token) // a second time is allowed: RFC 7009 section 2.2
   story.appAfterRevoke = await call(appUrl, appToken.access_token)
   await client.revoke(appToken.access_token)
   story.revokedApp = await refusalOf(() => call(appUrl, appToken.access_token))
@@ -71,7 +70,7 @@ const nextLine = async () => {
   throw new Error('nobody came back')
 }
 
-/** How the client names what it was refused with: the error of the body, of the challenge, or of the callback. */
+/** The error that the client reports: from the body, the challenge or the callback. */
 const refusalOf = async (call) => {
   try {
     await call()
