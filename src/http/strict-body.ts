@@ -144,30 +144,19 @@ const isEscaped = (text: string, at: number): boolean => {
 
 /** The number of keys in a parsed value. If the text had more pairs, two keys were equal. */
 const countKeys = (value: unknown, escapes: boolean): number => {
-  switch (typeof value) {
-    case 'string':
-      // Without an escape in the text, valid UTF-8 cannot hold a lone surrogate, nor valid JSON a NUL.
-      if (escapes) checkText(value)
-      return 0
-    case 'number':
-      if (!Number.isFinite(value)) throw invalid()
-      return 0
-    case 'object':
-      return value === null ? 0 : countKeysWithin(value, escapes)
-    default:
-      return 0
-  }
-}
-
-const countKeysWithin = (container: object, escapes: boolean): number => {
-  if (Array.isArray(container)) {
-    return container.reduce<number>((sum, item) => sum + countKeys(item, escapes), 0)
-  }
+  // Without an escape in the text, valid UTF-8 cannot hold a lone surrogate, nor valid JSON a NUL.
+  if (typeof value === 'string' && escapes) checkText(value)
+  if (typeof value === 'number' && !Number.isFinite(value)) throw invalid()
+  if (typeof value !== 'object' || value === null) return 0
   let count = 0
-  for (const [key, value] of Object.entries(container)) {
+  if (Array.isArray(value)) {
+    for (const item of value) count += countKeys(item, escapes)
+    return count
+  }
+  for (const [key, inner] of Object.entries(value)) {
     if (key === '__proto__') throw invalid()
     if (escapes) checkText(key)
-    count += 1 + countKeys(value, escapes)
+    count += 1 + countKeys(inner, escapes)
   }
   return count
 }

@@ -146,26 +146,20 @@ export class UploadScanner {
   }
 }
 
-/** Decodes a file in base64 from the inside of a JSON string, as it arrives. */
-type Base64Intake = {
-  /**
-   * False when this is not base64, in its one strict spelling (RFC 4648 section 4); nothing is taken from then on.
-   * @throws payload_too_large
-   */
-  take(bytes: Uint8Array): boolean
-  /** What was not decoded. After a `take` that returned false, it begins with the fault. */
-  rest(): Uint8Array
-  /** The file; null if it was not base64. */
-  finish(): ReceivedArtifact | null
-}
+type Base64Intake = ReturnType<typeof base64Intake>
 
-export const base64Intake = (): Base64Intake => {
+/** Decodes a file in base64 from the inside of a JSON string, as it arrives. */
+export const base64Intake = () => {
   const intake = artifactIntake()
   let waiting: Uint8Array = new Uint8Array()
   let broken = false
 
   return {
-    take: (bytes) => {
+    /**
+     * False when this is not base64, in its one strict spelling (RFC 4648 section 4); nothing is taken from then on.
+     * @throws payload_too_large
+     */
+    take: (bytes: Uint8Array): boolean => {
       const arrived = Buffer.concat([waiting, bytes])
       const text = unescaped(arrived)
       // The last characters may be padding or half of an escape, so they wait for what follows.
@@ -176,8 +170,10 @@ export const base64Intake = (): Base64Intake => {
       if (!broken && decoded !== null) intake.take(decoded)
       return !broken
     },
+    /** What was not decoded. After a `take` that returned false, it begins with the fault. */
     rest: () => waiting,
-    finish: () => {
+    /** The file; null if it was not base64. */
+    finish: (): ReceivedArtifact | null => {
       const decoded = broken ? null : decode(Buffer.from(waiting).toString('latin1'))
       if (decoded === null) return null
       intake.take(decoded)
