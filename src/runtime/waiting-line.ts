@@ -105,10 +105,10 @@ type InLine = Waiting<PlaceInLine | null>
 type Rank = { readonly lane: Lane; readonly order: readonly number[]; readonly waiting: InLine }
 
 /**
- * A line for one turn at a time, in which no caller keeps others from their turn by coming often. Known callers have half of the turns, one of
- * each at a time; networks without a recent failure have most of the rest. Within a lane every network and every account
- * has one turn after the other, and networks that were never turned away come before those that were. Among equals the
- * newest comes first: when there are more than can be served, the oldest are about to give up.
+ * A line for one turn at a time, in which no caller keeps others from their turn by coming often. Known callers have half of
+ * the turns, one of each at a time; networks without a recent failure have most of the rest. Within a lane every network and
+ * every account has one turn after the other, and networks that were never turned away come before those that were. Among
+ * equals the newest comes first: when there are more than can be served, the oldest are about to give up.
  */
 export const createFairLine = ({ longestWaitMs, monotonicMs }: Omit<LineOptions, 'retryAfterSeconds'>) => {
   const [networks, accounts, knowns] = [createMemory(), createMemory(), createMemory()]

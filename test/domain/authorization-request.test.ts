@@ -30,7 +30,7 @@ const faultOf = (text: string) => faultIn(text)?.error ?? 'none'
 const stateIn = (text: string) => stateOf(readAuthorizationParameters(text))
 const silent = (prompt: string | null) => isSilent(readAuthorizationParameters(query({ prompt })))
 
-test('a whole request has no fault and is read exactly', () => {
+test('a complete request has no fault and is read exactly', () => {
   const parameters = readAuthorizationParameters(query())
   expect(authorizationRequestFault(parameters)).toBeNull()
   expect(authorizationRequestOf(parameters)).toEqual({
@@ -94,7 +94,7 @@ describe('every known parameter', () => {
   })
 })
 
-test('unknown parameters are ignored, in any number and however they look', () => {
+test('unknown parameters are ignored, in any number and any form', () => {
   const more =
     '&nonce=1&nonce=2&resource=https://a&resource=https://b&__proto__=x&constructor&%FF=1&x=%FF&&=&toString=1'
   expect(faultOf(query({}, more))).toBe('none')
@@ -143,7 +143,7 @@ test('every description has only the characters of RFC 6749 section 4.1.2.1', ()
   }
 })
 
-test('a state is given back only when it came once and is of a length that can be given back', () => {
+test('a state is returned only if it came once and is not too long', () => {
   expect(stateIn(query())).toBe(good.state)
   expect(stateIn(query({ state: 'x'.repeat(2049) }))).toBeNull()
   expect(stateIn(query({}, '&state=other'))).toBeNull()
@@ -151,7 +151,7 @@ test('a state is given back only when it came once and is of a length that can b
   expect(stateIn(query({ state: null }))).toBeNull()
 })
 
-test('only prompt=none silences', () => {
+test('only prompt=none forbids a page', () => {
   expect([silent('none'), silent(' none '), silent(null), silent('login'), silent('nonex')]).toEqual([
     true,
     true,
@@ -185,6 +185,6 @@ test('refusals about the client, the user or the idempotency key never reach an 
   }
 })
 
-test('one parameter sent a hundred thousand times is malformed, and found so in time that grows with the query alone', () => {
+test('one parameter sent a hundred thousand times is malformed, and found in linear time', () => {
   expect(readAuthorizationParameters('state&'.repeat(131_072)).hasMalformed).toBe(true)
 })

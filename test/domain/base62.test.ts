@@ -68,7 +68,7 @@ describe('base62', () => {
     expect(decodeBase62('z'.repeat(22), 16)).toBeNull()
   })
 
-  test('whatever is not a digit is refused, wherever it stands', () => {
+  test('a character that is not a digit is refused at any position', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }), (text) => {
         const isPlain = /^[0-9A-Za-z]*$/.test(text)
@@ -81,7 +81,7 @@ describe('base62', () => {
     }
   })
 
-  test('a text can be looked at from a position on', () => {
+  test('a text can be checked from a position on', () => {
     expect(isBase62('apat_0z', 5)).toBeTrue()
     expect(isBase62('apat_0z', 4)).toBeFalse()
   })

@@ -26,13 +26,13 @@ test('a long name loses the end of its stem, never half a character, and keeps i
   expect(downloadName(`a.${'x'.repeat(300)}`)).toHaveLength(255)
 })
 
-test('an extension is kept up to twenty characters, its dot among them', () => {
+test('an extension of up to twenty characters with its dot is kept', () => {
   const [longest, longer] = [`.${'e'.repeat(19)}`, `.${'e'.repeat(20)}`]
   expect(downloadName('x'.repeat(300) + longest)).toBe('x'.repeat(235) + longest)
   expect(downloadName('x'.repeat(300) + longer)).toBe('x'.repeat(255))
 })
 
-test('a name that Windows takes for a device gets another one', () => {
+test('a name that Windows treats as a device is changed', () => {
   for (const name of ['con', 'NUL.txt', 'com1.tar.gz', 'LPT9']) expect(downloadName(name)).toBe(`_${name}`)
   for (const name of ['console.txt', 'com10', 'nullable']) expect(downloadName(name)).toBe(name)
 })

@@ -34,7 +34,7 @@ test('the current secret of a grant continues it, for its own client and an acti
   expect(kindOf({ revokedAt: now }, current)).toBe('refused')
 })
 
-test('the same request again gets the same answer until the window closes', () => {
+test('a repeated request gets the same answer until the window closes', () => {
   expect(decideContinuation(grant, presented, now)).toEqual({ kind: 'replay', salt })
   expect(kindOf({}, {}, now + retryWindowMs - 1)).toBe('replay')
   expect(kindOf({}, {}, now + retryWindowMs)).toBe('reused')
@@ -52,7 +52,7 @@ test('a spent secret is reuse when the last request could not be repeated, or it
   for (const lost of Object.keys(unrepeatable)) expect(kindOf({ [lost]: null }, {})).toBe('reused')
 })
 
-test('another client, a revoked grant and a disabled user get nothing repeated, and are no reuse', () => {
+test('a retry by another client, of a revoked grant or for a disabled user is refused, and does not count as reuse', () => {
   expect(kindOf({}, { clientId: 'apc_live_a' })).toBe('refused')
   expect(kindOf({ revokedAt: now }, {})).toBe('refused')
   expect(kindOf({}, { userActive: false })).toBe('refused')

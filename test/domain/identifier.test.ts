@@ -25,7 +25,7 @@ describe('the key of a row', () => {
     fc.assert(fc.property(uuid, (id) => expect(rowKey(id)).toMatch(/^[0-9A-Za-z]{22}$/)))
   })
 
-  test('sorts by the time it was made', () => {
+  test('sorts by its time', () => {
     fc.assert(
       fc.property(time, time, (a, b) => {
         fc.pre(a < b)
@@ -34,11 +34,11 @@ describe('the key of a row', () => {
     )
   })
 
-  test('tells the time it was made', () => {
+  test('contains the time at which it was made', () => {
     fc.assert(fc.property(time, (at) => expect(uuidTimeOfKey(rowKey(uuidAt(at, 0x7a)))).toBe(at)))
   })
 
-  test('is not below the lowest key of its moment, nor above that of the next', () => {
+  test('is between the lowest key of its moment and that of the next', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 48 - 2 }), (at) => {
         expect(keyOfUuidTime(at) <= rowKey(uuidAt(at, 0))).toBeTrue()
@@ -47,13 +47,13 @@ describe('the key of a row', () => {
     )
   })
 
-  test('has a lowest one for every number that may be asked for', () => {
+  test('has a lowest one for every number as the time', () => {
     expect(keyOfUuidTime(-1)).toBe(keyOfUuidTime(0))
     expect(keyOfUuidTime(1.9)).toBe(keyOfUuidTime(1))
     expect(keyOfUuidTime(Number.POSITIVE_INFINITY)).toBe(keyOfUuidTime(2 ** 48 - 1))
   })
 
-  test('is told from other texts', () => {
+  test('is distinguished from other texts', () => {
     fc.assert(fc.property(uuid, (id) => expect(isRowKey(rowKey(id))).toBeTrue()))
     expect(isRowKey(rowKey(Buffer.alloc(16, 255)))).toBeTrue()
     for (const text of ['', '0'.repeat(21), '0'.repeat(23), `${'0'.repeat(21)}-`, 'z'.repeat(22)]) {
@@ -63,7 +63,7 @@ describe('the key of a row', () => {
     }
   })
 
-  test('of more or less than a UUID is not made', () => {
+  test('is not made of more or fewer bytes than a UUID', () => {
     expect(() => rowKey(new Uint8Array(17).fill(255))).toThrow(RangeError)
   })
 })
@@ -84,7 +84,7 @@ describe('a record ID', () => {
 })
 
 describe('a client ID', () => {
-  test('tells its environment', () => {
+  test('names its environment', () => {
     fc.assert(
       fc.property(uuid, fc.constantFrom('development' as const, 'production' as const), (random, environment) => {
         const id = clientId(environment, random)
@@ -102,7 +102,7 @@ describe('a client ID', () => {
     }
   })
 
-  test('is never read with an error', () => {
+  test('is read without an error, whatever the text is', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => expect(environmentOfClientId(text)).toBeNull()))
   })
 })

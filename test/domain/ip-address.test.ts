@@ -177,12 +177,12 @@ const open = ['1.1.1.1', '8.8.8.8', '9.255.255.255', '11.0.0.1', '100.63.255.255
 const more = ['128.0.0.1', '172.15.255.255', '172.32.0.1', '192.167.0.1', '198.17.0.1', '198.20.0.1', '223.255.255.254']
 const openV6 = ['2606:4700:4700::1111', '2001:4860:4860::8888', '2a00:1450::1', '2003::1', '3ffe::1']
 
-describe('an address may be called', () => {
-  test.each(closed)('not when it is private, reserved or special: %s', (text) => {
+describe('whether an address may be called', () => {
+  test.each(closed)('a private, reserved or special one may not: %s', (text) => {
     expect(addressFault(text, [])).toBe('not_public')
   })
 
-  test.each([...open, ...more, ...openV6])('when it is public: %s', (text) => {
+  test.each([...open, ...more, ...openV6])('a public one may: %s', (text) => {
     expect(addressFault(text, [])).toBeNull()
   })
 
@@ -204,12 +204,12 @@ describe('an address may be called', () => {
     '127.0.0.1.',
     '[::1]',
     'fe80::1%eth0',
-  ])('not when it is no plain address: %s', (text) => {
+  ])('text that is not a plain address may not: %s', (text) => {
     expect(addressFault(text, [])).toBe('malformed')
     expect(addressFault(text, [network('0.0.0.0/0'), network('::/0')])).toBe('malformed')
   })
 
-  test('when the operator has named its network, and then no other is opened', () => {
+  test('one in a network that the operator allows may, and no other', () => {
     const allowed = [network('10.1.0.0/16'), network('fd12::/16')]
     expect(addressFault('10.1.2.3', allowed)).toBeNull()
     expect(addressFault('fd12::7', allowed)).toBeNull()

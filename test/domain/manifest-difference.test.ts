@@ -48,7 +48,7 @@ test('a value that changes its type is a change, also between an object, a list,
   expect(differences({ a: null }, {})).toEqual([{ kind: 'removed', path: 'a', before: null }])
 })
 
-test('names that objects have by themselves are names like any other', () => {
+test('names that every object inherits are ordinary names', () => {
   const after: unknown = JSON.parse('{"__proto__":{"polluted":true},"toString":1,"constructor":{"prototype":2}}')
   expect(differences({}, after).map(({ kind, path }) => `${kind} ${path}`)).toEqual([
     'added __proto__',
@@ -59,7 +59,7 @@ test('names that objects have by themselves are names like any other', () => {
   expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
 })
 
-test('no two places are written alike', () => {
+test('no two places have the same path', () => {
   expect(pathsOf({ 'a.b': 1 })).toEqual(['["a.b"]'])
   expect(differences({ a: {} }, { a: { b: 1, '': 2, '0': 3, 'c"]': 4, ключ: 5 } }).map((c) => c.path)).toEqual([
     'a["0"]',
@@ -70,7 +70,7 @@ test('no two places are written alike', () => {
   ])
 })
 
-test('no difference is missed: two manifests differ exactly when there is a change to see, and every change is one', () => {
+test('two manifests differ if and only if there is a change, and every change is a difference', () => {
   const manifest = dictionary(string(), jsonValue({ noUnicodeString: false }))
   assert(
     property(manifest, manifest, (one, other) => {

@@ -11,9 +11,10 @@ test('a letter cannot carry many marks, which would cover the text around the na
   expect(nameFault(`N${'\u0331'.repeat(9)}ame`)).toBe('The name has too many marks on one letter.')
 })
 
-test('half a character is broken', () => expect(nameFault('Newsletter \ud800')).toBe('The name has broken characters.'))
+test('a name with half a character is refused', () =>
+  expect(nameFault('Newsletter \ud800')).toBe('The name has broken characters.'))
 
-test.each(['A\nB', 'A\u202eB', 'A\u2066B', 'A\u0007', 'A\u2028B'])('a name cannot pose as another text: %p', (name) =>
+test.each(['A\nB', 'A\u202eB', 'A\u2066B', 'A\u0007', 'A\u2028B'])('a name must not imitate another text: %p', (name) =>
   expect(nameFault(name)).toBe('The name has control characters.'),
 )
 
@@ -77,7 +78,7 @@ test.each([
   expect(faultOf(name)).toContain('the name of the platform')
 })
 
-test('a name that has only a part of the platform’s name, or has it inside, is an app’s own', () => {
+test('a name that has a part of the platform’s name, or has it in the middle, is accepted', () => {
   for (const name of ['App', 'Platform', 'Apps Platform', 'My App Platforms', 'An App Platform Game']) {
     expect(faultOf(name)).toBeNull()
   }
@@ -105,7 +106,7 @@ test('a slug has 1 to 63 of a-z, 0-9 and inner hyphens', () => {
   }
 })
 
-test('anything else is not a slug', () => {
+test('any other text is not a slug', () => {
   for (const text of ['', '-', '-a', 'a-', 'A', 'a_b', 'a b', 'a.b', 'a\n', '\u00e4', 'a'.repeat(64), '../a']) {
     expect([text, isSlug(text)]).toEqual([text, false])
   }

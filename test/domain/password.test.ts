@@ -14,7 +14,7 @@ test('a password has at least 8 characters, as a person counts them', () => {
   expect(passwordFault('')).not.toBeNull()
 })
 
-test('a password that bcrypt would cut off is refused', () => {
+test('a password that bcrypt would truncate is refused', () => {
   expect(passwordFault('a'.repeat(72))).toBeNull()
   expect(passwordFault('a'.repeat(73))).toMatch(/longer than 72 bytes/)
   expect(passwordFault('\u00fc'.repeat(36))).toBeNull()
@@ -22,11 +22,11 @@ test('a password that bcrypt would cut off is refused', () => {
   expect(passwordFault('long enough\0 and more')).toMatch(/cannot be used/)
 })
 
-test('two passwords are never hashed as one for being ill-formed', () => {
+test('ill-formed passwords are refused, since bcrypt could hash two of them alike', () => {
   expect(passwordFault('longenough\ud800')).toMatch(/cannot be used/)
 })
 
-test('nothing of the password is repeated', () => {
+test('the fault never repeats a part of the password', () => {
   for (const password of ['hunter2', 'hunter2\0hunter2', 'hunter2'.repeat(20)]) {
     expect(passwordFault(password)).not.toContain('hunter')
   }

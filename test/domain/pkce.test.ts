@@ -16,7 +16,7 @@ describe('PKCE', () => {
     expect(verifierMatches(verifier, challenge)).toBeTrue()
   })
 
-  test('every verifier meets its own challenge and no other', () => {
+  test('every verifier matches its own challenge and no other', () => {
     fc.assert(
       fc.property(verifiers, verifiers, (one, other) => {
         expect(isCodeChallenge(challengeOf(one))).toBeTrue()

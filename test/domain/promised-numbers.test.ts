@@ -14,7 +14,7 @@ import { webhookGraceHours } from '../../src/operations/webhooks/secrets.ts'
 
 const hour = 3_600_000
 
-test('limits of calls are those of the contract unless settings say otherwise', () => {
+test('limits of calls are by default those of the contract', () => {
   expect(defaultRateLimits).toEqual({
     token: { count: 600, seconds: 60 },
     failed: { count: 120, seconds: 300 },
@@ -26,23 +26,23 @@ test('limits of calls are those of the contract unless settings say otherwise', 
   })
 })
 
-test('an environment has two live secrets at most, and a rotated one a grace of a day, or of a week at most', () => {
+test('an environment has at most two live secrets, and a rotated one stays valid for a day by default and a week at most', () => {
   expect(maximumLiveSecrets).toBe(2)
   expect(graceHours).toEqual({ default: 24, maximum: 168 })
   expect(webhookGraceHours).toEqual(graceHours)
   expect(lastUsePrecisionMs).toBe(60_000)
 })
 
-test('a lost answer can be asked for again for a minute', () => {
+test('a request whose answer was lost can be repeated for a minute', () => {
   expect(retryWindowMs).toBe(60_000)
 })
 
-test('an upload takes 10 MiB, its manifest 256 KiB', () => {
+test('an upload has at most 10 MiB, and its manifest 256 KiB', () => {
   expect(artifactLimits).toEqual({ bytes: 10 * 1024 ** 2, chunkBytes: 256 * 1024 })
   expect(manifestLimitBytes).toBe(256 * 1024)
 })
 
-test('an account has 100 apps and an app 1 GiB of artifacts unless settings say otherwise', () => {
+test('by default, an account has at most 100 apps and an app 1 GiB of artifacts', () => {
   expect(defaultQuotas).toEqual({ apps: 100, artifactBytes: 1024 ** 3 })
 })
 
@@ -55,7 +55,7 @@ test('an event is attempted ten times and kept for thirty days; an endpoint may 
   expect([attemptTimeoutMs, failingForMs, webhookHistoryMs]).toEqual([15_000, 120 * hour, 720 * hour])
 })
 
-test('a server that is stopped lets calls end for ten seconds; a connection is quiet for thirty at most', () => {
+test('a server that stops lets requests end for ten seconds; a connection may be idle for thirty', () => {
   expect([defaultDrainMs, idleSeconds]).toEqual([10_000, 30])
 })
 

@@ -131,7 +131,7 @@ describe('a redirect URI is refused', () => {
     })
   }
 
-  test('with one plain sentence that repeats nothing of it', () => {
+  test('with a fixed sentence that repeats nothing of it', () => {
     for (const text of Object.values(refusals).flat()) {
       const message = redirectUriFault(text) ?? ''
       expect(message).toMatch(/^[A-Z].*\.$/)
@@ -139,7 +139,7 @@ describe('a redirect URI is refused', () => {
     }
   })
 
-  test('or accepted, but never makes an error', () => {
+  test('or accepted, but never throws', () => {
     const wild = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 80 }),
       fc.string({ unit: 'binary-ascii', maxLength: 80 }).map((tail) => `https://${tail}`),
@@ -157,7 +157,7 @@ describe('a redirect URI is refused', () => {
     )
   })
 
-  test('in no time, however long it is', () => {
+  test('at once, however long it is', () => {
     const start = performance.now()
     for (const unit of ['%', '.', '[', 'a.', '%2e/', '?', '@', ':', '/..'])
       redirectUriFault(`https://${unit.repeat(500_000)}`)
@@ -171,7 +171,7 @@ describe('a presented redirect URI matches', () => {
     expect(redirectUriMatches(registered, `${registered.slice(0, 9)}${registered.slice(9)}`)).toBeTrue()
   })
 
-  test('nothing that a parser would read as the same place', () => {
+  test('no other URI, even if a parser reads both alike', () => {
     for (const presented of [
       registered.toUpperCase(),
       registered.replace('https', 'HTTPS'),
@@ -200,7 +200,7 @@ describe('a presented redirect URI matches', () => {
     }
   })
 
-  test('none of thousands of mutants', () => {
+  test('no changed copy of itself', () => {
     const position = fc.integer({ min: 0, max: registered.length - 1 })
     const unit = fc.string({ unit: 'binary', minLength: 1, maxLength: 3 })
     const way = fc.constantFrom('insert', 'replace', 'delete', 'repeat')
@@ -223,7 +223,7 @@ describe('a presented redirect URI matches', () => {
 describe('the target of a redirect', () => {
   const answer = { code: 'apco_x', state: 'a b&c=d#e%/\u00fc\u{1f600}"', iss: 'https://platform.example' }
 
-  test('carries code, state and issuer exactly, for a client that parses its query', () => {
+  test('has code, state and issuer unchanged for a client that parses its query', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (state) => {
         const target = new URL(redirectTarget('https://c.example/cb', { ...answer, state }))
@@ -238,7 +238,7 @@ describe('the target of a redirect', () => {
     expect(redirectTarget(registered, answer)).toStartWith(`${registered}&code=apco_x&state=`)
   })
 
-  test('continues the URI whatever its last character is', () => {
+  test('is a valid query whatever the last character of the URI is', () => {
     const added = { code: '1' }
     expect(redirectTarget('https://c.example', added)).toBe('https://c.example?code=1')
     expect(redirectTarget('https://c.example/cb?', added)).toBe('https://c.example/cb?code=1')
@@ -246,7 +246,7 @@ describe('the target of a redirect', () => {
     expect(redirectTarget('https://c.example/cb?a=1&', added)).toBe('https://c.example/cb?a=1&code=1')
   })
 
-  test('cannot be led elsewhere by the state', () => {
+  test('cannot be changed by the state', () => {
     for (const state of ['\r\nLocation: https://evil.example', '#', '&code=other', '"><script>', '\0']) {
       const target = redirectTarget('https://c.example/cb', { ...answer, state })
       expect(target).toMatch(/^https:\/\/c\.example\/cb\?[\w.*%+&=-]+$/)
@@ -263,7 +263,7 @@ test.each([
   'https://192.0.2.7/hooks',
   'https://[2001:db8::1]:8443/hooks',
   `https://app.example/${'x'.repeat(2048 - 20)}`,
-])('a webhook may be at %p', (url) => expect(webhookUrlFault(url)).toBeNull())
+])('a webhook URL may be %p', (url) => expect(webhookUrlFault(url)).toBeNull())
 
 const characters = 'A webhook URL has only the characters that RFC 3986 allows; others are percent-encoded.'
 const scheme = 'A webhook URL starts with https://.'
@@ -310,7 +310,7 @@ test.each([
   ['https://0177.0.0.1/', spelling],
   ['https://[2001:db8:0:0:0:0:0:1]/', spelling],
   ['https://1.2.3.4.5/', spelling],
-])('%p is no place for a webhook', (url, message) => expect(webhookUrlFault(url)).toBe(message))
+])('a webhook URL must not be %p', (url, message) => expect(webhookUrlFault(url)).toBe(message))
 
 test('an app names one HTTPS page, and its frame has exactly the origin of that page', () => {
   for (const [url, origin] of [
@@ -332,7 +332,7 @@ test('the address of a page has 2048 characters at most', () => {
   expect(embedUrlFault({ embedUrl: `${longest}x` })).toBe('embedUrl has at most 2048 characters.')
 })
 
-test('a manifest without a page opens nothing, and nothing is wrong with it', () => {
+test('a manifest without a page is valid and opens nothing', () => {
   expect(embedUrlFault({ name: 'x' })).toBeNull()
   expect(embedUrlOf({ name: 'x' })).toBeNull()
 })
@@ -365,7 +365,7 @@ test.each([
   'https://é.example/',
   'https:///x',
   `https://app.example/${'x'.repeat(2048)}`,
-])('no page is at %p', (embedUrl) => {
+])('an embedUrl must not be %p', (embedUrl) => {
   expect(embedUrlFault({ embedUrl })).toMatch(/^embedUrl .*\.$/)
   expect(embedUrlOf({ embedUrl })).toBeNull()
 })

@@ -16,7 +16,7 @@ const invalid = { kind: 'refused', code: 'invalid_scope' } as const
 const notAvailable = { kind: 'refused', code: 'scope_not_available' } as const
 
 describe('a scope string', () => {
-  test('is read sorted and each name once, however it is written', () => {
+  test('is read sorted and without repeats, however it is written', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...issuable), { minLength: 1, maxLength: 20 }), (names) => {
         const scopes = [...new Set(names)].toSorted()
@@ -30,7 +30,7 @@ describe('a scope string', () => {
     for (const text of ['', ' ', '     ']) expect(parseScope(text)).toEqual(invalid)
   })
 
-  test('with an unknown name is refused whole', () => {
+  test('with an unknown name is refused', () => {
     const unknown = ['site:write', 'SITE:READ', 'site', 'site:read,', 'constructor', '__proto__', 'toString']
     for (const name of unknown) {
       expect(parseScope(name)).toEqual(invalid)
@@ -50,7 +50,7 @@ describe('a scope string', () => {
     expect(parseScope('site:write customers:read')).toEqual(invalid)
   })
 
-  test('has its names apart by spaces only', () => {
+  test('separates its names by spaces only', () => {
     for (const separator of ['\t', '\n', '\r\n', '\u00a0', '\u2003', ',', '+', '\0']) {
       expect(parseScope(`site:read${separator}store:read`)).toEqual(invalid)
       expect(parseScope(`site:read${separator}`)).toEqual(invalid)
@@ -62,7 +62,7 @@ describe('a scope string', () => {
     expect(parseScope('site:read'.padEnd(1001))).toEqual(invalid)
   })
 
-  test('is never read with an error', () => {
+  test('is read without an error, whatever the text is', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => expect(parseScope(text).kind).toBe('refused')))
   })
 })
@@ -76,12 +76,12 @@ describe('stored scopes', () => {
     )
   })
 
-  test('of nothing allow nothing', () => {
+  test('that are empty allow nothing', () => {
     expect(formatScope([])).toBe('')
     expect(parseStoredScope('')).toEqual([])
   })
 
-  test('allow nothing by a name that does not exist', () => {
+  test('allow nothing for a name that does not exist', () => {
     expect(parseStoredScope('site:read admin:all')).toEqual(['site:read'])
   })
 })
@@ -141,7 +141,7 @@ test('the common scopes of two lists are sorted', () => {
   expect(commonTo([], ['store:read'])).toEqual([])
 })
 
-test('a set of scopes is a subset of another when every one of it is there', () => {
+test('a set of scopes is a subset of another if that has every one of them', () => {
   expect(isSubset([], [])).toBeTrue()
   expect(isSubset(['site:read'], ['store:read', 'site:read'])).toBeTrue()
   expect(isSubset(['site:read', 'store:read'], ['site:read'])).toBeFalse()

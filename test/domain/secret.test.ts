@@ -74,7 +74,7 @@ describe('a secret', () => {
     )
   })
 
-  test('keeps every digit of its key and its chance', () => {
+  test('keeps every digit of its key and its random part', () => {
     fc.assert(
       fc.property(kindOf, uuid, drawn, (kind, of, chance) => {
         const text = mintOf(kind, of, chance)
@@ -83,7 +83,7 @@ describe('a secret', () => {
     )
   })
 
-  test('is never made from less chance than 43 digits', () => {
+  test('is never made from fewer than 43 random digits', () => {
     for (const length of [0, 22, 42, 44]) {
       expect(() => mintOf('appToken', id, '0'.repeat(length))).toThrow(RangeError)
     }
@@ -117,7 +117,7 @@ describe('a secret', () => {
     for (const wrong of [...added, ...cut]) expect(parse('session', wrong)).toBeNull()
   })
 
-  test('of one kind is no secret of another', () => {
+  test('of one kind is not accepted as another', () => {
     for (const minted of kinds) {
       for (const asked of kinds) expect(parse(asked, mint(minted)) !== null).toBe(minted === asked)
     }
@@ -137,12 +137,12 @@ describe('a secret', () => {
     expect(parse('appToken', withChecksum(`apat_${'0'.repeat(65)}`))).not.toBeNull()
   })
 
-  test('with a checksum that was made for it is still only base62', () => {
+  test('must be base62 even if its checksum is right', () => {
     expect(parse('appToken', withChecksum(`apat_${'0'.repeat(64)}-`))).toBeNull()
     expect(parse('appToken', withChecksum(`apat_${'0'.repeat(64)}\u0100`))).toBeNull()
   })
 
-  test('can be looked for in any text without an error', () => {
+  test('is parsed without an error, whatever the text is', () => {
     const wild = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 200 }),
       fc.string({ unit: 'binary', minLength: 71, maxLength: 71 }).map((text) => `apat_${text}`),
@@ -174,25 +174,25 @@ describe('the kind of a secret', () => {
     })
   })
 
-  test('is told by its prefix, each its own', () => {
+  test('is known by its prefix', () => {
     expect(new Set<string>(kinds)).toEqual(new Set(Object.keys(secretPrefixes)))
     for (const kind of kinds) expect(secretKindOf(mint(kind))).toBe(kind)
   })
 
-  test('is not told by anything else', () => {
+  test('is not known by anything else', () => {
     for (const text of ['', 'apat', 'APAT_x', ' apat_x', 'apx_', 'Bearer apat_', 'aps_test_0']) {
       expect(secretKindOf(text)).toBeNull()
     }
   })
 
-  test('has no prefix that another begins with', () => {
+  test('has a prefix that no other prefix begins with', () => {
     const prefixes = Object.values(secretPrefixes)
     for (const one of prefixes) expect(prefixes.filter((other) => other.startsWith(one))).toEqual([one])
   })
 })
 
 describe('two hashes', () => {
-  test('are the same only when every bit is', () => {
+  test('are the same only if every bit is', () => {
     const hash = hashSecret(mint('appToken'))
     expect(sameHash(hash, Buffer.from(hash))).toBeTrue()
     for (let bit = 0; bit < 256; bit += 1) {
@@ -202,7 +202,7 @@ describe('two hashes', () => {
     }
   })
 
-  test('of different length are not the same, and no error', () => {
+  test('of different length are not the same, and do not throw', () => {
     const hash = hashSecret('x')
     expect(sameHash(hash, hash.slice(0, 31))).toBeFalse()
     expect(sameHash(new Uint8Array(0), hash)).toBeFalse()
@@ -217,7 +217,7 @@ describe('derived digits', () => {
     expect(deriveSecretDigits('apur_x', salt, 'access')).toBe(encodeBase62(hmac.digest(), 43))
   })
 
-  test('are the same again, and others for another secret, salt or label', () => {
+  test('are always the same, and differ for another secret, salt or label', () => {
     const of = deriveSecretDigits('apur_x', salt, 'access')
     expect(deriveSecretDigits('apur_x', Uint8Array.from(salt), 'access')).toBe(of)
     expect(deriveSecretDigits('apur_y', salt, 'access')).not.toBe(of)
@@ -225,7 +225,7 @@ describe('derived digits', () => {
     expect(deriveSecretDigits('apur_x', salt, 'refresh')).not.toBe(of)
   })
 
-  test('are as many as a secret needs', () => {
+  test('have the length that a secret needs', () => {
     const derived = deriveSecretDigits('apur_x', salt, 'refresh')
     expect(parse('refreshToken', mintOf('refreshToken', id, derived))?.key).toBe(timeKeyOfUuid(id))
   })

@@ -16,7 +16,7 @@ const alive = {
   sessionLastUsedAt: null,
 } as const
 
-test('it is live while everything that it depends on is', () => {
+test('an embedded session is live while everything that it depends on is', () => {
   expect(isEmbeddedSessionLive(alive, now, 5)).toBe(true)
   expect(embeddingFault(alive, now, 5)).toBeNull()
 })
@@ -32,14 +32,17 @@ test.each([
   ['invalid_grant', { sessionExpiresAt: now }],
   ['invalid_grant', { sessionCreatedAt: now - 5_000 }],
   ['invalid_grant', { sessionLastUsedAt: now - 5_000 }],
-] as const)('it is over, and the fault is %s, with %p', (fault, change) => {
+] as const)('an embedded session has ended, and the fault is %s, with %p', (fault, change) => {
   expect(embeddingFault({ ...alive, ...change }, now, 5)).toBe(fault)
   expect(isEmbeddedSessionLive({ ...alive, ...change }, now, 5)).toBe(false)
 })
 
-test.each([{ endedAt: now }, { expiresAt: now }] as const)('it has ended with %p of its own', (change) => {
-  expect(isEmbeddedSessionLive({ ...alive, ...change }, now, 5)).toBe(false)
-})
+test.each([{ endedAt: now }, { expiresAt: now }] as const)(
+  'an embedded session has ended with its own %p',
+  (change) => {
+    expect(isEmbeddedSessionLive({ ...alive, ...change }, now, 5)).toBe(false)
+  },
+)
 
 test.each(['production', 'development'] as const)(
   'in %s it has the scopes that it was opened with, the owner agrees to and the current version asks for',
@@ -49,6 +52,6 @@ test.each(['production', 'development'] as const)(
     const openedWith = 'profile:read site:read store:read'
     expect(embeddedScopes(openedWith, { ...before, [asked]: 'profile:read store:read' })).toEqual(['store:read'])
     expect(embeddedScopes('profile:read', { ...before, [asked]: openedWith })).toEqual([])
-    expect(embeddedScopes(openedWith, before)).toEqual([]) // where nothing can be opened, nothing may be done
+    expect(embeddedScopes(openedWith, before)).toEqual([]) // without a version that can be opened, nothing is allowed
   },
 )

@@ -32,7 +32,7 @@ test('visible characters stay unchanged', () => {
   expect(visibleJson({ a: [1, null], b: {} })).toBe('{\n  "a": [\n    1,\n    null\n  ],\n  "b": {}\n}')
 })
 
-test('it is the same value still', () => {
+test('JSON with escapes is still the same value', () => {
   assert(
     property(jsonValue({ stringUnit: 'binary' }), (value) => {
       expect(JSON.stringify(JSON.parse(visibleJson(value)))).toBe(JSON.stringify(value))
@@ -52,7 +52,7 @@ test.each([
   '12345678901234567890',
   '1000000000000000000000', // would come back as 1e+21
   `1${'0'.repeat(400)}`,
-])('%p would come back with other digits', (literal) => expect(isKeptInteger(literal)).toBe(false))
+])('%p would be returned with other digits', (literal) => expect(isKeptInteger(literal)).toBe(false))
 
 test('every integer up to 2^53 keeps its digits, and a larger one only if JSON does', () => {
   assert(property(maxSafeInteger(), (value) => isKeptInteger(String(value))))

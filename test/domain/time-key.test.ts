@@ -26,7 +26,7 @@ describe('a time-ordered key', () => {
     expect(Number(timeKeyAt(0))).toBe(0)
   })
 
-  test('gives back its time', () => {
+  test('contains its time', () => {
     fc.assert(
       fc.property(fc.integer({ min: start, max: start + 2 ** 41 - 1 }), (at) => {
         expect(timeOfKey(timeKeyAt(at))).toBe(at)
@@ -35,7 +35,7 @@ describe('a time-ordered key', () => {
     )
   })
 
-  test('ends with its bits: none is made that a database would round', () => {
+  test('is never larger than the database can store exactly', () => {
     for (const last of [lastKey, lastKey - 1].filter(isTimeKey)) {
       expect(() => nextTimeKey(last, noon, 0)).toThrow(RangeError)
     }
@@ -44,7 +44,7 @@ describe('a time-ordered key', () => {
 })
 
 describe('the digits of a key', () => {
-  test('are 22, sort as the keys do, and give the key back', () => {
+  test('are 22, sort like the keys, and give the key back', () => {
     fc.assert(
       fc.property(keyOf, keyOf, (a, b) => {
         const [first, second] = [digitsOfTimeKey(a), digitsOfTimeKey(b)]
@@ -55,13 +55,13 @@ describe('the digits of a key', () => {
     )
   })
 
-  test('that stand for more than 53 bits or are none are no key', () => {
+  test('that stand for more than 53 bits, or are not base62, give no key', () => {
     expect(timeKeyInDigits('0'.repeat(13) + 'z'.repeat(9))).toBeNull()
     expect(timeKeyInDigits(`${'0'.repeat(13)}00000000-`)).toBeNull()
     expect(timeKeyInDigits('z'.repeat(22))).toBeNull()
   })
 
-  test('of a UUIDv7 stand for the key that begins as it does', () => {
+  test('of a UUIDv7 stand for the key that begins like it', () => {
     fc.assert(
       fc.property(keyOf, fc.uint8Array({ minLength: 8, maxLength: 8 }), (key, tail) => {
         const uuid = Uint8Array.fromHex(uuidHexOfTimeKey(key, tail))
@@ -72,7 +72,7 @@ describe('the digits of a key', () => {
 })
 
 describe('the UUID of a key', () => {
-  test('is a UUIDv7 of its time, sorts as the keys do, and gives the key back', () => {
+  test('is a UUIDv7 of its time, sorts like the keys, and gives the key back', () => {
     fc.assert(
       fc.property(keyOf, keyOf, (a, b) => {
         const [first, second] = [uuidHexOfTimeKey(a), uuidHexOfTimeKey(b)]
@@ -84,7 +84,7 @@ describe('the UUID of a key', () => {
     )
   })
 
-  test('has the tail that it was given, but for the variant', () => {
+  test('has the given tail, except for the variant', () => {
     const uuid = uuidHexOfTimeKey(timeKeyAt(noon), new Uint8Array(8).fill(0xff))
     expect(uuid).toMatch(/^[0-9a-f]{12}7000bf{15}$/)
   })

@@ -51,7 +51,7 @@ test('any text that is not one plain address is refused', () => {
   }
 })
 
-test('letters beyond ASCII do not become ASCII ones by lowering them', () => {
+test('letters outside ASCII are refused, even if their lower case is in ASCII', () => {
   expect(normalizeEmail('\u212aate@example.com')).toBeNull()
 })
 
@@ -66,7 +66,7 @@ test('an address has at most 254 characters, 64 of them before the @ and 63 in a
   expect(normalizeEmail(`a@${'a'.repeat(64)}`)).toBeNull()
 })
 
-test('any text is read without an error, and at once', () => {
+test('any text is read without an error, in linear time', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void normalizeEmail(text)))
   const start = performance.now()
   for (const unit of ['a', 'a.', 'a-', '-', '.']) {

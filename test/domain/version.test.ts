@@ -21,11 +21,11 @@ test('a version can have each status that a step starts from or leads to, and su
   expect(new Set<string>([...named, 'superseded'])).toEqual(new Set(versionStatuses))
 })
 
-test('users get back to a version that they had before, and to no other', () => {
+test('a rollback leads only to a version that was live before', () => {
   expect(versionStatuses.filter(isProductionRollbackTarget)).toEqual(['superseded'])
 })
 
-test('a version of SemVer 2.0 is one', () => {
+test('every version of SemVer 2.0 is accepted', () => {
   for (const text of [
     '0.0.0',
     '1.4.0',
@@ -47,7 +47,7 @@ test('a version of SemVer 2.0 is one', () => {
   }
 })
 
-test('anything else is not', () => {
+test('any other text is refused as a version', () => {
   for (const text of [
     '',
     '1',
@@ -82,7 +82,7 @@ test('a version has at most 64 characters', () => {
   expect(isSemanticVersion(`1.0.0-${'a'.repeat(59)}`)).toBeFalse()
 })
 
-test('a version matches exactly when the pattern of semver.org does, and as fast', () => {
+test('a version is accepted if and only if the pattern of semver.org matches, and as fast', () => {
   const official = new RegExp(
     [
       /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)/,

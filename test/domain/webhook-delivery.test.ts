@@ -18,13 +18,16 @@ const pauseOf = (facts: Partial<Parameters<typeof decideAttempt>[0]>): number =>
 const answered = (status: number | null, retryAfter: string | null = null) => ({ result: { status, retryAfter } })
 
 describe('an attempt', () => {
-  test.each([200, 201, 202, 204, 299])('is taken with %i, and the endpoint is well again', (status) => {
-    expect(attempt({ ...answered(status), failingSince: now - 4 * hour })).toEqual({
-      delivery: { state: 'delivered', nextAttemptAt: null },
-      failingSince: null,
-      disable: null,
-    })
-  })
+  test.each([200, 201, 202, 204, 299])(
+    'is delivered with %i, and the endpoint no longer counts as failing',
+    (status) => {
+      expect(attempt({ ...answered(status), failingSince: now - 4 * hour })).toEqual({
+        delivery: { state: 'delivered', nextAttemptAt: null },
+        failingSince: null,
+        disable: null,
+      })
+    },
+  )
 
   test.each([null, 100, 199, 300, 301, 302, 307, 308, 400, 404, 429, 500, 503])(
     'is to be repeated after %p',
@@ -48,7 +51,7 @@ describe('an attempt', () => {
     expect(attempt({ attempts: 9 }).delivery).toEqual({ state: 'failed', nextAttemptAt: null })
   })
 
-  test('is put off by chance, by at most a fifth of the pause', () => {
+  test('is delayed at random by at most a fifth of the pause', () => {
     for (let attempts = 0; attempts < 9; attempts += 1) {
       const least = pauseOf({ attempts })
       expect(pauseOf({ attempts, chance: 1 })).toBeCloseTo(least * 1.2, -1)
@@ -75,23 +78,23 @@ describe('an endpoint', () => {
     expect(attempt({ ...answered(410), isPing: true }).disable).toBe('gone')
   })
 
-  test('is disabled when it has taken nothing for five days, and not a moment before', () => {
+  test('is disabled when it has accepted nothing for five days, and not earlier', () => {
     expect(attempt({ attempts: 1, failingSince: now - failingForMs }).disable).toBe('failing')
     expect(attempt({ attempts: 1, failingSince: now - failingForMs + 1 }).disable).toBeNull()
   })
 
-  test('is not disabled by the first attempt of an event, however long ago it took the last one', () => {
+  test('is not disabled by the first attempt of an event, however long ago it accepted the last one', () => {
     const first = attempt({ attempts: 0, failingSince: now - 12 * failingForMs })
     expect(first).toMatchObject({ delivery: { state: 'pending' }, disable: null })
   })
 
-  test('is left alone for as long as it asks, but only by a refusal', () => {
+  test('gets nothing for as long as it asks, if it asks in a refusal', () => {
     expect(restAskedFor({ status: 429, retryAfter: '60' }, now)).toBe(now + 60_000)
     expect(restAskedFor({ status: 204, retryAfter: '60' }, now)).toBeNull()
     expect(restAskedFor({ status: 503, retryAfter: null }, now)).toBeNull()
   })
 
-  test('keeps the moment from which on it fails', () => {
+  test('keeps the time since which it fails', () => {
     expect(attempt({ failingSince: now - hour }).failingSince).toBe(now - hour)
   })
 

@@ -24,8 +24,8 @@ const fact = (facts: Partial<AuditFact>): AuditFact => ({
 const toldOf = (clientId: unknown) =>
   eventsToldBy(fact({ action: 'grant.created', detail: JSON.stringify({ clientId }) }))[0]?.data['clientId']
 
-describe('endpoints receive', () => {
-  test('of an action that has a kind, with IDs and states', () => {
+describe('the events that endpoints receive', () => {
+  test('come from actions that have a kind, with IDs and states', () => {
     expect(eventsToldBy(fact({}))).toEqual([
       {
         id: `evt_${uuid}`,
@@ -44,9 +44,9 @@ describe('endpoints receive', () => {
     'session.created',
     'webhook.created',
     'app_token.revoked',
-  ])('nothing of %s', (action) => expect(eventsToldBy(fact({ action }))).toEqual([]))
+  ])('do not include %s', (action) => expect(eventsToldBy(fact({ action }))).toEqual([]))
 
-  test('no refusal, except a spent secret that ended its grant', () => {
+  test('include no refusal except that of a spent secret, which ended its grant', () => {
     expect(eventsToldBy(fact({ outcome: 'refused' }))).toEqual([])
     const reuse = fact({ action: 'grant.reuse_detected', outcome: 'refused', target: 'grt_1' })
     expect(eventsToldBy(reuse)).toMatchObject([
@@ -54,15 +54,15 @@ describe('endpoints receive', () => {
     ])
   })
 
-  test('no event without an app', () => expect(eventsToldBy(fact({ appId: null }))).toEqual([]))
+  test('include none without an app', () => expect(eventsToldBy(fact({ appId: null }))).toEqual([]))
 
-  test('events of the app as a whole in both environments, each as an event of its own', () => {
+  test('of the app as a whole come once for each environment', () => {
     const told = eventsToldBy(fact({ environment: null, action: 'app.suspended' }))
     expect(told.map(({ environment }) => environment)).toEqual(['development', 'production'])
     expect(new Set(told.map(({ id }) => id)).size).toBe(2)
   })
 
-  test('of the version that was live before that of the one that takes its place', () => {
+  test('name the superseded version before the one that replaces it', () => {
     const detail = JSON.stringify({ superseded: 'ver_old' })
     const told = eventsToldBy(fact({ environment: null, action: 'version.activated', target: 'ver_new', detail }))
     expect(told.map(({ kind, data }) => [kind, data['versionId']])).toEqual([
@@ -84,19 +84,19 @@ describe('endpoints receive', () => {
     ['credential.rotated', { graceHours: 24 }],
     ['webhook.disabled', { reason: 'gone' }],
     ['api_version.deprecated', { apiVersion: '2025-01', deprecatedAt: 'then', sunsetAt: 'later' }],
-  ])('with what %s has to say', (action, detail) => {
+  ])('have the details of %s', (action, detail) => {
     const [told, ...more] = eventsToldBy(fact({ action, detail: JSON.stringify({ ...detail, superseded: 'ver_9' }) }))
     expect(told?.data).toMatchObject(detail)
     expect(Object.keys(told?.data ?? {})).not.toContain('superseded')
     expect(more).toEqual([])
   })
 
-  test('of the app itself without another ID', () => {
+  test('of the app itself have no other ID', () => {
     const [told] = eventsToldBy(fact({ action: 'app.suspended', target: 'app_1' }))
     expect(told?.data).toEqual({ appId: 'app_1', status: 'suspended' })
   })
 
-  test('only IDs and states of an audit event', () => {
+  test('have only IDs and states of the audit event', () => {
     const detail = JSON.stringify({ scope: 'site:read', clientId: 'apc_1', email: 'ada@example.com', token: 'apat_x' })
     const [told] = eventsToldBy(fact({ action: 'grant.created', target: 'grt_1', detail }))
     expect(told?.data).toEqual({
@@ -108,12 +108,12 @@ describe('endpoints receive', () => {
     })
   })
 
-  test('only texts, numbers and lists of texts of its detail', () => {
+  test('have only texts, numbers and lists of texts of its detail', () => {
     for (const value of ['apc_1', 7, [], ['a', 'b']]) expect(toldOf(value)).toEqual(value)
     for (const value of [null, true, { a: 'b' }, ['a', 7], [['a']], [null]]) expect(toldOf(value)).toBeUndefined()
   })
 
-  test('changed scopes of an install as changed scopes of a grant', () => {
+  test('show changed scopes of an install as changed scopes of a grant', () => {
     const detail = JSON.stringify({ added: ['site:read'], withdrawn: [] })
     expect(eventsToldBy(fact({ action: 'install.scopes_changed', detail }))).toMatchObject([
       {
@@ -123,7 +123,7 @@ describe('endpoints receive', () => {
     ])
   })
 
-  test('a deactivation when the owner withdraws a pending install', () => {
+  test('show a withdrawn install as a deactivated one', () => {
     expect(eventsToldBy(fact({ action: 'install.withdrawn' }))).toMatchObject([
       { kind: 'install.deactivated', data: { approval: 'withdrawn', state: 'inactive' } },
     ])
@@ -145,7 +145,7 @@ test('the body has the form of Standard Webhooks and of this platform, and is fa
   expect(body.length).toBeLessThan(1_000)
 })
 
-test('kinds are stored in one order without repeats, and unknown ones are left out', () => {
+test('kinds are stored in one order and without repeats, and unknown ones are left out', () => {
   expect(formatKinds(['ping', 'install.created', 'ping'])).toBe('install.created ping')
   expect(parseStoredKinds('install.created gone.kind ping')).toEqual(['install.created', 'ping'])
   expect(parseStoredKinds('')).toEqual([])

@@ -34,7 +34,7 @@ test('the body of a GET or HEAD request is ignored', () => {
   expect(checkBody(request('POST', {}), rule)?.code).toBe('unsupported_media_type')
 })
 
-test('headers with a single value are checked on calls that change something, and ignored on GET and HEAD', () => {
+test('headers with a single value are checked on POST and DELETE, and ignored on GET and HEAD', () => {
   for (const name of ['Idempotency-Key', 'Origin', 'Sec-Fetch-Site']) {
     const message = `The ${name} header is missing, malformed or repeated.`
     const twice = { [name]: 'one, two' }

@@ -11,7 +11,7 @@ const taken = (...pieces: readonly string[]): string | null => {
   return file === null ? null : Buffer.concat(file.pieces).toString()
 }
 
-test('base64 is decoded, wherever the network cuts it', () => {
+test('base64 is decoded however the network splits it', () => {
   const text = btoa('what a file may hold')
   expect(taken(text)).toBe('what a file may hold')
   for (let cut = 0; cut <= text.length; cut += 1) {
@@ -20,7 +20,7 @@ test('base64 is decoded, wherever the network cuts it', () => {
   expect(taken('')).toBe('')
 })
 
-test('a slash may be escaped, also where the network cuts', () => {
+test('a slash may be escaped, even if the network splits the escape', () => {
   expect(taken('Pz8\\/')).toBe('???')
   expect(taken('Pz8\\', '/')).toBe('???')
 })

@@ -37,7 +37,7 @@ const callBy = async (token: string, door: Door = doorOf(platform)) => {
   return { caller: await bearer('appToken').admit(door, call, 'read'), call }
 }
 
-test('a refused bearer is counted under the kind of token that it claims to be', async () => {
+test('a refused bearer token is counted under the kind that its prefix claims', async () => {
   const counted: string[] = []
   const observe = { ...platform.observe, refused: (kind: string) => void counted.push(kind) }
   const door = doorOf({ ...platform, observe })
@@ -50,7 +50,7 @@ test('a refused bearer is counted under the kind of token that it claims to be',
   expect(counted).toEqual([...claimed, ...Array(4).fill('unknown')])
 })
 
-test('calls of an app and calls for its users count against one share, which belongs to that app alone', async () => {
+test('calls of an app and calls for its users count against one share, which no other app uses', async () => {
   const door = doorOf(platform, { read: { count: 2, seconds: 600 } })
   const [own, users] = [await appToken(), (await userToken()).token]
   const others = await appToken(await addApp(platform, user))

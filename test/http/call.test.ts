@@ -12,7 +12,7 @@ test('a request that did not come through the server is not answered', () => {
   expect(callOf(request)).toBe(call)
 })
 
-test('the scheme of the Authorization header is read in any case, and the token as it stands', () => {
+test('the case of the Authorization scheme does not matter, and the token is read unchanged', () => {
   expect(callWith(new Request('http://localhost/')).authorization).toEqual({ kind: 'none' })
   for (const header of ['Bearer a b', 'bearer a b', 'BEARER   a b']) {
     expect(authorizationOf(header)).toEqual({ kind: 'bearer', token: 'a b' })

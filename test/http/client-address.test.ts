@@ -8,31 +8,31 @@ const read = createClientAddressReader(trusted)
 const addressOf = (peer: string | undefined, forwardedFor: string | null): string =>
   read(peer, () => forwardedFor).address
 
-describe('a request comes from', () => {
-  test('its peer, whatever it claims', () => {
+describe('the address of a request', () => {
+  test('is that of its peer, whatever its headers claim', () => {
     expect(addressOf('192.0.2.1', '203.0.113.9')).toBe('192.0.2.1')
     expect(createClientAddressReader([])('10.0.0.1', () => '203.0.113.9').address).toBe('10.0.0.1')
   })
 
-  test('its peer, in one spelling', () => {
+  test('has one spelling', () => {
     expect(addressOf('::ffff:192.0.2.1', null)).toBe('192.0.2.1')
     expect(addressOf('2001:DB8::0:1', null)).toBe('2001:db8::1')
   })
 
-  test('the address that a trusted proxy saw', () => {
+  test('is the one that a trusted proxy saw', () => {
     expect(addressOf('10.0.0.1', '203.0.113.9')).toBe('203.0.113.9')
     expect(addressOf('::ffff:10.0.0.1', ' 2001:db8::1 ')).toBe('2001:db8::1')
   })
 
-  test('the nearest address that is no trusted proxy, not the first one claimed', () => {
+  test('is the nearest one that is not a trusted proxy, not the first one claimed', () => {
     expect(addressOf('10.0.0.1', '1.1.1.1, 203.0.113.9, 10.0.0.2, fd00::1')).toBe('203.0.113.9')
   })
 
-  test('the farthest proxy when all are trusted', () => {
+  test('is that of the farthest proxy if all are trusted', () => {
     expect(addressOf('10.0.0.1', '10.0.0.3, 10.0.0.2')).toBe('10.0.0.3')
   })
 
-  test('the last hop known, when the next is no address', () => {
+  test('is that of the last known hop if the next one is not an address', () => {
     for (const garbage of ['garbage', '', '203.0.113.9:80', '[2001:db8::1]', '<script>', '\0', '1.1.1.1, ']) {
       expect(addressOf('10.0.0.1', garbage)).toBe('10.0.0.1')
     }
@@ -40,27 +40,27 @@ describe('a request comes from', () => {
     expect(addressOf('10.0.0.1', null)).toBe('10.0.0.1')
   })
 
-  test('no farther away than a chain of proxies can be long', () => {
+  test('is looked for within the longest chain of proxies, not beyond it', () => {
     expect(addressOf('10.0.0.1', `203.0.113.9, ${'10.0.0.2,'.repeat(5)}10.0.0.2`)).toBe('203.0.113.9')
     expect(addressOf('10.0.0.1', `203.0.113.9, ${'10.0.0.2,'.repeat(50)}10.0.0.2`)).toBe('10.0.0.2')
   })
 
-  test('somewhere unknown, when the connection does not say', () => {
+  test('is unknown if the connection has none', () => {
     expect(read(undefined, () => '203.0.113.9')).toEqual({ address: 'unknown', limitKey: 'unknown' })
   })
 
-  test('an address or nothing, whatever the header holds', () => {
+  test('is an IP address or unknown, whatever the header contains', () => {
     assert(
       property(string({ unit: 'binary' }), (header) => expect(addressOf('10.0.0.1', header)).toMatch(/^[0-9a-f.:]+$/)),
     )
     expect(addressOf('10.0.0.1', '10.0.0.2,'.repeat(100_000))).toBe('10.0.0.1')
   })
 
-  test('one /64 for the limits, when it is IPv6', () => {
+  test('counts as its /64 for the limits if it is IPv6', () => {
     expect(read('2001:db8::1', () => null).limitKey).toBe(read('2001:db8::ffff:1', () => null).limitKey)
   })
 
-  test('anybody: however many have called, only so many are remembered', () => {
+  test('is read correctly after more callers than are remembered', () => {
     const readAny = createClientAddressReader([])
     const first = readAny('192.0.2.1', () => null)
     expect(readAny('192.0.2.1', () => null)).toBe(first)

@@ -31,7 +31,7 @@ const asClient = async (door: Door, id: string, call: () => Promise<unknown>, ad
 const withGrant = async (door: Door, id: string, call: () => Promise<unknown>, address = here) =>
   await refusalOf(withGrantLimits(door, callFrom(address), id, 'authorization_code', call))
 
-test('a client has a share of calls at each address, and takes nothing from that of another', async () => {
+test('a client has its own share of calls at each address', async () => {
   for (const call of [asClient, withGrant]) {
     const door = doorOf(platform, { token: { count: 2, seconds: 600 } })
     for (const answer of ['done', 'done', 'rate_limited']) expect(await call(door, clientId, succeed)).toBe(answer)
@@ -56,7 +56,7 @@ test('only a refused secret counts against a client', async () => {
   ])
 })
 
-test('grants that were let in together and succeeded are all charged afterwards', async () => {
+test('grants that were admitted together and succeeded are all charged afterwards', async () => {
   const door = doorOf(platform, { token: { count: 2, seconds: 600 } })
   const { promise, resolve } = Promise.withResolvers<void>()
   const together = Array.from({ length: 3 }, async () => await withGrant(door, clientId, async () => await promise))
@@ -76,7 +76,7 @@ const slowDoor = () => {
   return { door: { ...doorOf(platform), sleep }, lengths, end: resolve }
 }
 
-test('refused grants are delayed the longer the more there were, and by a second at most', async () => {
+test('each refused grant is delayed longer than the one before, by one second at most', async () => {
   const { door, lengths, end } = slowDoor()
   end()
   for (let count = 0; count < 130; count += 1) await withGrant(door, clientId, failWith('invalid_grant'))
@@ -85,7 +85,7 @@ test('refused grants are delayed the longer the more there were, and by a second
   expect([lengths[0], lengths.at(-1)]).toEqual([20, 1_000])
 })
 
-test('nothing else is delayed, not even while refused grants are: a valid code, another refusal, another client', async () => {
+test('a valid code, another refusal and another client are not delayed, even while refused grants are', async () => {
   const { door, lengths, end } = slowDoor()
   const spent = 119
   for (let count = 0; count < spent; count += 1) door.limiter.take('failed', `grant ${clientId} ${here}`)
@@ -101,7 +101,7 @@ test('nothing else is delayed, not even while refused grants are: a valid code, 
   expect(await refused).toBe('invalid_grant')
 })
 
-test('eight refused grants wait for one client at one address, and the next is answered at once', async () => {
+test('at most eight refused grants of one client at one address wait; the next one is answered at once', async () => {
   const { door, lengths, end } = slowDoor()
   for (let count = 0; count < 120; count += 1) door.limiter.take('failed', `grant ${clientId} ${here}`)
   const waiting = Array.from({ length: 8 }, async () => await withGrant(door, clientId, failWith('invalid_grant')))
@@ -114,7 +114,7 @@ test('eight refused grants wait for one client at one address, and the next is a
   expect(door.delayed.size).toBe(0)
 })
 
-test('refused grants wait for 128 clients and addresses at most, and a server that stops waits for none', async () => {
+test('refused grants of at most 128 clients and addresses wait, and none wait while the server stops', async () => {
   const { door, lengths, end } = slowDoor()
   const addresses = Array.from({ length: 140 }, (_, index) => `192.0.2.${index}`)
   for (const address of addresses) {

@@ -10,7 +10,7 @@ const sources = async (): Promise<string[]> => {
 }
 
 describe('the page of the documentation', () => {
-  test('takes everything from this server, and all of it is there', async () => {
+  test('loads only files of this server, and each of them exists', async () => {
     const paths = (await sources()).filter((url) => url !== 'data:,')
     expect(paths).toEqual(['/docs/swagger-ui.css', '/openapi.json', '/docs/swagger-ui-bundle.js', '/docs/start.js'])
     for (const path of paths) {
@@ -32,7 +32,7 @@ describe('the page of the documentation', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  test('runs no inline script and lets nothing else in', async () => {
+  test('runs no inline script and loads nothing from elsewhere', async () => {
     const response = await server.call('/docs')
     const policy = response.headers.get('content-security-policy')
     expect(policy).toContain("default-src 'none'")
@@ -42,7 +42,7 @@ describe('the page of the documentation', () => {
     expect(await response.text()).not.toMatch(/<script(?![^>]* src=)|\son[a-z]+=/)
   })
 
-  test('asks no validator elsewhere', async () => {
+  test('uses no validator of another server', async () => {
     expect(await (await server.call('/docs/start.js')).text()).toContain('validatorUrl: null')
   })
 })
@@ -57,7 +57,7 @@ describe('the document', () => {
     expect(Object.keys(paths)).not.toContain('/throws') // no operation of the API: it has no ID
   })
 
-  test('takes JSON and nothing else', async () => {
+  test('lists JSON as the only media type of a body', async () => {
     const { paths } = await documentOf()
     expect(Object.keys(paths['/api/app-platform/large'].post.requestBody.content)).toEqual(['application/json'])
   })

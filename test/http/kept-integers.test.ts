@@ -6,7 +6,7 @@ import { refusalOf } from '../operations/support/owner.ts'
 const parse = (text: string) => parseStrictBytes(new TextEncoder().encode(text))
 const codeOf = async (text: string) => await refusalOf(Promise.try(() => parse(text)))
 
-describe('an upload is refused for an integer that would come back with other digits', () => {
+describe('an upload is refused for an integer that would be returned with other digits', () => {
   test.each([
     '9007199254740993',
     '-9007199254740993',

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createLimitMarks } from '../../src/http/rate-limit.ts'
 
-test('a key has one mark, remembered or not', () => {
+test('a key always has the same mark, whether or not it is remembered', () => {
   const markOf = createLimitMarks('secret')
   const first = markOf('app_1')
   for (let key = 1; key < 4096; key += 1) markOf(`other-${key}`)
@@ -14,6 +14,6 @@ test('a key has one mark, remembered or not', () => {
   expect(markOf('app_2')).not.toEqual(first)
 })
 
-test('without the secret nobody can tell where a key is', () => {
+test('the place of a key cannot be computed without the secret', () => {
   expect(createLimitMarks('one')('app_1')).not.toEqual(createLimitMarks('two')('app_1'))
 })

@@ -38,7 +38,7 @@ const withHealth = (database: Database, health: StoreHealth, queries = database.
   close: async () => await database.close(),
 })
 
-test('conditions that need a person end readiness, and are named in the answer, in the metrics and once in the log', async () => {
+test('conditions that need a person make the server not ready, and are named in the answer, in the metrics and once in the log', async () => {
   const lines: string[] = []
   const log = createLog({ write: (line) => void lines.push(line), flush: () => undefined })
   const { clock, database } = platform

@@ -4,7 +4,7 @@ import { pageRequest, refuseRepeated, wireCursor } from '../../src/http/page-req
 const ask = (query: string) => () => refuseRepeated(new Request(`http://localhost/x${query}`), ['limit', 'cursor'])
 const cursorOf = (text: string) => Buffer.from(text).toString('base64url')
 
-test('a cursor gives the position that it was made for, in its own list', () => {
+test('a cursor leads to its position in its own list', () => {
   for (const position of ['ver_1', '2026-08', 'my-site']) {
     expect(pageRequest('versions', { cursor: wireCursor('versions', position) ?? '' }).cursor).toBe(position)
   }
@@ -34,7 +34,7 @@ test('a page has from 1 to 100 rows', () => {
   }
 })
 
-test('a parameter that comes twice is refused', () => {
+test('a repeated parameter is refused', () => {
   for (const fine of ['', '?', '?limit=1', '?limit=1&cursor=a', '?other=1&other=2&limit=1'])
     expect(ask(fine)).not.toThrow()
   for (const twice of ['?limit=1&limit=1', '?a=1&cursor=&cursor=', '?limit=1&l%69mit=2']) {

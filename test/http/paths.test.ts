@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { pathOf } from '../../src/http/paths.ts'
 
-test('the path stands behind the host and before the query, as it was sent', () => {
+test('the path is everything between the host and the query, as it was sent', () => {
   expect(pathOf('http://localhost/a/%62?c=/d')).toBe('/a/%62')
   expect(pathOf('http://localhost/')).toBe('/')
   expect(pathOf('/a?b')).toBe('/a')

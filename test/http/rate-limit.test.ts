@@ -17,18 +17,18 @@ const limited = (count = 3, seconds = 60) => {
 }
 
 describe('a limit', () => {
-  test('allows as many as it says, and then refuses', () => {
+  test('allows as many calls as its policy states, and then refuses', () => {
     expect(limited().takeAllowed(10)).toBe(3)
   })
 
-  test('counts down what remains, and says when it is all back', () => {
+  test('counts down the remaining calls, and states when the whole quota is available again', () => {
     const { take } = limited()
     expect(take()).toMatchObject({ allowed: true, remaining: 2, resetSeconds: 20 })
     expect(take()).toMatchObject({ allowed: true, remaining: 1, resetSeconds: 40 })
     expect(take()).toMatchObject({ allowed: true, remaining: 0, resetSeconds: 60 })
   })
 
-  test('says, when it refuses, when to come back; and then it allows one', () => {
+  test('states the time to wait when it refuses, and allows one call after that time', () => {
     const { time, take, takeAllowed } = limited()
     takeAllowed(3)
     const refused = take()
@@ -39,14 +39,14 @@ describe('a limit', () => {
     expect(takeAllowed(5)).toBe(1)
   })
 
-  test('is not eaten up by what it refuses', () => {
+  test('does not count the calls that it refuses', () => {
     const { time, takeAllowed } = limited()
     takeAllowed(1_000)
     time.ms += 60_000
     expect(takeAllowed(10)).toBe(3)
   })
 
-  test('holds for each key and each policy by itself', () => {
+  test('counts each key and each policy separately', () => {
     const { limiter, takeAllowed } = limited()
     takeAllowed(10, 'ada')
     expect(takeAllowed(10, 'bob')).toBe(3)
@@ -58,14 +58,17 @@ describe('a limit', () => {
     [7, 60],
     [1_000_000, 1],
     [6_000, 60],
-  ])('of %p in %p seconds allows no more in any such time, but for what came back', (count, seconds) => {
-    const { time, takeAllowed } = limited(count, seconds)
-    expect(takeAllowed(count + 5)).toBe(count)
-    time.ms += seconds * 1000
-    expect(takeAllowed(count + 5)).toBe(count)
-  })
+  ])(
+    'of %p in %p seconds allows no more in any such window, except for what has become available again',
+    (count, seconds) => {
+      const { time, takeAllowed } = limited(count, seconds)
+      expect(takeAllowed(count + 5)).toBe(count)
+      time.ms += seconds * 1000
+      expect(takeAllowed(count + 5)).toBe(count)
+    },
+  )
 
-  test('can be asked without spending', () => {
+  test('can be read without taking a call', () => {
     const { limiter, takeAllowed } = limited()
     for (let asked = 0; asked < 10; asked += 1)
       expect(limiter.peek('read', 'ada')).toMatchObject({ allowed: true, remaining: 3 })
@@ -75,7 +78,7 @@ describe('a limit', () => {
     expect(limiter.peek('read', 'ada')).toMatchObject({ allowed: false, remaining: 0, resetSeconds: 20 })
   })
 
-  test('takes back what was given back, and no more', () => {
+  test('returns what was given back, and no more', () => {
     const { limiter, takeAllowed } = limited()
     takeAllowed(3)
     limiter.giveBack('read', 'ada')
@@ -85,13 +88,13 @@ describe('a limit', () => {
     expect(takeAllowed(10)).toBe(3)
   })
 
-  test('tells itself in the fields of the RateLimit headers', () => {
+  test('is shown in the RateLimit headers', () => {
     const state = limited().take()
     expect(state.policyField).toBe('"read";q=3;w=60')
     expect(rateLimitField(state)).toBe('"read";r=2;t=20')
   })
 
-  test('allows everything and tells nothing when it is off', () => {
+  test('allows everything and shows no header if it is off', () => {
     const limiter = createRateLimiter({ limits: null, monotonicMs: () => 0, secret: 'a' })
     for (let asked = 0; asked < 100_000; asked += 1) limiter.take('sign_in', 'ada')
     expect(limiter.take('sign_in', 'ada')).toMatchObject({ allowed: true, policyField: null })
@@ -100,7 +103,7 @@ describe('a limit', () => {
 })
 
 describe('a flood of keys', () => {
-  test('resets nobody: who was refused before is refused after it', () => {
+  test('resets no other key: a key that was refused before is refused after it', () => {
     const { take, takeAllowed } = limited()
     const spent = Array.from({ length: 100 }, (_, index) => `attacker-${index}`)
     for (const key of spent) takeAllowed(3, key)
@@ -108,7 +111,7 @@ describe('a flood of keys', () => {
     expect(spent.filter((key) => take(key).allowed)).toEqual([])
   })
 
-  test('resets nobody, not even when each of its keys is spent as well', () => {
+  test('resets no other key, even if each of its own keys is spent as well', () => {
     const { take, takeAllowed } = limited()
     const spent = Array.from({ length: 100 }, (_, index) => `attacker-${index}`)
     for (const key of spent) takeAllowed(3, key)
@@ -116,7 +119,7 @@ describe('a flood of keys', () => {
     expect(spent.filter((key) => take(key).allowed)).toEqual([])
   })
 
-  test('that gives back what it never took frees nobody', () => {
+  test('that gives back what it never took frees no key', () => {
     const { limiter, take, takeAllowed } = limited()
     const spent = Array.from({ length: 40_000 }, (_, index) => `attacker-${index}`)
     for (const key of spent) takeAllowed(3, key)
@@ -124,14 +127,14 @@ describe('a flood of keys', () => {
     expect(spent.filter((key) => take(key).allowed)).toEqual([])
   })
 
-  test('that fits into memory costs others nothing', () => {
+  test('that fits into memory has no effect on other keys', () => {
     const { take, takeAllowed } = limited()
     for (let key = 0; key < 3_000; key += 1) take(`flood-${key}`)
     const others = Array.from({ length: 200 }, (_, index) => takeAllowed(10, `other-${index}`))
     expect(others.every((allowed) => allowed === 3)).toBe(true)
   })
 
-  test('finds room for some 32,000 keys; of more than that newcomers owe what others do', () => {
+  test('has room for about 32,000 keys; beyond that, new keys start with the debt of another one', () => {
     const { take, takeAllowed } = limited(1)
     let flooded = 0
     const freeAfter = (keys: number) => {
@@ -142,7 +145,7 @@ describe('a flood of keys', () => {
     expect(freeAfter(50_000)).toBeLessThan(50)
   })
 
-  test('is forgotten when its window is over', () => {
+  test('is forgotten when its window has ended', () => {
     const { time, take, takeAllowed } = limited()
     for (let key = 0; key < 300_000; key += 1) take(`flood-${key}`)
     time.ms += 60_000

@@ -56,7 +56,7 @@ describe('a route is found', () => {
     expect(found('GET', path)).toBe('not_found')
   })
 
-  test('only by its methods, and tells which those are', () => {
+  test('only with its own methods, which the refusal lists', () => {
     expect(router.find('PUT', '/me')).toEqual({
       kind: 'method_not_allowed',
       allow: 'DELETE, GET, HEAD, POST',

@@ -46,13 +46,13 @@ const post = (path: string, headers: string, body: string) =>
 const hasIPv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
 
 describe('the server', () => {
-  test('tells an address that can be called, also when it listens on all of them', async () => {
+  test('reports an address that can be called, even if it listens on all of them', async () => {
     const everywhere = startTestServer({ host: '0.0.0.0' })
     expect(everywhere.url).toBe(`http://127.0.0.1:${everywhere.port}`)
     expect((await everywhere.call('/plain')).status).toBe(200)
   })
 
-  test.skipIf(!hasIPv6)('tells an address of IPv6 in brackets', async () => {
+  test.skipIf(!hasIPv6)('reports an IPv6 address in brackets', async () => {
     for (const host of ['::', '::1']) {
       const server = startTestServer({ host })
       expect(server.url).toBe(`http://[::1]:${server.port}`)
@@ -60,7 +60,7 @@ describe('the server', () => {
     }
   })
 
-  test('takes a free port for 0, and names it in both of its URLs', async () => {
+  test('takes a free port if the port is 0, and names it in both of its URLs', async () => {
     const server = startTestServer()
     expect(server.port).toBeGreaterThan(0)
     expect(server.url).toBe(`http://127.0.0.1:${server.port}`)
@@ -68,7 +68,7 @@ describe('the server', () => {
     expect(startTestServer({ publicUrl: 'https://apps.example.com' }).publicUrl).toBe('https://apps.example.com')
   })
 
-  test('lets what runs end when it stops, takes nothing new, and closes the connection', async () => {
+  test('completes running requests when it stops, accepts no new ones, and closes the connection', async () => {
     const server = startTestServer()
     const running = server.call('/waits')
     await server.call('/plain')
@@ -82,7 +82,7 @@ describe('the server', () => {
     await stopped
   })
 
-  test('closes connections that wait for nothing when it stops', async () => {
+  test('closes idle connections when it stops', async () => {
     const server = startTestServer()
     const { state } = await openConnection(server.port, get('/plain'))
     await until(() => state.text.endsWith('plain'))
@@ -90,7 +90,7 @@ describe('the server', () => {
     await until(() => state.closed)
   })
 
-  test('goes on when it stops until a proxy that asks has been told', async () => {
+  test('keeps serving when it stops until a proxy that asks for readiness has been told', async () => {
     const server = startTestServer({ noticeMs: 60_000 })
     expect(server.isDrainingForProxy()).toBe(false)
     const { state, socket } = await openConnection(server.port, get('/plain'))
@@ -109,14 +109,14 @@ describe('the server', () => {
     expect(await refusesConnections(server.port)).toBe(true)
   })
 
-  test('waits only so long for a proxy that does not ask again', async () => {
+  test('waits a limited time for a proxy that does not ask again', async () => {
     const server = startTestServer({ noticeMs: 20 })
     server.isDrainingForProxy()
     await server.stop()
     expect(await refusesConnections(server.port)).toBe(true)
   })
 
-  test('cuts off what has not ended in time', async () => {
+  test('aborts requests that have not ended in time', async () => {
     const server = startTestServer({ drainMs: 50 })
     const { state } = await openConnection(server.port, get('/never'))
     await server.call('/plain')
@@ -125,14 +125,14 @@ describe('the server', () => {
     expect(state.text).toBe('')
   })
 
-  test('stops once, however often it is told to', async () => {
+  test('stops once, however often it is asked to', async () => {
     const server = startTestServer()
     await Promise.all([server.stop(), server.stop()])
     await server.stop()
     expect(await refusesConnections(server.port)).toBe(true)
   })
 
-  test('goes on when a client leaves in the middle of a body', async () => {
+  test('keeps running if a client leaves in the middle of a body', async () => {
     const server = startTestServer()
     for (const headers of ['Content-Length: 1000', 'Transfer-Encoding: chunked']) {
       const { socket } = await openConnection(server.port, post('/api/app-platform/echo', headers, '5\r\n{"cou'))
@@ -143,7 +143,7 @@ describe('the server', () => {
     expect(server.logged().filter(({ level }) => level === 'error')).toEqual([])
   })
 
-  test('goes on when a client leaves before its answer', async () => {
+  test('keeps running if a client leaves before its answer', async () => {
     const server = startTestServer()
     const { socket } = await openConnection(server.port, get('/waits'))
     await server.call('/plain')
@@ -153,7 +153,7 @@ describe('the server', () => {
     await until(() => server.logged().some(({ route }) => route === '/waits'))
   })
 
-  test('answers requests of one connection in their order', async () => {
+  test('answers the requests of one connection in order', async () => {
     const server = startTestServer()
     const paths = ['/plain', '/things/1', '/nowhere', '/things/2', '/']
     const answer = await sendRaw(server.port, paths.map(get).join(''), (text) => text.endsWith('home'))
@@ -166,14 +166,14 @@ describe('the server', () => {
     ])
   })
 
-  test('answers a body of any announced size itself, with the envelope, and keeps none of it', async () => {
+  test('refuses a body of any announced size with the envelope, and keeps none of it', async () => {
     const server = startTestServer()
     const answer = await rawAnswer(server.port, post('/api/app-platform/echo', 'Content-Length: 9000000000', 'x'))
     expect(answer.status).toBe(413)
     expect(JSON.parse(answer.body).error.code).toBe('payload_too_large')
   })
 
-  test('answers a token of 64 KiB itself', async () => {
+  test('refuses a token of 64 KiB with the envelope', async () => {
     const server = startTestServer()
     const token = `Authorization: Bearer ${'x'.repeat(65_536)}`
     const answer = await rawAnswer(server.port, `GET /plain/ HTTP/1.1\r\nHost: a\r\n${token}\r\n\r\n`)
@@ -181,7 +181,7 @@ describe('the server', () => {
     expect(JSON.parse(answer.body).error.code).toBe('route_not_found')
   })
 
-  test('answers an endless body as soon as it is too long', async () => {
+  test('refuses an endless body as soon as it is too long', async () => {
     const server = startTestServer()
     const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`
     const answer = await rawAnswer(
@@ -193,7 +193,7 @@ describe('the server', () => {
 })
 
 /** What Bun's parser refuses never reaches us: these are its answers, written down so that a change is noticed. */
-describe('without us, Bun answers', () => {
+describe('Bun itself answers', () => {
   const server = startTestServer()
   test.each([
     ['a header of more than 128 KiB', `GET /plain HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(140_000)}\r\n\r\n`, 431],

@@ -33,11 +33,11 @@ test('on HTTPS only the __Host- cookie counts', () => {
   expect(read('session=b', secure)).toBeNull()
 })
 
-test('of two cookies of one name neither is trusted', () => {
+test('of two cookies with the same name, neither is trusted', () => {
   expect(read('session=a; session=a')).toBeNull()
 })
 
-test('8 KiB of cookies are read, and more are not', () => {
+test('a Cookie header of more than 8 KiB is not read', () => {
   expect(read('session=a; x='.padEnd(8_192, 'x'))).toBe('a')
   expect(read('session=a; x='.padEnd(8_193, 'x'))).toBeNull()
 })

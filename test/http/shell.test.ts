@@ -42,7 +42,7 @@ describe('every answer', () => {
     ['GET', '/openapi.json', {}, 200],
   ]
 
-  test.each(calls)('carries a request ID of its own: %s %s', async (_, path, init, status) => {
+  test.each(calls)('has its own request ID: %s %s', async (_, path, init, status) => {
     const first = await server.call(path, init)
     const second = await server.call(path, init)
     expect(first.status).toBe(status)
@@ -57,17 +57,23 @@ describe('every answer', () => {
     expect(headers.has('strict-transport-security')).toBe(false)
   })
 
-  test.each(calls)('carries the served version exactly under the contract: %s %s', async (_, path, init) => {
-    const { headers } = await server.call(path, init)
-    expect(headers.get('x-service-api-version')).toBe(path.startsWith('/api/app-platform/') ? '2026-08' : null)
-  })
+  test.each(calls)(
+    'has the served version if and only if the path belongs to the contract: %s %s',
+    async (_, path, init) => {
+      const { headers } = await server.call(path, init)
+      expect(headers.get('x-service-api-version')).toBe(path.startsWith('/api/app-platform/') ? '2026-08' : null)
+    },
+  )
 
-  test.each(calls)('is not stored when it is an error or under the contract: %s %s', async (_, path, init, status) => {
-    const { headers } = await server.call(path, init)
-    if (status >= 400 || path.startsWith('/api/')) expect(headers.get('cache-control')).toBe('no-store')
-  })
+  test.each(calls)(
+    'must not be stored if it is an error or belongs to the contract: %s %s',
+    async (_, path, init, status) => {
+      const { headers } = await server.call(path, init)
+      if (status >= 400 || path.startsWith('/api/')) expect(headers.get('cache-control')).toBe('no-store')
+    },
+  )
 
-  test.each(calls)('leaves one line in the log: %s %s', async (_, path, init, status) => {
+  test.each(calls)('is logged in one line: %s %s', async (_, path, init, status) => {
     const response = await server.call(path, init)
     expect(lineOf(response)).toMatchObject({
       level: status < 500 ? 'info' : 'error',
@@ -89,12 +95,12 @@ describe('every answer', () => {
     },
   )
 
-  test('is forbidden to be stored about a session', async () => {
+  test('must not be stored if it is about a session', async () => {
     expect((await server.call('/api/session')).headers.get('cache-control')).toBe('no-store')
     expect((await server.call('/plain')).headers.has('cache-control')).toBe(false)
   })
 
-  test('demands HTTPS from then on when the public URL does', async () => {
+  test('requires HTTPS from then on if the public URL has it', async () => {
     const secure = startTestServer({ publicUrl: 'https://apps.example.com' })
     expect((await secure.call('/plain')).headers.get('strict-transport-security')).toBe('max-age=31536000')
   })
@@ -116,7 +122,7 @@ describe('a request ID of the caller', () => {
     },
   )
 
-  test('is withheld from the log when it looks like a secret', async () => {
+  test('is withheld from the log if it looks like a secret', async () => {
     const response = await server.call('/plain', { headers: { 'X-Request-Id': 'apat_canary' } })
     expect(lineOf(response)).toMatchObject({ clientRequestId: '[withheld]' })
   })
@@ -152,14 +158,14 @@ describe('a route', () => {
     expect(JSON.stringify(server.logged())).not.toContain('canary-')
   })
 
-  test('tells its methods when it is asked with another', async () => {
+  test('lists its methods in the refusal of another one', async () => {
     const response = await server.call('/plain', { method: 'POST' })
     expect(response.status).toBe(405)
     expect(response.headers.get('allow')).toBe('DELETE, GET, HEAD')
     expect(await codeOf(response)).toBe('method_not_allowed')
   })
 
-  test.each(['OPTIONS', 'TRACE', 'PATCH', 'PROPFIND'])('answers no %s', async (method) => {
+  test.each(['OPTIONS', 'TRACE', 'PATCH', 'PROPFIND'])('does not answer %s', async (method) => {
     expect((await raw([`${method} /plain HTTP/1.1`, 'Host: a', 'Content-Length: 0'])).status).toBe(405)
   })
 
@@ -185,18 +191,18 @@ describe('the checks come in order', () => {
   const body = 'x'.repeat(70_000)
   const plain = { 'Content-Type': 'text/plain' }
 
-  test('the route before the size', async () => {
+  test('the route is checked before the size', async () => {
     expect((await post(body, plain, '/nowhere')).status).toBe(404)
     expect((await post(body, plain, me)).status).toBe(405)
   })
 
-  test('the size before the media type, both before the version', async () => {
+  test('the size is checked before the media type, and both before the version', async () => {
     expect(await codeOf(await post(body, plain))).toBe('payload_too_large')
     expect(await codeOf(await post('{}', plain))).toBe('unsupported_media_type')
     expect(await codeOf(await post('{}', { 'Content-Type': 'application/json' }))).toBe('api_version_missing')
   })
 
-  test('the version before the limit, the limit before the body', async () => {
+  test('the version is checked before the limit, and the limit before the body', async () => {
     const { call } = startTestServer({ rateLimits: { address: { count: 1, seconds: 60 } } })
     const send = async (headers: Record<string, string>) =>
       await codeOf(await call(echo, { method: 'POST', headers, body: '{' }))
@@ -212,7 +218,7 @@ describe('a body', () => {
     'application/json; charset=utf-8',
     'Application/JSON;charset="UTF-8"',
     'application/json ;  charset=UTF-8',
-  ])('is taken as %p', async (type) => {
+  ])('is accepted as %p', async (type) => {
     expect((await post('{"count":1}', { ...version, 'Content-Type': type })).status).toBe(200)
   })
 
@@ -224,18 +230,18 @@ describe('a body', () => {
     'application/jsonp',
     'json',
     'application/json; x=y',
-  ])('is not taken as %p', async (type) => {
+  ])('is not accepted as %p', async (type) => {
     expect((await post('{"count":1}', { ...version, 'Content-Type': type })).status).toBe(415)
   })
 
-  test('is wanted as JSON also where there is none', async () => {
+  test('must have the media type JSON even if it is empty', async () => {
     expect(
       (await raw([`POST ${echo} HTTP/1.1`, 'Host: a', 'X-Service-Api-Version: 2026-08', 'Content-Length: 0'])).status,
     ).toBe(415)
     expect(await codeOf(await post(''))).toBe('invalid_json')
   })
 
-  test('has the limit of its route, announced or not', async () => {
+  test('must not exceed the limit of its route, with or without an announced length', async () => {
     expect((await post(fill(60_000))).status).toBe(200)
     expect((await post(fill(66_000))).status).toBe(413)
     expect((await post(fill(66_000), json, '/api/app-platform/large')).status).toBe(200)
@@ -244,19 +250,19 @@ describe('a body', () => {
     expect((await post(chunked)).status).toBe(413)
   })
 
-  test('that is refused does not cost the connection, and is not taken for the next request', async () => {
+  test('that is refused does not end the connection, and is not read as the next request', async () => {
     const first = `POST ${echo} HTTP/1.1\r\nHost: a\r\nContent-Length: 70000\r\n\r\n${'x'.repeat(70_000)}`
     const second = 'GET /plain HTTP/1.1\r\nHost: a\r\n\r\n'
     const answer = await sendRaw(server.port, first + second, (text) => text.endsWith('plain'))
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
   })
 
-  test('of a GET is not looked at', async () => {
+  test('of a GET is ignored', async () => {
     expect((await raw(['GET /plain HTTP/1.1', 'Host: a', 'Content-Length: 3'], 'abc')).status).toBe(200)
   })
 })
 
-describe('a header that means one thing may come once', () => {
+describe('a header with a single value may come once', () => {
   test.each([
     ['Host', ['GET /plain HTTP/1.1', 'Host: a', 'Host: b']],
     ['Host', ['GET /plain HTTP/1.1', 'Host: a', 'Host: a']],
@@ -333,7 +339,7 @@ describe('a header that means one thing may come once', () => {
     },
   )
 
-  test('and no Host is none, also in HTTP/1.0', async () => {
+  test('a request without Host is refused, even in HTTP/1.0', async () => {
     expect((await raw(['GET /plain HTTP/1.0'])).status).toBe(400)
     expect((await raw(['GET /plain HTTP/1.0', 'Host: a', 'Connection: close'])).status).toBe(200)
   })
@@ -353,7 +359,7 @@ describe('a version', () => {
     },
   )
 
-  test('in its overlap is announced as such on every answer of the contract, errors too', async () => {
+  test('in its overlap is announced as deprecated on every answer of the contract, including errors', async () => {
     const deprecatedAt = Date.UTC(2027, 1, 1)
     const sunsetAt = Date.UTC(2028, 1, 1)
     const aging = startTestServer({ apiVersion: { name: '2026-08', status: 'deprecated', deprecatedAt, sunsetAt } })
@@ -367,7 +373,7 @@ describe('a version', () => {
     expect((await server.call(me)).headers.has('deprecation')).toBe(false)
   })
 
-  test('is wanted under the contract, and nowhere else', async () => {
+  test('is required by the contract, and nowhere else', async () => {
     expect(await codeOf(await server.call(me))).toBe('api_version_missing')
     expect((await server.call('/plain')).status).toBe(200)
   })
@@ -388,7 +394,7 @@ describe('a failure', () => {
     },
   )
 
-  test('is logged under the ID that the caller got, without what it quotes', async () => {
+  test('is logged under the ID that the caller got, without the parts that it quotes', async () => {
     const response = await server.call('/rejects')
     const line = server
       .logged()
@@ -405,7 +411,7 @@ describe('a failure', () => {
     ['{"count":1,"free":{"canary":"x"}}', 'free'],
     ['[]', undefined],
     ['"canary"', undefined],
-  ])('of a field names the field and nothing it held: %p', async (body, param) => {
+  ])('of a field names the field and never its value: %p', async (body, param) => {
     const response = await post(body)
     const text = await response.text()
     expect(response.status).toBe(400)
@@ -414,7 +420,7 @@ describe('a failure', () => {
     expect(text).not.toContain('canary')
   })
 
-  test('of the query is one too', async () => {
+  test('of the query names the parameter and never its value', async () => {
     for (const path of ['/query', '/query?kind=canary']) {
       const response = await server.call(path)
       const text = await response.text()
@@ -424,7 +430,7 @@ describe('a failure', () => {
     }
   })
 
-  test('that is a refusal tells its facts', async () => {
+  test('that is a refusal has its facts in the answer', async () => {
     const response = await server.call('/refuses/invalid_token')
     expect(await jsonOf(response)).toMatchObject({
       error: { code: 'invalid_token', param: 'token', details: { kind: 'app' } },
@@ -433,7 +439,7 @@ describe('a failure', () => {
     expect((await server.call('/refuses/rate_limited')).headers.get('retry-after')).toBe('8')
   })
 
-  test('of a bearer tells what is wanted (RFC 6750)', async () => {
+  test('of a bearer token says how to authenticate (RFC 6750)', async () => {
     const token = { Authorization: 'bearer x' }
     expect(await challenge('invalid_token')).toBe('Bearer')
     expect(await challenge('invalid_token', token)).toBe('Bearer error="invalid_token"')
@@ -447,7 +453,7 @@ describe('a failure', () => {
 })
 
 describe('the limit of an address', () => {
-  test('is told on every answer, and refuses with a time to come back', async () => {
+  test('is shown on every answer, and refuses with the time to wait', async () => {
     const { call } = startTestServer({ rateLimits: { address: { count: 2, seconds: 60 } } })
     const first = await call('/plain')
     expect(first.headers.get('ratelimit-policy')).toBe('"address";q=2;w=60')
@@ -460,13 +466,13 @@ describe('the limit of an address', () => {
     expect(refused.headers.get('ratelimit')).toMatch(/^"address";r=0;t=\d+$/)
   })
 
-  test('is spent by requests that lead nowhere as well', async () => {
+  test('counts requests without a route as well', async () => {
     const { call } = startTestServer({ rateLimits: { address: { count: 2, seconds: 60 } } })
     for (const path of ['/nowhere', '/nowhere', '/nowhere']) expect((await call(path)).status).toBe(404)
     expect((await call('/plain')).status).toBe(429)
   })
 
-  test('is not told when limits are off', async () => {
+  test('is not shown if limits are off', async () => {
     expect((await server.call('/plain')).headers.has('ratelimit')).toBe(false)
   })
 
@@ -481,7 +487,7 @@ describe('the limit of an address', () => {
     expect(await from('203.0.113.2')).toBe(200)
   })
 
-  test('counts by the peer where no proxy is trusted', async () => {
+  test('counts by the peer if no proxy is trusted', async () => {
     const { call } = startTestServer({ rateLimits: { address: { count: 1, seconds: 60 } } })
     const from = async (address: string) => (await call('/address', { headers: { 'X-Forwarded-For': address } })).status
     expect(await from('203.0.113.1')).toBe(200)

@@ -30,7 +30,7 @@ const slowCheck = () => {
   return { call: async () => await promise, end: resolve }
 }
 
-test('one address has at most four sign-ins checked at a time, and one more for each that is done', async () => {
+test('at most four sign-ins of one address are checked at a time, and another one starts when one has ended', async () => {
   const door = openDoor()
   const checks = Array.from({ length: 4 }, slowCheck)
   const open = checks.map(async ({ call }, index) => await signIn(door, `user-${index}`, here, call))
@@ -59,7 +59,7 @@ test('a sign-in that was not checked does not count as a try', async () => {
   for (let count = 0; count < 5; count += 1) expect(await signIn(door, 'ada', here, succeed)).toBe('done')
 })
 
-test('an account takes so many failed sign-ins from an address, and one that succeeds costs none of them', async () => {
+test('failed sign-ins to an account from one address are limited, and a successful one does not count', async () => {
   const door = doorOf(platform, { sign_in: { count: 3, seconds: 600 } })
   const wrong = failWith('invalid_login')
   const tries = [wrong, succeed, wrong, succeed, wrong, succeed]

@@ -19,7 +19,7 @@ test('a known parameter may come once, and never in the URL', async () => {
   }
 })
 
-test('unknown parameters are ignored, wherever and however often they come', async () => {
+test('unknown parameters are ignored in the body and in the URL, however often they come', async () => {
   const parameters = await read('utm_source=a&utm_source=b&code=c', '?utm_source=a&utm_source=b')
   expect(parameters('code')).toBe('c')
   expect(parameters('scope')).toBeNull()
@@ -30,7 +30,7 @@ const header = (pair: string | Uint8Array, scheme = 'Basic'): string =>
 
 const encode = (text: string) => new URLSearchParams([['', text]]).toString().slice(1)
 
-test('both halves are read, form-decoded, whatever they hold', () => {
+test('both halves are form-decoded, whatever characters they have', () => {
   assert(
     property(
       string({ unit: 'grapheme' }).filter((text) => text.isWellFormed()),

@@ -16,7 +16,7 @@ const codeOf = async (body: string | Uint8Array<ArrayBuffer>): Promise<string> =
   }
 }
 
-test('a form is read as browsers write it', async () => {
+test('a form is read as browsers encode it', async () => {
   const sent = new URLSearchParams([
     ['name', 'Ada & Söhne = +1'],
     ['empty', ''],

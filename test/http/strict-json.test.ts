@@ -48,17 +48,17 @@ const chunked = (pieces: number, piece: Uint8Array<ArrayBuffer>) => {
 }
 
 describe('a body is read', () => {
-  test('as the JSON it is', async () => {
+  test('as JSON', async () => {
     const value = { a: [1, -2.5e3, true, false, null, 'x'], 'b"\\': { 'ü😀': 'é\n' }, '': [] }
     expect(await readJson(callWith(post(JSON.stringify(value))))).toEqual(value)
   })
 
-  test('up to its limit and not a byte further', async () => {
+  test('up to its limit and not a byte beyond it', async () => {
     expect(await codeOf(`"${'x'.repeat(limit - 2)}"`)).toBe('read')
     expect(await codeOf(`"${'x'.repeat(limit - 1)}"`)).toBe('payload_too_large')
   })
 
-  test('up to its limit, whatever length it is said to have', async () => {
+  test('up to its limit, whatever length was announced', async () => {
     for (const [said, body] of [
       [limit + 1, '1'],
       [1, `"${'x'.repeat(limit)}"`],
@@ -87,7 +87,7 @@ describe('a body is read', () => {
     expect(await readJson(callWith(post(joined)))).toEqual({ a: ' '.repeat(10) })
   })
 
-  test('never when it is empty', async () => {
+  test('never if it is empty', async () => {
     expect(await codeOf('')).toBe('invalid_json')
     expect(await codeOf(' \n')).toBe('invalid_json')
     expect(await codeOf(chunked(0, bytes()).body)).toBe('invalid_json')
@@ -102,7 +102,7 @@ describe('a body is read', () => {
     ['UTF-16', new Uint8Array(new Uint16Array([0x7b, 0x7d]).buffer)],
     ['a raw NUL', bytes('"', 0, '"')],
     ['a raw line break in a string', bytes('"\n"')],
-  ])('never when it holds %s', async (_, body) => {
+  ])('never if it contains %s', async (_, body) => {
     expect(await codeOf(body)).toBe('invalid_json')
   })
 })
@@ -153,7 +153,7 @@ describe('JSON is refused', () => {
     expect(refuses(text)).toBe(true)
   })
 
-  test('beyond 32 levels, and before the parser sees it', () => {
+  test('beyond 32 levels, before it reaches the parser', () => {
     expect(refuses(nested(32))).toBe(false)
     expect(refuses(nested(33))).toBe(true)
     expect(refuses('{"a":'.repeat(33) + '1' + '}'.repeat(33))).toBe(true)
@@ -183,7 +183,7 @@ describe('JSON is accepted', () => {
     expect(refuses(text)).toBe(false)
   })
 
-  test('whatever JSON.stringify writes of well-formed values', () => {
+  test('if JSON.stringify has written it from well-formed values', () => {
     assert(
       property(jsonValue({ maxDepth: 8 }), (value) => {
         const text = JSON.stringify(value)
@@ -193,7 +193,7 @@ describe('JSON is accepted', () => {
     )
   })
 
-  test('and nothing that JSON.parse would refuse', () => {
+  test('only if JSON.parse accepts it', () => {
     assert(
       property(tuple(json(), string({ maxLength: 3 }), constantFrom(0, 1, 2, 3)), ([text, noise, at]) => {
         const broken = text.slice(0, at) + noise + text.slice(at)
@@ -208,7 +208,7 @@ describe('JSON is accepted', () => {
     )
   })
 
-  test('of equal keys, never', () => {
+  test('never if it has equal keys', () => {
     assert(
       property(dictionary(string({ minLength: 1 }), anything({ maxDepth: 0 }), { minKeys: 1 }), (object) => {
         const members = Object.keys(object).map((key) => `${JSON.stringify(key)}:0`)
@@ -217,7 +217,7 @@ describe('JSON is accepted', () => {
     )
   })
 
-  test('of an artifact of megabytes', () => {
+  test('with an artifact of several megabytes', () => {
     const artifact = 'QUJD'.repeat(3_500_000)
     expect(parseStrictJson(`{"artifact":{"contentBase64":"${artifact}"}}`)).toEqual({
       artifact: { contentBase64: artifact },
@@ -227,7 +227,7 @@ describe('JSON is accepted', () => {
 
 const numbers = (count: number) => `[${'1,'.repeat(count - 1)}1]`
 
-test('megabytes of anything but strings are refused before they are parsed', () => {
+test('several megabytes outside strings are refused before they are parsed', () => {
   expect(parseStrictJson(numbers(500_000))).toHaveLength(500_000)
   const [most, tooMuch] = [2 * 1024 * 1024, 2 * 1024 * 1024 + 1].map((length) => '{}'.padEnd(length))
   expect(parseStrictJson(most ?? '')).toEqual({})

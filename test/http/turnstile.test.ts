@@ -20,7 +20,7 @@ const withTime = (longestWaitMs: number | null) => {
 }
 
 describe('the turnstile', () => {
-  test('lets all begin at once while turns are short', async () => {
+  test('lets all requests begin at once while turns are short', async () => {
     const { turn, arrive } = withTime(1_000)
     for (let round = 0; round < 20; round += 1) {
       expect(arrive(1_000)).toEqual({ begun: 1_000, waiting: [] })
@@ -32,7 +32,7 @@ describe('the turnstile', () => {
     expect(withTime(1_000).arrive(3_000).begun).toBe(2_048)
   })
 
-  test('after a long turn lets begin only what would have fitted, and the others in their order and in later turns', async () => {
+  test('after a long turn admits only as many as would have fitted, and the others in later turns, in order', async () => {
     const { turn, arrive } = withTime(10_000)
     arrive(1_000)
     await turn(500) // a fifth of them would have fitted into a tenth of a second
@@ -52,7 +52,7 @@ describe('the turnstile', () => {
     expect(arrive(1_000).waiting).toEqual([])
   })
 
-  test('lets begin whoever has waited as long as one may, and nobody who has waited longer', async () => {
+  test('admits a request that has waited for exactly the longest time, and refuses one that has waited longer', async () => {
     for (const [waited, mayBegin] of [
       [1_000, true],
       [1_001, false],
@@ -66,7 +66,7 @@ describe('the turnstile', () => {
     }
   })
 
-  test('lets some begin in every turn however long they take, and nobody overtake those who wait', async () => {
+  test('admits some requests in every turn, however long turns take, and lets none overtake those that wait', async () => {
     const { turn, arrive } = withTime(1_000_000)
     arrive(1_000)
     await turn(60_000)
@@ -75,7 +75,7 @@ describe('the turnstile', () => {
     expect(arrive(1).begun).toBe(0)
   })
 
-  test('lets begin whoever waits, also when nobody waited any more in between', async () => {
+  test('admits waiting requests, even if the line was empty in between', async () => {
     const { turn, arrive } = withTime(1_000_000)
     for (let times = 0; times < 2; times += 1) {
       arrive(1_000)
@@ -88,7 +88,7 @@ describe('the turnstile', () => {
     }
   })
 
-  test('turns away every other of those who have waited too long, and lets the next ones begin', async () => {
+  test('refuses every second request that has waited too long, and admits the next ones', async () => {
     const { turn, arrive } = withTime(1_000)
     arrive(1_000)
     await turn(2_000)
@@ -100,7 +100,7 @@ describe('the turnstile', () => {
     expect(arrive(10).waiting).toEqual([])
   })
 
-  test('rests while nobody comes', async () => {
+  test('does nothing while there are no requests', async () => {
     let asked = 0
     const turnstile = createTurnstile({ longestWaitMs: 1_000, monotonicMs: () => (asked += 1) })
     void turnstile.enter()
@@ -110,7 +110,7 @@ describe('the turnstile', () => {
     expect(asked).toBe(before)
   })
 
-  test('is wide open when it is off', async () => {
+  test('admits every request if it is off', async () => {
     const { turn, arrive } = withTime(null)
     arrive(3_000)
     await turn(60_000)
@@ -119,7 +119,7 @@ describe('the turnstile', () => {
 })
 
 describe('a server with too much to do', () => {
-  test('answers whoever waited too long with 503 and when to come back, and whoever watches it without waiting', async () => {
+  test('answers requests that waited too long with 503 and the time to wait, and monitors at once', async () => {
     const refusing = { enter: async () => false } as const
     const server = startTestServer({ turnstile: refusing })
     const refused = await server.call('/plain')
@@ -131,7 +131,7 @@ describe('a server with too much to do', () => {
     for (const path of ['/healthz', '/readyz', '/metrics']) expect((await server.call(path)).status).toBe(200)
   })
 
-  test('answers whoever may begin after a while', async () => {
+  test('answers requests that are admitted after a wait', async () => {
     const server = startTestServer({ turnstile: { enter: async () => await Bun.sleep(1).then(() => true) } })
     expect((await server.call('/plain')).status).toBe(200)
   })

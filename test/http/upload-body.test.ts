@@ -50,7 +50,7 @@ test('an upload that is still arriving after five minutes is refused', async () 
   expect(await upload(app, 0, 300_001).answer).toMatchObject([503, { error: { code: 'unavailable' } }])
 })
 
-test('two uploads of more than 256 KiB are taken at a time of one app; the next one waits, twenty seconds at most, and one of another app does not', async () => {
+test('two uploads of one app that exceed 256 KiB run at a time; the next one waits up to twenty seconds, and one of another app does not', async () => {
   const app = openApp()
   const timers = spyOn(globalThis, 'setTimeout')
   const two = Array.from({ length: 2 }, () => upload(app, large))

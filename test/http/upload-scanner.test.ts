@@ -140,7 +140,7 @@ test('however the network splits it, padding ends the file and an escaped backsl
   }
 })
 
-test('an upload with one byte changed is valid JSON without its file exactly if it was valid with it', () => {
+test('the JSON of an upload with one byte changed is valid without its file if and only if it was valid with it', () => {
   const contentBase64 = Buffer.alloc(100, 'file').toString('base64')
   const bytes = new TextEncoder().encode(
     JSON.stringify({ version: '1.0.0', artifact: { contentBase64, filename: 'a' } }),
@@ -168,7 +168,7 @@ test('a second file is invalid JSON, as any repeated key', () => {
   }
 })
 
-test('a file of more than 10 MiB is refused before all of it has come', () => {
+test('a file of more than 10 MiB is refused before all of it has arrived', () => {
   const scanner = new UploadScanner()
   scanner.take(Buffer.from('{"artifact":{"contentBase64":"'))
   const step = Buffer.alloc(128 * 1024, 'A')

@@ -10,7 +10,7 @@ const somebody = (who: Partial<Uploader> = {}): Uploader => {
   return { app: `app ${counted}`, account: `account ${counted}`, network: `network ${counted}`, ...who }
 }
 
-test('eight uploads hold a slot at a time, two of one app, four of one account and four of one network; the next waits in turn for one that is handed back', async () => {
+test('at most eight uploads hold a slot at a time, two of one app, four of one account and four of one network; the next ones wait in order for a free slot', async () => {
   expect(slotShares).toEqual({ all: 8, app: 2, account: 4, network: 4 })
   for (const [who, share] of [
     [{}, 8],
@@ -36,7 +36,7 @@ test('eight uploads hold a slot at a time, two of one app, four of one account a
   }
 })
 
-test('an app that has its share, and many more waiting, keeps no other app from a slot, nor does a network', async () => {
+test('an app or a network that has its share and many uploads waiting does not keep others from a slot', async () => {
   const slots = createUploadSlots(10_000)
   const greedy = somebody({ app: 'greedy', network: 'crowded' })
   const handBacks = await Promise.all([slots.enter(greedy), slots.enter(greedy)])
@@ -54,7 +54,7 @@ test('an app that has its share, and many more waiting, keeps no other app from 
   ).toBe('waits')
 })
 
-test('an upload that cannot begin lets later ones pass', async () => {
+test('later uploads may pass one that cannot begin', async () => {
   const slots = createUploadSlots(10_000)
   const [full] = await Promise.all([
     slots.enter(somebody({ app: 'one', network: 'a' })),
@@ -69,7 +69,7 @@ test('an upload that cannot begin lets later ones pass', async () => {
   expect(await third).toBeFunction()
 })
 
-test('an upload that waits too long is refused with a time to come back, and no slot is lost', async () => {
+test('an upload that waits too long is refused with the time to wait, and no slot is lost', async () => {
   const slots = createUploadSlots(5)
   const who = somebody({ app: 'one', network: 'a' })
   const [handBack] = await Promise.all([slots.enter(who), slots.enter(who)])
@@ -78,7 +78,7 @@ test('an upload that waits too long is refused with a time to come back, and no 
   expect(await slots.enter(who)).toBeFunction()
 })
 
-test('64 wait at most, eight of one app and sixteen of one account or network; whoever comes after them is told at once to come back', async () => {
+test('at most 64 uploads wait, eight of one app and sixteen of one account or network; further ones are refused at once', async () => {
   expect(lineShares).toEqual({ all: 64, app: 8, account: 16, network: 16 })
   for (const [who, held, share] of [
     [{}, 8, 64],

@@ -4,7 +4,7 @@ import { describeCause } from '../../src/runtime/cause.ts'
 const told = (thrown: unknown): string => JSON.stringify(describeCause(thrown))
 
 describe('the cause of a failure is logged', () => {
-  test('with its kind, its code and the places it passed', () => {
+  test('with its kind, its code and its stack frames', () => {
     const error = Object.assign(new Error('disk'), { code: 'ENOSPC' })
     const described = describeCause(error)
     expect(described).toMatchObject({ name: 'Error', code: 'ENOSPC' })
@@ -17,14 +17,14 @@ describe('the cause of a failure is logged', () => {
     expect(told('hunter2')).toBe('{"name":"string"}')
   })
 
-  test("with the engine's own message, its quotes and long words blanked", () => {
+  test("with the engine's own message, without its quotes and long words", () => {
     const { message } = describeCause(
       new TypeError(`"hunter2" is not 'hunter2' or \`hunter2\`, nor ${'x'.repeat(77)}.`),
     )
     expect(message).toBe(`"…" is not '…' or \`…\`, nor ….`)
   })
 
-  test('without a message that a stack repeats, or that looks like a place', () => {
+  test('without a message that the stack repeats or that looks like a stack frame', () => {
     const error = new Error('first\n    at hunter2 hunter2 (hunter2)\nlast')
     expect(told(error)).not.toContain('hunter2')
   })

@@ -44,7 +44,7 @@ describe('the clock', () => {
     expect(clock.purgeBefore()).toBe(noon + 31 * minute)
   })
 
-  test('goes ahead with the machine for granting, and not for deleting', () => {
+  test("follows a jump of the machine's clock for granting, and not for deleting", () => {
     const { clock, pass, turn } = machine()
     pass(minute)
     expect(clock.now()).toBe(noon + minute)
@@ -56,7 +56,7 @@ describe('the clock', () => {
     expect(clock.purgeBefore()).toBe(noon + minute)
   })
 
-  test('believes a jump ahead when it has held for an hour', () => {
+  test('follows a jump ahead after it has lasted for an hour', () => {
     const { clock, pass, turn } = machine()
     turn(year)
     for (let passed = 0; passed < 59; passed += 1) {
@@ -70,7 +70,7 @@ describe('the clock', () => {
     expect(clock.purgeBefore()).toBe(noon + year + 61 * minute)
   })
 
-  test('believes only the least that the machine was ahead in that hour', () => {
+  test('follows only by the smallest difference of that hour', () => {
     const { clock, pass, turn } = machine()
     turn(hour)
     clock.now()
@@ -83,7 +83,7 @@ describe('the clock', () => {
     expect(clock.highWater()).toBeGreaterThan(noon + hour + 60 * minute)
   })
 
-  test('starts the hour anew when the jump was taken back', () => {
+  test('starts a new hour if the jump was taken back', () => {
     const { clock, pass, turn } = machine()
     turn(year)
     clock.now()
@@ -97,7 +97,7 @@ describe('the clock', () => {
     expect(clock.highWater()).toBeLessThan(noon + 3 * hour)
   })
 
-  test('cannot be led ahead in small steps faster than an honest clock is corrected', () => {
+  test('cannot be moved ahead in small steps faster than a correct clock is adjusted', () => {
     const { clock, pass, turn } = machine()
     for (let step = 0; step < 30 * 60; step += 1) {
       pass(1_000)
@@ -107,7 +107,7 @@ describe('the clock', () => {
     expect(clock.highWater()).toBeLessThan(noon + 30 * minute + 5_000)
   })
 
-  test('follows a clock that is gently corrected ahead', () => {
+  test('follows a clock that is slowly corrected ahead', () => {
     const { clock, pass, turn } = machine()
     for (let step = 0; step < 1_000; step += 1) {
       pass(1_000)
@@ -116,7 +116,7 @@ describe('the clock', () => {
     }
   })
 
-  test('is never behind the trusted time of before a restart', () => {
+  test('is never behind the trusted time before a restart', () => {
     const { clock } = machine(noon + hour)
     expect(clock.now()).toBe(noon + hour)
     expect(clock.purgeBefore()).toBe(noon)

@@ -43,13 +43,13 @@ describe('the log is written', () => {
     expect(state).toMatchObject({ text: 'a\nb\nc\n', calls: 1 })
   })
 
-  test('at once when much has gathered', () => {
+  test('at once if much has accumulated', () => {
     const { state, writer } = target()
     writer.write(`${'x'.repeat(70_000)}\n`)
     expect(state.text).toHaveLength(70_001)
   })
 
-  test('in pieces, when no more is taken at once', async () => {
+  test('in pieces if the reader accepts no more at once', async () => {
     const { state, writer } = target()
     state.room = 3
     writer.write('one line\nanother\n')
@@ -57,7 +57,7 @@ describe('the log is written', () => {
     expect(state.text).toBe('one line\nanother\n')
   })
 
-  test('later, when a pipe or a disk is full, and nothing is lost', async () => {
+  test('later if a pipe or a disk is full, and nothing is lost', async () => {
     const { state, writer } = target()
     for (const fault of ['EAGAIN', 'ENOSPC']) {
       state.fault = fault
@@ -84,7 +84,7 @@ describe('the log is written', () => {
     expect(written + Number(dropped)).toBe(6_000)
   })
 
-  test('not at all once the reader has closed the pipe', async () => {
+  test('no more after the reader has closed the pipe', async () => {
     const { state, writer } = target()
     state.fault = 'EPIPE'
     writer.write('lost\n')
@@ -96,7 +96,7 @@ describe('the log is written', () => {
     expect(state.calls).toBe(calls)
   })
 
-  test('to the end when the process ends, waiting for a slow reader, but not for ever', () => {
+  test('completely when the process ends, with a limited wait for a slow reader', () => {
     const slow = target()
     slow.state.fault = 'EAGAIN'
     slow.state.whilePaused = () => {

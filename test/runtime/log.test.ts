@@ -41,14 +41,14 @@ describe('a line of the log', () => {
     { clientRequestId: `mine-${secret}` },
     { reason: `It was ${secret}.` },
     { requestId: 'req_"},{"level":"' },
-  ])('withholds what is not of the kind of its field: %p', (fields) => {
+  ])('withholds a value that its field does not allow: %p', (fields) => {
     const [line = ''] = lines((log) => log.info('test.happened', fields))
     expect(line).toContain(':"[withheld]"')
     expect(line).not.toContain('apat_')
     expect(line).not.toContain('ada@')
   })
 
-  test('carries no field that is not on the list', () => {
+  test('has no field that is not on the list', () => {
     const stray = { requestId, token: secret, password: 'correct horse' }
     expect(parsed(stray)).toEqual({ at: '2026-08-01T12:00:00.000Z', level: 'info', event: 'test.happened', requestId })
   })
@@ -87,7 +87,7 @@ describe('a line of the log', () => {
   })
 })
 
-test('an answer with 5xx is an error, any other is information, and each is logged as its level and its choice say', () => {
+test('an answer with 5xx is an error and any other is information, and the settings decide which are logged', () => {
   const request = { requestId, clientRequestId: null, address: 'local', route: '/me', notes: {} }
   const statuses = (...[level, requests]: [LogOptions['level'], LogOptions['requests']]): readonly number[] => {
     const written: string[] = []

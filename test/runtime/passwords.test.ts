@@ -34,7 +34,7 @@ test('an unknown user never matches', async () => {
   for (const password of ['', 'x', 'password']) expect(await passwords.matches(password, null)).toBe(false)
 })
 
-test('one more in a long line is turned away, and the line still moves', async () => {
+test('a caller who joins a full line is turned away, and the line still moves', async () => {
   const narrow = createPasswords({ cost: 4 })
   const all = await Promise.allSettled(Array.from({ length: 70 }, async () => await narrow.hash('x')))
   const refused = all.filter((one) => one.status === 'rejected')
@@ -46,7 +46,7 @@ test('one more in a long line is turned away, and the line still moves', async (
   expect(await narrow.hash('x')).toStartWith('$2')
 })
 
-test('a caller who has waited too long is turned away unhashed, and does not delay later ones', async () => {
+test('a caller who has waited too long is turned away without a hash, and does not delay later ones', async () => {
   const impatient = createPasswords({ cost: 8, longestWaitMs: 0 })
   const all = await Promise.allSettled(Array.from({ length: 20 }, async () => await impatient.hash('x')))
   const refused = all.filter((one) => one.status === 'rejected')

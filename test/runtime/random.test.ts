@@ -4,8 +4,8 @@ import { createRandom } from '../../src/runtime/random.ts'
 
 const noon = Date.UTC(2026, 7, 1, 12)
 
-describe('chance', () => {
-  test('comes in the length asked for, and never twice', () => {
+describe('random bytes', () => {
+  test('have the requested length and never repeat', () => {
     const random = createRandom()
     const seen = new Set(Array.from({ length: 5_000 }, () => random.bytes(32).toHex()))
     expect(seen.size).toBe(5_000)
@@ -14,7 +14,7 @@ describe('chance', () => {
     expect(() => random.bytes(16_385)).toThrow(RangeError)
   })
 
-  test('what was handed out stays with the caller alone', () => {
+  test('belong to their caller only', () => {
     const pools: Uint8Array[] = []
     const random = createRandom({
       fill: (pool) => {
@@ -31,7 +31,7 @@ describe('chance', () => {
 })
 
 describe('random digits', () => {
-  test('come in the length asked for, and never twice', () => {
+  test('have the requested length and never repeat', () => {
     const random = createRandom()
     const seen = new Set(Array.from({ length: 5_000 }, () => random.digits(43)))
     expect(seen.size).toBe(5_000)
@@ -40,7 +40,7 @@ describe('random digits', () => {
     expect(() => random.digits(8_193)).toThrow(RangeError)
   })
 
-  test('are drawn evenly: every byte gives one of 62 digits or is skipped', () => {
+  test('are equally likely: every byte gives one of 62 digits or is skipped', () => {
     let next = 0
     const random = createRandom({ fill: (pool) => pool.forEach((_, index) => (pool[index] = next++ & 0xff)) })
     const counts = new Map<string, number>()
@@ -51,7 +51,7 @@ describe('random digits', () => {
 })
 
 describe('a time-ordered key', () => {
-  test('is higher than all before it while the clock stands still, steps back and jumps', () => {
+  test('is higher than all earlier ones, even if the clock stands still, steps back or jumps', () => {
     const random = createRandom()
     const times = [
       ...Array.from({ length: 1_000 }, () => noon),
@@ -66,7 +66,7 @@ describe('a time-ordered key', () => {
     expect(keys.toSorted((a, b) => a - b)).toEqual(keys)
   })
 
-  test('has the time of its making; a millisecond holds 128 and the next ones continue in the millisecond after it', () => {
+  test('has the time at which it was made; beyond 128 in a millisecond, it has the next one', () => {
     const random = createRandom()
     const times = Array.from({ length: 3 * 128 }, () => timeOfKey(random.timeKey(noon)) - noon)
     expect(times).toEqual(Array.from({ length: 3 * 128 }, (_, index) => Math.floor(index / 128)))
@@ -82,7 +82,7 @@ describe('a time-ordered key', () => {
     expect(() => createRandom({ node: 32 }).timeKey(noon)).toThrow(RangeError)
   })
 
-  test('of a new process goes on after the highest one that was kept, also within its millisecond', () => {
+  test('of a new process is higher than the highest stored one, even within its millisecond', () => {
     const before = createRandom()
     const earlier = Array.from({ length: 200 }, () => before.timeKey(noon))
     const after = createRandom({ lastKey: earlier.at(-1) ?? timeKeyAt(0) })
@@ -93,19 +93,19 @@ describe('a time-ordered key', () => {
 })
 
 describe('a UUIDv7', () => {
-  test('carries the time, its version and its variant', () => {
+  test('has the time, its version and its variant', () => {
     const uuid = createRandom().uuid(noon).toHex()
     expect(Number.parseInt(uuid.slice(0, 12), 16)).toBe(noon)
     expect(uuid).toMatch(/^[0-9a-f]{12}7[0-9a-f]{3}[89ab][0-9a-f]{15}$/)
   })
 
-  test('looks the same when it is asked for as digits', () => {
+  test('has the same form as bytes and as digits', () => {
     const uuid = createRandom().uuidHex(noon)
     expect(Number.parseInt(uuid.slice(0, 12), 16)).toBe(noon)
     expect(uuid).toMatch(/^[0-9a-f]{12}7[0-9a-f]{3}[89ab][0-9a-f]{15}$/)
   })
 
-  test('sorts after all before it: within a millisecond, in either form, and after the clock was set back', () => {
+  test('sorts after all earlier ones: within a millisecond, in either form, and after the clock was set back', () => {
     const random = createRandom()
     const times = [...Array.from({ length: 20_000 }, () => noon), noon + 1, noon - 60_000, noon + 2, noon]
     const made = times.map((time, index) => (index % 2 === 0 ? random.uuid(time).toHex() : random.uuidHex(time)))

@@ -46,7 +46,7 @@ const readWaiting = (descriptor: number, bytes: Buffer): number => {
   }
 }
 
-test('a reader that stops reading does not stop the process, and gets every line when it reads on', async () => {
+test('a reader that stops reading does not stop the process, and gets every line when it continues', async () => {
   const { child, saidSo, readAll } = chattyProcess()
   expect(await saidSo()).toBe('logged\n')
   await child.stdin.end()

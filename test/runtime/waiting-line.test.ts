@@ -72,7 +72,7 @@ test('with 200 networks that guess all the time, callers from other networks and
   expect(longest.known).toBeLessThanOrEqual(4)
 })
 
-test('networks that fail have every eighth turn all the same', async () => {
+test('networks that fail still have every eighth turn', async () => {
   const { come, served, turn } = openLine()
   come(attacker(1))
   await turn()
@@ -85,7 +85,7 @@ test('networks that fail have every eighth turn all the same', async () => {
   expect(served.filter((name) => name === 'failed before').length).toBeGreaterThanOrEqual(4)
 })
 
-test('a network with many callers, and an account that many ask for, have one turn while others have theirs', async () => {
+test('a network with many callers, or an account that many want, has one turn while others have theirs', async () => {
   for (const crowd of [
     (index: number): Caller => ({ ...stranger('office'), account: `colleague ${index}` }),
     (index: number): Caller => ({ ...stranger(`anywhere ${index}`), account: 'wanted' }),
@@ -126,7 +126,7 @@ const order = async (pauseMs: number) => {
   return served.slice(3)
 }
 
-test('a network that failed is treated as the others again after five minutes', async () => {
+test('a network that failed is treated like the others again after five minutes', async () => {
   expect(await order(1_000)).toEqual(['clean', 'failed before'])
   // Its last turn is longer ago than that of the other.
   expect(await order(301_000)).toEqual(['failed before', 'clean'])

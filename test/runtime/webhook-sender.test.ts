@@ -51,19 +51,19 @@ describe('a message', () => {
     expect(last?.headers['host']).toBe(new URL(at('localhost')).host)
   })
 
-  test('is refused when the certificate is for another name, though the address is right', async () => {
+  test('is refused if the certificate is for another name, even if the address is right', async () => {
     const before = receiver.received.length
     const answer = await senderWith({ resolve: async () => ['127.0.0.1'] }).send(message(at('hooks.example')))
     expect(answer).toMatchObject({ status: null, error: 'certificate_refused' })
     expect(receiver.received).toHaveLength(before)
   })
 
-  test('is refused when no authority has signed the certificate', async () => {
+  test('is refused if no authority has signed the certificate', async () => {
     const usual = createWebhookSender({ resolve: async () => [], allowed: networks('127.0.0.1'), timeoutMs: 60_000 })
     expect(await usual.send(message(receiver.url))).toMatchObject({ status: null, error: 'certificate_refused' })
   })
 
-  test('is not sent when one of several addresses must not be called, whichever it is', async () => {
+  test('is not sent if any of several addresses must not be called', async () => {
     const before = receiver.received.length
     for (const addresses of [
       ['127.0.0.1', '127.0.0.9'],
@@ -78,13 +78,13 @@ describe('a message', () => {
     expect(receiver.received).toHaveLength(before)
   })
 
-  test('is not sent when the name has no address or cannot be resolved', async () => {
+  test('is not sent if the name has no address or cannot be resolved', async () => {
     expect(await senderWith().send(message(at('localhost')))).toMatchObject({ error: 'not_resolved' })
     const broken = senderWith({ resolve: async () => await Promise.reject(new Error('SERVFAIL')) })
     expect(await broken.send(message(at('localhost')))).toMatchObject({ error: 'not_resolved' })
   })
 
-  test('goes to the next address when a connection fails, IPv4 first, to three at most, and once', async () => {
+  test('goes to the next address if a connection fails, IPv4 first, three at most, and is sent once', async () => {
     const before = receiver.received.length
     const allowed = ['127.0.0.0/8', '::1']
     const sent = async (...addresses: readonly string[]) =>
@@ -109,7 +109,7 @@ describe('a message', () => {
     expect(await sender.check(at('localhost'))).toBe('timed_out')
   })
 
-  test('does not wait for who takes the connection and says nothing, nor for who stops in the middle', async () => {
+  test('does not wait for a receiver that accepts the connection and sends nothing, or stops in the middle', async () => {
     const silent = createServer((socket) => void socket.on('error', () => undefined))
     const { promise, resolve } = Promise.withResolvers<void>()
     silent.listen(0, '127.0.0.1', () => resolve())
@@ -128,7 +128,7 @@ describe('a message', () => {
     receiver.behave(() => 200)
   })
 
-  test('is not held up by who announces an answer for ever', async () => {
+  test('is not delayed by a receiver that sends informational answers without end', async () => {
     const certificates = await receiverCertificates()
     const options = {
       cert: await Bun.file(certificates.certificate).text(),
@@ -154,7 +154,7 @@ describe('a message', () => {
     announcer.close()
   })
 
-  test('has an answer that is read to 8 KiB at most, of which a kilobyte is kept, also in UTF-8', async () => {
+  test('has an answer of which 8 KiB are read and a kilobyte of UTF-8 is kept', async () => {
     const { promise: closed, resolve: close } = Promise.withResolvers<void>()
     receiver.behave((_, response) => {
       response.writeHead(200)
@@ -178,7 +178,7 @@ describe('a message', () => {
     receiver.behave(() => 200)
   })
 
-  test('that is ended early rejects, and does not count as failed', async () => {
+  test('that is ended early rejects, and does not count as a failed attempt', async () => {
     receiver.behave(() => 'by itself')
     const ending = new AbortController()
     setTimeout(() => ending.abort(), 100)
@@ -187,7 +187,7 @@ describe('a message', () => {
   })
 })
 
-test('names that their name server says nothing about hold up no other name', async () => {
+test('names whose name server does not answer do not delay other names', async () => {
   const names = await startNameServer({ answer: (name) => (name.startsWith('mute') ? null : '93.184.216.34') })
   const usual = getServers()
   setServers([names.address])
