@@ -1,10 +1,7 @@
 import { localTrace, type Platform } from '../operations/platform.ts'
 import { deliverNext, listDueEndpoints } from '../operations/webhooks/deliveries.ts'
 
-export type WebhookWorker = {
-  /** Starts no more deliveries and waits up to 5 seconds for running ones. One that is cut off is sent again at the next start. */
-  stop(): Promise<void>
-}
+export type WebhookWorker = ReturnType<typeof startWebhookWorker>
 
 type WorkerOptions = {
   /** Called after each search for due deliveries. */
@@ -32,7 +29,7 @@ const restMs = 60_000
 export const startWebhookWorker = (
   platform: Platform,
   { done, failed, periodMs = 1_000, parallel = 256 }: WorkerOptions,
-): WebhookWorker => {
+) => {
   const busy = new Map<string, Promise<void>>()
   const rests = new Map<string, Rest>()
   /** The number of the latest turn of each endpoint. */
@@ -87,7 +84,8 @@ export const startWebhookWorker = (
   }, periodMs)
 
   return {
-    stop: async () => {
+    /** Starts no more deliveries and waits up to 5 seconds for running ones. One that is cut off is sent again at the next start. */
+    stop: async (): Promise<void> => {
       stopping.abort()
       clearInterval(timer)
       await looking

@@ -5,11 +5,6 @@ export type Job = {
   run(stopped: () => boolean): Promise<void>
 }
 
-type Scheduler = {
-  /** Ends the timers and waits for running jobs, at most `graceMs`: a job that hangs must not keep the program from ending. */
-  stop(): Promise<void>
-}
-
 type SchedulerOptions = {
   readonly chance: () => number
   readonly done: (job: string) => void
@@ -23,7 +18,7 @@ type SchedulerOptions = {
  * itself and the jobs of several servers do not run in step. A job that fails is reported and runs again; no job waits
  * for another.
  */
-export const startScheduler = (jobs: readonly Job[], options: SchedulerOptions): Scheduler => {
+export const startScheduler = (jobs: readonly Job[], options: SchedulerOptions) => {
   let stopping = false
   const timers = new Map<string, ReturnType<typeof setTimeout>>()
   const running = new Set<Promise<void>>()
@@ -49,7 +44,8 @@ export const startScheduler = (jobs: readonly Job[], options: SchedulerOptions):
 
   for (const job of jobs) plan(job, job.periodMs * options.chance())
   return {
-    stop: async () => {
+    /** Ends the timers and waits for running jobs, at most `graceMs`: a job that hangs must not keep the program from ending. */
+    stop: async (): Promise<void> => {
       stopping = true
       for (const timer of timers.values()) clearTimeout(timer)
       await Promise.race([Promise.all(running), Bun.sleep(options.graceMs ?? 5_000)])

@@ -146,24 +146,8 @@ const aliveIn = async (platform: Platform, lived: Lived) => ({
 })
 const allAlive = { app: true, session: true, user: true }
 const noneAlive = { app: false, session: false, user: false }
-const nothingRemoved = {
-  app_tokens: 0,
-  sessions: 0,
-  devices: 0,
-  form_tickets: 0,
-  install_session_codes: 0,
-  embedded_sessions: 0,
-  grants: 0,
-  retry_salts: 0,
-  idempotency_keys: 0,
-  artifacts: 0,
-  webhook_attempts: 0,
-  webhook_events: 0,
-  webhook_secrets: 0,
-  deleted_apps: 0,
-  anonymous_refusals: 0,
-  audit_events: 0,
-}
+/** The kinds of which a purge removed rows. */
+const kindsIn = (removed: PurgeResult) => Object.entries(removed).flatMap(([kind, rows]) => (rows > 0 ? [kind] : []))
 
 describe('a purge', () => {
   test('removes everything that has expired, at most 500 rows per transaction, and nothing that is live', async () => {
@@ -278,7 +262,7 @@ describe('a purge', () => {
     await purge(platform, file)
     const before = countRows(file, 'audit_events')
 
-    expect((await purge(platform, file)).removed).toEqual(nothingRemoved)
+    expect(kindsIn((await purge(platform, file)).removed)).toEqual([])
     expect(countRows(file, 'audit_events')).toEqual(before)
     await platform.database.close()
   })
@@ -371,7 +355,7 @@ describe('a clock that jumps', () => {
 
     // Doubt is a refusal, but it deletes nothing.
     expect(await aliveIn(platform, lived)).toEqual(noneAlive)
-    expect({ ...removed, retry_salts: 0 }).toEqual(nothingRemoved)
+    expect(kindsIn({ ...removed, retry_salts: 0 })).toEqual([])
     expect(countRows(file, ...tables)).toEqual(before)
     jump(-year)
     expect(await aliveIn(platform, lived)).toEqual(allAlive)
@@ -389,11 +373,11 @@ describe('a clock that jumps', () => {
     jump(-13 * hour)
 
     expect(await aliveIn(platform, over)).toEqual(noneAlive)
-    expect((await purge(platform, file)).removed).toEqual(nothingRemoved)
+    expect(kindsIn((await purge(platform, file)).removed)).toEqual([])
     expect(await aliveIn(platform, lived)).toEqual(allAlive)
     jump(-year)
     expect(await aliveIn(platform, over)).toEqual(noneAlive)
-    expect((await purge(platform, file)).removed).toEqual(nothingRemoved)
+    expect(kindsIn((await purge(platform, file)).removed)).toEqual([])
     await platform.database.close()
   })
 

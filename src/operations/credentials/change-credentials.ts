@@ -36,7 +36,7 @@ export const createCredential: Operation<NewCredential, NewCredentialRecord> = a
     const client = await clientOfApp(q, app.id, input.environment)
     const fullness = await refusalIfFull(q, client.id, now)
     if (fullness !== null) return fullness
-    const row: Credential = newCredentialRow(minted, client.id, input.label, now)
+    const row = minted.rowFor(client.id, input.label)
     await q.credentials.insert(row)
     const { environment } = input
     await record({ action: 'credential.created', appId: app.id, environment, target: row.id })
@@ -44,33 +44,27 @@ export const createCredential: Operation<NewCredential, NewCredentialRecord> = a
   })
 }
 
-type MintedClientSecret = Pick<Credential, 'id' | 'secretHash'> & { readonly clientSecret: string }
-
-/** A new random secret, and what is stored of it. `now` is epoch milliseconds. */
-const mintClientSecret = (platform: Platform, environment: Environment, now: number): MintedClientSecret => {
+/** A new random secret, made before the transaction that stores its hash. `now` is epoch milliseconds. */
+const mintClientSecret = (platform: Platform, environment: Environment, now: number) => {
   const key = rowKey(platform.random.uuid(now))
   const kind = environment === 'development' ? 'clientSecretDevelopment' : 'clientSecretProduction'
   const clientSecret = mintSecret({ kind, key, digits: platform.random.digits(secretDigits) })
-  return { id: recordIdOfKey('crd_', key), clientSecret, secretHash: hashSecret(clientSecret) }
+  const secretHash = hashSecret(clientSecret)
+  return {
+    clientSecret,
+    rowFor: (clientId: string, label: string | null): Credential => ({
+      id: recordIdOfKey('crd_', key),
+      clientId,
+      secretHash,
+      label,
+      createdAt: now,
+      expiresAt: null,
+      revokedAt: null,
+      lastUsedAt: null,
+      suspendedAt: null,
+    }),
+  }
 }
-
-/** The row of a new secret. */
-const newCredentialRow = (
-  minted: MintedClientSecret,
-  clientId: string,
-  label: string | null,
-  now: number,
-): Credential => ({
-  id: minted.id,
-  clientId,
-  secretHash: minted.secretHash,
-  label,
-  createdAt: now,
-  expiresAt: null,
-  revokedAt: null,
-  lastUsedAt: null,
-  suspendedAt: null,
-})
 
 /** The refusal of a third live secret. Asked in the transaction that adds one, so that parallel calls cannot both pass. */
 const refusalIfFull = async (q: Queries, clientId: string, now: number): Promise<PlatformError | null> =>
@@ -103,7 +97,7 @@ export const rotateCredential: Operation<Rotation, NewCredentialRecord> = async 
     const endsAt = now + input.graceHours * 3_600_000
     const before = await q.credentials.liveOfClient(input.clientId, now)
     for (const old of before) await q.credentials.setExpiry(old.id, Math.min(old.expiresAt ?? endsAt, endsAt))
-    const row = newCredentialRow(minted, input.clientId, before.at(-1)?.label ?? null, now)
+    const row = minted.rowFor(input.clientId, before.at(-1)?.label ?? null)
     await q.credentials.insert(row)
     const detail = { replaces: before.map((old) => old.id), graceHours: input.graceHours }
     await record({ action: 'credential.rotated', appId: found.app.id, environment, target: row.id, detail })

@@ -1,6 +1,7 @@
 import type { Grant } from '../../../db/database.ts'
 import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { environmentOfClientId } from '../../domain/identifier.ts'
+import type { TimeKey } from '../../domain/time-key.ts'
 import { type AuditFacts, lazyAuditStamp } from '../audit/event.ts'
 import {
   authenticateClient,
@@ -44,19 +45,15 @@ export const revokeByClient = async (
     const client = await authenticateClient(q, presented, now)
     if (client === null) return await refuseClient(q, presented, 'token.revoke')
     await recordUse(q, client, now)
-    const found = secret === null ? null : await ownerOf(change, secret)
+    const found = secret === null ? null : await findOwned(change, secret)
     if (found === null) return null
     const { appId, environment } = client
     if (found.clientId !== client.clientId) {
       await change.record({ action: 'token.revoke', appId, environment, refusedWith: 'token_not_owned' })
       return refuse('token_not_owned')
     }
-    if (found.kind === 'grant') {
-      await endGrant(change, found.grant)
-    } else {
-      const event = await found.end()
-      if (event !== null) await change.record({ ...event, appId, environment })
-    }
+    const ended = await found.end()
+    if (ended !== null) await change.record({ ...ended, appId, environment })
     return null
   }, toEnd)
   await settle(platform, lazyAuditStamp(platform, trace, now), outcome)
@@ -69,16 +66,14 @@ export const revokeByToken = async (
   caller: AppCaller | UserCaller,
 ): Promise<void> => {
   await decideToEnd(platform, trace, actorOf(caller), async (change) => {
-    const { q, now, record } = change
+    const { record } = change
     if (caller.kind === 'user') {
-      const grant = await q.grants.byId(caller.grantId)
-      if (grant !== null) await endGrant(change, grant)
-      return null
-    }
-    const { app, environment, credentialId: target } = caller
-    const issuedIn = await q.appTokens.revoke(caller.tokenKey, now)
-    if (issuedIn !== null) {
-      await record({ action: 'app_token.revoked', appId: app.id, environment, target, detail: { issuedIn } })
+      const environment = environmentOfClientId(caller.clientId)
+      const ended = await endGrant(change, caller.grantId)
+      if (ended !== null) await record({ ...ended, appId: caller.appId, environment })
+    } else {
+      const ended = await endAppToken(change, caller.tokenKey, caller.credentialId)
+      if (ended !== null) await record({ ...ended, appId: caller.app.id, environment: caller.environment })
     }
     return null
   })
@@ -97,65 +92,61 @@ export const revokeByUser = async (
   await decideToEnd(platform, trace, actorOf(session), async (change) => {
     const grant = await change.q.grants.byId(grantId)
     if (grant === null || grant.userId !== session.user.id) return refuse('grant_not_found', { param: 'grantId' })
-    await endGrant(change, grant)
+    const environment = environmentOfClientId(grant.clientId)
+    const ended = await endGrant(change, grantId)
+    if (ended !== null) await change.record({ ...ended, appId: grant.appId, environment })
     return null
   })
 }
 
-type EndableGrant = Pick<Grant, 'id' | 'clientId' | 'appId'>
-
-type OwnedToken =
-  | { readonly kind: 'grant'; readonly clientId: string; readonly grant: EndableGrant }
-  | {
-      readonly kind: 'single'
-      readonly clientId: string
-      /** Returns the event to record; null if it had already ended. */
-      readonly end: () => Promise<Pick<AuditFacts, 'action' | 'target' | 'detail'> | null>
-    }
+/** What was ended, for the audit. */
+type Ended = Pick<AuditFacts, 'action' | 'target' | 'detail'>
+/** The client of a token, and the way to end the token, which returns null if it had already ended. */
+type OwnedToken = { readonly clientId: string; readonly end: () => Promise<Ended | null> }
 
 /** The owner of a token in whatever state. Its prefix says what kind it is, so a type hint is not needed. */
-const ownerOf = async ({ q, now }: OpenChange, secret: PresentedSecret): Promise<OwnedToken | null> => {
+const findOwned = async (change: OpenChange, secret: PresentedSecret): Promise<OwnedToken | null> => {
+  const { q, now } = change
+  const ofGrant = ({ id, clientId }: Pick<Grant, 'id' | 'clientId'>) => ({
+    clientId,
+    end: async () => await endGrant(change, id),
+  })
   switch (secret.kind) {
     case 'appToken': {
       const row = await findAppToken(q, secret)
-      if (row === null) return null
-      const end = async () => {
-        // The event of its issue tells which of the credential's tokens it was.
-        const issuedIn = await q.appTokens.revoke(row.key, now)
-        const event = { action: 'app_token.revoked', target: row.credentialId, detail: { issuedIn } }
-        return issuedIn === null ? null : event
-      }
-      return { kind: 'single', clientId: row.clientId, end }
+      return row && { clientId: row.clientId, end: async () => await endAppToken(change, row.key, row.credentialId) }
     }
     case 'userAccessToken': {
       const row = await findAccessToken(q, secret)
-      if (row === null) return null
-      const { grantId: id, clientId, appId } = row
-      return { kind: 'grant', clientId, grant: { id, clientId, appId } }
+      return row && ofGrant({ id: row.grantId, clientId: row.clientId })
     }
     case 'refreshToken': {
-      const grant = (await findRefreshToken(q, secret))?.grant
-      return grant === undefined ? null : { kind: 'grant', clientId: grant.clientId, grant }
+      const found = await findRefreshToken(q, secret)
+      return found && ofGrant(found.grant)
     }
     // A code is not a token, but a client that was told it is revoked must not find it usable.
     case 'authorizationCode': {
-      const grant = (await findAuthorizationCode(q, secret))?.grant
-      return grant === undefined ? null : { kind: 'grant', clientId: grant.clientId, grant }
+      const found = await findAuthorizationCode(q, secret)
+      return found && ofGrant(found.grant)
     }
     case 'embeddedSession': {
       const session = (await findEmbeddedSession(q, secret))?.session
       if (session === undefined) return null
       const event = { action: 'embedded_session.revoked', target: session.installId }
-      const end = async () => ((await q.embedding.endSession(secret.key, now)) ? event : null)
-      return { kind: 'single', clientId: session.clientId, end }
+      return {
+        clientId: session.clientId,
+        end: async () => ((await q.embedding.endSession(secret.key, now)) ? event : null),
+      }
     }
     case 'installSessionCode': {
       const code = (await findInstallSessionCode(q, secret))?.code
       if (code === undefined) return null
       const event = { action: 'install_session_code.revoked', target: code.installId }
-      const end = async () =>
-        (await q.embedding.spendCode(secret.key, { spentAt: now, gaveKey: null, spentFrom: null })) ? event : null
-      return { kind: 'single', clientId: code.clientId, end }
+      const use = { spentAt: now, gaveKey: null, spentFrom: null }
+      return {
+        clientId: code.clientId,
+        end: async () => ((await q.embedding.spendCode(secret.key, use)) ? event : null),
+      }
     }
     default:
       return null
@@ -163,7 +154,11 @@ const ownerOf = async ({ q, now }: OpenChange, secret: PresentedSecret): Promise
 }
 
 /** Ends the grant. Every code and token of its family is refused from this transaction on. */
-const endGrant = async ({ q, now, record }: OpenChange, { id, clientId, appId }: EndableGrant): Promise<void> => {
-  if (!(await q.grants.revoke(id, now))) return
-  await record({ action: 'grant.revoked', appId, environment: environmentOfClientId(clientId), target: id })
+const endGrant = async ({ q, now }: OpenChange, id: string): Promise<Ended | null> =>
+  (await q.grants.revoke(id, now)) ? { action: 'grant.revoked', target: id } : null
+
+/** Ends one app token. The event of its issue tells which of the credential's tokens it was. */
+const endAppToken = async ({ q, now }: OpenChange, key: TimeKey, credentialId: string): Promise<Ended | null> => {
+  const issuedIn = await q.appTokens.revoke(key, now)
+  return issuedIn === null ? null : { action: 'app_token.revoked', target: credentialId, detail: { issuedIn } }
 }
