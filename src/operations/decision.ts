@@ -122,6 +122,11 @@ export const settle = async <T>(
 /** The refusal of invalid input from an operator or owner: malformed, taken, unknown or in the wrong state. */
 export const badInput = (param: string, message: string): PlatformError => refuse('invalid_request', { param, message })
 
+/** @throws invalid_request if this input has a fault */
+export const refuseFault = (param: string, fault: string | null): void => {
+  if (fault !== null) throw badInput(param, fault)
+}
+
 /**
  * An operation that an operator, an owner or the system asks for. `actor` is who, and `trace` where from; the audit has
  * both. Whether the actor may is checked before, by the command line or by `actingAs`.

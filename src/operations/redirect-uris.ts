@@ -2,7 +2,7 @@ import type { Client, Queries } from '../../db/database.ts'
 import type { Environment } from '../domain/app.ts'
 import { maximumRedirectUris, redirectUriFault } from '../domain/registered-url.ts'
 import { clientOfApp, findApp } from './apps/app-record.ts'
-import { badInput, decide, type Operation } from './decision.ts'
+import { badInput, decide, type Operation, refuseFault } from './decision.ts'
 import type { Platform } from './platform.ts'
 
 type RedirectUriChange = {
@@ -16,8 +16,7 @@ type RedirectUriChange = {
  * @throws invalid_request for a URI that is not allowed, or that belongs to another app or environment
  */
 export const addRedirectUri: Operation<RedirectUriChange, RedirectUris> = async (platform, trace, actor, change) => {
-  const fault = redirectUriFault(change.uri)
-  if (fault !== null) throw badInput('uri', fault)
+  refuseFault('uri', redirectUriFault(change.uri))
   return await decide(platform, trace, actor, async ({ q, now, record }) => {
     const client = await clientOfApp(q, (await findApp(q, change.slug)).id, change.environment)
     const registered = await q.redirectUris.find(change.uri)

@@ -1,7 +1,7 @@
 import type { App } from '../../../db/database.ts'
 import { appNameFault } from '../../domain/name.ts'
 import { formatScope, parseScope, parseStoredScope } from '../../domain/scope.ts'
-import { badInput, type OpenChange, decide, decideToEnd, type Operation } from '../decision.ts'
+import { badInput, type OpenChange, decide, decideToEnd, type Operation, refuseFault } from '../decision.ts'
 import { type AppRecord, appRecord, findApp } from './app-record.ts'
 import { scopeFaults } from './create-app.ts'
 
@@ -16,8 +16,7 @@ export const renameApp: Operation<{ readonly slug: string; readonly name: string
   input,
 ) => {
   const name = input.name.trim()
-  const fault = appNameFault(name, platform.platformName)
-  if (fault !== null) throw badInput('name', fault)
+  refuseFault('name', appNameFault(name, platform.platformName))
   return await decide(platform, trace, actor, async ({ q, now, record }) => {
     const app = await findApp(q, input.slug)
     if (app.name === name) return await appRecord(q, app)

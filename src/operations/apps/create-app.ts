@@ -5,7 +5,7 @@ import { clientId, recordId } from '../../domain/identifier.ts'
 import type { Quotas } from '../../domain/limits.ts'
 import { appNameFault, isSlug } from '../../domain/name.ts'
 import { formatScope, parseScope } from '../../domain/scope.ts'
-import { badInput, decide, type Operation } from '../decision.ts'
+import { badInput, decide, type Operation, refuseFault } from '../decision.ts'
 import { findUser } from '../users/find-user.ts'
 import { type AppRecord, appRecord } from './app-record.ts'
 
@@ -22,8 +22,7 @@ type NewApp = {
  */
 export const createApp: Operation<NewApp, AppRecord> = async (platform, trace, actor, input) => {
   const name = input.name.trim()
-  const fault = appNameFault(name, platform.platformName)
-  if (fault !== null) throw badInput('name', fault)
+  refuseFault('name', appNameFault(name, platform.platformName))
   if (!isSlug(input.slug)) throw badInput('slug', 'A slug is 1 to 63 of a-z, 0-9 and inner hyphens.')
   // The console's page for a new app has this path.
   if (input.slug === 'new') throw badInput('slug', 'This slug is reserved.')

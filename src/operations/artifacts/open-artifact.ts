@@ -10,19 +10,13 @@ export class ArtifactDamaged extends Error {
   }
 }
 
-type OpenedArtifact = {
-  readonly sizeBytes: number
-  /** One piece is in memory at a time. Throws `ArtifactDamaged` instead of the last piece if the file has changed. */
-  readonly pieces: AsyncGenerator<Uint8Array>
-}
-
 /**
  * Opens a stored file for reading piece by piece. The file is read twice. The first time it is only hashed, so that the
  * caller can answer a damaged file with an error status before it sends anything. It is hashed again while it is sent,
  * because it may be damaged or purged in between.
  * @throws ArtifactDamaged; version_not_found if it was purged, as happens to the artifact of a replaced draft
  */
-export const openArtifact = async (platform: Platform, sha256: Uint8Array): Promise<OpenedArtifact> => {
+export const openArtifact = async (platform: Platform, sha256: Uint8Array) => {
   const artifact = await platform.database.queries.artifacts.find(sha256)
   if (artifact === null) throw refuse('version_not_found')
   const { sizeBytes } = artifact
@@ -30,6 +24,7 @@ export const openArtifact = async (platform: Platform, sha256: Uint8Array): Prom
   return { sizeBytes, pieces: verifiedPieces(platform, sha256, sizeBytes) }
 }
 
+/** One piece is in memory at a time. @throws ArtifactDamaged instead of the last piece if the file has changed */
 async function* verifiedPieces(
   { database }: Platform,
   sha256: Uint8Array,

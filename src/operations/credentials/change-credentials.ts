@@ -6,7 +6,7 @@ import { environmentOfClientId, recordIdOfKey, rowKey } from '../../domain/ident
 import { nameFault } from '../../domain/name.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { clientOfApp, findApp } from '../apps/app-record.ts'
-import { badInput, decide, decideToEnd, type Operation } from '../decision.ts'
+import { badInput, decide, decideToEnd, type Operation, refuseFault } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 import { credentialRecord, type CredentialRecord, type NewCredentialRecord } from './list-credentials.ts'
 
@@ -26,8 +26,7 @@ export const createCredential: Operation<NewCredential, NewCredentialRecord> = a
   actor,
   input,
 ) => {
-  const fault = input.label === null ? null : nameFault(input.label)
-  if (fault !== null) throw badInput('label', fault)
+  refuseFault('label', input.label === null ? null : nameFault(input.label))
   const now = platform.clock.now()
   const minted = mintClientSecret(platform, input.environment, now)
 

@@ -5,7 +5,7 @@ import type { PlatformError } from '../../domain/errors.ts'
 import { personNameFault } from '../../domain/name.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import type { Rule } from '../acting-as.ts'
-import { badInput, decide, decideToEnd, type Operation } from '../decision.ts'
+import { badInput, decide, decideToEnd, type Operation, refuseFault } from '../decision.ts'
 import { knownUser } from './find-user.ts'
 
 /**
@@ -18,8 +18,7 @@ export const renameUser: Operation<{ readonly email: string; readonly name: stri
   actor,
   input,
 ) => {
-  const fault = personNameFault(input.name)
-  if (fault !== null) throw badInput('name', fault)
+  refuseFault('name', personNameFault(input.name))
   return await decide(platform, trace, actor, async ({ q, now, record }) => {
     const user = await knownUser(q, input.email)
     if (user.name === input.name) return user

@@ -3,7 +3,7 @@ import { normalizeEmail } from '../../domain/user.ts'
 import { recordId } from '../../domain/identifier.ts'
 import { personNameFault } from '../../domain/name.ts'
 import { newPasswordFault } from '../../domain/password.ts'
-import { badInput, decide, type Operation } from '../decision.ts'
+import { badInput, decide, type Operation, refuseFault } from '../decision.ts'
 
 type NewUser = {
   readonly email: string
@@ -19,10 +19,8 @@ type NewUser = {
 export const createUser: Operation<NewUser, User> = async (platform, trace, actor, input) => {
   const email = normalizeEmail(input.email)
   if (email === null) throw badInput('email', 'The email address is malformed.')
-  const fault = personNameFault(input.name)
-  if (fault !== null) throw badInput('name', fault)
-  const weakness = newPasswordFault(input.password)
-  if (weakness !== null) throw badInput('password', weakness)
+  refuseFault('name', personNameFault(input.name))
+  refuseFault('password', newPasswordFault(input.password))
   const passwordHash = await platform.passwords.hash(input.password)
   const now = platform.clock.now()
   const user: User = {

@@ -7,7 +7,7 @@ import { newPasswordFault, passwordFault } from '../../domain/password.ts'
 import type { Rule } from '../acting-as.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
-import { badInput, type OpenChange, decide, type Operation } from '../decision.ts'
+import { badInput, type OpenChange, decide, type Operation, refuseFault } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type MintedSession, mintSession } from '../sessions/sign-in.ts'
 import { knownUser } from './find-user.ts'
@@ -95,8 +95,7 @@ export const resetPassword: Operation<
   { readonly userId: string; readonly password: string },
   { readonly user: User; readonly endedSessions: number }
 > = async (platform, trace, actor, input) => {
-  const weakness = newPasswordFault(input.password)
-  if (weakness !== null) throw badInput('password', weakness)
+  refuseFault('password', newPasswordFault(input.password))
   const user = await platform.database.queries.users.byId(input.userId)
   if (user === null) throw badInput('user', 'There is no such user.')
   const passwordHash = await platform.passwords.hash(input.password)

@@ -2,7 +2,7 @@ import type { Version } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { rejectionFault, type VersionStep, versionSteps } from '../../domain/version.ts'
 import { findApp } from '../apps/app-record.ts'
-import { badInput, type OpenChange, decide, type Operation } from '../decision.ts'
+import { type OpenChange, decide, type Operation, refuseFault } from '../decision.ts'
 import { readVersionRecord, type Rejection, type VersionRecord } from './version-record.ts'
 
 /**
@@ -11,8 +11,7 @@ import { readVersionRecord, type Rejection, type VersionRecord } from './version
  * @throws invalid_request for an unknown app or a rejection without a reason, version_not_found, version_not_eligible
  */
 export const moveVersion: Operation<VersionMove, VersionRecord> = async (platform, trace, actor, move) => {
-  const fault = move.step === 'reject' ? rejectionFault(move.rejection ?? { message: '', items: [] }) : null
-  if (fault !== null) throw badInput('message', fault)
+  refuseFault('message', move.step === 'reject' ? rejectionFault(move.rejection ?? { message: '', items: [] }) : null)
   return await decide(platform, trace, actor, async (change) => await takeStep(change, move))
 }
 

@@ -10,7 +10,7 @@ import {
   webhookKinds,
 } from '../../domain/webhook-event.ts'
 import { findApp } from '../apps/app-record.ts'
-import { badInput, decide, type Operation } from '../decision.ts'
+import { badInput, decide, type Operation, refuseFault } from '../decision.ts'
 import type { Platform } from '../platform.ts'
 import { endpointRecord, type NewEndpointRecord } from './endpoints.ts'
 import { mintWebhookSecret, webhookSecretText } from './secrets.ts'
@@ -78,8 +78,7 @@ const checkedKinds = (kinds: readonly string[]): readonly WebhookKind[] => {
  * @throws invalid_request
  */
 export const checkEndpointUrl = async (platform: Platform, url: string): Promise<void> => {
-  const fault = webhookUrlFault(url)
-  if (fault !== null) throw badInput('url', fault)
+  refuseFault('url', webhookUrlFault(url))
   const wrong = await platform.webhooks.check(url)
   if (wrong !== null) throw badInput('url', placeFaults[wrong])
 }

@@ -10,26 +10,16 @@ export const announceDeprecations = async (
   trace: Trace,
   versions: readonly ApiVersion[] = apiVersions,
 ): Promise<void> => {
-  const q = platform.database.queries
-  for (const version of versions.filter(({ deprecatedAt }) => deprecatedAt !== null)) {
-    for (const appId of await q.webhookEndpoints.listeningApps()) {
-      await announceDeprecation(platform, trace, version, appId)
+  for (const { name, deprecatedAt, sunsetAt } of versions.filter((version) => version.deprecatedAt !== null)) {
+    const detail = { apiVersion: name, deprecatedAt: wireTime(deprecatedAt), sunsetAt: wireTime(sunsetAt) }
+    for (const appId of await platform.database.queries.webhookEndpoints.listeningApps()) {
+      await decide(platform, trace, system, async ({ q, record }) => {
+        const announced = await q.audit.pageOfApp(appId, 'api_version.deprecated', beyondEveryId, 100)
+        if (announced.some(({ target }) => target === name)) return
+        await record({ action: 'api_version.deprecated', appId, target: name, detail })
+      })
     }
   }
-}
-
-const announceDeprecation = async (
-  platform: Platform,
-  trace: Trace,
-  { name, deprecatedAt, sunsetAt }: ApiVersion,
-  appId: string,
-): Promise<void> => {
-  const detail = { apiVersion: name, deprecatedAt: wireTime(deprecatedAt), sunsetAt: wireTime(sunsetAt) }
-  await decide(platform, trace, system, async ({ q, record }) => {
-    const announced = await q.audit.pageOfApp(appId, 'api_version.deprecated', beyondEveryId, 100)
-    if (announced.some(({ target }) => target === name)) return
-    await record({ action: 'api_version.deprecated', appId, target: name, detail })
-  })
 }
 
 const wireTime = (epochMs: number | null): string | null => (epochMs === null ? null : new Date(epochMs).toISOString())
