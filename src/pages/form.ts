@@ -139,6 +139,9 @@ export const actFor = <const Kind extends string>(kind: Kind, visit: Visit, may:
   return [actingAs(door.platform, trace, session, authority), trace, { kind, id: userId }] as const
 }
 
+/** For what every signed-in person may do. */
+export const always: Rule = async () => null
+
 export const asUser = (visit: Visit, may: Rule, ticket?: RowKey) => actFor('user', visit, may, ticket)
 
 /** The first arguments of an operation on the own account of the person who sent a form. */

@@ -4,13 +4,13 @@ import { type PlatformError, refuse } from '../../domain/errors.ts'
 import { resourceKinds } from '../../domain/resource.ts'
 import { formatScope, parseStoredScope } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
-import { actingAs, ownsApp } from '../../operations/acting-as.ts'
+import { ownsApp } from '../../operations/acting-as.ts'
 import { createInstall, type InstallQuestion, prepareInstall } from '../../operations/installs/create-install.ts'
 import { Badge } from '../components/badges.tsx'
 import { Form, Problem } from '../components/form.tsx'
 import { ScopeList } from '../components/scopes.tsx'
 import { Older } from '../components/table.tsx'
-import { answerForm, formOf, receiveFromUser, text } from '../form.ts'
+import { always, answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
 import { Layout } from '../layout.tsx'
 import { page, seeOther } from '../page.ts'
 import { listPart, olderPath } from '../query.ts'
@@ -98,16 +98,14 @@ const ask = async (
 
 const install = async (door: Door, request: Request, slug: string, environment: Environment): Promise<Response> => {
   const { visit, fields, ticket } = await receiveFromUser(door, request, installForm)
-  const { session, call: trace } = visit
   // Only its owner may test an app. This rule is checked before the ticket is spent.
-  const rule = environment === 'development' ? { may: ownsApp(visit.userId, slug) } : {}
-  const platform = actingAs(door.platform, trace, session, { ...rule, ticket })
+  const may = environment === 'development' ? ownsApp(visit.userId, slug) : always
   const [kindText, resourceSlug = ''] = fields.place.split(' ')
   const kind = resourceKinds.find((name) => name === kindText)
   if (kind === undefined) throw refuse('invalid_request', { param: 'place' })
   const agreedTo = parseStoredScope(fields.scopes)
-  const input = { slug, userEmail: session.user.email, kind, resourceSlug, environment, agreedTo }
-  return await answerForm(createInstall(platform, trace, { kind: 'user', id: visit.userId }, input), {
+  const input = { slug, userEmail: visit.session.user.email, kind, resourceSlug, environment, agreedTo }
+  return await answerForm(createInstall(...asUser(visit, may, ticket), input), {
     done: ({ approval }) => seeOther(`${accountPaths.installs}?done=${approval}`),
     refused: async (error) => await ask(visit, slug, environment, error),
   })

@@ -38,19 +38,15 @@ const notices = { revoked: 'The secret is revoked. It has stopped working, and s
 const createForm = formOf({ environment: environmentField, label: text })
 const rotateForm = formOf({ environment: environmentField, graceHours: text })
 
+const pattern = '/console/:slug/credentials'
+
 /** The client secrets of an app. In a suspended app secrets can be revoked, but not created. */
 export const credentialRoutes = (door: Door) =>
   new Elysia()
-    .get(
-      '/console/:slug/credentials',
-      async ({ request, params: { slug } }) => await show(await requireOwnApp(door, request, slug), null),
-    )
-    .post('/console/:slug/credentials', async ({ request, params: { slug } }) => await create(door, request, slug))
-    .post(
-      '/console/:slug/credentials/rotate',
-      async ({ request, params: { slug } }) => await rotate(door, request, slug),
-    )
-    .post('/console/:slug/credentials/:id/revoke', async ({ request, params: { slug, id } }) => {
+    .get(pattern, async ({ request, params: { slug } }) => await show(await requireOwnApp(door, request, slug), null))
+    .post(pattern, async ({ request, params: { slug } }) => await create(door, request, slug))
+    .post(`${pattern}/rotate`, async ({ request, params: { slug } }) => await rotate(door, request, slug))
+    .post(`${pattern}/:id/revoke`, async ({ request, params: { slug, id } }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm)
       await revokeCredential(...asUser(visit, ownsCredential(visit.userId, slug, id)), id)
       return seeOther(`${consoleAppPath(slug, 'credentials')}?done=revoked`)

@@ -51,42 +51,38 @@ const rotateForm = formOf({ graceHours: text })
 type At = { readonly slug: string; readonly id: string }
 const pathOf = ({ slug, id }: At): string => consoleAppPath(slug, 'webhooks', id)
 
+const pattern = '/console/:slug/webhooks/:id'
+
 /** One endpoint. Only the form that rotates the secret acts once; sending another form again just repeats it. */
 export const webhookEndpointRoutes = (door: Door) =>
   new Elysia()
     .get(
-      '/console/:slug/webhooks/:id',
+      pattern,
       async ({ request, params }) => await show(await requireOwnApp(door, request, params.slug), params, null),
     )
-    .post('/console/:slug/webhooks/:id/ping', async ({ request, params }) => {
+    .post(`${pattern}/ping`, async ({ request, params }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm)
       takeOutgoingShare(visit)
       const { delivered } = await pingEndpoint(...asEndpointOwner(visit, params), params.id)
       return seeOther(`${pathOf(params)}?done=${delivered ? 'taken' : 'not-taken'}`)
     })
-    .post(
-      '/console/:slug/webhooks/:id/enable',
-      async ({ request, params }) => await setStatus(door, request, params, 'enabled'),
-    )
-    .post(
-      '/console/:slug/webhooks/:id/disable',
-      async ({ request, params }) => await setStatus(door, request, params, 'disabled'),
-    )
-    .post('/console/:slug/webhooks/:id/resend', async ({ request, params }) => {
+    .post(`${pattern}/enable`, async ({ request, params }) => await setStatus(door, request, params, 'enabled'))
+    .post(`${pattern}/disable`, async ({ request, params }) => await setStatus(door, request, params, 'disabled'))
+    .post(`${pattern}/resend`, async ({ request, params }) => {
       const { visit, fields } = await receiveFromUser(door, request, resendForm)
       return await resend(visit, params, { kind: 'one', eventId: fields.event })
     })
-    .post('/console/:slug/webhooks/:id/resend-failed', async ({ request, params }) => {
+    .post(`${pattern}/resend-failed`, async ({ request, params }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm)
       return await resend(visit, params, { kind: 'failed' })
     })
-    .post('/console/:slug/webhooks/:id/resend-since', async ({ request, params }) => {
+    .post(`${pattern}/resend-since`, async ({ request, params }) => {
       const { visit, fields } = await receiveFromUser(door, request, resendSinceForm)
       const { since } = fields
       return await resend(visit, params, { kind: 'since', at: readMoment(since.trim()) ?? 0 }, since)
     })
-    .post('/console/:slug/webhooks/:id/rotate', async ({ request, params }) => await rotate(door, request, params))
-    .post('/console/:slug/webhooks/:id/remove', async ({ request, params }) => {
+    .post(`${pattern}/rotate`, async ({ request, params }) => await rotate(door, request, params))
+    .post(`${pattern}/remove`, async ({ request, params }) => {
       const { visit } = await receiveFromUser(door, request, emptyForm)
       await removeEndpoint(...asEndpointOwner(visit, params), params.id)
       return seeOther(`${consoleAppPath(params.slug, 'webhooks')}?done=removed`)

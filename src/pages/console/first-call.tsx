@@ -2,7 +2,6 @@ import { Elysia } from 'elysia'
 import { type Environment, environments } from '../../domain/app.ts'
 import { type ScopeName, scopesFor } from '../../domain/scope.ts'
 import type { Door } from '../../http/door.ts'
-import type { OwnedApp } from '../../operations/apps/app-record.ts'
 import { listLiveCredentials } from '../../operations/credentials/list-credentials.ts'
 import { listRedirectUris } from '../../operations/redirect-uris.ts'
 import { environmentNames } from '../components/badges.tsx'
@@ -26,7 +25,13 @@ export const firstCallRoutes = (door: Door) =>
     const isLive = new URL(request.url).searchParams.get('environment') === 'production'
     const environment = isLive ? 'production' : 'development'
     const { redirectUris } = await listRedirectUris(door.platform, slug)
-    const facts = callFacts(door.platform.publicUrl, app, environment, redirectUris[environment])
+    const facts: CallFacts = {
+      base: door.platform.publicUrl,
+      clientId: app.clientIds[environment],
+      redirectUri: redirectUris[environment][0] ?? null,
+      appScope: within(app.scopes, scopesFor('app')),
+      userScope: within(app.scopes, scopesFor('user')),
+    }
     const secrets = (await listLiveCredentials(door.platform, app.clientIds))[environment]
     return page(
       <OwnAppPage visit={visit} app={app} tab="first-call" title="First call">
@@ -91,19 +96,6 @@ export const firstCallRoutes = (door: Door) =>
       </OwnAppPage>,
     )
   })
-
-const callFacts = (
-  base: string,
-  app: OwnedApp,
-  environment: Environment,
-  redirectUris: readonly string[],
-): CallFacts => ({
-  base,
-  clientId: app.clientIds[environment],
-  redirectUri: redirectUris[0] ?? null,
-  appScope: within(app.scopes, scopesFor('app')),
-  userScope: within(app.scopes, scopesFor('user')),
-})
 
 const within = (scopes: readonly ScopeName[], allowed: readonly ScopeName[]): string =>
   scopes.filter((scope) => allowed.includes(scope)).join(' ')

@@ -4,7 +4,7 @@ import type { Door } from '../../http/door.ts'
 import { createApp } from '../../operations/apps/create-app.ts'
 import { listOwnApps } from '../../operations/apps/lists.ts'
 import { Field, Form, Problem } from '../components/form.tsx'
-import { answerForm, asUser, formOf, receiveFromUser, text, texts } from '../form.ts'
+import { always, answerForm, asUser, formOf, receiveFromUser, text, texts } from '../form.ts'
 import { Layout } from '../layout.tsx'
 import { page, seeOther } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
@@ -66,7 +66,7 @@ const create = async (door: Door, request: Request): Promise<Response> => {
   const { visit, fields, ticket } = await receiveFromUser(door, request, newAppForm)
   const { name, slug, scopes } = fields
   const input = { ownerEmail: visit.session.user.email, name, slug, scopes: scopes.join(' ') }
-  return await answerForm(createApp(...asUser(visit, async () => null, ticket), input), {
+  return await answerForm(createApp(...asUser(visit, always, ticket), input), {
     done: (app) => seeOther(`${consoleAppPath(app.slug)}?done=app`),
     refused: (error) => showForm(visit, { name, slug, scopes }, error),
     sentBefore: async () => {

@@ -27,15 +27,14 @@ const notices = {
 
 const uriForm = formOf({ environment: environmentField, uri: text })
 
+const pattern = '/console/:slug/redirect-uris'
+
 /** The addresses that users return to. In a suspended app URIs can be removed, but not added. */
 export const redirectUriRoutes = (door: Door) =>
   new Elysia()
-    .get(
-      '/console/:slug/redirect-uris',
-      async ({ request, params: { slug } }) => await show(await requireOwnApp(door, request, slug), null),
-    )
-    .post('/console/:slug/redirect-uris', async ({ request, params: { slug } }) => await add(door, request, slug))
-    .post('/console/:slug/redirect-uris/remove', async ({ request, params: { slug } }) => {
+    .get(pattern, async ({ request, params: { slug } }) => await show(await requireOwnApp(door, request, slug), null))
+    .post(pattern, async ({ request, params: { slug } }) => await add(door, request, slug))
+    .post(`${pattern}/remove`, async ({ request, params: { slug } }) => {
       const { visit, fields } = await receiveFromUser(door, request, uriForm)
       const { environment, uri } = fields
       await removeRedirectUri(...asUser(visit, ownsApp(visit.userId, slug)), { slug, environment, uri })

@@ -22,25 +22,21 @@ const notices = {
 /** The state of the version when the developer decided. */
 const moveForm = formOf({ seen: text })
 
+const pattern = '/console/:slug/versions/:version'
+
 /** One version: its content, its artifact, and the forms that submit or withdraw it. */
 export const appVersionRoutes = (door: Door) =>
   new Elysia()
-    .get('/console/:slug/versions/:version', async ({ request, params: { slug, version } }) => {
+    .get(pattern, async ({ request, params: { slug, version } }) => {
       const own = await requireOwnApp(door, request, slug)
       return await show(own, version, null)
     })
-    .get('/console/:slug/versions/:version/artifact', async ({ request, params: { slug, version } }) => {
+    .get(`${pattern}/artifact`, async ({ request, params: { slug, version } }) => {
       const { visit, app } = await requireOwnApp(door, request, slug)
       return await artifactDownload(door, visit.call, await findVersion(door.platform, app, version))
     })
-    .post(
-      '/console/:slug/versions/:version/submit',
-      async ({ request, params }) => await move(door, request, params, 'submit'),
-    )
-    .post(
-      '/console/:slug/versions/:version/withdraw',
-      async ({ request, params }) => await move(door, request, params, 'withdraw'),
-    )
+    .post(`${pattern}/submit`, async ({ request, params }) => await move(door, request, params, 'submit'))
+    .post(`${pattern}/withdraw`, async ({ request, params }) => await move(door, request, params, 'withdraw'))
 
 type Named = { readonly slug: string; readonly version: string }
 

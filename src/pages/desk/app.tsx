@@ -26,10 +26,12 @@ const notices = {
   active: 'The app is active. Its secrets and all tokens that have not expired work again.',
 } as const satisfies Record<AppStatus, string>
 
+const pattern = '/desk/apps/:slug'
+
 /** One app, with a form that suspends or activates it. */
 export const deskAppRoutes = (door: Door) =>
   new Elysia()
-    .get('/desk/apps/:slug', async ({ request, params: { slug } }) => {
+    .get(pattern, async ({ request, params: { slug } }) => {
       const visit = await requireOperator(door, request)
       const app = await inspectApp(door.platform, slug)
       return page(
@@ -39,14 +41,8 @@ export const deskAppRoutes = (door: Door) =>
         </DeskPage>,
       )
     })
-    .post(
-      '/desk/apps/:slug/suspend',
-      async ({ request, params: { slug } }) => await setStatus(door, request, slug, 'suspended'),
-    )
-    .post(
-      '/desk/apps/:slug/activate',
-      async ({ request, params: { slug } }) => await setStatus(door, request, slug, 'active'),
-    )
+    .post(`${pattern}/suspend`, async ({ request, params }) => await setStatus(door, request, params.slug, 'suspended'))
+    .post(`${pattern}/activate`, async ({ request, params }) => await setStatus(door, request, params.slug, 'active'))
 
 /** Setting the status that the app already has changes nothing, so the form may be sent twice. */
 const setStatus = async (door: Door, request: Request, slug: string, status: AppStatus): Promise<Response> => {

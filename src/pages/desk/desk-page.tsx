@@ -1,7 +1,7 @@
 import type { RowKey } from '../../domain/identifier.ts'
 import { mixedScripts } from '../../domain/name.ts'
 import { isOperator, type Rule } from '../../operations/acting-as.ts'
-import { actFor } from '../form.ts'
+import { actFor, always } from '../form.ts'
 import { type FrameProps, Layout, Tabs } from '../layout.tsx'
 import type { Visit } from '../visit.ts'
 
@@ -33,8 +33,6 @@ export const auditPath = (filters: Readonly<Record<string, string>>): string =>
  */
 export const onTheDesk = (visit: Visit, may: Rule = always, ticket?: RowKey) =>
   actFor('operator', visit, async (q) => (await isOperator(visit.userId)(q)) ?? (await may(q)), ticket)
-
-const always: Rule = async () => null
 
 const tabs = [
   { path: deskPaths.reviews, name: 'Reviews' },

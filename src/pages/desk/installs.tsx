@@ -22,16 +22,15 @@ const notices = {
   deactivate: 'The install is deactivated. The app can no longer access this user’s data through it.',
 } as const satisfies Record<OperatorStep, string>
 
+const pattern = '/desk/installs/:id'
+
 /** Installs that wait for a decision, decided installs, and the decisions. */
 export const deskInstallRoutes = (door: Door) =>
   new Elysia()
     .get(deskPaths.installs, async ({ request }) => await show(await requireOperator(door, request), null))
-    .post('/desk/installs/:id/approve', async ({ request, params }) => await move(door, request, params.id, 'approve'))
-    .post('/desk/installs/:id/reject', async ({ request, params }) => await move(door, request, params.id, 'reject'))
-    .post(
-      '/desk/installs/:id/deactivate',
-      async ({ request, params }) => await move(door, request, params.id, 'deactivate'),
-    )
+    .post(`${pattern}/approve`, async ({ request, params }) => await move(door, request, params.id, 'approve'))
+    .post(`${pattern}/reject`, async ({ request, params }) => await move(door, request, params.id, 'reject'))
+    .post(`${pattern}/deactivate`, async ({ request, params }) => await move(door, request, params.id, 'deactivate'))
 
 const move = async (door: Door, request: Request, id: string, step: OperatorStep): Promise<Response> => {
   const { visit } = await receiveFromOperator(door, request, emptyForm)

@@ -5,7 +5,7 @@ import type { Door } from '../../http/door.ts'
 import { leavesAnOperator, setOperator } from '../../operations/users/change-user.ts'
 import { type InspectedUser, inspectUser } from '../../operations/users/find-user.ts'
 import { isForSomebodyElse, resetPassword } from '../../operations/users/passwords.ts'
-import { type AppsChoice, setUserStatus } from '../../operations/users/set-user-status.ts'
+import { type AppsChoice, type DisabledUser, setUserStatus } from '../../operations/users/set-user-status.ts'
 import { AppStatusBadge } from '../components/badges.tsx'
 import { Problem } from '../components/form.tsx'
 import { Facts, Time } from '../components/values.tsx'
@@ -36,14 +36,14 @@ export const deskUserRoutes = (door: Door) =>
   new Elysia()
     .get(userPattern, async ({ request, params: { id } }) => await show(await requireOperator(door, request), id, null))
     .post(`${userPattern}/disable`, async ({ request, params: { id } }) => await disable(door, request, id))
-    .post(`${userPattern}/enable`, async ({ request, params: { id } }) => await take(door, request, id, 'enable'))
+    .post(`${userPattern}/enable`, async ({ request, params: { id } }) => await takeStep(door, request, id, 'enable'))
     .post(
       `${userPattern}/make-operator`,
-      async ({ request, params: { id } }) => await take(door, request, id, 'make-operator'),
+      async ({ request, params: { id } }) => await takeStep(door, request, id, 'make-operator'),
     )
     .post(
       `${userPattern}/withdraw-operator`,
-      async ({ request, params: { id } }) => await take(door, request, id, 'withdraw-operator'),
+      async ({ request, params: { id } }) => await takeStep(door, request, id, 'withdraw-operator'),
     )
     .post(`${userPattern}/password`, async ({ request, params: { id } }) => await givePassword(door, request, id))
 
@@ -70,39 +70,42 @@ const show = async (visit: Visit, id: string, error: PlatformError | null): Prom
 const disable = async (door: Door, request: Request, id: string): Promise<Response> => {
   const { visit, fields } = await receiveFromOperator(door, request, disableForm)
   const { email } = await inspectUser(door.platform, id)
-  const choice = appsChoice(fields.apps ?? '', fields.to ?? '')
+  const apps = appsChoice(fields.apps ?? '', fields.to ?? '')
   const change = onTheDesk(visit, leavesAnOperator(visit.userId, id))
-  return await answerForm(setUserStatus(...change, { email, status: 'disabled', apps: choice }), {
+  return await answerForm(setUserStatus(...change, { email, status: 'disabled', apps }), {
     // Not a redirect: the answer lists what ended, which is known only now.
-    done: ({ user, ended, stopped, apps }) =>
-      page(
-        <DeskPage title="The user is disabled" about={user.email} visit={visit} tab={deskPaths.users}>
-          <Facts
-            of={{
-              'Sessions ended': ended.sessions,
-              'Embedded sessions ended': ended.embeddedSessions,
-              'Grants stopped': `${stopped.grants}, with ${stopped.userTokens} user tokens`,
-              'Apps suspended': <AppLinks slugs={apps.suspended} />,
-              'App tokens stopped': stopped.appTokens,
-              'Apps that keep working without an active owner': <AppLinks slugs={apps.kept} />,
-              'Apps with a new owner': <AppLinks slugs={apps.transferred} />,
-            }}
-          />
-          <p>
-            If you enable the user again, grants that have not expired work again. Suspended apps stay suspended until
-            an operator activates them.
-          </p>
-          {apps.transferred.length === 0 ? null : (
-            <p>The previous owner may know the secrets of the apps with a new owner. Rotate them.</p>
-          )}
-          <p>
-            <a href={userPath(user.id)}>Go to the user</a>
-          </p>
-        </DeskPage>,
-      ),
+    done: (disabled) => disabledPage(visit, disabled),
     refused: async (error) => await show(visit, id, error),
   })
 }
+
+/** What ended or stopped when a user was disabled. */
+const disabledPage = (visit: Visit, { user, ended, stopped, apps }: DisabledUser): Response =>
+  page(
+    <DeskPage title="The user is disabled" about={user.email} visit={visit} tab={deskPaths.users}>
+      <Facts
+        of={{
+          'Sessions ended': ended.sessions,
+          'Embedded sessions ended': ended.embeddedSessions,
+          'Grants stopped': `${stopped.grants}, with ${stopped.userTokens} user tokens`,
+          'Apps suspended': <AppLinks slugs={apps.suspended} />,
+          'App tokens stopped': stopped.appTokens,
+          'Apps that keep working without an active owner': <AppLinks slugs={apps.kept} />,
+          'Apps with a new owner': <AppLinks slugs={apps.transferred} />,
+        }}
+      />
+      <p>
+        If you enable the user again, grants that have not expired work again. Suspended apps stay suspended until an
+        operator activates them.
+      </p>
+      {apps.transferred.length === 0 ? null : (
+        <p>The previous owner may know the secrets of the apps with a new owner. Rotate them.</p>
+      )}
+      <p>
+        <a href={userPath(user.id)}>Go to the user</a>
+      </p>
+    </DeskPage>,
+  )
 
 /** The choice in the form; anything unknown is the default, which takes the most access away. */
 const appsChoice = (apps: string, email: string): AppsChoice => {
@@ -111,7 +114,7 @@ const appsChoice = (apps: string, email: string): AppsChoice => {
 }
 
 /** Changes somebody's rights. An operator must remain. */
-const take = async (door: Door, request: Request, id: string, step: UserStep): Promise<Response> => {
+const takeStep = async (door: Door, request: Request, id: string, step: UserStep): Promise<Response> => {
   const { visit } = await receiveFromOperator(door, request, emptyForm)
   const { email } = await inspectUser(door.platform, id)
   const giving = onTheDesk(visit)
@@ -165,15 +168,13 @@ const OwnApp = ({ app: { slug, status } }: { readonly app: InspectedUser['apps']
   </div>
 )
 
-const AppLinks = ({ slugs }: { readonly slugs: readonly string[] }) =>
-  slugs.length === 0 ? (
-    <>None</>
-  ) : (
-    <>
-      {slugs.map((slug) => (
-        <span key={slug}>
-          <AppLink slug={slug} />{' '}
-        </span>
-      ))}
-    </>
-  )
+const AppLinks = ({ slugs }: { readonly slugs: readonly string[] }) => (
+  <>
+    {slugs.length === 0 ? 'None' : null}
+    {slugs.map((slug) => (
+      <span key={slug}>
+        <AppLink slug={slug} />{' '}
+      </span>
+    ))}
+  </>
+)
