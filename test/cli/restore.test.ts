@@ -5,13 +5,7 @@ import { join } from 'node:path'
 import { writeAcknowledged } from '../../db/sqlite/acknowledged.ts'
 import { emailsIn, newEmails, oldAndNew, oldEmails } from '../db/restore/support/old-and-new.ts'
 import { call, codeOf } from '../support/call.ts'
-import {
-  addEmbeddedVersion,
-  embedOrigin,
-  exchangeInstallCode,
-  installEmbedded,
-  openInstall,
-} from '../support/embedding.ts'
+import { addEmbeddedInstall, embedOrigin, exchangeInstallCode, openInstall } from '../support/embedding.ts'
 import { needs, programAt } from '../support/needs.ts'
 import { openAsOperator } from '../support/operator.ts'
 import { startServer } from '../support/running-server.ts'
@@ -130,8 +124,7 @@ test('a restore ends every token, code, grant and session issued before it, also
   const session = await signIn(server.url, user)
   const tokens = await grantTokens(world)
   const code = await authorize(server.url, session, app)
-  await addEmbeddedVersion(platform, app)
-  const install = await installEmbedded(platform, app, user)
+  const install = await addEmbeddedInstall(platform, app, user)
   const frame = { clientId: app.production.clientId, origin: embedOrigin(app) }
   const spent = { ...frame, code: await openInstall(platform, session, install) }
   const inFrame = (await exchangeInstallCode(server.url, spent)).body.sessionToken

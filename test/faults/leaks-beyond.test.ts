@@ -6,7 +6,7 @@ import { setOperator } from '../../src/operations/users/change-user.ts'
 import { hiddenFields, type PlainBrowser, signedInBrowser } from '../pages/support/plain-browser.ts'
 import { type Answer, call } from '../support/call.ts'
 import { eventually } from '../support/crash.ts'
-import { addEmbeddedVersion, embedOrigin, exchangeInstallCode, installEmbedded } from '../support/embedding.ts'
+import { addEmbeddedInstall, embedOrigin, exchangeInstallCode } from '../support/embedding.ts'
 import { type Canary, findCanaries, type Haystack } from '../support/needles.ts'
 import { needs } from '../support/needs.ts'
 import { operator, trace } from '../support/operator.ts'
@@ -53,8 +53,7 @@ const settings = () => ({ WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', NODE_EXTRA_CA
 /** An installed app is opened, gets its session and a fresh code, and then everything about it is refused. */
 const playFrame = async (): Promise<void> => {
   const { platform, app, user, server } = world
-  await addEmbeddedVersion(platform, app)
-  const installId = await installEmbedded(platform, app, user)
+  const installId = await addEmbeddedInstall(platform, app, user)
   const open = `/installs/${installId}/open`
   const shown = (await browser.get(open)).text
   const code = plant('a code in a fragment', /#code=(apic_[0-9A-Za-z]+)/.exec(shown)?.[1] ?? '')

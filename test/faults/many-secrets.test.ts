@@ -5,13 +5,7 @@ import { type SecretKind, secretKindOf, secretPrefixes } from '../../src/domain/
 import { rotateCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { call } from '../support/call.ts'
 import { together } from '../support/crash.ts'
-import {
-  addEmbeddedVersion,
-  embedOrigin,
-  exchangeInstallCode,
-  installEmbedded,
-  openInstall,
-} from '../support/embedding.ts'
+import { addEmbeddedInstall, embedOrigin, exchangeInstallCode, openInstall } from '../support/embedding.ts'
 import { operator, trace } from '../support/operator.ts'
 import { isLong, patience, rounds } from '../support/proof.ts'
 import { runProgram } from '../support/run-program.ts'
@@ -103,8 +97,7 @@ test(
   async () => {
     const { server, platform, app, user } = world
     const session = await signIn(server.url, user)
-    await addEmbeddedVersion(platform, app)
-    const installId = await installEmbedded(platform, app, user)
+    const installId = await addEmbeddedInstall(platform, app, user)
     for (let count = 0; count < 20; count += 1) {
       await issueOfOperators()
       await issueOfFrames(session, installId)

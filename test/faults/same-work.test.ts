@@ -22,7 +22,7 @@ import {
 } from '../../src/operations/authenticate.ts'
 import { findBySecret } from '../../src/operations/find-token.ts'
 import { refusalOf, sessionOf } from '../operations/support/owner.ts'
-import { addEmbeddedVersion, embedOrigin, installEmbedded, openInstall } from '../support/embedding.ts'
+import { addEmbeddedInstall, embedOrigin, openInstall } from '../support/embedding.ts'
 import { type Either, forged, freshKey, type Which } from '../support/forged.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -161,8 +161,7 @@ test('a wrong bearer token costs the same work under an existing key and any oth
   const { code } = await authorize(platform, trace, session, authorizeBody(app), true)
   const exchange = { ...app.development, code, redirectUri: app.redirectUri, codeVerifier: verifier }
   const { accessToken } = await exchangeCode(platform, trace, exchange, null)
-  await addEmbeddedVersion(platform, app)
-  const installCode = await openInstall(platform, sessionToken, await installEmbedded(platform, app, user))
+  const installCode = await openInstall(platform, sessionToken, await addEmbeddedInstall(platform, app, user))
   const page = { clientId: app.production.clientId, code: installCode, origin: embedOrigin(app) }
   const embedded = (await exchangeInstallSessionCode(platform, trace, page)).sessionToken
 
@@ -190,8 +189,7 @@ test('a wrong code or refresh token costs the same work under an existing key an
 
 test('a wrong install-session code costs the same work under an existing key and any other, and for an unknown client', async () => {
   const other = await addApp(platform, user)
-  await addEmbeddedVersion(platform, other)
-  const installId = await installEmbedded(platform, other, user)
+  const installId = await addEmbeddedInstall(platform, other, user)
   const { sessionToken } = await signIn(platform, trace, user)
   const codes = forged('installSessionCode', await openInstall(platform, sessionToken, installId))
   const { clientId } = other.production

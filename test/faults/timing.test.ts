@@ -4,13 +4,7 @@ import { authenticateAppToken, recordRefusal, findRefused } from '../../src/oper
 import { refusalOf } from '../operations/support/owner.ts'
 import { call } from '../support/call.ts'
 import { compareTimes } from '../support/compare-times.ts'
-import {
-  addEmbeddedVersion,
-  embedOrigin,
-  exchangeInstallCode,
-  installEmbedded,
-  openInstall,
-} from '../support/embedding.ts'
+import { addEmbeddedInstall, embedOrigin, exchangeInstallCode, openInstall } from '../support/embedding.ts'
 import { type Either, forged, freshKey, type Which } from '../support/forged.ts'
 import { trace } from '../support/operator.ts'
 import { isLong, patience, rounds } from '../support/proof.ts'
@@ -102,8 +96,7 @@ prove('sessions', async () => {
 
 prove('embedded sessions', async () => {
   const { platform, server, app, user } = world
-  await addEmbeddedVersion(platform, app)
-  const install = await installEmbedded(platform, app, user)
+  const install = await addEmbeddedInstall(platform, app, user)
   const code = await openInstall(platform, await signIn(server.url, user), install)
   const { clientId } = app.production
   const { body } = await exchangeInstallCode(server.url, { clientId, code, origin: embedOrigin(app) })

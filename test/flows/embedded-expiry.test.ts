@@ -2,13 +2,7 @@ import { expect, test } from 'bun:test'
 import { moveInstall } from '../../src/operations/installs/move-install.ts'
 import { purgeAll } from '../../src/operations/purge/purge.ts'
 import { call } from '../support/call.ts'
-import {
-  addEmbeddedVersion,
-  embedOrigin,
-  exchangeInstallCode,
-  installEmbedded,
-  openInstall,
-} from '../support/embedding.ts'
+import { addEmbeddedInstall, embedOrigin, exchangeInstallCode, openInstall } from '../support/embedding.ts'
 import { countRows } from '../support/expired-rows.ts'
 import { operator, trace } from '../support/operator.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
@@ -29,8 +23,7 @@ const scene = async () => {
   const { platform } = world
   const user = await addUser(platform)
   const app = await addApp(platform, user)
-  await addEmbeddedVersion(platform, app)
-  const install = await installEmbedded(platform, app, user)
+  const install = await addEmbeddedInstall(platform, app, user)
   const session = await signIn(url, user)
   return { user, app, install, session, origin: embedOrigin(app), clientId: app.production.clientId }
 }

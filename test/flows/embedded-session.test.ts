@@ -5,10 +5,10 @@ import { agreeToScopes, moveInstall } from '../../src/operations/installs/move-i
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { type Answer, call } from '../support/call.ts'
 import {
+  addEmbeddedInstall,
   addEmbeddedVersion,
   embedOrigin,
   exchangeInstallCode,
-  installEmbedded,
   openInstall,
   scopesIn,
 } from '../support/embedding.ts'
@@ -26,8 +26,7 @@ const scene = async () => {
   const { platform } = world
   const user = await addUser(platform)
   const app = await addApp(platform, await addUser(platform, 'Dora Developer'))
-  await addEmbeddedVersion(platform, app)
-  const install = await installEmbedded(platform, app, user)
+  const install = await addEmbeddedInstall(platform, app, user)
   const session = await signIn(url, user)
   const origin = embedOrigin(app)
   const { clientId } = app.production

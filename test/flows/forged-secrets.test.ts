@@ -2,13 +2,7 @@ import { expect, test } from 'bun:test'
 import { freshDigits, keyDigitsOf, secretUnder } from '../support/forged.ts'
 import { secretKindOf } from '../../src/domain/secret.ts'
 import { call } from '../support/call.ts'
-import {
-  addEmbeddedVersion,
-  embedOrigin,
-  exchangeInstallCode,
-  installEmbedded,
-  openInstall,
-} from '../support/embedding.ts'
+import { addEmbeddedInstall, embedOrigin, exchangeInstallCode, openInstall } from '../support/embedding.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import {
   addApp,
@@ -129,8 +123,7 @@ test('the key of a row is not enough to forge an install-session code or an embe
   const { platform } = world
   const user = await addUser(platform)
   const app = await addApp(platform, user)
-  await addEmbeddedVersion(platform, app)
-  const install = await installEmbedded(platform, app, user)
+  const install = await addEmbeddedInstall(platform, app, user)
   const origin = embedOrigin(app)
   const { clientId } = app.production
   const code = await openInstall(platform, await signIn(url, user), install)

@@ -5,13 +5,7 @@ import { join } from 'node:path'
 import { isErrorCode, statusOf } from '../../src/domain/errors.ts'
 import { manifestDifference } from '../../src/domain/manifest-difference.ts'
 import { type Answer, call, type Json } from '../support/call.ts'
-import {
-  addEmbeddedVersion,
-  embedOrigin,
-  exchangeInstallCode,
-  installEmbedded,
-  openInstall,
-} from '../support/embedding.ts'
+import { addEmbeddedInstall, embedOrigin, exchangeInstallCode, openInstall } from '../support/embedding.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import {
   addApp,
@@ -182,8 +176,7 @@ const faultOf = (method: string, path: string, answer: Answer): string | null =>
 const pageInAFrame = async (session: string) => {
   const { platform, user } = world
   const app = await addApp(platform, user)
-  await addEmbeddedVersion(platform, app)
-  const code = await openInstall(platform, session, await installEmbedded(platform, app, user))
+  const code = await openInstall(platform, session, await addEmbeddedInstall(platform, app, user))
   const origin = embedOrigin(app)
   const { body } = await exchangeInstallCode(url, { clientId: app.production.clientId, code, origin })
   return { token: body.sessionToken, headers: { Origin: origin } }

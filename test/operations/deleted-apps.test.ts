@@ -16,7 +16,7 @@ import { addRedirectUri } from '../../src/operations/redirect-uris.ts'
 import { authenticateAppToken, authenticateEmbeddedSession } from '../../src/operations/authenticate.ts'
 import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
 import { deliverNext, listDueEndpoints } from '../../src/operations/webhooks/deliveries.ts'
-import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
+import { addEmbeddedInstall, embedOrigin } from '../support/embedding.ts'
 import { countRows } from '../support/expired-rows.ts'
 import { addFamily } from '../support/grant-family.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
@@ -37,8 +37,7 @@ beforeEach(async () => {
   platform = { ...opened, webhooks: { ...opened.webhooks, check: async () => null } }
   owner = await addUser(platform)
   app = await addApp(platform, owner)
-  await addEmbeddedVersion(platform, app)
-  install = await installEmbedded(platform, app, owner)
+  install = await addEmbeddedInstall(platform, app, owner)
 })
 afterEach(async () => await platform.database.close())
 

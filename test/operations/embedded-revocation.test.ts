@@ -5,7 +5,7 @@ import { revokeByClient } from '../../src/operations/oauth/revoke.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { authenticateEmbeddedSession } from '../../src/operations/authenticate.ts'
 import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
-import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
+import { addEmbeddedInstall, embedOrigin } from '../support/embedding.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
@@ -19,8 +19,7 @@ beforeAll(async () => {
   platform = await openAsOperator(join(temporaryFolder(), 'embedded-revocation.db'))
   user = await addUser(platform)
   app = await addApp(platform, user)
-  await addEmbeddedVersion(platform, app)
-  install = await installEmbedded(platform, app, user)
+  install = await addEmbeddedInstall(platform, app, user)
 })
 afterAll(async () => await platform.database.close())
 

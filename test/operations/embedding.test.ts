@@ -8,7 +8,7 @@ import { endInstall } from '../../src/operations/installs/move-install.ts'
 import type { Platform, Trace } from '../../src/operations/platform.ts'
 import { signOut } from '../../src/operations/sessions/own-sessions.ts'
 import { authenticateEmbeddedSession } from '../../src/operations/authenticate.ts'
-import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
+import { addEmbeddedInstall, addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
@@ -22,8 +22,7 @@ beforeAll(async () => {
   platform = await openAsOperator(join(temporaryFolder(), 'embedding.db'))
   user = await addUser(platform)
   app = await addApp(platform, await addUser(platform, 'Dora Developer'))
-  await addEmbeddedVersion(platform, app)
-  install = await installEmbedded(platform, app, user)
+  install = await addEmbeddedInstall(platform, app, user)
 })
 afterAll(async () => await platform.database.close())
 

@@ -17,7 +17,7 @@ import {
   authenticateSession,
   authenticateUserToken,
 } from '../../src/operations/authenticate.ts'
-import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
+import { addEmbeddedInstall, embedOrigin } from '../support/embedding.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
@@ -96,8 +96,7 @@ test('a forged code or refresh token issues nothing, spends nothing and ends not
 })
 
 test('a forged install-session code or embedded session is refused and revokes nothing', async () => {
-  await addEmbeddedVersion(platform, app)
-  const install = await installEmbedded(platform, app, user)
+  const install = await addEmbeddedInstall(platform, app, user)
   const { code } = await issueInstallSessionCode(platform, trace, await sessionOf(platform, user), install)
   const place = { clientId: app.production.clientId, origin: embedOrigin(app) }
   const wrong = { ...place, code: forged('installSessionCode', code) }

@@ -13,7 +13,7 @@ import {
   authenticateSession,
   type SessionCaller,
 } from '../../src/operations/authenticate.ts'
-import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
+import { addEmbeddedInstall, embedOrigin } from '../support/embedding.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type Login } from '../support/world.ts'
@@ -76,8 +76,7 @@ test('a session that becomes idle after authentication is refused in the transac
 
 test('an embedded session and an install-session code need a user session that is in use', async () => {
   const app = await addApp(platform, user)
-  await addEmbeddedVersion(platform, app)
-  const install = await installEmbedded(platform, app, user)
+  const install = await addEmbeddedInstall(platform, app, user)
   const { clientId } = app.production
   const exchange = async (code: string) =>
     await exchangeInstallSessionCode(platform, trace, { clientId, code, origin: embedOrigin(app) })

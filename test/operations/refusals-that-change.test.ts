@@ -7,7 +7,7 @@ import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue-grant.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
-import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
+import { addEmbeddedInstall, embedOrigin } from '../support/embedding.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { watchStore } from '../support/watched-store.ts'
@@ -68,8 +68,7 @@ test('a refused attempt closes the retry window and records that in one transact
 })
 
 test('a spent install-session code ends its session and records that in one transaction', async () => {
-  await addEmbeddedVersion(platform, app)
-  const install = await installEmbedded(platform, app, user)
+  const install = await addEmbeddedInstall(platform, app, user)
   const { code } = await issueInstallSessionCode(platform, trace, await sessionOf(platform, user), install)
   const exchange = { clientId: app.production.clientId, code, origin: embedOrigin(app) }
   await exchangeInstallSessionCode(platform, trace, exchange)

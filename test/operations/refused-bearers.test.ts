@@ -8,7 +8,7 @@ import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import { recordRefusal, findRefused } from '../../src/operations/authenticate.ts'
-import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
+import { addEmbeddedInstall, embedOrigin } from '../support/embedding.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, authorizeBody, exchangeBody, type Login } from '../support/world.ts'
@@ -51,8 +51,7 @@ test('a refused user access token is in the trail of its app, with its grant', a
 })
 
 test('a refused embedded session is in the trail of its app, with its install', async () => {
-  await addEmbeddedVersion(platform, app)
-  const install = await installEmbedded(platform, app, user)
+  const install = await addEmbeddedInstall(platform, app, user)
   const { code } = await issueInstallSessionCode(platform, trace, await sessionOf(platform, user), install)
   const exchange = { clientId: app.production.clientId, code, origin: embedOrigin(app) }
   const { sessionToken } = await exchangeInstallSessionCode(platform, trace, exchange)

@@ -57,6 +57,12 @@ export const installEmbedded = async (
   return id
 }
 
+/** Makes a version of the app live that has a page, and installs it on the user's store. Returns the ID of the install. */
+export const addEmbeddedInstall = async (platform: Platform, app: AppInWorld, user: Login): Promise<string> => {
+  await addEmbeddedVersion(platform, app)
+  return await installEmbedded(platform, app, user)
+}
+
 export const scopesIn = (text: string): readonly ScopeName[] => {
   const parsed = parseScope(text)
   return parsed.kind === 'scopes' ? parsed.scopes : []

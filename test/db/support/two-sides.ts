@@ -7,7 +7,7 @@ import { issueInstallSessionCode } from '../../../src/operations/embedding/issue
 import type { Platform } from '../../../src/operations/platform.ts'
 import { addEndpoint } from '../../../src/operations/webhooks/add-endpoint.ts'
 import { developmentCaller, sessionOf } from '../../operations/support/owner.ts'
-import { addEmbeddedVersion, embedOrigin, installEmbedded } from '../../support/embedding.ts'
+import { addEmbeddedInstall, embedOrigin } from '../../support/embedding.ts'
 import { addFamily } from '../../support/grant-family.ts'
 import { operator, trace } from '../../support/operator.ts'
 import { uploadVersion } from '../../support/version.ts'
@@ -41,8 +41,7 @@ export const addSide = async (opened: Platform): Promise<Side> => {
   const { id: credential } = await createCredential(platform, trace, operator, { ...place, label: null })
   const due = await q.webhookEvents.nextDue(endpoint, platform.clock.now())
   const [secret] = await q.webhookEndpoints.liveSecrets(endpoint, platform.clock.now())
-  await addEmbeddedVersion(platform, app)
-  const install = await installEmbedded(platform, app, user)
+  const install = await addEmbeddedInstall(platform, app, user)
   const [first, second] = [await sessionOf(platform, user), await sessionOf(platform, user)]
   const open = async () => (await issueInstallSessionCode(platform, trace, first, install)).code
   const exchange = { clientId: app.production.clientId, code: await open(), origin: embedOrigin(app) }

@@ -4,13 +4,7 @@ import { setAppStatus } from '../../../src/operations/apps/change-app.ts'
 import { revokeByClient } from '../../../src/operations/oauth/revoke.ts'
 import { signIn } from '../../../src/operations/sessions/sign-in.ts'
 import { setUserStatus } from '../../../src/operations/users/set-user-status.ts'
-import {
-  addEmbeddedVersion,
-  embedOrigin,
-  exchangeInstallCode,
-  installEmbedded,
-  openInstall,
-} from '../../support/embedding.ts'
+import { addEmbeddedInstall, embedOrigin, exchangeInstallCode, openInstall } from '../../support/embedding.ts'
 import { operator, trace } from '../../support/operator.ts'
 import { serverKeyIn } from '../../support/server-key-in.ts'
 import { formsIn, type PageForm } from '../../pages/support/page-forms.ts'
@@ -61,9 +55,8 @@ export const createFuzzWorld = async (): Promise<FuzzWorld> => {
   const { platform } = world
   const user = await addUser(platform, 'Programmed Example')
   const app = await addApp(platform, user)
-  await addEmbeddedVersion(platform, app)
+  const installId = await addEmbeddedInstall(platform, app, user)
   await installApp(platform, app, user)
-  const installId = await installEmbedded(platform, app, user)
   return { ...world, forms, api: { user, app, otherApp: await addApp(platform, user), installId } }
 }
 

@@ -1,13 +1,7 @@
 import { issueAppToken } from '../../../src/operations/oauth/issue-app-token.ts'
 import { signIn } from '../../../src/operations/sessions/sign-in.ts'
 import { addOperator } from '../../pages/support/operator-world.ts'
-import {
-  addEmbeddedVersion,
-  embedOrigin,
-  exchangeInstallCode,
-  installEmbedded,
-  openInstall,
-} from '../../support/embedding.ts'
+import { addEmbeddedInstall, embedOrigin, exchangeInstallCode, openInstall } from '../../support/embedding.ts'
 import { type Answer, call } from '../../support/call.ts'
 import { trace } from '../../support/operator.ts'
 import { appToken, authorize, exchange, type World } from '../../support/world.ts'
@@ -71,8 +65,7 @@ const changed = (token: string): string => `${token.slice(0, 40)}${token[40] ===
 
 export const createTokenKinds = async (world: World): Promise<Sources> => {
   const { platform, app, user } = world
-  await addEmbeddedVersion(platform, app)
-  const installId = await installEmbedded(platform, app, user)
+  const installId = await addEmbeddedInstall(platform, app, user)
   return sourcesOf(world, installId, await addOperator(platform, 'Olive Operator'))
 }
 
