@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { keepLogin } from '../../src/cli/developer/credential-file.ts'
@@ -7,13 +7,12 @@ import { setAppStatus } from '../../src/operations/apps/change-app.ts'
 import { startFlakyProxy } from '../client/support/flaky-proxy.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { operator, trace } from '../support/operator.ts'
-import { addApp, createWorld, endWorld, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addApp } from '../support/world.ts'
 import { asVariables, newDeveloper } from './support/developer.ts'
 import { atTerminal } from './support/terminal.ts'
 
-let world: World
-beforeAll(async () => void (world = await createWorld()))
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 const at = () => ['--url', world.server.url]

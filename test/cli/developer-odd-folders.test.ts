@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findFiles } from '../../src/cli/developer/package/find-files.ts'
 import { prepareArtifact } from '../../src/cli/developer/package/prepare-artifact.ts'
 import { needs, programAt } from '../support/needs.ts'
-import { createWorld, endWorld, type World } from '../support/world.ts'
-import { appFolder, type Developer, pipeline } from './support/developer.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { appFolder, pipeline } from './support/developer.ts'
 
-let world: World
-let developer: Developer
-beforeAll(async () => {
-  world = await createWorld()
-  developer = pipeline(world.server.url, world.app.development)
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const developer = pipeline(world.server.url, world.app.development)
 
 const refusalOf = async (folder: string) => {
   const { exitCode, stderr } = await developer.run(['versions', 'create', folder, '--version', '1.0.0'])

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { createWorld, endWorld, type World } from '../support/world.ts'
+import { expect, test } from 'bun:test'
+import { worldOfFile } from '../support/world-of-file.ts'
 import { appFolder, asVariables, pipeline } from './support/developer.ts'
 import { atTerminal } from './support/terminal.ts'
 
-let world: World
-beforeAll(async () => void (world = await createWorld()))
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
 
 /** Sets the title of a terminal, its colours, its cursor and its reading direction. */
 const hostile = '\u001b]0;owned\u0007\u001b[31m\u009b2J\u202e'

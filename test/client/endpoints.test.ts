@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import * as shapes from '../../src/client/answer-shapes.ts'
@@ -14,12 +14,11 @@ import {
 } from '../../src/http/contract/oauth.ts'
 import { resourceList } from '../../src/http/contract/resources.ts'
 import { rollbackResponse, versionList, versionRecord } from '../../src/http/contract/versions.ts'
-import { authorizeBody, createWorld, endWorld, exchangeBody, signIn, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { authorizeBody, exchangeBody, signIn } from '../support/world.ts'
 import { clientOf } from './support/client.ts'
 
-let world: World
-beforeAll(async () => void (world = await createWorld()))
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
 
 const faultsOf = (schema: TSchema, value: unknown) =>
   [...Value.Errors(schema, value)].map(({ path, message }) => path + message)

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createServer } from 'node:http'
 import { inspect } from 'node:util'
 import { findCanaries } from '../support/needles.ts'
-import { createWorld, endWorld, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
 import { clientOf, consent } from './support/client.ts'
 
-let world: World
-beforeAll(async () => void (world = await createWorld()))
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
 
 /** All usual ways to print a value. */
 const printed = (value: unknown): string =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type SecretKind, secretKindOf, secretPrefixes } from '../../src/domain/secret.ts'
@@ -11,17 +11,8 @@ import { isLong, patience, rounds } from '../support/proof.ts'
 import { runProgram } from '../support/run-program.ts'
 import { findNeedles, findNeedlesInFile, findNeedlesInMemory, needleOf } from '../support/scan.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import {
-  addApp,
-  appToken,
-  authorize,
-  createWorld,
-  endWorld,
-  exchange,
-  refresh,
-  signIn,
-  type World,
-} from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addApp, appToken, authorize, exchange, refresh, signIn } from '../support/world.ts'
 
 const wanted = rounds(400)
 const issued: { readonly kind: SecretKind; readonly needle: string }[] = []
@@ -45,11 +36,7 @@ const keepsCoreDumps =
 if (!keepsCoreDumps)
   console.warn('The search of a core dump is skipped: this system gives them to another program, or to none.')
 
-let world: World
-beforeAll(async () => {
-  world = await createWorld({ under: keepsCoreDumps ? ['sh', '-c', withCoreDumps, folder] : [] })
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile({ under: keepsCoreDumps ? ['sh', '-c', withCoreDumps, folder] : [] })
 
 /** One of each kind that is issued over HTTP: nine secrets. */
 const issueOne = async (session: string): Promise<void> => {

@@ -1,21 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { eventually } from '../support/crash.ts'
 import { countRows } from '../support/expired-rows.ts'
-import { addApp, type AppInWorld, appToken, createWorld, endWorld, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addApp, appToken } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { chunked, contractPath, send } from './support/send.ts'
 
-let world: World
-let app: AppInWorld
-let token: string
-beforeAll(async () => {
-  world = await createWorld()
-  app = await addApp(world.platform, world.user)
-  token = await appToken(world.server.url, app.development)
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const app = await addApp(world.platform, world.user)
+const token = await appToken(world.server.url, app.development)
 
 const uploadText = (version: string, bytes: Buffer): string =>
   JSON.stringify({ version, artifact: { filename: 'app.zip', contentBase64: bytes.toString('base64') } })

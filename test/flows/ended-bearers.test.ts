@@ -1,23 +1,17 @@
-import { afterEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Database } from 'bun:sqlite'
 import { freshDigits, secretUnder } from '../support/forged.ts'
 import { maximumLifetimes } from '../../src/domain/lifetimes.ts'
 import { type SecretKind } from '../../src/domain/secret.ts'
 import { call } from '../support/call.ts'
 import { forged } from '../support/forged.ts'
-import { appToken, createWorld, endWorld, grantTokens, signIn, type World } from '../support/world.ts'
+import { worldsOfTests } from '../support/world-of-file.ts'
+import { appToken, grantTokens, signIn, type World } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 
-const worlds: World[] = []
+const newWorld = worldsOfTests()
 /** A world in which one bearer of an address may be refused. */
-const strictWorld = async (): Promise<World> => {
-  const world = await createWorld({ env: { RATE_LIMIT: 'on', RATE_LIMIT_FAILED: '1/600' } })
-  worlds.push(world)
-  return world
-}
-afterEach(async () => {
-  for (const world of worlds.splice(0)) await endWorld(world)
-})
+const strictWorld = async () => await newWorld({ env: { RATE_LIMIT: 'on', RATE_LIMIT_FAILED: '1/600' } })
 
 /** A secret that was never issued, with a right checksum, as if made this many seconds ago. */
 const madeUp = (kind: SecretKind, secondsAgo: number): string =>
@@ -116,8 +110,7 @@ test('of unlimited refusals the first hundred of a minute are recorded, and one 
 })
 
 test('made-up codes of an authenticated client leave a hundred events a minute, and one event counts the others', async () => {
-  const world = await createWorld()
-  worlds.push(world)
+  const world = await newWorld()
   const { server, app } = world
   const body = { grantType: 'refresh_token', ...app.development, refreshToken: 'apur_x' }
   for (let count = 0; count < 130; count += 1) {

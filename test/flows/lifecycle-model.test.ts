@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import {
   type Arbitrary,
   array,
@@ -14,7 +14,8 @@ import {
   tuple,
 } from 'fast-check'
 import { patience, rounds, seed } from '../support/proof.ts'
-import { addUser, createWorld, endWorld, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { addUser } from '../support/world.ts'
 import { type Command, emptyApp, liveOf, type ModelApp, turn } from './support/lifecycle-model.ts'
 import { freshApp, observe, perform, type RealApp } from './support/lifecycle-world.ts'
 
@@ -25,11 +26,7 @@ const runs = rounds(quickRuns)
 /** So many lives meet every way that a command can end. */
 const thorough = 300
 
-let world: World
-beforeAll(async () => {
-  world = await createWorld()
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
 
 const version = constantFrom('1.0.0', '1.1.0', '2.0.0-rc.1', '2.0.0')
 const notes = nat(9).map((digit) => `Notes ${digit}`)

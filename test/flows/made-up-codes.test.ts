@@ -1,18 +1,13 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { call } from '../support/call.ts'
-import { appToken, authorize, createWorld, endWorld, exchange, refresh, signIn, type World } from '../support/world.ts'
+import { worldsOfTests } from '../support/world-of-file.ts'
+import { appToken, authorize, exchange, refresh, signIn, type World } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import { basic, codeForm, expectError, refreshForm, sendForm, standardTokens } from './support/standard.ts'
 
-const worlds: World[] = []
-const limited = async (limits: Readonly<Record<string, string>>): Promise<World> => {
-  const world = await createWorld({ env: { RATE_LIMIT: 'on', ...limits } })
-  worlds.push(world)
-  return world
-}
-afterEach(async () => {
-  for (const world of worlds.splice(0)) await endWorld(world)
-})
+const newWorld = worldsOfTests()
+const limited = async (limits: Readonly<Record<string, string>>) =>
+  await newWorld({ env: { RATE_LIMIT: 'on', ...limits } })
 
 /** More at the same time than either limit allows. */
 const flood = async ({ server: { url }, app }: World) =>

@@ -1,16 +1,7 @@
-import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { type Answer, call } from '../support/call.ts'
-import {
-  addApp,
-  appToken,
-  authorizeBody,
-  createWorld,
-  endWorld,
-  exchange,
-  authorize,
-  signIn,
-  type World,
-} from '../support/world.ts'
+import { worldsOfTests } from '../support/world-of-file.ts'
+import { addApp, appToken, authorizeBody, exchange, authorize, signIn, type World } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 
 /** Limits that only these tests reach, unless they set them lower; behind a proxy, so that addresses can be chosen. */
@@ -28,17 +19,8 @@ const roomy = {
 /** A client ID that does not exist. */
 const madeUp = (digit: number) => `apc_dev_${String(digit).repeat(22)}`
 
-const worlds: World[] = []
-const limited = async (limits: Readonly<Record<string, string>>): Promise<World> => {
-  const world = await createWorld({ env: { ...roomy, ...limits } })
-  worlds.push(world)
-  return world
-}
-const endAll = async () => {
-  for (const world of worlds.splice(0)) await endWorld(world)
-}
-afterEach(endAll)
-afterAll(endAll)
+const newWorld = worldsOfTests()
+const limited = async (limits: Readonly<Record<string, string>>) => await newWorld({ env: { ...roomy, ...limits } })
 
 const from = (address: string) => ({ 'X-Forwarded-For': address })
 const expectLimited = (answer: Answer): void => {

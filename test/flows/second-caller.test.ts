@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { call, codeOf } from '../support/call.ts'
-import { appToken, createWorld, endWorld, grantTokens, refresh, signIn, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { appToken, grantTokens, refresh, signIn } from '../support/world.ts'
 
-let world: World
-beforeAll(async () => {
-  world = await createWorld({
-    env: { RATE_LIMIT: 'on', RATE_LIMIT_FAILED: '5/300', RATE_LIMIT_SIGN_IN: '3/300', TRUSTED_PROXIES: '127.0.0.1' },
-  })
+const world = await worldOfFile({
+  env: { RATE_LIMIT: 'on', RATE_LIMIT_FAILED: '5/300', RATE_LIMIT_SIGN_IN: '3/300', TRUSTED_PROXIES: '127.0.0.1' },
 })
-afterAll(async () => await endWorld(world))
 
 test('a revocation that names its caller in a header and in the body is refused and ends nothing', async () => {
   const { url } = world.server

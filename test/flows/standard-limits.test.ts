@@ -1,9 +1,10 @@
-import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { call } from '../support/call.ts'
 import { eventually } from '../support/crash.ts'
 import { findCanaries, type Haystack } from '../support/needles.ts'
-import { appToken, createWorld, endWorld, verifier, type World } from '../support/world.ts'
+import { worldsOfTests } from '../support/world-of-file.ts'
+import { appToken, createWorld, verifier } from '../support/world.ts'
 import { expectRefusal } from './support/expect-refusal.ts'
 import {
   basic,
@@ -20,17 +21,8 @@ import {
 } from './support/standard.ts'
 
 const roomy = { RATE_LIMIT: 'on', TRUSTED_PROXIES: '127.0.0.1,::1', RATE_LIMIT_ADDRESS: '100000/600' }
-const worlds: World[] = []
-const limited = async (limits: Readonly<Record<string, string>>): Promise<World> => {
-  const world = await createWorld({ env: { ...roomy, ...limits } })
-  worlds.push(world)
-  return world
-}
-const endAll = async () => {
-  for (const world of worlds.splice(0)) await endWorld(world)
-}
-afterEach(endAll)
-afterAll(endAll)
+const newWorld = worldsOfTests()
+const limited = async (limits: Readonly<Record<string, string>>) => await newWorld({ env: { ...roomy, ...limits } })
 
 const text = (name: string, content: string): Haystack => ({ name, content: Buffer.from(content) })
 

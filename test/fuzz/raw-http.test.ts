@@ -4,7 +4,8 @@ import { call } from '../support/call.ts'
 import { eventually } from '../support/crash.ts'
 import { patience, rounds } from '../support/proof.ts'
 import { runProgram } from '../support/run-program.ts'
-import { appToken, createWorld, endWorld, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { appToken } from '../support/world.ts'
 import { openRaw, type RawConnection, sendRaw } from './support/raw-connection.ts'
 import type { RawCase } from './support/raw-case.ts'
 import { rawCorpus } from './support/raw-corpus.ts'
@@ -14,15 +15,9 @@ const isLong = idle >= 5_000
 
 const together = 3
 
-let world: World
-let port: number
-let token: string
-beforeAll(async () => {
-  world = await createWorld()
-  port = Number(new URL(world.server.url).port)
-  token = await appToken(world.server.url, world.app.development)
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const port = Number(new URL(world.server.url).port)
+const token = await appToken(world.server.url, world.app.development)
 
 /** Creates a version with this name, so that its row shows whether the request was carried out. */
 const makesVersion = (version: string): string => {

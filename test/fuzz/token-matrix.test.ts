@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { call } from '../support/call.ts'
 import { embedOrigin } from '../support/embedding.ts'
-import { authorizeBody, createWorld, endWorld, exchangeBody, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { authorizeBody, exchangeBody } from '../support/world.ts'
 import { createTokenKinds, outcomeOf, type TokenKind } from './support/token-kinds.ts'
 
 // Every endpoint with every kind of token, in every place where one can stand. What is expected is the contract's, written by hand.
 
-let world: World
-let kinds: Awaited<ReturnType<typeof createTokenKinds>>
-beforeAll(async () => {
-  world = await createWorld()
-  kinds = await createTokenKinds(world)
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const kinds = await createTokenKinds(world)
 
 const onItsPage = 'bearer on its own page'
 

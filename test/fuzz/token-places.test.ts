@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { basicOf, codeForm, refreshForm, sendForm } from '../flows/support/standard.ts'
 import { type Answer, call } from '../support/call.ts'
 import { embedOrigin } from '../support/embedding.ts'
-import { createWorld, endWorld, exchangeBody, refreshBody, type World } from '../support/world.ts'
+import { worldOfFile } from '../support/world-of-file.ts'
+import { exchangeBody, refreshBody } from '../support/world.ts'
 import { createTokenKinds, outcomeOf, type TokenKind } from './support/token-kinds.ts'
 
 // Every kind of token in every place where a request carries one of another kind.
 
-let world: World
-let kinds: Awaited<ReturnType<typeof createTokenKinds>>
-beforeAll(async () => {
-  world = await createWorld()
-  kinds = await createTokenKinds(world)
-})
-afterAll(async () => await endWorld(world))
+const world = await worldOfFile()
+const kinds = await createTokenKinds(world)
 
 const entries = () => Object.entries(kinds) as readonly [TokenKind, () => Promise<string>][]
 
