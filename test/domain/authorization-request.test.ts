@@ -19,7 +19,7 @@ const good = {
   code_challenge_method: 'S256',
 }
 type Change = Readonly<Record<string, string | null>>
-/** The good query with fields changed, or left out by null; `more` is appended as it is. */
+/** A valid query with these fields changed, or left out if null; `more` is appended unchanged. */
 const query = (change: Change = {}, more = '') => {
   const fields = new URLSearchParams()
   for (const [name, value] of Object.entries({ ...good, ...change })) if (value !== null) fields.set(name, value)

@@ -16,7 +16,7 @@ test('a rotated secret is live until the end of its grace period, exclusively', 
 })
 
 test('a grace period of more than 168 hours was set under a clock that was ahead, and does not count', () => {
-  const longest = 168 * hour + 120_000 // two honest clocks may differ by two minutes
+  const longest = 168 * hour + 120_000 // two correct clocks may differ by two minutes
   expect(isUnended({ revokedAt: null, expiresAt: now + longest }, now)).toBe(true)
   expect(isUnended({ revokedAt: null, expiresAt: now + longest + 1 }, now)).toBe(false)
 })

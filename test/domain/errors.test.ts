@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type ErrorCode, isErrorCode, messageOf, statusOf } from '../../src/domain/errors.ts'
 
-/** The status of each code, which the contract promises; the type asks for all of them. */
+/** The status that the contract promises for each code; the type requires all of them. */
 const promised: Readonly<Record<ErrorCode, number>> = {
   invalid_json: 400,
   invalid_request: 400,

@@ -8,7 +8,7 @@ const request = new Uint8Array(32).fill(1)
 const otherRequest = new Uint8Array(32).fill(2)
 
 const [first, second] = [timeKeyAt(now), timeKeyAt(now + 1)]
-/** Moved on from `first` to `second` by a request that may be repeated. */
+/** Continued from `first` to `second` by a request that may be repeated. */
 const grant = {
   clientId: 'apc_dev_a',
   currentKey: second,

@@ -79,7 +79,7 @@ test('two manifests differ if and only if there is a change, and every change is
       expect(changes.length === 0).toBe(Bun.deepEquals(before, after))
       expect(new Set(changes.map(({ path }) => path)).size).toBe(changes.length)
       expect(differences(after, after)).toEqual([])
-      // Seen from the other side, the same places differ.
+      // In the other direction, the same places differ.
       const back = differences(after, before)
       expect(back.map(({ path }) => path).toSorted()).toEqual(changes.map(({ path }) => path).toSorted())
     }),

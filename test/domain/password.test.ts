@@ -44,7 +44,7 @@ test('a new password must not be one of the most common ones, in any case or wid
   ]
   for (const password of common) {
     expect(newPasswordFault(password)).toMatch(/10,000 most common/)
-    expect(passwordFault(password)).toBeNull() // who has one already can still sign in
+    expect(passwordFault(password)).toBeNull() // users who already have one can still sign in
   }
   for (const password of ['correct horse', 'password of mine', '# Copyright', 'permission']) {
     expect(newPasswordFault(password)).toBeNull()

@@ -10,7 +10,7 @@ import { maximumEndpoints } from '../../src/domain/webhook-event.ts'
 import { defaultDrainMs, idleSeconds } from '../../src/http/server.ts'
 import { webhookGraceHours } from '../../src/operations/webhooks/secrets.ts'
 
-// Numbers that clients, owners and operators were promised; lifetimes have a test of their own.
+// Numbers that are promised to clients, owners and operators; lifetimes have their own test.
 
 const hour = 3_600_000
 

@@ -87,7 +87,7 @@ describe('stored scopes', () => {
 })
 
 describe('the result for a text', () => {
-  /** Texts that nobody else reads. */
+  /** Texts that no other test reads. */
   let count = 0
   const next = () => `site:read x${(count += 1)}`
 
@@ -100,7 +100,7 @@ describe('the result for a text', () => {
       }
       return Number.POSITIVE_INFINITY
     }
-    readFrom(parseStoredScope(first)) // from here on nothing but the last one and the first are remembered
+    readFrom(parseStoredScope(first)) // from here on only the last one and the first are remembered
     expect(readFrom(parseStoredScope(first))).toBe(255)
   })
 

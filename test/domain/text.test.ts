@@ -50,7 +50,7 @@ test.each([
   '-9007199254740993',
   '10000000000000001',
   '12345678901234567890',
-  '1000000000000000000000', // would come back as 1e+21
+  '1000000000000000000000', // would be returned as 1e+21
   `1${'0'.repeat(400)}`,
 ])('%p would be returned with other digits', (literal) => expect(isKeptInteger(literal)).toBe(false))
 

@@ -20,7 +20,7 @@ const fact = (facts: Partial<AuditFact>): AuditFact => ({
   ...facts,
 })
 
-/** What is told of a detail of a row. */
+/** The data of the event for a row with this detail. */
 const toldOf = (clientId: unknown) =>
   eventsToldBy(fact({ action: 'grant.created', detail: JSON.stringify({ clientId }) }))[0]?.data['clientId']
 

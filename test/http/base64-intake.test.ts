@@ -3,7 +3,7 @@ import { base64Intake } from '../../src/http/upload-scanner.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-/** What comes out of a text that arrives in these pieces; null when it is no base64. */
+/** The decoded bytes of a text that arrives in these pieces; null if it is not base64. */
 const taken = (...pieces: readonly string[]): string | null => {
   const intake = base64Intake()
   for (const piece of pieces) intake.take(bytes(piece))

@@ -31,7 +31,7 @@ const userToken = async () => {
   const { code, grantId } = await authorize(platform, trace, await sessionOf(platform, user), authorizeBody(app), true)
   return { token: (await exchangeCode(platform, trace, exchangeBody(app, code), null)).accessToken, grantId }
 }
-/** Who calls with the token, and what the line of the log will name. */
+/** The caller behind the token, and the IDs that the log line names. */
 const callBy = async (token: string, door: Door = doorOf(platform)) => {
   const call = bearing(token)
   return { caller: await bearer('appToken').admit(door, call, 'read'), call }

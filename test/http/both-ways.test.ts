@@ -67,7 +67,7 @@ const requestOf = ({ path, token, json, form }: Asked): Request => {
   })
 }
 
-/** What differs between two equal requests: IDs, times, secrets and what is left of a limit. */
+/** The shape of an answer. Two equal requests differ only in IDs, times, secrets and what is left of a limit. */
 const shapeOf = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(shapeOf)
   if (typeof value !== 'object' || value === null) return typeof value
@@ -80,7 +80,7 @@ const compared = async (shell: Shell, asked: Asked) => {
   return { status: response.status, headers: Object.fromEntries(headers), body: shapeOf(await response.json()) }
 }
 
-/** Calls of every hot endpoint, answered and refused; those that spend something are made anew each time. */
+/** Calls of every hot endpoint, answered and refused; single-use secrets are new each time. */
 const calls = async (): Promise<readonly Asked[]> => {
   const contract = '/api/app-platform'
   const code = async () =>

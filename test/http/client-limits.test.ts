@@ -80,7 +80,7 @@ test('each refused grant is delayed longer than the one before, by one second at
   const { door, lengths, end } = slowDoor()
   end()
   for (let count = 0; count < 130; count += 1) await withGrant(door, clientId, failWith('invalid_grant'))
-  expect(lengths.length).toBe(130 - 70) // the first of the 120 of five minutes are not worth a delay
+  expect(lengths.length).toBe(130 - 70) // the delays of the first refusals would be too short
   expect(lengths).toEqual(lengths.toSorted((one, other) => one - other))
   expect([lengths[0], lengths.at(-1)]).toEqual([20, 1_000])
 })

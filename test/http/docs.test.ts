@@ -54,7 +54,7 @@ describe('the document', () => {
     expect(Object.keys(paths)).toContain('/things/{id}')
     expect(Object.keys(paths['/plain'])).toEqual(['get', 'delete'])
     expect(Object.keys(paths).filter((path) => path.startsWith('/docs') || path.includes('openapi'))).toEqual([])
-    expect(Object.keys(paths)).not.toContain('/throws') // no operation of the API: it has no ID
+    expect(Object.keys(paths)).not.toContain('/throws') // not an operation of the API, since it has no ID
   })
 
   test('lists JSON as the only media type of a body', async () => {

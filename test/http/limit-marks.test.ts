@@ -8,7 +8,7 @@ test('a key always has the same mark, whether or not it is remembered', () => {
   expect(markOf('app_1')).toBe(first)
   markOf('one too many')
 
-  // Made anew: however many keys have come, only so many are remembered.
+  // Computed again: only a limited number of keys are remembered.
   expect(markOf('app_1')).not.toBe(first)
   expect(markOf('app_1')).toEqual(first)
   expect(markOf('app_2')).not.toEqual(first)

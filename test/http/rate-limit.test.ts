@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { defaultRateLimits } from '../../src/domain/limits.ts'
 import { createRateLimiter, rateLimitField } from '../../src/http/rate-limit.ts'
 
-/** A limiter whose time the test turns by hand: three reads a minute, unless told otherwise. */
+/** A limiter whose time the test sets; by default with three reads a minute. */
 const limited = (count = 3, seconds = 60) => {
   const time = { ms: 123_456.7 }
   const limiter = createRateLimiter({

@@ -17,7 +17,7 @@ const refusesConnections = async (port: number): Promise<boolean> => {
   }
 }
 
-/** A request over a connection of its own that stays open, and what came back so far. */
+/** A request over its own connection, which stays open, and the bytes received so far. */
 const openConnection = async (port: number, request: string) => {
   const state = { text: '', closed: false }
   const socket = await Bun.connect({
@@ -103,7 +103,7 @@ describe('the server', () => {
     }
     expect([state.closed, hasStopped]).toEqual([false, false])
     expect(server.isDrainingForProxy()).toBe(true)
-    socket.write(get('/plain')) // what was under way when the proxy was told
+    socket.write(get('/plain')) // a request that was on its way when the proxy was told
     await until(() => state.text.match(/plain/g)?.length === 2)
     await stopped
     expect(await refusesConnections(server.port)).toBe(true)
@@ -192,7 +192,7 @@ describe('the server', () => {
   })
 })
 
-/** What Bun's parser refuses never reaches us: these are its answers, written down so that a change is noticed. */
+/** Requests that Bun's parser refuses never reach the shell. These are Bun's answers, so that a change is noticed. */
 describe('Bun itself answers', () => {
   const server = startTestServer()
   test.each([

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(async () => await platform.database.close())
 
-/** A door where two credentials may be refused and three sign-ins fail. */
+/** A door with limits of two refused credentials and three failed sign-ins. */
 const openDoor = () => doorOf(platform, { failed: { count: 2, seconds: 600 }, sign_in: { count: 3, seconds: 600 } })
 const [here, elsewhere] = ['203.0.113.9', '198.51.100.7']
 

@@ -57,7 +57,7 @@ test('nothing is repaired: bad base64, bad escapes, bad UTF-8, no colon, another
     'Basic YTpi====',
     'Basic YTpi=',
     'Basic YTp', // no padding
-    'Basic YTq=', // bits that stand for nothing
+    'Basic YTq=', // unused bits that are not 0
     'Basic YT pi',
     'Basic YTpi,YTpi',
     'Basic YTpi\u0000',

@@ -5,7 +5,7 @@ import { parseStrictJson, readJson } from '../../src/http/strict-body.ts'
 import { refusalOf } from '../operations/support/owner.ts'
 import { callWith } from './support/door.ts'
 
-const limit = 1_000 // of `callWith`
+const limit = 1_000 // set by `callWith`
 
 type Body = string | Uint8Array<ArrayBuffer> | ReadableStream
 
@@ -34,7 +34,7 @@ const refuses = (text: string): boolean => {
   }
 }
 
-/** A body without a length, in pieces, and how many of them were taken. */
+/** A body without a length, in pieces, and the number of pieces that were read. */
 const chunked = (pieces: number, piece: Uint8Array<ArrayBuffer>) => {
   const sent = { pieces: 0 }
   const body = new ReadableStream<Uint8Array<ArrayBuffer>>({

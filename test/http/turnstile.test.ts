@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createTurnstile } from '../../src/http/turnstile.ts'
 import { startTestServer } from './support/shell-server.ts'
 
-/** A turnstile whose turns take as long as the test says. */
+/** A turnstile whose turns take a time that the test sets. */
 const withTime = (longestWaitMs: number | null) => {
   const time = { now: 0 }
   const turnstile = createTurnstile({ longestWaitMs, monotonicMs: () => time.now })
@@ -10,7 +10,7 @@ const withTime = (longestWaitMs: number | null) => {
     time.now += milliseconds
     await new Promise((resolve) => setImmediate(resolve))
   }
-  /** So many at once: how many may begin now, and the promises of the others. */
+  /** Enters this many requests: how many may begin at once, and the promises of the others. */
   const arrive = (count: number) => {
     const all = Array.from({ length: count }, () => turnstile.enter())
     const waiting = all.filter((each) => each !== true)
@@ -35,13 +35,13 @@ describe('the turnstile', () => {
   test('after a long turn admits only as many as would have fitted, and the others in later turns, in order', async () => {
     const { turn, arrive } = withTime(10_000)
     arrive(1_000)
-    await turn(500) // a fifth of them would have fitted into a tenth of a second
+    await turn(500) // a fifth of them would have fitted into 100 ms
     const { begun, waiting } = arrive(1_000)
     expect(begun).toBe(200)
     const order: number[] = []
     for (const [index, each] of waiting.entries()) void each.then(() => order.push(index))
     await turn(100)
-    expect(order).toHaveLength(250) // a turn that was short enough lets begin a quarter more
+    expect(order).toHaveLength(250) // after a short turn, a quarter more may begin
     for (let turns = 0; turns < 20; turns += 1) await turn(10)
     expect(order).toEqual(Array.from({ length: 800 }, (_, index) => index))
     expect(await Promise.all(waiting)).not.toContain(false)

@@ -28,7 +28,7 @@ const openApp = () => {
 
 type App = ReturnType<typeof openApp>
 
-/** An upload of so many bytes that began so long ago: what it is answered, and what lets go of what it holds. */
+/** An upload of this size that began this long ago: its answer, and the function that frees what it holds. */
 const upload = (app: App, sizeBytes = 0, milliseconds = 0, by = 'somebody') =>
   uploadOf(app, '{"a":1}'.padEnd(sizeBytes), milliseconds, by)
 const uploadOf = (app: App, body: string | ReadableStream, milliseconds = 0, by = 'somebody') => {
@@ -68,7 +68,7 @@ test('two uploads of one app that exceed 256 KiB run at a time; the next one wai
   expect(await third.answer).toEqual(taken)
 })
 
-/** A body that sends this and then nothing, and whether anybody still waits for more. */
+/** A body that sends these bytes and then nothing, and whether it is still being read. */
 const stalledAfter = (bytes: number) => {
   let isCancelled = false
   const stream = new ReadableStream<Uint8Array>({
@@ -83,9 +83,9 @@ test('a body that falls ten seconds behind 16 KiB a second is refused with 400, 
   const lags: number[] = []
   const { setTimeout } = globalThis
   const timers = spyOn(globalThis, 'setTimeout').mockImplementation(((late: () => void, milliseconds: number) => {
-    if (milliseconds !== 10_000) return setTimeout(late, milliseconds) // of somebody else in this process
+    if (milliseconds !== 10_000) return setTimeout(late, milliseconds) // a timer of other code in this process
     lags.push(milliseconds)
-    if (lags.length === 2) queueMicrotask(late) // the second wait is for what never comes
+    if (lags.length === 2) queueMicrotask(late) // the second wait is for bytes that never arrive
     return 0
   }) as unknown as typeof setTimeout)
   const body = stalledAfter(large)
@@ -94,7 +94,7 @@ test('a body that falls ten seconds behind 16 KiB a second is refused with 400, 
     400,
     { error: { code: 'invalid_request', message: 'The body arrived at less than 16 KiB a second.' } },
   ])
-  expect(lags).toEqual([10_000, 10_000]) // what came fast before gives no longer silence later
+  expect(lags).toEqual([10_000, 10_000]) // fast bytes before do not allow a longer silence later
   expect(body.isCancelled()).toBe(true)
   timers.mockRestore()
   letGo()

@@ -19,7 +19,7 @@ import {
 import { parseStrictBytes } from '../../src/http/strict-body.ts'
 import { type ScannedUpload, UploadScanner } from '../../src/http/upload-scanner.ts'
 
-/** Scans the bytes cut at these places, as a network would cut them. */
+/** Scans the bytes split at these places, as a network could split them. */
 const scan = (bytes: Uint8Array, cuts: readonly number[] = []): ScannedUpload => {
   const scanner = new UploadScanner()
   const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length]

@@ -3,7 +3,7 @@ import type { Uploader } from '../../src/http/door.ts'
 import { createUploadSlots, lineShares, slotShares } from '../../src/http/upload-body.ts'
 
 const codeOf = async (taken: Promise<unknown>): Promise<unknown> => await taken.catch(({ code }) => code)
-/** Another app of another account in another network each time. */
+/** A new app of a new account in a new network each time. */
 let counted = 0
 const somebody = (who: Partial<Uploader> = {}): Uploader => {
   counted += 1
@@ -26,7 +26,7 @@ test('at most eight uploads hold a slot at a time, two of one app, four of one a
     await Bun.sleep(1)
     expect(began).toEqual([])
     holding[0]?.()
-    holding[0]?.() // a second time hands nothing back
+    holding[0]?.() // a second call has no effect
     const handBack = await first
     await Bun.sleep(1)
     expect(began).toEqual(['first'])
@@ -41,7 +41,7 @@ test('an app or a network that has its share and many uploads waiting does not k
   const greedy = somebody({ app: 'greedy', network: 'crowded' })
   const handBacks = await Promise.all([slots.enter(greedy), slots.enter(greedy)])
   const waiting = Array.from({ length: lineShares.app }, async () => await slots.enter(greedy))
-  for (const late of waiting) late.catch(() => undefined) // most of them wait until long after this test
+  for (const late of waiting) late.catch(() => undefined) // most of them still wait when this test ends
   expect(await slots.enter(somebody())).toBeFunction()
   await slots.enter(somebody({ network: 'crowded' }))
   await slots.enter(somebody({ network: 'crowded' }))

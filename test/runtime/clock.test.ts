@@ -6,18 +6,18 @@ const hour = 60 * minute
 const year = 365 * 24 * hour
 const noon = Date.UTC(2026, 7, 1, 12)
 
-/** A machine whose two clocks the test turns by hand. */
+/** A machine whose two clocks the test sets. */
 const machine = (highWater: number | null = null, wallAtStart = noon) => {
   const time = { wall: wallAtStart, monotonic: 5_000 }
   const clock = createClock({ wall: () => time.wall, monotonic: () => time.monotonic }, highWater)
   return {
     clock,
-    /** Time passes, honestly. */
+    /** Time passes on both clocks. */
     pass: (milliseconds: number) => {
       time.wall += milliseconds
       time.monotonic += milliseconds
     },
-    /** Somebody turns the machine's clock. */
+    /** The machine's clock is set. */
     turn: (milliseconds: number) => {
       time.wall += milliseconds
     },

@@ -4,7 +4,7 @@ import { createLogWriter } from '../../src/runtime/log-writer.ts'
 const turn = async () => await new Promise<void>((resolve) => setImmediate(resolve))
 const failure = (code: string) => Object.assign(new Error(code), { code })
 
-/** Something to write to: takes `room` bytes at a time, and throws what it was told to. */
+/** A target that accepts `room` bytes at a time, and throws the errors that the test sets. */
 const target = () => {
   const state = {
     text: '',

@@ -6,7 +6,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const { test } = needs('mkfifo')
 
-/** A pipe that is read only when the test says so, and a process that logs into it. */
+/** A pipe that is read only when the test does so, and a process that logs into it. */
 const chattyProcess = () => {
   const path = join(temporaryFolder(), 'log')
   Bun.spawnSync([programAt('mkfifo'), path])

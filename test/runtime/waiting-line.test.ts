@@ -3,12 +3,12 @@ import { createFairLine, type PlaceInLine } from '../../src/runtime/waiting-line
 
 type Caller = PlaceInLine & { readonly isRight: boolean }
 
-/** Everything that can happen without time passing has happened. */
+/** Waits until everything has happened that needs no time. */
 const settled = async () => {
   for (let ticks = 0; ticks < 5; ticks += 1) await Promise.resolve()
 }
 
-/** A line whose time is counted in turns of 200 ms, and the callers in the order in which they had theirs. */
+/** A line with turns of 200 ms, and the callers in the order of their turns. */
 const openLine = (longestWaitMs = 60_000) => {
   let now = 0
   const line = createFairLine({ longestWaitMs, monotonicMs: () => now })
@@ -25,7 +25,7 @@ const openLine = (longestWaitMs = 60_000) => {
     }
   }
   const come = (caller: Caller, name = caller.account): void => void wait(caller, name)
-  /** Ends the turn that is taken, as a check of a password does. */
+  /** Ends the current turn, as a check of a password does. */
   const turn = async (): Promise<void> => {
     await settled()
     const [ended] = inTurn.splice(0, 1)
@@ -97,7 +97,7 @@ test('a network with many callers, or an account that many want, has one turn wh
     for (let turns = 0; turns < 5; turns += 1) await turn()
     expect(served.slice(0, 5).toSorted()).toEqual(['ada', 'bob', 'cleo', 'crowd', 'crowd'])
     for (let turns = 0; turns < 20; turns += 1) await turn()
-    expect(served.length).toBeGreaterThan(20) // and the others of the crowd have theirs after that
+    expect(served.length).toBeGreaterThan(20) // the others of the crowd have their turns after that
   }
 })
 
@@ -111,7 +111,7 @@ test('a known browser has one turn at a time, and after a failure its waiting ca
   expect(served.slice(0, 5).toSorted()).toEqual(['ada', 'bob', 'cleo', 'first', 'thief'])
 })
 
-/** Who has the next turns, when the pause comes after a network has failed. */
+/** The callers of the next turns after a network has failed and this pause has passed. */
 const order = async (pauseMs: number) => {
   const { come, served, turn, wait } = openLine()
   for (const caller of [attacker(1), stranger('clean')]) {

@@ -26,7 +26,7 @@ const senderWith = (
   createWebhookSender({
     resolve: options.resolve ?? (async () => []),
     allowed: networks(...(options.allowed ?? ['127.0.0.1/32'])),
-    timeoutMs: options.timeoutMs ?? 60_000, // no test waits for it: what does not end early fails
+    timeoutMs: options.timeoutMs ?? 60_000, // longer than any test waits
     authority,
   })
 const message = (url: string) => ({
@@ -150,7 +150,7 @@ describe('a message', () => {
     const port = typeof address === 'object' ? address?.port : 0
     const answer = await senderWith().send(message(`https://127.0.0.1:${port}/`))
     expect(answer).toMatchObject({ status: null, error: 'not_connected' })
-    await closed // though it had a minute
+    await closed // long before the deadline of a minute
     announcer.close()
   })
 
@@ -166,7 +166,7 @@ describe('a message', () => {
       return 'by itself'
     })
     const { status, answer } = await senderWith().send(message(receiver.url))
-    await closed // though it had a minute
+    await closed // long before the deadline of a minute
     expect(status).toBe(200)
     expect(answer).toBe('€'.repeat(341))
     receiver.behave((_, response) => {

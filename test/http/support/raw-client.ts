@@ -1,4 +1,4 @@
-/** One answer as it came over the wire. */
+/** One answer as it was received. */
 export type RawAnswer = { readonly status: number; readonly headers: Headers; readonly body: string }
 
 const parseAnswer = (text: string): RawAnswer => {
@@ -10,7 +10,7 @@ const parseAnswer = (text: string): RawAnswer => {
   return { status: Number(statusLine.split(' ')[1] ?? 0), headers, body: rest.join('\r\n\r\n') }
 }
 
-/** Sends exactly these bytes and gives all that came back until the server closed, or until `enough` of it came. */
+/** Sends exactly these bytes and returns everything received until the server closed, or until it was `enough`. */
 export const sendRaw = async (
   port: number,
   request: string | Uint8Array,
@@ -45,7 +45,7 @@ export const sendRaw = async (
   return received
 }
 
-/** Whether an answer with a Content-Length has come whole. */
+/** Whether an answer with a Content-Length is complete. */
 const isWhole = (text: string): boolean => {
   const end = text.indexOf('\r\n\r\n')
   const length = /\r\ncontent-length: (\d+)/i.exec(text.slice(0, end + 2))?.[1]

@@ -21,7 +21,7 @@ import { createMetrics } from '../../../src/runtime/metrics.ts'
 import { idleFigures } from '../../support/figures.ts'
 import { createRandom } from '../../../src/runtime/random.ts'
 
-/** An error that the handlers throw must not leave the house: these words appear in none of its answers and lines. */
+/** The message of an error that handlers throw: it must appear in no answer and no log line. */
 export const canary = 'canary apat_canary'
 
 const checkEcho = checkOf(
@@ -102,7 +102,7 @@ type TestOptions = {
 const started: (() => Promise<void>)[] = []
 afterAll(async () => void (await Promise.all(started.splice(0).map(async (stop) => await stop()))))
 
-/** The shell around the small app, really listening; stopped when the tests of the file have run. */
+/** The shell around the small app on a port; stopped when the tests of the file have run. */
 export const startTestServer = (options: TestOptions = {}) => {
   const lines: string[] = []
   const log = createLog({ write: (line) => void lines.push(line), flush: () => undefined })
@@ -145,7 +145,7 @@ export const startTestServer = (options: TestOptions = {}) => {
     port: Number(new URL(listener.url).port),
     /** Lets `/waits` answer. */
     open: gate.resolve,
-    /** Everything logged so far, a record per line. */
+    /** All log lines so far, parsed. */
     logged: (): readonly Record<string, unknown>[] => lines.map((line) => JSON.parse(line)),
     metrics: async () => await metrics.render(idleFigures),
     call: async (path: string, init: RequestInit = {}) => await fetch(`${listener.url}${path}`, init),

@@ -1,4 +1,4 @@
-/** Logs three megabytes, says so, waits for the end of its input, and ends in a hurry after its last words. */
+/** Logs three megabytes, reports that, waits for the end of its input, and exits at once after its last line. */
 import { standardErrorWriter } from '../../../src/runtime/log-writer.ts'
 
 const writer = standardErrorWriter()

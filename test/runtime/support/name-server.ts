@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram'
 
 type NameServer = { readonly address: string; stop(): void }
 
-/** A name server on the loopback address: an IPv4 address for each name, no IPv6, and for null no word at all. */
+/** A name server on the loopback address: an IPv4 address for each name, no IPv6, and no answer at all for null. */
 export const startNameServer = async ({
   answer,
 }: {
@@ -37,7 +37,7 @@ const nameIn = (question: Buffer): { name: string; end: number } => {
   return { name: labels.join('.'), end: at + 1 }
 }
 
-/** The head of the question as that of an answer to it: found, with so many records. */
+/** The header of an answer to the question: no error, with this number of records. */
 const headOf = (question: Buffer, records: number): Buffer => {
   const head = Buffer.from(question.subarray(0, 12))
   head.writeUInt16BE(0x8180, 2)
