@@ -1,6 +1,4 @@
-/**
- * A histogram for the Prometheus text format 0.0.4. An observation takes a tenth of the 0.6 µs that prom-client needs.
- */
+/** A histogram for the Prometheus text format 0.0.4. */
 export class Histogram {
   readonly #buckets: Float64Array
   #sum = 0
@@ -79,5 +77,6 @@ export const createRequestTally = () => {
   return { route, render }
 }
 
-const escapedLabel = (label: string): string =>
+/** The value of a label between its quotes. */
+export const escapedLabel = (label: string): string =>
   label.replaceAll(/[\\"\n]/g, (character) => (character === '\n' ? '\\n' : `\\${character}`))
