@@ -101,8 +101,9 @@ const folderFaults = (folder: string): readonly string[] =>
     : [`Other users of this machine may replace files in ${folder}: run chmod 700 ${folder}.`]
 
 const pageFaults = (connection: Connection): readonly string[] => {
-  using statement = connection.prepare<{ integrity_check: string }, []>('PRAGMA integrity_check')
-  const verdicts = statement.all().map((row) => row.integrity_check)
+  const verdicts = connection
+    .rows<{ integrity_check: string }>('PRAGMA integrity_check')
+    .map((row) => row.integrity_check)
   return verdicts.filter((verdict) => verdict !== 'ok').map((verdict) => `The file is damaged: ${verdict}.`)
 }
 
@@ -146,7 +147,7 @@ type UsedArtifact = { readonly sha256: Uint8Array; readonly size: number; readon
  * program although every page is sound. Reads every piece, one at a time.
  */
 const damagedArtifacts = (connection: Connection): readonly string[] => {
-  using used = connection.prepare<UsedArtifact, []>(
+  const used = connection.rows<UsedArtifact>(
     `SELECT artifacts.sha256, artifacts.size_bytes AS size, min(apps.slug || ' ' || versions.version) AS example
      FROM artifacts JOIN versions ON versions.artifact_sha256 = artifacts.sha256 JOIN apps ON apps.id = versions.app_id
      GROUP BY artifacts.sha256`,
@@ -166,7 +167,6 @@ const damagedArtifacts = (connection: Connection): readonly string[] => {
     return read === size && hash.digest().equals(sha256)
   }
   return used
-    .all()
     .filter((artifact) => !isWhole(artifact))
     .map(({ example }) => `The artifact of ${example} is damaged: restore a backup, or upload it again.`)
 }

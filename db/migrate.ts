@@ -36,9 +36,9 @@ type SchemaState = 'empty' | 'behind' | 'current'
 
 /**
  * Looks at a file without changing what is in it, in one read transaction, because another process may be
- * migrating it. Throws `DatabaseUnusable`: 'damaged' when it cannot be read or its schema is not as the migrations make it,
- * 'foreign' for another program's file, 'newer' for one that a later version of this program migrated, 'altered' when others
- * have added something, 'migration_changed' when what was applied is not what we would apply, 'rolled_back' under the WAL of another file.
+ * migrating it. Throws `DatabaseUnusable`: 'damaged' if it cannot be read or its schema is not as the migrations make it,
+ * 'foreign' for another program's file, 'newer' for one that a later version of this program migrated, 'altered' if others
+ * have added something, 'migration_changed' if what was applied is not what this program would apply, 'rolled_back' under the WAL of another file.
  */
 export const inspectSchema = (file: string, migrations: readonly Migration[]): SchemaState => {
   assertInOrder(migrations)
@@ -78,42 +78,42 @@ export const migrateFile = async (
   return await withRoom(file, async () => {
     createPrivately(file)
     await patiently(() => assertServable(file))
-    const applied = new Set(await migrate(file, migrations, progress))
+    const applied = await migrate(file, migrations, progress)
     syncFolderOf(file)
-    return migrations.filter(({ id }) => applied.has(id)).map(({ name }) => name)
+    return applied
   })
 }
 
 /**
  * Brings the schema up to date. Each migration is one durable transaction, so that a kill at any moment leaves the old
- * schema or the new one; of several processes at once each migration is applied by one. Gives the IDs that this call
- * applied.
+ * schema or the new one. If several processes migrate at once, each migration is applied by one of them. Returns the names of
+ * the migrations that this call applied.
  */
 export const migrate = async (
   file: string,
   migrations: readonly Migration[],
   progress: MigrationProgress = () => undefined,
-): Promise<readonly number[]> => {
+): Promise<readonly string[]> => {
   if ((await patiently(() => inspectSchema(file, migrations))) === 'current') return []
-  const connection = await patiently(() => connect(file, { busyTimeoutMs: 50 }))
-  try {
-    // Off for the whole connection: inside a transaction the pragma does nothing, and rebuilding a table would delete
-    // its children.
-    connection.run('PRAGMA foreign_keys = OFF')
-    const applied: number[] = []
-    for (const migration of migrations) {
-      // Without a WAL, as in a new file, readers elsewhere would otherwise stand in the way of COMMIT.
-      await patiently(() => connection.run('BEGIN EXCLUSIVE'))
-      if (inTransaction(connection, () => applyOnce(connection, file, migrations, migration, progress)))
-        applied.push(migration.id)
+  using connection = await patiently(() => connect(file, { busyTimeoutMs: 50 }))
+  // Off for the whole connection: inside a transaction the pragma does nothing, and rebuilding a table would delete
+  // its children.
+  connection.run('PRAGMA foreign_keys = OFF')
+  const applied: string[] = []
+  for (const migration of migrations) {
+    // Without a WAL, as in a new file, readers elsewhere would otherwise stand in the way of COMMIT.
+    await patiently(() => connection.run('BEGIN EXCLUSIVE'))
+    try {
+      if (applyOnce(connection, file, migrations, migration, progress)) applied.push(migration.name)
+      connection.run('COMMIT')
+    } finally {
+      if (connection.inTransaction) connection.run('ROLLBACK')
     }
-    return applied
-  } finally {
-    connection.close()
   }
+  return applied
 }
 
-/** What another process did in the meantime is looked at again, inside the transaction. */
+/** False if another process has applied it in the meantime. */
 const applyOnce = (
   connection: Connection,
   file: string,
@@ -142,16 +142,6 @@ const applyOnce = (
     migration.sha256,
   ])
   return true
-}
-
-const inTransaction = <T>(connection: Connection, work: () => T): T => {
-  try {
-    const result = work()
-    connection.run('COMMIT')
-    return result
-  } finally {
-    if (connection.inTransaction) connection.run('ROLLBACK')
-  }
 }
 
 /** Expects a transaction to be under way. */
@@ -196,30 +186,19 @@ const foreignObject = ({ type, name }: SchemaObject, file: string) => {
 
 const appliedTo = (connection: Connection): readonly Applied[] => {
   if (connection.value("SELECT count(*) FROM sqlite_schema WHERE name = 'schema_migrations'") === 0) return []
-  using rows = connection.prepare<Applied, []>('SELECT id, name, sha256 FROM schema_migrations ORDER BY id')
-  return rows.all()
+  return connection.rows<Applied>('SELECT id, name, sha256 FROM schema_migrations ORDER BY id')
 }
-
-type Orphan = { readonly table: string; readonly rowid: number | null; readonly parent: string }
 
 /** Sentences about rows whose foreign key leads nowhere, one for each table and parent. */
-export const orphansOf = (connection: Connection): readonly string[] => {
-  using statement = connection.prepare<Orphan & { readonly rows: number }, []>(
-    'SELECT "table", parent, count(*) AS rows FROM pragma_foreign_key_check GROUP BY "table", parent',
-  )
-  return statement
-    .all()
+export const orphansOf = (connection: Connection): readonly string[] =>
+  connection
+    .rows<{ readonly table: string; readonly parent: string; readonly rows: number }>(
+      'SELECT "table", parent, count(*) AS rows FROM pragma_foreign_key_check GROUP BY "table", parent',
+    )
     .map(({ table, parent, rows }) => `${rows} row(s) of ${table} refer to missing rows of ${parent}`)
-}
 
-const failed = (migration: Migration, reason: string, cause?: unknown) =>
-  new DatabaseUnusable(
-    'migration_failed',
-    `Migration ${migration.id} (${migration.name}) failed and was undone: ${reason}.`,
-    {
-      cause,
-    },
-  )
+const failed = ({ id, name }: Migration, reason: string, cause?: unknown) =>
+  new DatabaseUnusable('migration_failed', `Migration ${id} (${name}) failed and was undone: ${reason}.`, { cause })
 
 const assertInOrder = (migrations: readonly Migration[]): void => {
   for (const [index, { id, name, sql, sha256 }] of migrations.entries()) {

@@ -46,19 +46,19 @@ type Suspended = {
 
 /** Suspends the client secrets for production that have not been revoked. */
 const suspendCredentials = (connection: Connection, at: number): readonly Suspended[] => {
-  using statement = connection.prepare<Suspended, []>(
+  const found = connection.rows<Suspended>(
     `SELECT credentials.id AS target, clients.app_id AS appId, clients.environment
     FROM credentials JOIN clients ON clients.id = credentials.client_id
     WHERE clients.environment = 'production' AND revoked_at IS NULL AND suspended_at IS NULL`,
   )
-  const found = statement.all()
   for (const { target } of found) connection.run('UPDATE credentials SET suspended_at = ? WHERE id = ?', [at, target])
   return found
 }
 
-const suspendPasswords = (connection: Connection, at: number): readonly string[] => {
-  using statement = connection.prepare<{ id: string }, [number]>(
-    'UPDATE users SET password_suspended_at = ? WHERE is_operator = 1 AND password_suspended_at IS NULL RETURNING id',
-  )
-  return statement.all(at).map(({ id }) => id)
-}
+const suspendPasswords = (connection: Connection, at: number): readonly string[] =>
+  connection
+    .rows<{ id: string }>(
+      'UPDATE users SET password_suspended_at = ? WHERE is_operator = 1 AND password_suspended_at IS NULL RETURNING id',
+      at,
+    )
+    .map(({ id }) => id)

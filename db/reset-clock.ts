@@ -43,10 +43,11 @@ export const resetClock = async (options: StoppedOptions) =>
  */
 const removeFutureKeys = (connection: Connection, now: number): Readonly<Record<string, number>> => {
   const [lowest, lowestTimeKey] = [keyOfUuidTime(now + leastAheadMs), timeKeyAt(now + leastAheadMs)]
-  using statement = connection.prepare<{ id: string; rows: number }, [number]>(
+  const perCredential = connection.rows<{ id: string; rows: number }>(
     'SELECT credential_id AS id, count(*) AS rows FROM app_tokens WHERE key > ? GROUP BY credential_id',
+    lowestTimeKey,
   )
-  const issued = Object.fromEntries(statement.all(lowestTimeKey).map(({ id, rows }) => [id, rows]))
+  const issued = Object.fromEntries(perCredential.map(({ id, rows }) => [id, rows]))
   connection.run('DELETE FROM main.app_tokens WHERE key > ?', [lowestTimeKey])
   for (const table of ['sessions', 'form_tickets', 'install_session_codes', 'embedded_sessions']) {
     connection.run(`DELETE FROM main.${table} WHERE key > ?`, [lowest])

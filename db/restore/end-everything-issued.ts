@@ -9,8 +9,8 @@ export type EndedByRestore = {
 
 /**
  * Ends every app token, session and grant, with its grant every code and token of it, and every code and session of a
- * frame. The rows stay: they are the record of what was issued. The server's keys and the known browsers go. Gives how
- * many of what ended had not expired.
+ * frame. The rows stay, as the record of what was issued. The server's keys and the known browsers are removed. Returns how
+ * much of what ended had not expired.
  */
 export const endEverythingIssued = (connection: Connection, at: number): EndedByRestore => {
   const end = (table: string, ended: string, alsoSet = ''): number => {
@@ -23,7 +23,7 @@ export const endEverythingIssued = (connection: Connection, at: number): EndedBy
   }
   const noRetry = ', retry_key = NULL, retry_salt = NULL, retry_fingerprint = NULL, retry_until = NULL'
   end('install_session_codes', 'spent_at')
-  // The next start makes new keys: nothing that was signed with these is good any more.
+  // The next start makes new keys, so that nothing that was signed with these is valid.
   connection.run('DELETE FROM main.server_keys')
   connection.run('DELETE FROM main.devices')
   return {

@@ -36,6 +36,12 @@ export class Connection extends Database {
     return statement.values()[0]?.[0]
   }
 
+  /** All rows of a statement that is run once. */
+  rows<Row>(sql: string, ...bindings: SQLQueryBindings[]): readonly Row[] {
+    using statement = super.prepare<Row, SQLQueryBindings[]>(sql)
+    return statement.all(...bindings)
+  }
+
   override close(): void {
     for (const statement of this.#kept.values()) statement.finalize()
     this.#kept.clear()

@@ -75,14 +75,10 @@ export class Room {
  */
 export const withRoom = async <T>(file: string, open: () => Promise<T>): Promise<T> => {
   try {
-    try {
-      return await open()
-    } catch (error) {
-      if (!isOutOfRoom(file, error) || !giveUpReserve(file)) throw error
-      return await open()
-    }
+    return await open()
   } catch (error) {
     if (!isOutOfRoom(file, error)) throw error
+    if (giveUpReserve(file)) return await withRoom(file, open)
     throw new DatabaseUnusable('full', noRoomSentence(file), { cause: error })
   }
 }

@@ -55,7 +55,7 @@ const isInternal = ({ type, name }: SchemaObject): boolean =>
   (type === 'index' && name.startsWith('sqlite_autoindex_'))
 
 const objectsOf = (connection: Connection): readonly SchemaObject[] =>
-  rowsOf<SchemaObject>(connection, 'SELECT type, name, sql FROM sqlite_schema').filter((object) => !isInternal(object))
+  connection.rows<SchemaObject>('SELECT type, name, sql FROM sqlite_schema').filter((object) => !isInternal(object))
 
 /**
  * The structure of each table and index, by its name, as SQLite's pragmas report it. The pragmas leave out CHECK constraints and
@@ -64,10 +64,10 @@ const objectsOf = (connection: Connection): readonly SchemaObject[] =>
 const structuresOf = (connection: Connection): ReadonlyMap<string, string> => {
   const objects = objectsOf(connection)
   const indexSql = new Map(objects.filter(({ type }) => type === 'index').map(({ name, sql }) => [name, sql ?? '']))
-  const columns = Map.groupBy(rowsOf<Part>(connection, columnParts), ({ of }) => of)
-  const indexes = Map.groupBy(rowsOf<IndexPart>(connection, indexParts), ({ index }) => index)
-  const references = Map.groupBy(rowsOf<Reference>(connection, referenceParts), ({ of }) => of)
-  const options = new Map(rowsOf<Options>(connection, tableOptions).map((table) => [table.of, table.options]))
+  const columns = Map.groupBy(connection.rows<Part>(columnParts), ({ of }) => of)
+  const indexes = Map.groupBy(connection.rows<IndexPart>(indexParts), ({ index }) => index)
+  const references = Map.groupBy(connection.rows<Reference>(referenceParts), ({ of }) => of)
+  const options = new Map(connection.rows<Options>(tableOptions).map((table) => [table.of, table.options]))
   const ofKeys = Map.groupBy(
     [...indexes].filter(([name]) => !indexSql.has(name)).map(([, parts]) => parts),
     ([first]) => first?.of,
@@ -86,11 +86,6 @@ const structuresOf = (connection: Connection): ReadonlyMap<string, string> => {
       type === 'index' ? textOf(indexes.get(name) ?? []) + rowTerms(sql ?? '') : structureOfTable(name, sql ?? ''),
     ]),
   )
-}
-
-const rowsOf = <Row>(connection: Connection, sql: string): readonly Row[] => {
-  using statement = connection.prepare<Row, []>(sql)
-  return statement.all()
 }
 
 /** Parts of a table (`of`). Their other columns are only compared, as text. */
