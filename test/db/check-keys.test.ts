@@ -25,7 +25,7 @@ afterAll(async () => await platform.database.close())
 
 const timeKeyed = ['app_tokens', 'grants', 'authorization_codes', 'token_pairs']
 
-/** What `check` says while the newest row of the table has this key. */
+/** What `check` reports while the newest row of the table has this key. */
 const checkedWith = (table: string, key: string | number): readonly string[] => {
   using database = new Database(file, { readwrite: true, create: false })
   database.run('PRAGMA foreign_keys = OFF')
@@ -38,7 +38,7 @@ const checkedWith = (table: string, key: string | number): readonly string[] => 
   return told
 }
 
-test.each(['sessions'])('check tells of a key in %s that no row can have, and of no other', (table) => {
+test.each(['sessions'])('check reports a malformed text key in %s and in no other table', (table) => {
   for (const wrong of [
     '',
     'z'.repeat(22),
@@ -52,7 +52,7 @@ test.each(['sessions'])('check tells of a key in %s that no row can have, and of
   expect(checkedWith(table, '0'.repeat(22))).toEqual([])
 })
 
-test.each(timeKeyed)('check tells of a number in %s that is no key, and of no other', (table) => {
+test.each(timeKeyed)('check reports an integer in %s that cannot be a key, and in no other table', (table) => {
   for (const wrong of [-1, Number.MAX_SAFE_INTEGER + 1]) {
     expect([wrong, ...checkedWith(table, wrong)]).toEqual([wrong, `A key in ${table} is damaged: restore a backup.`])
   }

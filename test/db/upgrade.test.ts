@@ -36,7 +36,7 @@ import {
 
 setDefaultTimeout(patience)
 
-/** Everything that somebody may hold in their hands while the program is replaced. */
+/** Everything that users and apps may hold while the program is replaced. */
 const holdingsOf = async (world: World) => {
   const { server, user, app } = world
   const session = await signIn(server.url, user)
@@ -50,9 +50,9 @@ const holdingsOf = async (world: World) => {
 
 let world: World
 let holdings: Awaited<ReturnType<typeof holdingsOf>>
-/** An app token whose UUID begins as that of the other one. */
+/** An app token whose UUID begins like that of another one. */
 let twin = ''
-/** A database of the previous release, in which all that is alive. */
+/** A database of the previous release in which all of that is live. */
 let previous = ''
 
 beforeAll(async () => {
@@ -79,7 +79,7 @@ afterAll(async () => {
   for (const server of copies) await server.stop()
 })
 
-/** The same database under another name, to be changed. */
+/** A copy of the database that may be changed. */
 const copyOf = (file: string): string => {
   const copy = join(temporaryFolder(), 'app-platform.db')
   mkdirSync(dirname(copy), { recursive: true, mode: 0o700 })
@@ -95,7 +95,7 @@ const appliedTo = (file: string): readonly unknown[] => {
     .map(({ id }) => id)
 }
 
-/** Every table and index with what it says of itself. */
+/** The SQL of every table and index. */
 const schemaOf = (file: string): readonly unknown[] => {
   using database = new Database(file)
   return database.query('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name').all()
@@ -119,7 +119,7 @@ const expectAllAlive = async (url: string): Promise<void> => {
   expect((await call(url, 'POST', '~/api/session', { body: { ...world.user, id: undefined } })).status).toBe(200)
 }
 
-test('a database of the previous release is migrated once, as it is opened, and all that lives in it lives on', async () => {
+test('a database of the previous release is migrated once, when it is opened, and everything live in it stays live', async () => {
   const database = copyOf(previous)
   expect(appliedTo(database)).toEqual(idsOf(previousMigrations))
   const server = await startServer({ database })
@@ -136,7 +136,7 @@ test('a database of the previous release is migrated once, as it is opened, and 
   expect(schemaOf(database)).toEqual(schemaOf(fresh.file))
 })
 
-test('an operator is told that the schema is behind, and may back it up before it is migrated', async () => {
+test('a command reports that the schema is outdated, and the database may be backed up before it is migrated', async () => {
   const desk = deskAt(copyOf(previous))
   const { exitCode, stderr } = await desk.run(['user', 'list'])
   expect(exitCode).toBe(1)
@@ -147,7 +147,7 @@ test('an operator is told that the schema is behind, and may back it up before i
   expect((await desk.json(['user', 'list'])).data).toHaveLength(1)
 })
 
-test('the previous release refuses a database of this one, through every door, and leaves each byte as it is', async () => {
+test('every command of the previous release refuses a database of this one and leaves every byte unchanged', async () => {
   for (const left of ['closed', 'killed'] as const) {
     const server = await startServer({ database: copyOf(previous) })
     await grantTokens({ ...world, server })
@@ -180,7 +180,7 @@ test('the previous release refuses a database of this one, through every door, a
     expect(existsSync(copy)).toBe(false)
     const added = readdirSync(dirname(file)).filter((name) => !names.has(name))
     expect(added.filter((name) => !/\.(lock|db-shm)$/.test(name))).toEqual([])
-    // A look by a reading connection may leave a WAL with nothing in it.
+    // A reading connection may leave an empty WAL.
     expect(checkFile(file, previousMigrations).join()).toContain('newer version of this program')
     expect(bytes()[0]).toBe(before[0] ?? '')
 
@@ -202,7 +202,7 @@ const upgrading = (file: string, killedBefore: number) =>
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 
-/** Places in a sequence that is numbered from 1: so many of them, evenly spread, or all there are. */
+/** At most `most` of the numbers from 1 to `length`, evenly spread. */
 const spread = (length: number, most: number): readonly number[] => {
   const apart = Math.max(1, length / most)
   return Array.from({ length: Math.min(length, most) }, (_, index) => 1 + Math.floor(index * apart))

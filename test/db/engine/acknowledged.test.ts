@@ -17,7 +17,7 @@ import { isBehind, laterCount, nextCount } from '../../../db/sqlite/connection.t
 import { eventually, startTiny } from './support/start-tiny.ts'
 import { backUpTiny, openTiny, temporaryFolder } from './support/tiny-store.ts'
 
-/** A store in a process of its own that was killed after it acknowledged some notes and wrote down how many commits. */
+/** A store in its own process that was killed after it had acknowledged some notes and written the count of its commits. */
 const killedStore = async (file: string, notes = 12): Promise<void> => {
   const store = await startTiny(file)
   for (let index = 0; index < notes; index += 1) await store.ask({ kind: 'add', id: `note-${index}` })
@@ -30,7 +30,7 @@ const killedStore = async (file: string, notes = 12): Promise<void> => {
   await store.kill()
 }
 
-/** Opens the store, and gives the notes that are there or the sentence of the refusal. */
+/** Opens the store. Returns the number of its notes, or the sentence of the refusal. */
 const openingOf = async (file: string): Promise<number | string> => {
   try {
     const store = await openTiny(file)
@@ -69,12 +69,12 @@ describe('a store that was killed', () => {
   }
   afterAll(() => folder[Symbol.dispose]())
 
-  test('opens with everything', async () => {
+  test('opens with every acknowledged change', async () => {
     await putBack()
     expect(await openingOf(file)).toBe(12)
   })
 
-  test('is not opened when a byte of any frame of its WAL, or of its header, is another one', async () => {
+  test('is refused if one byte of a frame or of the header of its WAL has changed', async () => {
     await putBack()
     const size = statSync(wal).size
     const frames = Math.floor((size - headerSize) / frameSize)
@@ -94,11 +94,11 @@ describe('a store that was killed', () => {
   })
 
   const losses: Record<string, () => void> = {
-    'whose WAL is cut short': () => truncateSync(wal, statSync(wal).size - frameSize),
-    'whose WAL is empty': () => truncateSync(wal, 0),
-    'whose WAL is gone': () => rmSync(wal),
+    'with a truncated WAL': () => truncateSync(wal, statSync(wal).size - frameSize),
+    'with an empty WAL': () => truncateSync(wal, 0),
+    'without its WAL': () => rmSync(wal),
   }
-  test.each(Object.keys(losses))('and %s is not opened, by nobody, and is left as it was', async (loss) => {
+  test.each(Object.keys(losses))('%s is refused for a server and for a command, and is not changed', async (loss) => {
     await putBack()
     losses[loss]?.()
     const before = existsSync(wal) ? readFileSync(wal) : null
@@ -107,7 +107,7 @@ describe('a store that was killed', () => {
     expect(existsSync(wal) ? readFileSync(wal) : null).toEqual(before)
   })
 
-  test('and whose counter was deleted is not opened, whether it lost changes or not', async () => {
+  test('without its counter is refused, whether it lost changes or not', async () => {
     await putBack()
     rmSync(counter)
     expect(await openingOf(file)).toContain(`${counter} is gone`)
@@ -119,9 +119,9 @@ describe('a store that was killed', () => {
     'is empty': () => writeFileSync(counter, ''),
     'holds something else': () => writeFileSync(counter, 'junk\n'),
     'has a flipped bit': () => flip(counter, 15),
-    'is cut short': () => truncateSync(counter, 20),
+    'is truncated': () => truncateSync(counter, 20),
   }
-  test.each(Object.keys(damages))('and whose counter %s is not opened and the counter stays', async (damage) => {
+  test.each(Object.keys(damages))('whose counter %s is refused, and the counter is not changed', async (damage) => {
     await putBack()
     damages[damage]?.()
     const before = readFileSync(counter)
@@ -131,7 +131,7 @@ describe('a store that was killed', () => {
     expect(readFileSync(counter)).toEqual(before)
   })
 
-  test('is opened after another program looked at it and folded the WAL in', async () => {
+  test('is opened after another program has read it and copied the WAL into it', async () => {
     await putBack()
     const other = new Database(file)
     other.query('SELECT count(*) FROM notes').get()
@@ -140,7 +140,7 @@ describe('a store that was killed', () => {
   })
 })
 
-test('an older copy in the place of the database is not opened', async () => {
+test('an older copy in place of the database is refused', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
   await store.transaction((notes) => notes.add('one'))
@@ -152,7 +152,7 @@ test('an older copy in the place of the database is not opened', async () => {
   expect(await openingOf(folder.file)).toContain('replaced by an older one')
 })
 
-test('a first start that was killed before its first commit has a counter, and one that left it empty is opened', async () => {
+test('a new database has a counter before its first commit, and is opened if that counter was left empty', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
   expect(readAcknowledged(folder.file)).toBe(0)
@@ -161,7 +161,7 @@ test('a first start that was killed before its first commit has a counter, and o
   expect(await openingOf(folder.file)).toBe(0)
 })
 
-test('what an operator commits is counted as well, and what changes nothing is not', async () => {
+test('commits of a command are counted as well, and transactions that change nothing are not', async () => {
   using folder = temporaryFolder()
   const server = await openTiny(folder.file)
   await server.transaction((notes) => notes.add('one'))
@@ -175,7 +175,7 @@ test('what an operator commits is counted as well, and what changes nothing is n
   expect(readAcknowledged(folder.file)).toBe(3)
 })
 
-test('the counter is one line, private, whatever happens many times', async () => {
+test('the counter stays one private line, however often it is written', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
   for (let index = 0; index < 30; index += 1) {
@@ -197,7 +197,7 @@ const keptAt = async (file: string, at: number): Promise<number | null> =>
     (kept) => kept === at,
   )
 
-describe('the time that is kept beside a store', () => {
+describe('the trusted time beside a store', () => {
   test('is written at most once a second, along with the next commit, and at the end', async () => {
     using folder = temporaryFolder()
     const store = await openTiny(folder.file)
@@ -223,7 +223,7 @@ describe('the time that is kept beside a store', () => {
     await again.close()
   })
 
-  test('is none in the file of a release that kept none, whose count is read and which gets one', async () => {
+  test('is missing in the file of a release that did not keep it, whose count is read and to which the time is added', async () => {
     using folder = temporaryFolder()
     const store = await openTiny(folder.file)
     await store.transaction((notes) => notes.add('one'))
@@ -237,7 +237,7 @@ describe('the time that is kept beside a store', () => {
     expect([readAcknowledged(folder.file), readKeptTime(folder.file)]).toEqual([1, 1_000_000])
   })
 
-  test('is left as it is by an operator beside, and by none when it cannot be read', async () => {
+  test('is not changed by a command beside the server, and reads as none if it is damaged', async () => {
     using folder = temporaryFolder()
     const server = await openTiny(folder.file)
     const operator = await openTiny(folder.file, { role: 'operator', migrate: false })
@@ -252,7 +252,7 @@ describe('the time that is kept beside a store', () => {
   })
 })
 
-test('what is told while it closes, or after that, is written to no file, and is no fault', async () => {
+test('what is noted during or after the close is not written, and causes no fault', async () => {
   using folder = temporaryFolder()
   const faults: unknown[] = []
   const acknowledged = new Acknowledged(folder.file, 0, (error) => faults.push(error))
@@ -261,7 +261,7 @@ test('what is told while it closes, or after that, is written to no file, and is
   acknowledged.note(2)
   await closed
   const other = `${folder.file}.other`
-  const descriptor = openSync(other, 'w+') // takes the number that has become free
+  const descriptor = openSync(other, 'w+') // gets the descriptor that was closed
   acknowledged.note(3)
   acknowledged.noteTime(1_000_000)
   await Bun.sleep(300)
@@ -269,7 +269,7 @@ test('what is told while it closes, or after that, is written to no file, and is
   expect([readFileSync(other, 'latin1'), readKeptTime(folder.file), faults]).toEqual(['', null, []])
 })
 
-test('counts go round without looking as if something were missing', () => {
+test('a count that wraps around does not look as if commits were missing', () => {
   const last = 2 ** 31 - 1
   expect(nextCount(last)).toBe(-(2 ** 31))
   expect(isBehind(last, nextCount(last))).toBe(true)

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { chmodSync, openSync, statSync, writeSync } from 'node:fs'
 import { faultsIn, migrationOf, openTiny, temporaryFolder, tinyMigrations } from './support/tiny-store.ts'
 
-test('a healthy database has nothing to tell', async () => {
+test('a healthy database has no faults', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
   await store.transaction((notes) => notes.add('n'))
@@ -12,7 +12,7 @@ test('a healthy database has nothing to tell', async () => {
   await store.close()
 })
 
-test('files and folders that others may touch are told, with the command that mends them', async () => {
+test('files and folders that other users may change are reported with the command that corrects them', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
   await store.transaction((notes) => notes.add('n'))
@@ -26,7 +26,7 @@ test('files and folders that others may touch are told, with the command that me
   await store.close()
 })
 
-test('rows whose parents are missing are told', async () => {
+test('rows with missing parents are reported', async () => {
   using folder = temporaryFolder()
   await (await openTiny(folder.file)).close()
   {
@@ -39,7 +39,7 @@ test('rows whose parents are missing are told', async () => {
   await store.close()
 })
 
-test('a damaged page is told', async () => {
+test('a damaged page is reported', async () => {
   using folder = temporaryFolder()
   const first = await openTiny(folder.file)
   await Promise.all(
@@ -57,7 +57,7 @@ test('a damaged page is told', async () => {
   expect(faults[0]).toStartWith('The file is damaged')
 })
 
-test('a schema that is behind is told, and refused when nobody asked to migrate', async () => {
+test('an outdated schema is refused if the caller did not ask to migrate', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
   const more = [...tinyMigrations, migrationOf(2, 'more', 'CREATE TABLE more (a TEXT) STRICT')]

@@ -18,21 +18,21 @@ const write = async (store: TinyStore, rounds: number, prefix = '') => {
 
 type Progress = { readonly written: number; readonly copied: number }
 
-/** How many pages the WAL has, and how many of them a checkpoint has copied to its end, as any process may ask. */
+/** How many pages the WAL has, and how many of them are checkpointed, as any process may ask. */
 const progressOf = (file: string): Progress => {
   using other = new Database(file)
   const found = other.query<{ log: number; checkpointed: number }, []>('PRAGMA wal_checkpoint(NOOP)').get()
   return { written: found?.log ?? 0, copied: found?.checkpointed ?? 0 }
 }
 
-/** The file grows while a checkpoint copies; only what it has counted as copied lets the WAL start over. */
+/** Waits for the end of a checkpoint: the file grows earlier, but the WAL starts over only when all is counted as copied. */
 const whenCopied = async (file: string): Promise<Progress> =>
   await eventually(
     () => progressOf(file),
     ({ written, copied }) => written > 0 && copied === written,
   )
 
-/** A reader that keeps what comes after it from being copied, until its COMMIT. */
+/** A reader that keeps later pages from being copied, until its COMMIT. */
 const readingElsewhere = (file: string): Database => {
   const other = new Database(file)
   other.run('BEGIN; SELECT * FROM notes')
@@ -40,10 +40,10 @@ const readingElsewhere = (file: string): Database => {
   return other
 }
 
-/** Which of its lives the WAL is in: the number in its header goes up whenever it starts over. */
+/** How often the WAL has started over: the number in its header goes up each time. */
 const lifeOf = (file: string): number => readFileSync(`${file}-wal`).readUInt32BE(12)
 
-test('beside a busy writer the WAL starts over instead of growing', async () => {
+test('under constant writing the WAL starts over instead of growing', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file, { checkpointAfterPages: 100 })
   await write(store, 1, 'first-')
@@ -58,7 +58,7 @@ test('beside a busy writer the WAL starts over instead of growing', async () => 
   await store.close()
 })
 
-test('a reader in another process only delays it: once it is gone, the WAL is as short as before', async () => {
+test('a reader in another process only delays the checkpoint: when it ends, the WAL is truncated', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file, { checkpointAfterPages: 100 })
   using other = readingElsewhere(folder.file)
@@ -75,7 +75,7 @@ test('a reader in another process only delays it: once it is gone, the WAL is as
   await store.close()
 })
 
-test('what a reader kept from being copied is copied once it is gone, also when nobody writes any more', async () => {
+test('pages that a reader kept from being copied are copied when it ends, even if nothing more is written', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file, { checkpointAfterPages: 100 })
   using other = readingElsewhere(folder.file)
@@ -98,7 +98,7 @@ test('what a reader kept from being copied is copied once it is gone, also when 
   await store.close()
 })
 
-test('what an operator wrote beside an idle server is copied too', async () => {
+test('pages that a command wrote beside an idle server are copied too', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file, { checkpointAfterPages: 50 })
   const operator = await openTiny(folder.file, { role: 'operator' })
@@ -111,7 +111,7 @@ test('what an operator wrote beside an idle server is copied too', async () => {
   await store.close()
 })
 
-test('the other thread copies, lets go, and says why it could not', async () => {
+test('the worker copies, closes its connection, and reports why it failed', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
   await store.transaction((notes) => notes.add('n'))

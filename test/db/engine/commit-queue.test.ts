@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { CommitQueue, type CommitQueueOptions, type CommitWriter } from '../../../db/sqlite/commit-queue.ts'
 
-// What real files can hardly be brought to do: here the writing connection is a list of what it was told.
+// Cases that real files can hardly produce: the writing connection is a list of the calls that it got.
 
 class SqliteFault extends Error {
   constructor(readonly code: string) {
@@ -56,7 +56,7 @@ const fail = (message: string) => async () => {
 
 const write = (name: string) => (queries: string[]) => void queries.push(name)
 
-/** What each transaction came to, in the order of the bodies. All of them arrive together. */
+/** The outcome of each transaction, in the order of the bodies. All of them arrive together. */
 const outcomesOf = async <Q>(queue: CommitQueue<Q>, bodies: readonly ((queries: Q) => unknown)[]) =>
   await Promise.all(bodies.map(async (body) => await outcome(queue.transaction(body))))
 
@@ -85,7 +85,7 @@ test('a body that throws undoes its batch, which runs again with a savepoint for
   )
 })
 
-test('each caller is told the outcome of the last run of its own body', async () => {
+test('each caller gets the outcome of the last run of its own body', async () => {
   const { writer } = scripted()
   const queue = queueOf(writer)
   const runs = Array.from({ length: 6 }, () => 0)
@@ -123,7 +123,7 @@ test('no body runs more than twice, however many of its batch fail', async () =>
   expect(told).toHaveLength('begin rollback begin commit'.split(' ').length + 2 * 256)
 })
 
-test('while callers go on failing, batches have savepoints from the start; after one without a failure they have none', async () => {
+test('while bodies fail, batches start with savepoints, and after a batch without a failure they do not', async () => {
   const { told, writer } = scripted()
   const queue = queueOf(writer)
   await outcomesOf(queue, [write('a'), fail('first')])
@@ -137,7 +137,7 @@ test('while callers go on failing, batches have savepoints from the start; after
   expect(told).toEqual(['begin', 'c', 'd', 'commit'])
 })
 
-test('the failures of a batch are told only once its commit is durable, that of a lone transaction at once', async () => {
+test('callers learn of failures in a batch when its commit is durable, and of the failure of a lone transaction at once', async () => {
   const { told, writer } = scripted()
   const synced = Promise.withResolvers<void>()
   const queue = queueOf(writer, { durable: () => synced.promise })
@@ -158,7 +158,7 @@ test('the failures of a batch are told only once its commit is durable, that of 
   expect(settled.toSorted()).toEqual(['done', 'failed'])
 })
 
-test('a lock that another process takes before the second run makes its batch wait', async () => {
+test('a batch waits if another process takes the lock before its second run', async () => {
   let begins = 0
   const { writer } = scripted({ begin: () => void ((begins += 1) === 2 && fails('SQLITE_BUSY')()) })
   const queue = queueOf(writer)
@@ -182,7 +182,7 @@ test('nothing is answered before it is durable', async () => {
   expect(await transaction).toBe(true)
 })
 
-test('while a sync is on its way the next batch gathers, and begins only after it', async () => {
+test('while a sync runs the next batch gathers, and begins only after it', async () => {
   const { told, writer } = scripted()
   const first = Promise.withResolvers<void>()
   const queue = queueOf(writer, { durable: () => first.promise })
@@ -198,7 +198,7 @@ test('while a sync is on its way the next batch gathers, and begins only after i
   expect(queue.commits).toBe(2)
 })
 
-test('callers who ask again at once share every commit, also when they began out of step', async () => {
+test('callers that ask again at once share every commit, even if they began at different times', async () => {
   const { told, writer } = scripted()
   const rounds = 100
   const queue = queueOf(writer, { durable: () => Bun.sleep(1) })
@@ -217,7 +217,7 @@ test('callers who ask again at once share every commit, also when they began out
   expect(queue.commits).toBeLessThan(rounds * 1.5)
 })
 
-test('the last of several callers waits in vain for the others, and not for long', async () => {
+test('the last of several callers waits only shortly for others that do not come', async () => {
   const { writer } = scripted()
   const queue = queueOf(writer)
   await Promise.all(Array.from({ length: 50 }, async () => await queue.transaction(async () => {})))
@@ -232,7 +232,7 @@ test('a database that stays locked makes transactions wait, and then refuses the
   expect(await outcome(queue.transaction(async () => {}))).toMatchObject(unavailable)
 })
 
-test('a lock that is gone in time costs nobody anything, and each try that found it is counted', async () => {
+test('a lock that is released in time fails no transaction, and each try that met it is counted', async () => {
   let busy = 3
   const { writer } = scripted({ begin: () => void (busy-- > 0 && fails('SQLITE_BUSY')()) })
   const queue = queueOf(writer)
@@ -241,7 +241,7 @@ test('a lock that is gone in time costs nobody anything, and each try that found
   expect(queue.lockWaits).toBe(3)
 })
 
-test('a commit that fails refuses its whole batch, and the next batch has its chance', async () => {
+test('a commit that fails refuses its whole batch, and the next batch runs', async () => {
   let failures = 1
   const { told, writer } = scripted({ commit: () => void (failures-- > 0 && fails('SQLITE_BUSY')()) })
   const queue = queueOf(writer)
@@ -256,7 +256,7 @@ test('a commit that fails refuses its whole batch, and the next batch has its ch
   expect(await queue.transaction(async () => 3)).toBe(3)
 })
 
-test('no space is told apart: the batch is refused, writing is not stopped', async () => {
+test('a full disk refuses the batch and does not stop writing', async () => {
   let failures = 1
   let full = 0
   const { writer } = scripted({ commit: () => void (failures-- > 0 && fails('SQLITE_FULL')()) })
@@ -267,7 +267,7 @@ test('no space is told apart: the batch is refused, writing is not stopped', asy
   expect(await queue.transaction(async () => 'room')).toBe('room')
 })
 
-test('where there is room for ending access, what ends it is tried once more, and nothing else', async () => {
+test('if there is room to end access, only transactions that end it are tried again', async () => {
   let failures = 2
   const room = [true, false]
   const { writer } = scripted({ commit: () => void (failures-- > 0 && fails('SQLITE_FULL')()) })
@@ -299,7 +299,7 @@ test.each(['SQLITE_IOERR_WRITE', 'SQLITE_CORRUPT', 'SQLITE_READONLY', 'SQLITE_CA
   },
 )
 
-test('an I/O error inside a body stops everything, and its neighbours are refused', async () => {
+test('an I/O error inside a body stops all writing, and the other transactions of its batch are refused', async () => {
   const { writer } = scripted()
   const causes: unknown[] = []
   const queue = queueOf(writer, { stateUnknown: (cause) => causes.push(cause) })
@@ -321,7 +321,7 @@ test('after a rollback that fails everything is refused for good', async () => {
   expect(causes).toEqual([expect.objectContaining({ code: 'SQLITE_IOERR' })])
 })
 
-test('a failed sync refuses its batch and all that waits, for good', async () => {
+test('after a failed sync its batch and all waiting transactions are refused for good', async () => {
   const { told, writer } = scripted()
   const sync = Promise.withResolvers<void>()
   const queue = queueOf(writer, { durable: () => sync.promise })
@@ -336,7 +336,7 @@ test('a failed sync refuses its batch and all that waits, for good', async () =>
   expect(told).toEqual(['begin', 'commit'])
 })
 
-test('the queue is bounded: who comes too many is told to come again', async () => {
+test('a transaction beyond the limit of the queue is refused and may be tried again', async () => {
   const { writer } = scripted()
   const queue = queueOf(writer)
   const taken = Array.from({ length: 10_000 }, () => queue.transaction(async () => {}))

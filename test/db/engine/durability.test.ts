@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { startTiny } from './support/start-tiny.ts'
 import { faultsIn, openTiny, temporaryFolder } from './support/tiny-store.ts'
 
-test('what was answered is there after kill -9, in ten lives of one database', async () => {
+test('every answered change is there after kill -9, ten times in a row', async () => {
   using folder = temporaryFolder()
   const answered: string[] = []
   for (let life = 0; life < 10; life += 1) {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readCount, WritingConnection } from '../../../db/sqlite/connection.ts'
 import { openTiny, temporaryFolder } from './support/tiny-store.ts'
 
-test('a commit that fails is not counted, nor acknowledged with the next transaction that changes nothing', async () => {
+test('a commit that fails is neither counted nor acknowledged with the next transaction that changes nothing', async () => {
   using folder = temporaryFolder()
   await (await openTiny(folder.file)).close()
   const writer = new WritingConnection(folder.file, 'FULL', () => null)

@@ -15,7 +15,7 @@ const failing = (call: string, error: string, when: string, path: readonly strin
   ...path.flatMap((one) => ['-P', one]),
 ]
 
-/** Adds notes until one is refused; gives those that were answered as added. */
+/** Adds notes until one is refused. Returns those that were acknowledged. */
 const addUntilRefused = async (
   ask: (id: string) => Promise<unknown>,
 ): Promise<{ added: string[]; refusal: unknown }> => {
@@ -29,7 +29,7 @@ const addUntilRefused = async (
 }
 
 needs('strace').test.skipIf(!traceable)(
-  'after a sync that failed nothing is written any more, reads go on, and a restart has all that was answered',
+  'after a failed sync nothing is written any more, reads go on, and a restart has every answered change',
   async () => {
     using folder = temporaryFolder()
     const server = await startTiny(folder.file, 'server', failing('fdatasync', 'EIO', '5+'))
@@ -61,7 +61,7 @@ needs('strace').test.skipIf(!traceable)(
   },
 )
 
-needs('strace').test.skipIf(!traceable)('after a write that failed nothing is written any more', async () => {
+needs('strace').test.skipIf(!traceable)('after a failed write nothing is written any more', async () => {
   using folder = temporaryFolder()
   await (await openTiny(folder.file)).close()
   const server = await startTiny(folder.file, 'server', failing('pwrite64', 'EIO', '30+', [`${folder.file}-wal`]))
@@ -164,7 +164,7 @@ const moved: readonly (readonly [what: string, move: (file: string) => void])[] 
 ]
 
 test.each([...moved])(
-  '%s under the server: no transaction is answered after that, and the server says why',
+  '%s under the server: no later transaction is answered, and the server says why',
   async (_, move) => {
     using folder = temporaryFolder()
     const faults: string[] = []
@@ -184,7 +184,7 @@ test.each([...moved])(
   },
 )
 
-test('a server that has lost its lock stops and says what to do, and the next one creates the lock', async () => {
+test('a server whose lock file was removed stops and says what to do, and the next one creates the lock file', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
 
@@ -205,7 +205,7 @@ test('a server that has lost its lock stops and says what to do, and the next on
   await next.close()
 })
 
-test.each([...moved])('%s under an idle server: it notices by itself', async (_, move) => {
+test.each([...moved])('%s under an idle server: the server notices without being called', async (_, move) => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
 
@@ -219,7 +219,7 @@ test.each([...moved])('%s under an idle server: it notices by itself', async (_,
   await store.close()
 })
 
-test('a file that comes back does not bring the writing back: what happened meanwhile is unknown', async () => {
+test('a file that is put back does not start writing again, because its state is unknown', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
   renameSync(folder.file, `${folder.file}.away`)
@@ -236,7 +236,7 @@ test('a file that comes back does not bring the writing back: what happened mean
   await store.close()
 })
 
-test('a server whose file was replaced does not touch the new one, not even as it exits', async () => {
+test('a server whose file was replaced never touches the new file, not even when it exits', async () => {
   using folder = temporaryFolder()
   using other = temporaryFolder()
   const replacement = await openTiny(other.file)

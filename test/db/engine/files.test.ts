@@ -8,7 +8,7 @@ import { migrationOf, openTiny, temporaryFolder, tinyMigrations } from './suppor
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
-test('the folder and every file are for their owner alone, whatever the umask', async () => {
+test('only the owner may use the folder and the files, whatever the umask', async () => {
   using folder = temporaryFolder()
   const file = join(folder.path, 'new', 'data', 'tiny.db')
   const umask = process.umask(0)
@@ -25,7 +25,7 @@ test('the folder and every file are for their owner alone, whatever the umask', 
   }
 })
 
-test('a database that others may read is refused, with the command that mends it', async () => {
+test('a database that other users may read is refused, with the command that corrects it', async () => {
   using folder = temporaryFolder()
   await (await openTiny(folder.file)).close()
   chmodSync(folder.file, 0o640)
@@ -37,7 +37,7 @@ test('a database that others may read is refused, with the command that mends it
   })
 })
 
-test('a second server on the same file is told so, by whichever name it calls it', async () => {
+test('a second server on the same file is refused, whatever spelling of the path it uses', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
   const alias = join(folder.path, 'alias.db')
@@ -54,7 +54,7 @@ test('a second server on the same file is told so, by whichever name it calls it
   await (await openTiny(alias)).close()
 })
 
-test('a link to nothing is told as one, and nothing is made of it', async () => {
+test('a link to a missing file is refused, and no file is created', async () => {
   using folder = temporaryFolder()
   const [link, target] = [join(folder.path, 'link.db'), join(folder.path, 'target.db')]
   symlinkSync(target, link)
@@ -63,7 +63,7 @@ test('a link to nothing is told as one, and nothing is made of it', async () => 
   expect(existsSync(target)).toBe(false)
 })
 
-test('the lock of a server that was killed is free at once', async () => {
+test('the lock of a killed server is free at once', async () => {
   using folder = temporaryFolder()
   const server = await startTiny(folder.file)
   await expect(openTiny(folder.file)).rejects.toMatchObject({ kind: 'in_use' })
@@ -74,7 +74,7 @@ test('the lock of a server that was killed is free at once', async () => {
   await store.close()
 })
 
-test('closing leaves one file and its lock, and nothing of the WAL', async () => {
+test('closing leaves the database, its lock and no WAL', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
   await store.transaction((notes) => notes.add('n'))
@@ -107,7 +107,7 @@ test('the database of another program is refused and not changed', async () => {
   expect(readFileSync(folder.file).equals(before)).toBe(true)
 })
 
-test('a file that is no database is refused and not changed', async () => {
+test('a file that is not a database is refused and not changed', async () => {
   using folder = temporaryFolder()
   writeFileSync(folder.file, 'Dear diary, '.repeat(500), { mode: 0o600 })
 
@@ -129,7 +129,7 @@ test('a database of a newer program is refused and not changed', async () => {
   expect(existsSync(`${folder.file}-wal`)).toBe(false)
 })
 
-test('a folder in the place of the file is refused with a sentence', async () => {
+test('a folder in place of the file is refused with a sentence', async () => {
   using folder = temporaryFolder()
   mkdirSync(folder.file, { mode: 0o700 })
 

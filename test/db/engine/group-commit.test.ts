@@ -30,7 +30,7 @@ test('more than a batch of transactions are all answered, in several commits', a
   await store.close()
 })
 
-test('a transaction that throws undoes itself and nothing of its neighbours', async () => {
+test('a transaction that throws is undone, and the others of its batch are kept', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
 
@@ -73,7 +73,7 @@ test('failing bodies among good ones leave no trace, whatever they wrote, and th
   await store.close()
 })
 
-test('a transaction that sees the write of a neighbour which fails afterwards is answered by what is true without it', async () => {
+test('a transaction that saw the write of one that fails afterwards is run again without it', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
 
@@ -122,7 +122,7 @@ test('a lone transaction that throws leaves nothing behind and the next one work
   await store.close()
 })
 
-test('a broken constraint is told to the transaction that broke it, and to no other', async () => {
+test('a broken constraint fails the transaction that broke it, and no other', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
 
@@ -139,7 +139,7 @@ test('a broken constraint is told to the transaction that broke it, and to no ot
   await store.close()
 })
 
-test('of 200 that spend the same note at once, one wins', async () => {
+test('of 200 transactions that spend the same note at once, one succeeds', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
   await store.transaction((notes) => notes.add('n'))
@@ -163,7 +163,7 @@ test('a later transaction of a batch sees what an earlier one wrote', async () =
   await store.close()
 })
 
-test('a body that awaits anything but its queries is undone and called a mistake, alone', async () => {
+test('a body that awaits anything but its queries is undone and reported as a mistake, without the others of its batch', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
 
@@ -184,7 +184,7 @@ test('a body that awaits anything but its queries is undone and called a mistake
   await store.close()
 })
 
-test('an overdue body cannot write once it was given up, not even into the transaction of another', async () => {
+test('an overdue body cannot write after it was given up, not even into the transaction of another caller', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
   const late = Promise.withResolvers<void>()
@@ -196,7 +196,7 @@ test('an overdue body cannot write once it was given up, not even into the trans
     })
     .catch(() => {})
 
-  // It wakes while another transaction is open.
+  // It resumes while another transaction is open.
   await store.transaction(async (notes) => {
     await notes.add('kept')
     late.resolve()
@@ -242,7 +242,7 @@ test('plain queries cannot write', async () => {
   await store.close()
 })
 
-test('closing finishes what is queued and refuses what comes later', async () => {
+test('closing finishes the queued transactions and refuses later ones', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
 

@@ -35,7 +35,7 @@ const rowsOf = (file: string, sql: string) => {
   return database.query(sql).values()
 }
 
-test('each migration is applied once, in order, and remembered with its checksum', async () => {
+test('each migration is applied once, in order, and recorded with its checksum', async () => {
   using folder = fresh()
 
   expect(await migrate(folder.file, [parents])).toEqual(['parents'])
@@ -58,7 +58,7 @@ test('rebuilding a table keeps the children that cascade from it', async () => {
   ])
 })
 
-test('a schema with a wrong letter is refused by its name, also before it is brought up to date', async () => {
+test('a schema that differs by one letter is refused, also before it is migrated, and the differing object is named', async () => {
   using folder = fresh()
   await migrate(folder.file, [parents, rebuild])
   const content = readFileSync(folder.file)
@@ -76,7 +76,7 @@ test('a schema with a wrong letter is refused by its name, also before it is bro
   }
 })
 
-test('a migration that fails in its middle leaves the old schema', async () => {
+test('a migration that fails halfway leaves the old schema', async () => {
   using folder = fresh()
   const broken = migrationOf(2, 'broken', 'CREATE TABLE half (a TEXT) STRICT; INSERT INTO nowhere VALUES (1);')
   await migrate(folder.file, [parents])
@@ -130,13 +130,13 @@ test('a migration that differs from its own checksum is a mistake of the program
   await expect(migrate(folder.file, [rebuild])).rejects.toThrow('place 1')
 })
 
-/** A process that migrates; slow enough to be met in its middle. */
+/** A process that migrates slowly enough to be killed halfway. */
 const migratingProcess = (file: string) =>
   Bun.spawn([process.execPath, join(import.meta.dir, 'support', 'migrate-process.ts'), file], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 
-test('of three processes at once each migration is applied by one', async () => {
+test('if three processes migrate at once, each migration is applied by one of them', async () => {
   using folder = fresh()
   const processes = [1, 2, 3].map(() => migratingProcess(folder.file))
 

@@ -11,7 +11,7 @@ import { openTiny, temporaryFolder, tinyMigrations } from './support/tiny-store.
 
 const linked = { kind: 'linked', message: expect.stringContaining('another name') }
 
-test('a database with a second name is not opened by either, for a server or a command', async () => {
+test('a database with two names is opened by neither, for a server or a command', async () => {
   using folder = temporaryFolder()
   const other = `${folder.file}.other`
   const server = await openTiny(folder.file)
@@ -51,7 +51,7 @@ test('a database with a second name is not replaced by a backup', async () => {
   await expect(restored).rejects.toMatchObject(linked)
 })
 
-test('nor is one backed up by a name that does not know what was written last under the other', async () => {
+test('a database with two names is not backed up under the one that lacks the last writes', async () => {
   using folder = temporaryFolder()
   const other = `${folder.file}.other`
   const server = await openTiny(folder.file)
@@ -64,7 +64,7 @@ test('nor is one backed up by a name that does not know what was written last un
   await server.close()
 })
 
-test('the name that a killed restore left behind stops nobody but who would open it', async () => {
+test('the name that a killed restore left behind is refused, and the database itself is opened', async () => {
   using folder = temporaryFolder()
   await (await openTiny(folder.file)).close()
   const [kept, other] = [keptName(folder.file, Date.UTC(2026, 7)), `${folder.file}.other`]

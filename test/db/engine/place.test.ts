@@ -22,7 +22,7 @@ const made = async (): Promise<string> => {
   return file
 }
 
-/** What the server says, in one plain sentence, instead of starting. */
+/** The sentence with which the server refuses to start. */
 const refusalOf = async (file: string, under: readonly string[] = []): Promise<string> => {
   const { code, stdout, stderr } = await runProgram(['serve', '--port', '0', '--database', file], under)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -40,18 +40,18 @@ const ofNobody = async (): Promise<string> => {
   return file
 }
 
-/** In a world of its own, whose mounts are gone with it. */
+/** Runs in its own mount namespace, so that its mounts end with it. */
 const after = (mount: string, ...words: readonly string[]): readonly string[] =>
   ['unshare', '-m', 'sh', '-c', `${mount} && shift ${words.length} && exec "$@"`, 'sh'].concat(words)
 
 describe('a server does not start, and says what to do,', () => {
-  test('when its lock is something else', async () => {
+  test('if its lock file is not one', async () => {
     const file = await made()
     writeFileSync(`${file}.lock`, 'a shopping list, not a lock\n'.repeat(40), { mode: 0o600 })
     expect(await refusalOf(file)).toContain(`remove it with rm ${file}.lock`)
   })
 
-  test.each(['-wal', '-shm', '.lock', '.acknowledged'])('when a pipe or a folder has the name …%s', async (part) => {
+  test.each(['-wal', '-shm', '.lock', '.acknowledged'])('if …%s is a pipe or a folder', async (part) => {
     const file = await made()
     rmSync(file + part, { force: true })
     expect(Bun.spawnSync(['mkfifo', file + part]).exitCode).toBe(0)
@@ -62,7 +62,7 @@ describe('a server does not start, and says what to do,', () => {
   })
 
   test.skipIf(!isRoot).each(['', '-wal', '-shm', '.lock', '.acknowledged'])(
-    'when …%s belongs to another user',
+    'if …%s belongs to another user',
     async (part) => {
       const file = await ofNobody()
       if (!existsSync(file + part)) writeFileSync(file + part, '', { mode: 0o600 })
@@ -73,13 +73,13 @@ describe('a server does not start, and says what to do,', () => {
     },
   )
 
-  test.skipIf(!isRoot)('when its own user may not write a file', async () => {
+  test.skipIf(!isRoot)('if its own user may not write a file', async () => {
     const file = await ofNobody()
     chmodSync(`${file}-wal`, 0o400)
     expect(await refusalOf(file, asNobody)).toContain(`run chmod 600 ${file}-wal`)
   })
 
-  test.skipIf(!mayMount)('when its file is mounted by itself, as containers do', async () => {
+  test.skipIf(!mayMount)('if its file is mounted without its folder, as containers do', async () => {
     const [source, target] = [await made(), join(temporaryFolder(), 'a file.db')]
     writeFileSync(target, '', { mode: 0o600 })
     const refusal = await refusalOf(target, after('mount --bind "$1" "$2"', source, target))
@@ -87,7 +87,7 @@ describe('a server does not start, and says what to do,', () => {
     expect(refusal).toContain('mount its folder instead')
   })
 
-  test.skipIf(!mayMount).each([1, 2, 3, 4])('when its disk has only %d free inodes', async (free) => {
+  test.skipIf(!mayMount).each([1, 2, 3, 4])('if its disk has only %d free inodes', async (free) => {
     const folder = temporaryFolder()
     const disk = after(`mount -t tmpfs -o size=16m,mode=0700,nr_inodes=${free + 1} none "$1"`, folder)
     const refusal = await refusalOf(join(folder, 'app-platform.db'), disk)
@@ -105,7 +105,7 @@ test.skipIf(!traceable)('a new folder of a database is durable before anything i
   for (const folder of [base, join(base, 'new'), join(base, 'new', 'data')]) expect(synced).toContain(folder)
 })
 
-test('the next backup removes what a killed one left, and leaves one that runs', async () => {
+test('a backup removes what killed ones left, and nothing of one that runs', async () => {
   const file = await made()
   {
     using database = new Database(file)

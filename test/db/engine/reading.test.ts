@@ -23,7 +23,7 @@ test('a read sees every transaction that was answered before it, also within the
   await store.close()
 })
 
-test('a read never sees a part of a transaction', async () => {
+test('a read never sees part of a transaction', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
   const counts: Promise<number>[] = []
@@ -58,7 +58,7 @@ test('reads go on while another process holds the write lock', async () => {
   await store.close()
 })
 
-test('what an operator committed in another process is seen by the next read', async () => {
+test('the next read sees what a command committed in another process', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
   const operator = await startTiny(folder.file, 'operator')
@@ -71,7 +71,7 @@ test('what an operator committed in another process is seen by the next read', a
   await store.close()
 })
 
-/** A reading connection, and another process's way to commit in the middle of its turn. */
+/** A reading connection, and a way for another process to commit in the middle of its turn. */
 const readingBeside = async (file: string) => {
   await (await openTiny(file)).close()
   const other = new Database(file)
@@ -84,7 +84,7 @@ const readingBeside = async (file: string) => {
   return { reading, commit, close }
 }
 
-test('reads of one turn share what they see until they are told to look again', async () => {
+test('reads of one turn share a snapshot until it is refreshed', async () => {
   using folder = temporaryFolder()
   const { reading, commit, close } = await readingBeside(folder.file)
 
@@ -96,7 +96,7 @@ test('reads of one turn share what they see until they are told to look again', 
   close()
 })
 
-test('reads of one long turn look again after a millisecond', async () => {
+test('reads of a long turn take a new snapshot after a millisecond', async () => {
   using folder = temporaryFolder()
   const { reading, commit, close } = await readingBeside(folder.file)
 
@@ -108,7 +108,7 @@ test('reads of one long turn look again after a millisecond', async () => {
   close()
 })
 
-test('reads of the next turn look again', async () => {
+test('reads of the next turn take a new snapshot', async () => {
   using folder = temporaryFolder()
   const { reading, commit, close } = await readingBeside(folder.file)
 
@@ -120,7 +120,7 @@ test('reads of the next turn look again', async () => {
   close()
 })
 
-test('a snapshot taken while a transaction ran is gone when that transaction is answered', async () => {
+test('a snapshot that was taken while a transaction ran has ended when that transaction is answered', async () => {
   using folder = temporaryFolder()
   const store = await openTiny(folder.file)
   const { sync } = WalSync.prototype

@@ -6,7 +6,7 @@ import { openTiny, temporaryFolder } from './support/tiny-store.ts'
 
 const reserveBytes = 10_000
 
-test('what has the name of the room that is kept is replaced and never followed', async () => {
+test('a link, a pipe or a short file under the name of the reserve is replaced and never followed', async () => {
   using folder = temporaryFolder()
   const reserve = `${folder.file}.reserve`
   const precious = `${folder.file}.precious`
@@ -28,7 +28,7 @@ test('what has the name of the room that is kept is replaced and never followed'
   expect(lstatSync(`${folder.file}.nothing`, { throwIfNoEntry: false })).toBeUndefined()
 })
 
-test('a folder in its place stops nobody', async () => {
+test('a folder under the name of the reserve does not stop the database', async () => {
   using folder = temporaryFolder()
   mkdirSync(`${folder.file}.reserve`)
   const store = await openTiny(folder.file, { reserveBytes })
@@ -37,7 +37,7 @@ test('a folder in its place stops nobody', async () => {
   await store.close()
 })
 
-test('room that others took is kept again', async () => {
+test('a reserve that another process used up is made again', async () => {
   using folder = temporaryFolder()
   const reserve = `${folder.file}.reserve`
   const store = await openTiny(folder.file, { reserveBytes })
@@ -50,7 +50,7 @@ test('room that others took is kept again', async () => {
   await store.close()
 })
 
-test('whoever keeps none gives up what another keeps for ending access alone', () => {
+test('a process without a reserve uses that of another one only for ending access', () => {
   using folder = temporaryFolder()
   const { file } = folder
   writeFileSync(`${file}.reserve`, 'room')

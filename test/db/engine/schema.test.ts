@@ -7,7 +7,7 @@ import { inspectSchema, migrate, type Migration } from '../../../db/migrate.ts'
 import { createPrivately } from '../../../db/sqlite/files.ts'
 import { migrationOf, temporaryFolder } from './support/tiny-store.ts'
 
-/** What this program says of a file with its own migrations, whose schema was made by `written`, and then changed. */
+/** What this program finds in a file with its own migrations whose schema was made by `written` and then changed. */
 const stateOf = async (written: string, change: (file: string) => void = () => {}): Promise<unknown> => {
   using folder = temporaryFolder()
   createPrivately(folder.file)
@@ -87,15 +87,18 @@ const additions: Record<string, readonly [sql: string, remedy: string]> = {
   'a table': ['CREATE TABLE theirs (a)', 'DROP TABLE theirs'],
   'an index': ['CREATE INDEX for_a_report ON homes (town)', 'DROP INDEX for_a_report'],
   'a virtual table': ['CREATE VIRTUAL TABLE words USING fts5(word)', 'DROP TABLE words'],
-  'a view in the place of the record of migrations': [
+  'a view in place of the record of migrations': [
     'ALTER TABLE schema_migrations RENAME TO homes_too; CREATE VIEW schema_migrations AS SELECT * FROM homes_too',
     'DROP VIEW schema_migrations',
   ],
 }
-test.each(Object.entries(additions))('%s that others have added is refused by its name', async (_, [sql, remedy]) => {
-  const state = await stateOf(made, (file) => run(file, sql))
-  expect(state).toMatchObject({ kind: 'altered', message: expect.stringContaining(remedy) })
-})
+test.each(Object.entries(additions))(
+  '%s that others have added is refused, and its name is reported',
+  async (_, [sql, remedy]) => {
+    const state = await stateOf(made, (file) => run(file, sql))
+    expect(state).toMatchObject({ kind: 'altered', message: expect.stringContaining(remedy) })
+  },
+)
 
 test('a trigger under a name that SQLite keeps for itself is refused as well', async () => {
   const state = await stateOf(made, (file) => {
@@ -105,16 +108,16 @@ test('a trigger under a name that SQLite keeps for itself is refused as well', a
   expect(state).toMatchObject({ kind: 'altered', message: expect.stringContaining('DROP TRIGGER sqlite_stat1') })
 })
 
-test('a name that a shell would take for a command is not part of the remedy', async () => {
+test('a name that a shell would run as a command is not part of the remedy', async () => {
   const refusal = await stateOf(made, (file) => run(file, `CREATE TABLE "'; reboot '" (a)`))
   expect(refusal).toMatchObject({ kind: 'altered', message: expect.stringContaining(': remove it, or restore') })
 })
 
-test('what SQLite itself adds is not what others have added', async () => {
+test('objects that SQLite itself adds are accepted', async () => {
   expect(await stateOf(made, (file) => run(file, 'ANALYZE'))).toBe('current')
 })
 
-/** What some processes that start at the same time find, each in the words of its error. */
+/** Starts processes at the same time. Returns for each whether it started, or its error. */
 const startTogether = async (file: string, count: number): Promise<readonly string[]> => {
   const script = join(import.meta.dir, 'support', 'migrate-process.ts')
   const processes = Array.from({ length: count }, () =>
@@ -137,7 +140,7 @@ test('first starts at the same time all succeed', async () => {
   expect(new Set(found)).toEqual(new Set(['started']))
 }, 120_000)
 
-test('a schema is read as it was at one moment, while another process migrates', async () => {
+test('a schema is read in one snapshot while another process migrates', async () => {
   const before: readonly Migration[] = migrations.slice(0, 1)
   using folder = temporaryFolder()
   createPrivately(folder.file)

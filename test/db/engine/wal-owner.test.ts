@@ -7,7 +7,7 @@ import { Connection } from '../../../db/sqlite/connection.ts'
 import { startTiny } from './support/start-tiny.ts'
 import { backUpTiny, openTiny, temporaryFolder, tinyMigrations } from './support/tiny-store.ts'
 
-/** The notes that are there once the store is open, or the sentence of the refusal. */
+/** The number of notes in the opened store, or the sentence of the refusal. */
 const openingOf = async (file: string): Promise<number | string> => {
   try {
     const store = await openTiny(file)
@@ -20,7 +20,7 @@ const openingOf = async (file: string): Promise<number | string> => {
   }
 }
 
-test('a checkpoint that has begun to grow the file keeps nobody from opening it', async () => {
+test('a checkpoint that has begun to grow the file does not keep others from opening it', async () => {
   using folder = temporaryFolder()
   const { file } = folder
   const server = await startTiny(file)
@@ -47,7 +47,7 @@ describe('the WAL of a server that was killed', () => {
   const copy = (name: string) => `${file}.${name}`
   afterAll(() => folder[Symbol.dispose]())
 
-  /** Files as of several moments: before the WAL, in it, and the state that the kill left. */
+  /** Copies of the files from several times: before the WAL, during it, and after the kill. */
   const prepare = async (): Promise<void> => {
     if (existsSync(copy('killed'))) return
     const first = await openTiny(file)
@@ -75,7 +75,7 @@ describe('the WAL of a server that was killed', () => {
     writeFileSync(file, readFileSync(copy(database)), { mode: 0o600 })
   }
 
-  test('is read with the file that it belongs to, also one that a checkpoint has not reached', async () => {
+  test('is read with the file that it belongs to, also before the first checkpoint', async () => {
     await putBack('killed')
     expect(await openingOf(file)).toBe(7)
     await putBack('last')
@@ -84,16 +84,19 @@ describe('the WAL of a server that was killed', () => {
 
   test.each([
     ['an older file', 'older'],
-    ['an older file of which no page fits', 'unlike'],
+    ['an older file that shares no page with it', 'unlike'],
     ['a backup that was made while it was written', 'backup'],
-  ])('is not read with %s in its place, by the server, a command or a check, and nothing changes', async (_, name) => {
-    await putBack(name)
-    const sentence = `${file} is not the file that ${file}-wal belongs to`
-    const before = [file, `${file}-wal`].map((path) => readFileSync(path))
-    expect(await openingOf(file)).toContain(sentence)
-    await expect(openTiny(file, { role: 'operator', migrate: false })).rejects.toThrow(sentence)
-    expect(checkFile(file, tinyMigrations)).toEqual([expect.stringContaining(sentence)])
-    expect(() => backupFile({ file, to: copy('no'), replace: false, migrations: tinyMigrations })).toThrow(sentence)
-    expect([file, `${file}-wal`].map((path) => readFileSync(path))).toEqual(before)
-  })
+  ])(
+    'is not read with %s in place of its file, by the server, a command or a check, and nothing changes',
+    async (_, name) => {
+      await putBack(name)
+      const sentence = `${file} is not the file that ${file}-wal belongs to`
+      const before = [file, `${file}-wal`].map((path) => readFileSync(path))
+      expect(await openingOf(file)).toContain(sentence)
+      await expect(openTiny(file, { role: 'operator', migrate: false })).rejects.toThrow(sentence)
+      expect(checkFile(file, tinyMigrations)).toEqual([expect.stringContaining(sentence)])
+      expect(() => backupFile({ file, to: copy('no'), replace: false, migrations: tinyMigrations })).toThrow(sentence)
+      expect([file, `${file}-wal`].map((path) => readFileSync(path))).toEqual(before)
+    },
+  )
 })

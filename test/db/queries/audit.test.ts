@@ -11,7 +11,7 @@ import { addSide, type Side } from '../support/two-sides.ts'
 let platform: Platform
 let q: Queries
 let sides: readonly [Side, Side]
-/** The moment between what happened to both and what happened to both after it. */
+/** The time between what happened to both sides first and what happened to both later. */
 let between: number
 beforeAll(async () => {
   platform = await openAsOperator(join(temporaryFolder(), 'audit.db'))
@@ -29,7 +29,7 @@ afterAll(async () => await platform.database.close())
 const list = async (appId: string | null, since: number, limit = 1_000) => await q.audit.list({ appId, since, limit })
 const kinds = ['app_token.issued', 'user_tokens.issued', 'credential.created']
 
-test('the trail of one app holds what happened to it, issued tokens among it, and nothing of another', async () => {
+test('the trail of an app has its events and issued tokens, and nothing of another app', async () => {
   for (const { app } of sides) {
     const events = await list(app.id, 0)
     expect(new Set(events.map(({ appId }) => appId))).toEqual(new Set([app.id]))
@@ -41,7 +41,7 @@ test('the trail of one app holds what happened to it, issued tokens among it, an
   expect(all).toHaveLength(parts.length + all.filter(({ appId }) => appId === null).length)
 })
 
-test('the trail since a moment holds what happened from then on', async () => {
+test('the trail since a time has every event from then on', async () => {
   const all = await list(null, 0)
   const late = await list(null, between)
   expect(late).toEqual(all.filter(({ at }) => at >= between))
@@ -56,13 +56,13 @@ test('the trail since a moment holds what happened from then on', async () => {
   expect(await list(null, platform.clock.now() + 60_000)).toEqual([])
 })
 
-test('of a long trail the latest are told, oldest first', async () => {
+test('the latest events of a long trail are listed oldest first', async () => {
   const all = await list(null, 0)
   expect(all.map(({ at }) => at)).toEqual(all.map(({ at }) => at).toSorted((a, b) => a - b))
   expect(await list(null, 0, 3)).toEqual(all.slice(-3))
 })
 
-test("a page of an app's trail goes on before an event, of one action or of all, without issued tokens", async () => {
+test("a page of an app's trail continues before an event, for one action or all, without issued tokens", async () => {
   for (const { app } of sides) {
     const page = await q.audit.pageOfApp(app.id, null, '~', 1_000)
     expect(new Set(page.map(({ appId }) => appId))).toEqual(new Set([app.id]))
@@ -75,7 +75,7 @@ test("a page of an app's trail goes on before an event, of one action or of all,
 })
 
 test.each(['newest', 'oldest'] as const)(
-  'a search of any kind comes to each row once, %s first, two at a time',
+  'a search of any kind reads each row once, %s first, two at a time',
   async (order) => {
     const question = { appId: null, actorKind: null, actorId: null, action: null, outcome: null, requestId: null }
     for (const look of [q.audit.searchEvents, q.audit.searchAppTokens, q.audit.searchTokenPairs]) {

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { addApp, addUser, type Login } from '../../support/world.ts'
 import { addSide, differences, rowsIn, type Side } from '../support/two-sides.ts'
 
-// Two of everything stand beside each other: a change of one changes what it says and leaves the other as it was.
+// There are two of everything. A change of one must not change the other.
 
 const file = join(temporaryFolder(), 'changes.db')
 let platform: Platform
@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(async () => await platform.database.close())
 
-/** The rows that are other ones after the change, and their columns. */
+/** The rows that the change changed, and their columns. */
 const changedBy = async (change: (q: Queries) => Promise<unknown>): Promise<readonly string[]> => {
   const before = rowsIn(file)
   await platform.database.transaction(change)
@@ -30,7 +30,7 @@ const changedBy = async (change: (q: Queries) => Promise<unknown>): Promise<read
 }
 
 let moment = Date.UTC(2027, 0)
-/** Later each time. */
+/** A time that is later at each call. */
 const next = () => (moment += 1)
 const content = {
   notes: 'x',
@@ -44,7 +44,7 @@ const [active, inactive] = [
   { approval: 'approved', state: 'active' },
   { approval: 'approved', state: 'inactive' },
 ] as const
-/** What `spend` gives, asked twice. */
+/** What `spend` returns when it is called twice. */
 const twice = async (spend: () => Promise<unknown>) => [await spend(), await spend()]
 
 type Step = readonly [name: string, change: (q: Queries) => Promise<unknown>, changed: () => readonly string[]]
@@ -54,7 +54,7 @@ const secret = (columns: string) => () => [`credentials ${one.credential}: ${col
 const grant = (index: 0 | 1, columns: string) => () => [`grants ${one.grants[index].key}: ${columns}`]
 const retry = 'retry_key retry_salt retry_fingerprint retry_until'
 
-/** The devices of a user as a change that ends them has to name them; taken before any change. */
+/** The devices of each user before any change, in the form in which their removal is reported. */
 const devicesOf = new Map<string, readonly string[]>()
 const gone = ({ id }: Login) => devicesOf.get(id) ?? []
 const noteDevices = () => {
@@ -66,21 +66,25 @@ const noteDevices = () => {
 }
 
 const steps: readonly Step[] = [
-  ['a name', async (q) => await q.apps.change(one.app.id, { name: 'Renamed' }, next()), app('name')],
-  ['scopes', async (q) => await q.apps.change(one.app.id, { scopes: '' }, next()), app('scopes')],
-  ['a suspension', async (q) => await q.apps.change(one.app.id, { status: 'suspended' }, next()), app('status')],
+  ['renaming an app', async (q) => await q.apps.change(one.app.id, { name: 'Renamed' }, next()), app('name')],
+  ['setting the scopes of an app', async (q) => await q.apps.change(one.app.id, { scopes: '' }, next()), app('scopes')],
+  ['suspending an app', async (q) => await q.apps.change(one.app.id, { status: 'suspended' }, next()), app('status')],
   [
-    'a head',
+    'moving the development head',
     async (q) => {
       const live = (await q.versions.active(one.app.id))?.id ?? ''
       await q.apps.change(one.app.id, { developmentVersionId: live }, next())
     },
     app('development_version_id'),
   ],
-  ['a right', async (q) => await q.users.change(one.user.id, { isOperator: true }, next()), user('is_operator')],
-  ['a user', async (q) => await q.users.change(one.user.id, { status: 'disabled' }, next()), user('status')],
   [
-    'a password, if it is the one that was checked',
+    'granting operator rights',
+    async (q) => await q.users.change(one.user.id, { isOperator: true }, next()),
+    user('is_operator'),
+  ],
+  ['disabling a user', async (q) => await q.users.change(one.user.id, { status: 'disabled' }, next()), user('status')],
+  [
+    'replacing the password that was checked',
     async (q) => {
       const hash = (await q.users.byId(one.user.id))?.passwordHash ?? ''
       expect(await twice(async () => await q.users.replacePassword(one.user.id, 'another', 'new', next()))).toEqual([
@@ -94,16 +98,24 @@ const steps: readonly Step[] = [
     },
     user('password_hash'),
   ],
-  ['a use of a secret', async (q) => await q.credentials.touch(one.credential, next()), secret('last_used_at')],
-  ['a grace', async (q) => await q.credentials.setExpiry(one.credential, next()), secret('expires_at')],
   [
-    'a secret, once',
+    'recording the use of a secret',
+    async (q) => await q.credentials.touch(one.credential, next()),
+    secret('last_used_at'),
+  ],
+  [
+    'setting the grace period of a secret',
+    async (q) => await q.credentials.setExpiry(one.credential, next()),
+    secret('expires_at'),
+  ],
+  [
+    'revoking a secret once',
     async (q) =>
       expect(await twice(async () => await q.credentials.revoke(one.credential, next()))).toEqual([true, false]),
     secret('revoked_at'),
   ],
   [
-    'an app token, once',
+    'revoking an app token once',
     async (q) =>
       expect(await twice(async () => await q.appTokens.revoke(one.token, next()))).toEqual([
         expect.stringMatching(/^aud_[0-9a-f]{32}$/),
@@ -112,7 +124,7 @@ const steps: readonly Step[] = [
     () => [`app_tokens ${one.token}: revoked_at`],
   ],
   [
-    'a redirect URI, for its own client',
+    'removing a redirect URI of its own client',
     async (q) => {
       expect(await q.redirectUris.remove(one.app.liveRedirectUri, one.app.development.clientId)).toBe(false)
       expect(await q.redirectUris.remove(one.app.redirectUri, one.app.development.clientId)).toBe(true)
@@ -120,17 +132,17 @@ const steps: readonly Step[] = [
     () => [`redirect_uris ${one.app.redirectUri}: gone`],
   ],
   [
-    'a draft',
+    'replacing a draft',
     async (q) => await q.versions.replaceDraft(one.draft, 2, content, next()),
     () => [`versions ${one.draft}: revision notes manifest scopes updated_at`],
   ],
   [
-    'a submission',
+    'submitting a draft',
     async (q) => await q.versions.move(one.draft, ['draft'], 'submitted', { submittedAt: next() }, next()),
     () => [`versions ${one.draft}: status updated_at submitted_at`],
   ],
   [
-    'a draft that is none any more',
+    'writing to a version that is not a draft any more',
     async (q) => {
       expect(await q.versions.replaceDraft(one.draft, 3, content, next())).toBe(false)
       expect(await q.versions.move(one.draft, ['draft', 'approved'], 'active', {}, next())).toBe(false)
@@ -138,12 +150,12 @@ const steps: readonly Step[] = [
     () => [],
   ],
   [
-    'scopes of an install',
+    'setting the scopes of an install',
     async (q) => await q.installs.setScopes(one.install, '', next()),
     () => [`installs ${one.install}: scopes updated_at`],
   ],
   [
-    'an install, from where it is',
+    'moving an install from its present state',
     async (q) => {
       expect(await q.installs.move(one.install, inactive, active, next())).toBe(false)
       expect(await q.installs.move(one.install, { ...active, approval: 'pending' }, active, next())).toBe(false)
@@ -152,7 +164,7 @@ const steps: readonly Step[] = [
     () => [`installs ${one.install}: state updated_at`],
   ],
   [
-    'a code for a frame, once',
+    'spending a code for a frame once',
     async (q) => {
       const spend = async () =>
         await q.embedding.spendCode(one.code, { spentAt: next(), gaveKey: null, spentFrom: null })
@@ -160,15 +172,15 @@ const steps: readonly Step[] = [
     },
     () => [`install_session_codes ${one.code}: spent_at`],
   ],
-  ['a retry', async (q) => await q.grants.closeRetry(one.grants[0].id), grant(0, retry)],
+  ['closing a retry', async (q) => await q.grants.closeRetry(one.grants[0].id), grant(0, retry)],
   [
-    'a grant, once',
+    'revoking a grant once',
     async (q) =>
       expect(await twice(async () => await q.grants.revoke(one.grants[0].id, next()))).toEqual([true, false]),
     grant(0, 'revoked_at'),
   ],
   [
-    'the grants of a user for one client',
+    'revoking the grants of a user for one client',
     async (q) => {
       const part = { after: '', limit: 10 }
       const revoke = async (clientId: string) => await q.grants.revokeOfUser(one.user.id, clientId, next(), part)
@@ -178,12 +190,12 @@ const steps: readonly Step[] = [
     grant(1, `revoked_at ${retry}`),
   ],
   [
-    'since when an endpoint fails',
+    'recording since when an endpoint fails',
     async (q) => await q.webhookEndpoints.setFailingSince(one.endpoint, next()),
     () => [`webhook_endpoints ${one.endpoint}: failing_since`],
   ],
   [
-    'where an endpoint stands, once',
+    'disabling an endpoint once',
     async (q) => {
       const disable = { status: 'disabled', reason: 'by_hand' } as const
       const set = async () => await q.webhookEndpoints.setStatus(one.endpoint, disable, next())
@@ -192,7 +204,7 @@ const steps: readonly Step[] = [
     () => [`webhook_endpoints ${one.endpoint}: status reason failing_since updated_at`],
   ],
   [
-    'a delivery, from where it was',
+    'moving a delivery from its present state',
     async (q) => {
       const place = { position: one.position, endpointId: one.endpoint }
       const after = { ...place, state: 'failed', attempts: 1, nextAttemptAt: null } as const
@@ -204,22 +216,22 @@ const steps: readonly Step[] = [
     () => [`webhook_deliveries ${one.position} ${one.endpoint}: state attempts next_attempt_at`],
   ],
   [
-    'a delivery that begins anew',
+    'restarting a delivery',
     async (q) => await q.webhookEvents.restart(one.endpoint, [one.position], next()),
     () => [`webhook_deliveries ${one.position} ${one.endpoint}: state attempts next_attempt_at`],
   ],
   [
-    'the end of a signing secret',
+    'setting the end of a signing secret',
     async (q) => await q.webhookEndpoints.setSecretExpiry(one.secret, next()),
     () => [`webhook_secrets ${one.secret}: expires_at`],
   ],
   [
-    'an endpoint, removed with its secrets,',
+    'removing an endpoint with its secrets',
     async (q) => await q.webhookEndpoints.remove(one.endpoint),
     () => [`webhook_endpoints ${one.endpoint}: gone`, `webhook_secrets ${one.secret}: gone`],
   ],
   [
-    'a session, by its own user and once',
+    'ending a session once, by its own user',
     async (q) => {
       const [key] = one.sessions
       expect(await q.sessions.endOfUser('usr_other', key, next())).toBe(false)
@@ -229,7 +241,7 @@ const steps: readonly Step[] = [
     () => [`sessions ${one.sessions[0]}: ended_at`],
   ],
   [
-    'all other sessions of a user',
+    'ending all other sessions of a user',
     async (q) => {
       expect(await q.sessions.endOthersOfUser(one.user.id, one.sessions[1], next())).toBe(0)
       expect(await q.sessions.endOthersOfUser(one.user.id, one.sessions[0], next())).toBe(1)
@@ -238,11 +250,11 @@ const steps: readonly Step[] = [
   ],
 ]
 
-test.each(steps)('a change of %s changes that and nothing else', async (_, change, changed) => {
+test.each(steps)('%s changes nothing else', async (_, change, changed) => {
   expect(await changedBy(change)).toEqual(changed().toSorted())
 })
 
-test('all sessions of a user end together, and those of nobody else', async () => {
+test('all sessions of a user end together, and those of other users do not', async () => {
   const fresh = [await addUser(platform), await addUser(platform)]
   const keys = await Promise.all(fresh.map(async (each) => (await sessionOf(platform, each)).sessionKey))
   const [first] = fresh
@@ -259,14 +271,14 @@ test('all sessions of a user end together, and those of nobody else', async () =
   ])
 })
 
-test('retries are closed when their minute is over, so many at a time', async () => {
+test('retries are closed when their minute has passed, a limited number at a time', async () => {
   const owner = await addUser(platform)
   const theirs = await addApp(platform, owner)
   const grants = [await addFamily(platform, theirs, owner, 0), await addFamily(platform, theirs, owner, 0)]
   const [first, last] = [grants[0]?.retryUntil ?? 0, grants[1]?.retryUntil ?? 0]
   const close = async (before: number, limit: number) =>
     await platform.database.transaction(async (q) => await q.grants.closeRetries(before, limit))
-  while ((await close(first - 1, 250)) > 0); // those of the two sides
+  while ((await close(first - 1, 250)) > 0); // the retries of the two sides
   const rows = grants.map(({ key }) => `grants ${key}: ${retry}`).toSorted()
   expect(await changedBy(async (q) => await q.grants.closeRetries(first - 1, 250))).toEqual([])
   expect(await changedBy(async (q) => await q.grants.closeRetries(last, 250))).toEqual(rows)

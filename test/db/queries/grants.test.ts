@@ -33,7 +33,7 @@ const revoke = async ({ id }: Grant, at: number) =>
 
 const noRetry = { retryKey: null, retrySalt: null, retryFingerprint: null, retryUntil: null }
 
-test('a grant is moved on by its own current key, once, and not when it is revoked', async () => {
+test('a grant advances once, only by its own current key, and not if it is revoked', async () => {
   const [grant, other] = [await addGrant(), await addGrant()]
   const step = {
     ...grant,
@@ -55,7 +55,7 @@ test('a grant is moved on by its own current key, once, and not when it is revok
   expect(await read(other)).toEqual(other)
 })
 
-test('a grant is revoked once, alone, and keeps the moment; nothing of its last answer can be repeated', async () => {
+test('a grant is revoked once and keeps that time, other grants are not changed, and its last answer cannot be repeated', async () => {
   const [grant, other] = [await addGrant(), await addGrant()]
   expect(await revoke(grant, 1)).toBe(true)
   expect(await revoke(grant, 2)).toBe(false)
@@ -63,7 +63,7 @@ test('a grant is revoked once, alone, and keeps the moment; nothing of its last 
   expect(await read(other)).toEqual(other)
 })
 
-test('grants of a user are ended after one, oldest first, so many at a time', async () => {
+test('grants of a user are ended after a given one, oldest first, a limited number at a time', async () => {
   const somebody = await addUser(platform)
   const grants = [await addFor(somebody), await addFor(somebody), await addFor(somebody)]
   const ids = grants.map(({ id }) => id)
@@ -78,7 +78,7 @@ test('grants of a user are ended after one, oldest first, so many at a time', as
   expect(await end('', 10)).toEqual([ids[0] ?? ''])
 })
 
-test('a retry is closed for one grant alone', async () => {
+test('a retry is closed for one grant only', async () => {
   const [grant, other] = [await addGrant(), await addGrant()]
   await platform.database.transaction(async (q) => await q.grants.closeRetry(grant.id))
   expect(await read(grant)).toMatchObject({ retryKey: null, retrySalt: null })
@@ -89,7 +89,7 @@ const tables = ['grants', 'authorization_codes', 'token_pairs']
 const purge = async ({ id }: Grant, before: number, limit = 250) =>
   await platform.database.transaction(async (q) => await q.grants.purgeFamily(id, before, limit))
 
-test('a family goes as a whole when it has expired, not a moment earlier, and takes nothing of another with it', async () => {
+test('an expired family is removed as a whole, not earlier, and nothing of another family is', async () => {
   const [family, other] = [await addFamily(3), await addFamily(2)]
   const before = countRows(file, ...tables)
   expect(await purge(family, family.expiresAt - 1)).toEqual({ kind: 'kept' })
@@ -107,7 +107,7 @@ test('a family goes as a whole when it has expired, not a moment earlier, and ta
   expect(await purge(await addFamily(0), now() + 60_000)).toMatchObject({ kind: 'removed', rows: 2, pairs: 0 })
 })
 
-test('a family that is too large for one call is left shorter and revoked, and takes another call', async () => {
+test('a family that is too large for one call is shortened and revoked, and the next call removes the rest', async () => {
   const [family, other] = [await addFamily(5), await addFamily(1)]
   expect(await purge(family, family.expiresAt, 5)).toMatchObject({ kind: 'shortened', rows: 3, pairs: 3 })
   expect(await read(family)).toMatchObject({ revokedAt: family.expiresAt, ...noRetry })
@@ -119,7 +119,7 @@ test('a family that is too large for one call is left shorter and revoked, and t
   expect(await read(revoked)).toMatchObject({ revokedAt: 7 })
 })
 
-test('a walk over all grants comes to each once, in order', async () => {
+test('a walk over all grants reads each once, in order', async () => {
   const last = await addGrant()
   const seen: string[] = []
   for (let more = true; more;) {

@@ -21,13 +21,13 @@ type Kind = 'liveAppTokens' | 'liveSessions' | 'liveGrants'
 const countOf = async (kind: Kind, later = 0) => (await q.health[kind](platform.clock.now() + later, 1_000)).count
 const write = async (work: (writing: Queries) => Promise<unknown>) => await platform.database.transaction(work)
 
-test('app tokens are counted while they live: not when they are revoked or have expired', async () => {
+test('app tokens count as live until they are revoked or expire', async () => {
   const before = await countOf('liveAppTokens')
   await write(async (writing) => await writing.appTokens.revoke(sides[0].token, 1))
   expect([await countOf('liveAppTokens'), await countOf('liveAppTokens', hour)]).toEqual([before - 1, 0])
 })
 
-test('sessions are counted while they live: not when they have ended or expired, or their user is disabled', async () => {
+test('sessions count as live until they end or expire, or their user is disabled', async () => {
   const before = await countOf('liveSessions')
   await write(async (writing) => await writing.sessions.end(sides[0].sessions[0], 1))
   expect([await countOf('liveSessions'), await countOf('liveSessions', 12 * hour)]).toEqual([before - 1, 0])
@@ -35,7 +35,7 @@ test('sessions are counted while they live: not when they have ended or expired,
   expect(await countOf('liveSessions')).toBe(before - 1 - sides[1].sessions.length)
 })
 
-test('grants are counted while they live: not when they are revoked or have expired', async () => {
+test('grants count as live until they are revoked or expire', async () => {
   expect(await countOf('liveGrants')).toBe(4)
   await write(async (writing) => await writing.grants.revoke(sides[0].grants[0].id, 1))
   expect([await countOf('liveGrants'), await countOf('liveGrants', hour)]).toEqual([3, 0])

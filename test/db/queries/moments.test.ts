@@ -10,7 +10,7 @@ import { openAsOperator, trace } from '../../support/operator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, type Login } from '../../support/world.ts'
 
-// At the moment of its end a thing is over, and not a millisecond earlier.
+// Everything ends at the millisecond of its expiry, not earlier.
 
 let platform: Platform
 let q: Queries
@@ -25,11 +25,11 @@ beforeAll(async () => {
 afterAll(async () => await platform.database.close())
 
 const write = async <T>(work: (writing: Queries) => Promise<T>) => await platform.database.transaction(work)
-/** Whether the newest row counts as alive. */
+/** Whether the newest row counts as live. */
 const counts = async (kind: 'liveAppTokens' | 'liveSessions' | 'liveGrants', now: number) =>
   (await q.health[kind](now, 1)).count
 
-test('a grant is over at its end, for whoever asks', async () => {
+test('a grant has expired for every query at the millisecond of its expiry', async () => {
   const { expiresAt } = await addFamily(platform, app, user, 1)
   const { clientId } = app.development
   const seenAt = async (now: number) => [
@@ -44,7 +44,7 @@ test('a grant is over at its end, for whoever asks', async () => {
   ])
 })
 
-test('a session is over at its end, for whoever asks', async () => {
+test('a session has expired for every query at the millisecond of its expiry', async () => {
   const { sessionKey } = await sessionOf(platform, user)
   const expiresAt = (await q.sessions.find(sessionKey))?.session.expiresAt ?? 0
   const seenAt = async (now: number) => [
@@ -57,13 +57,13 @@ test('a session is over at its end, for whoever asks', async () => {
   ])
 })
 
-test('an app token is over at its end', async () => {
+test('an app token has expired at the millisecond of its expiry', async () => {
   const { tokenKey } = await developmentCaller(platform, app)
   const expiresAt = (await q.appTokens.find(tokenKey))?.expiresAt ?? 0
   expect([await counts('liveAppTokens', expiresAt - 1), await counts('liveAppTokens', expiresAt)]).toEqual([1, 0])
 })
 
-test('what no version uses and what was remembered for a repeat go after their moment, not at it', async () => {
+test('unused artifacts and kept outcomes are removed after their time, not at it', async () => {
   const name = { principal: 'crd_1', method: 'POST', path: '/versions', key: 'k' }
   await write(async (writing) => {
     await writing.artifacts.insert({ sha256: hashSecret('unused'), sizeBytes: 0, createdAt: 1_000 })
@@ -81,7 +81,7 @@ test('what no version uses and what was remembered for a repeat go after their m
   ])
 })
 
-/** A row of the trail. */
+/** An audit event. */
 const refusal = {
   ...trace,
   actorKind: 'anonymous',
@@ -95,7 +95,7 @@ const refusal = {
   detail: null,
 } as const
 
-test('the trail since a moment has what happened at that very moment, issued tokens too', async () => {
+test('the trail since a time includes that very millisecond, also for issued tokens', async () => {
   const at = Date.UTC(2027, 0)
   const key = timeKeyAt(at)
   const [credential] = await q.credentials.listByClient(app.development.clientId)
@@ -114,7 +114,7 @@ test('the trail since a moment has what happened at that very moment, issued tok
   expect([await since(at), await since(at + 1)]).toEqual([['app_token.issued', 'sign_in', 'user_tokens.issued'], []])
 })
 
-test('what happened within a millisecond is told in the order of its IDs, issued tokens among it', async () => {
+test('events of one millisecond are listed in the order of their IDs, issued tokens among them', async () => {
   const at = Date.UTC(2028, 0)
   const [credential] = await q.credentials.listByClient(app.development.clientId)
   const token = { ...trace, key: timeKeyAt(at), credentialId: credential?.id ?? '', hash: hashSecret('token') }

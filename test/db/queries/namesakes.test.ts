@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { addUser } from '../../support/world.ts'
 import { addSide } from '../support/two-sides.ts'
 
-// What looks alike is told apart by what makes it another.
+// Rows that are alike in some columns are told apart by the others.
 
 let platform: Platform
 let q: Queries
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(async () => await platform.database.close())
 
-test('a website and a store of one slug are two', async () => {
+test('a website and a store may have the same slug', async () => {
   const { id: ownerId } = await addUser(platform)
   const times = { createdAt: 1, updatedAt: 1, publishedAt: null }
   const alike = { ownerId, name: 'Shop', slug: 'shop', status: 'draft', ...times } as const
@@ -31,7 +31,7 @@ test('a website and a store of one slug are two', async () => {
   expect((await q.resources.find(ownerId, 'store', 'shop'))?.id).toBe('res_store')
 })
 
-test('a new password is that of its own user, even where somebody has the same hash', async () => {
+test('a new password is set for its own user only, even if another user has the same hash', async () => {
   const { id } = await addUser(platform)
   const user = await q.users.byId(id)
   if (user === null) throw new Error('there is no such user')
@@ -45,7 +45,7 @@ test('a new password is that of its own user, even where somebody has the same h
   expect(await q.users.byId(twin.id)).toEqual(twin)
 })
 
-test('what opens a frame stands on a session of the owner of the install, and is nothing with that of another user', async () => {
+test('a code for a frame needs a session of the owner of the install, not of another user', async () => {
   const [one, other] = [await addSide(platform), await addSide(platform)]
   const code = (await q.embedding.findCode(one.code))?.code
   if (code === undefined) throw new Error('there is no such code')

@@ -22,11 +22,11 @@ beforeAll(async () => {
 })
 afterAll(async () => await platform.database.close())
 
-const random = createRandom() // one of its own, since it never goes back in time
+const random = createRandom() // a new one, because it never goes back in time
 const day = 24 * 3_600_000
 const beyond = 'z'.repeat(22)
 const from = Date.UTC(2026, 0)
-/** Tokens of so many days, one a day. */
+/** Tokens of several days, one a day. */
 const addTokens = async (days: number): Promise<readonly TimeKey[]> => {
   const keys = Array.from({ length: days }, (_, index) => random.timeKey(from + index * day))
   await platform.database.transaction(async (q) => {
@@ -38,7 +38,7 @@ const addTokens = async (days: number): Promise<readonly TimeKey[]> => {
   return keys
 }
 
-test('a purge takes the oldest tokens before a moment, so many at a time', async () => {
+test('a purge removes the oldest tokens before a time, a limited number at a time', async () => {
   const keys = await addTokens(5)
   const purge = async (limit: number) =>
     (await platform.database.transaction(async (q) => await q.appTokens.purge(keys[3] ?? timeKeyAt(0), limit))).map(
@@ -51,7 +51,7 @@ test('a purge takes the oldest tokens before a moment, so many at a time', async
   expect(found.map((row) => row !== null)).toEqual([false, false, false, true, true])
 })
 
-test('a purge takes the oldest sessions before a moment, so many at a time', async () => {
+test('a purge removes the oldest sessions before a time, a limited number at a time', async () => {
   const keys = [await sessionOf(platform, user), await sessionOf(platform, user), await sessionOf(platform, user)].map(
     ({ sessionKey }) => sessionKey,
   )
@@ -71,7 +71,7 @@ const purgeTickets = async (before = '', limit = 250) =>
 const spendTicket = async (key: string) =>
   await platform.database.transaction(async (q) => await q.formTickets.spend(key, from))
 
-test('a purge takes the oldest codes and sessions of frames before a moment, so many at a time', async () => {
+test('a purge removes the oldest codes and sessions of frames before a time, a limited number at a time', async () => {
   const { code } = await addSide(platform) // the newer of two codes, and a session
   expect([
     await purgeFrames('purgeCodes', keyOfUuidTime(from)),
@@ -82,11 +82,11 @@ test('a purge takes the oldest codes and sessions of frames before a moment, so 
   expect(await purgeFrames('purgeSessions', beyond)).toBe(1)
 })
 
-test('a purge takes the oldest tickets before a moment, so many at a time', async () => {
+test('a purge removes the oldest tickets before a time, a limited number at a time', async () => {
   const keys = Array.from({ length: 4 }, (_, index) => rowKey(random.uuid(from + (10 + index) * day)))
   for (const key of keys) await spendTicket(key)
   expect([await purgeTickets(keys[0]), await purgeTickets(keys[3], 2), await purgeTickets(keys[3], 2)]).toEqual([
     0, 2, 1,
   ])
-  expect(await Promise.all(keys.map(spendTicket))).toEqual([true, true, true, false]) // what is gone could be spent again
+  expect(await Promise.all(keys.map(spendTicket))).toEqual([true, true, true, false]) // a removed ticket could be spent again
 })

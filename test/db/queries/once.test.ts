@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(async () => await platform.database.close())
 
-test('an outcome is kept in the place of its own name alone', async () => {
+test('an outcome replaces only the earlier one of the same caller, method, path and key', async () => {
   const name = { principal: 'crd_1', method: 'POST', path: '/versions', key: 'k' }
   const kept = { bodyHash: new Uint8Array(32), outcome: '{}', expiresAt: moment }
   const others = [{ principal: 'crd_2' }, { method: 'PUT' }, { path: '/other' }, { key: 'l' }]
@@ -30,7 +30,7 @@ const find = async (name: 'clock' | 'restored') => await platform.database.queri
 const set = async (name: 'clock' | 'restored', at: number) =>
   await platform.database.transaction(async (q) => await q.watermarks.set(name, at))
 
-test('moments are remembered by their names, the latest of each', async () => {
+test('each watermark keeps the last time that was set', async () => {
   await set('clock', 1)
   expect([await find('clock'), await find('restored')]).toEqual([1, null])
   await set('restored', 2)
@@ -38,7 +38,7 @@ test('moments are remembered by their names, the latest of each', async () => {
   expect([await find('clock'), await find('restored')]).toEqual([3, 2])
 })
 
-test('a ticket is spent once, and keys are told apart', async () => {
+test('a ticket is spent once, and other tickets are not', async () => {
   const keys = [rowKey(platform.random.uuid(moment)), rowKey(platform.random.uuid(moment))]
   const spend = async (key = '') =>
     await platform.database.transaction(async (q) => await q.formTickets.spend(key, moment))

@@ -6,7 +6,7 @@ import { openAsOperator } from '../../support/operator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { addSide, type Side } from '../support/two-sides.ts'
 
-// A page begins after the last row of the one before it.
+// A page begins after the last row of the previous one.
 
 let platform: Platform
 let q: Queries
@@ -20,7 +20,7 @@ afterAll(async () => await platform.database.close())
 
 const all = async (appId: string | null) => (await q.installs.list(appId)).map((row) => row.install.id)
 
-test('installs are listed of one app before one of them, or of every app', async () => {
+test('installs are listed for one app, before a given one, or for every app', async () => {
   const [{ app, install }, other] = sides
   const page = async (before: string) => (await q.installs.pageOfApp(app.id, before, 10)).map(({ id }) => id)
   expect([await page('~'), await page(install)]).toEqual([[install], []])
@@ -30,7 +30,7 @@ test('installs are listed of one app before one of them, or of every app', async
 const after = async (since: number, id: string) =>
   (await q.versions.queue('review', { since, id }, 10)).map((row) => row.id)
 
-test('what waits for an operator is listed after a place in the queue, also where two came in one millisecond', async () => {
+test('versions that wait for an operator are listed after a place in the queue, even if two arrived in the same millisecond', async () => {
   const at = Date.UTC(2027, 0)
   const ids = sides.map(({ draft }) => draft).toSorted()
   await platform.database.transaction(async (writing) => {

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { moveThrough, uploadVersion } from '../../support/version.ts'
 import { addSide, type Side } from '../support/two-sides.ts'
 
-// Two of everything stand beside each other: whoever asks for one is told nothing of the other.
+// There are two of everything. A query for one must return nothing of the other.
 
 let platform: Platform
 let q: Queries
@@ -24,11 +24,11 @@ const end = Number.MAX_SAFE_INTEGER
 const beyond = '~'
 const numbersOf = (rows: readonly { readonly number: number }[]) => rows.map(({ number }) => number)
 
-describe.each([0, 1] as const)('of two, number %p', (index) => {
+describe.each([0, 1] as const)('of two sides, number %p', (index) => {
   const own = () => sides[index]
   const other = () => sides[index === 0 ? 1 : 0]
 
-  test('finds the versions of its own app alone, by ID, name, status and number', async () => {
+  test('finds only the versions of its own app, by ID, name, status and number', async () => {
     const { app, draft } = own()
     expect((await q.versions.byId(app.id, draft))?.version).toBe('2.0.0')
     expect(await q.versions.byId(app.id, other().draft)).toBeNull()
@@ -49,7 +49,7 @@ describe.each([0, 1] as const)('of two, number %p', (index) => {
     expect(await q.versions.previous(app.id, 1)).toBeNull()
   })
 
-  test('finds the installs of its own user and app alone', async () => {
+  test('finds only the installs of its own user and app', async () => {
     const { app, user, install } = own()
     expect(await q.installs.hasLive(app.id, user.id)).toBe(true)
     expect(await q.installs.hasLive(app.id, other().user.id)).toBe(false)
@@ -71,7 +71,7 @@ describe.each([0, 1] as const)('of two, number %p', (index) => {
     expect(await q.installs.countsOfApp(app.id)).toEqual([{ approval: 'approved', state: 'active', count: 1 }])
   })
 
-  test('finds the secrets and redirect URIs of its own client alone', async () => {
+  test('finds only the secrets and redirect URIs of its own client', async () => {
     const { app, credential } = own()
     const { clientId } = app.development
     const now = platform.clock.now()
@@ -91,7 +91,7 @@ describe.each([0, 1] as const)('of two, number %p', (index) => {
     )
   })
 
-  test('finds the endpoints, events and deliveries of its own app alone', async () => {
+  test('finds only the endpoints, events and deliveries of its own app', async () => {
     const { app, endpoint, position, secret } = own()
     const now = platform.clock.now()
     expect((await q.webhookEndpoints.listOfApp(app.id)).map(({ id }) => id)).toEqual([endpoint])
@@ -113,7 +113,7 @@ describe.each([0, 1] as const)('of two, number %p', (index) => {
     expect(await q.webhookAttempts.pageOfEndpoint(endpoint, beyond, 10)).toEqual([])
   })
 
-  test('finds by a key what has that key', async () => {
+  test('finds the row with a key by that key', async () => {
     const { user, app, credential, sessions, token, grants, install, code, endpoint, position } = own()
     const [grant] = grants
     const pair = grant.currentKey
@@ -146,7 +146,7 @@ describe.each([0, 1] as const)('of two, number %p', (index) => {
     expect((await q.webhookEvents.find(event?.id ?? ''))?.position).toBe(position)
   })
 
-  test('finds the sessions, grants and places of its own user alone', async () => {
+  test('finds only the sessions, grants, websites and stores of its own user', async () => {
     const { user, sessions, grants, app, code } = own()
     const now = platform.clock.now()
     const page = { now, usedAfter: now - 1_000_000, before: beyond, limit: 10 }
@@ -180,7 +180,7 @@ describe.each([0, 1] as const)('of two, number %p', (index) => {
   })
 })
 
-test('what has ended is found among what has, newest first, and no longer among what lives', async () => {
+test('an ended secret or grant is listed among the ended ones, newest first, and not among the live ones', async () => {
   const [{ app, credential, user, endpoint, secret, grants }] = sides
   const now = platform.clock.now()
   await revokeCredential(platform, trace, operator, credential)
@@ -209,7 +209,7 @@ test('what has ended is found among what has, newest first, and no longer among 
   expect(await q.connectedApps.countByScopes(user.id, now)).toEqual([])
 })
 
-test('an install is open while it waits or is in use, and lets its app in only while it is in use', async () => {
+test('an install is open while it is pending or active, and admits its app only while it is active', async () => {
   const [, { app, user, install }] = sides
   const place = (await q.installs.find(install))?.install.resourceId ?? ''
   const states = async () => [
@@ -235,7 +235,7 @@ test('an install is open while it waits or is in use, and lets its app in only w
   }
 })
 
-test('a rollback goes back to the newest version before it that was live, of the same app', async () => {
+test('a rollback goes back to the newest earlier version of the same app that was live', async () => {
   const [, { app }] = sides
   for (const version of ['3.0.0', '4.0.0']) {
     await uploadVersion(platform, app, { version })

@@ -27,7 +27,7 @@ const refuse = () => {
 
 const after = sql`+${sql.placeholder('after')}`
 
-test('rows are what drizzle makes of them: whole tables, groups, single columns, booleans and nulls', async () => {
+test('rows equal those of drizzle: whole tables, groups, single columns, booleans and nulls', async () => {
   const db = library()
   const everything = () =>
     db
@@ -48,7 +48,7 @@ test('rows are what drizzle makes of them: whole tables, groups, single columns,
   })
 })
 
-test('the columns of one table may be left unsaid', async () => {
+test('a select from one table needs no list of columns', async () => {
   const db = library()
   const all = () => db.select().from(books).where(gt(books.id, after))
 
@@ -63,7 +63,7 @@ test('a read asks for all rows, the first one, or whether there is any, and answ
   expect([read.all({ after: 9 }), read.first({ after: 9 }), read.has({ after: 9 })]).toEqual([[], null, false])
 })
 
-test('a missing value is a mistake', () => {
+test('a missing value throws an error', () => {
   const read = reader(library().select().from(books).where(gt(books.id, after)))
 
   for (const ask of [read.all, read.first, read.has]) expect(() => ask({})).toThrow('after')

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(async () => await platform.database.close())
 
-/** Looks two rows at a time, as far as there are any; gives what was found and where each look ended. */
+/** Searches two rows at a time to the end. Returns what was found and where each search stopped. */
 const walk = async <T>(
   look: (
     part: string,
@@ -35,7 +35,7 @@ const walk = async <T>(
   return { found, ends }
 }
 
-test('a search comes to every user and every app once, so many rows at a time, and says where it stopped', async () => {
+test('a search reads every user and every app once, a limited number of rows at a time, and says where it stopped', async () => {
   const q = platform.database.queries
   const users = await walk(q.users.search, '')
   expect(users.found.map(({ email }) => email)).toEqual(emails)
@@ -45,7 +45,7 @@ test('a search comes to every user and every app once, so many rows at a time, a
   expect(apps.ends).toEqual([slugs[1] ?? '', slugs[3] ?? ''])
 })
 
-test('a search finds what has the part, wherever it stands, and stops where it would have stopped anyway', async () => {
+test('a search finds every name with the part, wherever it is in the name, and stops where it would have stopped anyway', async () => {
   const q = platform.database.queries
   const users = await walk(q.users.search, emails[2] ?? '')
   expect([users.found.map(({ email }) => email), users.ends]).toEqual([

@@ -21,7 +21,7 @@ afterAll(() => database.close())
 const endpointId = 'whk_one'
 const noon = 1_000_000
 
-/** An event and its delivery, which is due at that moment; null when it was delivered. */
+/** Adds an event and its delivery, which is due at that time; null if it was delivered. */
 const tell = async (
   nextAttemptAt: number | null,
   to = endpointId,
@@ -35,7 +35,7 @@ const tell = async (
 }
 const nextAt = async (now: number) => (await queries.webhookEvents.nextDue(endpointId, now))?.event.position ?? null
 
-test('of what is due the oldest event comes next, and what waits, is done or is somebody else’s does not', async () => {
+test('the oldest due event comes next, and deliveries that wait, are done or belong to another endpoint do not', async () => {
   await tell(null)
   await tell(noon - 50, 'whk_other')
   const retried = await tell(noon + 20)
@@ -47,7 +47,7 @@ test('of what is due the oldest event comes next, and what waits, is done or is 
   expect(await nextAt(noon + 20)).toBe(retried)
 })
 
-/** What an endpoint did not take, and is not tried again. */
+/** Adds a failed delivery, which is not tried again. */
 const give = async (to: string): Promise<number> => {
   const position = await tell(noon, to, 'install.approved')
   const place = { position, endpointId: to, attempts: 0 }
@@ -56,7 +56,7 @@ const give = async (to: string): Promise<number> => {
   return position
 }
 
-test('a delivery moves on alone: not that of another event, nor to another endpoint', async () => {
+test('a delivery changes alone: not that of another event, nor to another endpoint', async () => {
   const [first, second] = [await tell(noon, 'whk_one_of_two'), await tell(noon, 'whk_one_of_two')]
   const place = { position: first, endpointId: 'whk_one_of_two', attempts: 0 }
   const pending = { ...place, state: 'pending', nextAttemptAt: noon } as const
@@ -70,7 +70,7 @@ test('a delivery moves on alone: not that of another event, nor to another endpo
   expect(found.map((delivery) => delivery?.state)).toEqual(['delivered', 'pending', 'pending'])
 })
 
-test('what was given up is listed from one position on, and begins anew where it is asked to', async () => {
+test('failed deliveries are listed after a position, and only the chosen ones are restarted', async () => {
   const [first = 0, second = 0, third = 0] = [await give('whk_down'), await give('whk_down'), await give('whk_down')]
   const shared = { position: second, endpointId: 'whk_also', attempts: 9, nextAttemptAt: null }
   await queries.webhookEvents.putDelivery({ ...shared, state: 'failed' })
@@ -86,7 +86,7 @@ test('what was given up is listed from one position on, and begins anew where it
 
 const since = async (id: string, after = 0) => await queries.webhookEvents.positionsSince('whk_late', id, after, 10)
 
-test('events since one are that one and what came later, each once', async () => {
+test('events since a given one are that one and every later one, each once', async () => {
   const positions = [await give('whk_late'), await give('whk_late'), await give('whk_late')]
   const rows = positions.map((position, index) => ({ position, id: `evt_~${index}` }))
   for (const { id, position } of rows) {
@@ -98,7 +98,7 @@ test('events since one are that one and what came later, each once', async () =>
 const listed = async (before: string) =>
   (await queries.webhookAttempts.pageOfEndpoint(endpointId, before, 10)).map(({ id }) => id)
 
-test('attempts are listed before one, newest first, and the oldest go before one', async () => {
+test('attempts before a given one are listed newest first and removed oldest first', async () => {
   const attempt = { endpointId, eventId: 'evt_1', kind: 'ping', at: noon, durationMs: 1, status: 200, error: null }
   for (const id of ['att_1', 'att_2', 'att_3']) await queries.webhookAttempts.insert({ ...attempt, id, answer: '' })
   await queries.webhookAttempts.insert({ ...attempt, endpointId: 'whk_other', id: 'att_4', answer: '' })
@@ -110,7 +110,7 @@ test('attempts are listed before one, newest first, and the oldest go before one
 const forget = async (before: number, limit = 10) => await queries.webhookEndpoints.purgeSecrets(before, limit)
 const left = async () => (await queries.webhookEndpoints.liveSecrets('whk_signed', 0)).map(({ id }) => id)
 
-test('a signing secret is forgotten at the end of its grace, the first that ended first', async () => {
+test('a signing secret is removed at the end of its grace period, the earliest first', async () => {
   const secret = { endpointId: 'whk_signed', secret: new Uint8Array(32), createdAt: noon }
   for (const [id, expiresAt] of [
     ['current', null],
@@ -123,7 +123,7 @@ test('a signing secret is forgotten at the end of its grace, the first that ende
   expect([await forget(noon + 1), await left()]).toEqual([1, ['current']])
 })
 
-test('the oldest events go before one, with their deliveries and no others', async () => {
+test('the oldest events before a given one are removed with their deliveries and no others', async () => {
   const ids = database.query<{ id: string }, []>('SELECT id FROM webhook_events ORDER BY id').all()
   const deliveries = () => database.query('SELECT position FROM webhook_deliveries ORDER BY position').all()
   const [first, second] = [await queries.webhookEvents.find(ids[0]?.id ?? ''), ids[1]?.id ?? '']
@@ -136,7 +136,7 @@ test('the oldest events go before one, with their deliveries and no others', asy
   )
 })
 
-test('what waits for later is never gone through to find what is due', () => {
+test('finding due deliveries never reads those that wait for a later time', () => {
   const asked = statements.find((sql) => sql.includes('longest_due')) ?? ''
   const plan = database
     .query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${asked}`)
@@ -157,7 +157,7 @@ const addEndpoint = async (id: string, reason: 'gone' | 'failing' | null): Promi
   await queries.webhookEndpoints.insert({ id, ...place, status, reason, ...times })
 }
 
-test('what is due to enabled endpoints is counted up to a limit, by index, and disabled endpoints by reason', async () => {
+test('due deliveries to enabled endpoints are counted up to a limit, from the index, and disabled endpoints by reason', async () => {
   await addEndpoint('whk_counted', null)
   await addEndpoint('whk_gone', 'gone')
   await addEndpoint('whk_failing', 'failing')

@@ -48,7 +48,7 @@ test('an app whose new owner is not in the backup stays with the previous one, s
   })
 })
 
-test('an address that another user of the backup has leaves nobody with it but that user, until an operator sets one', async () => {
+test('if another user of the backup has the new address, only that user keeps it, until an operator sets another', async () => {
   const { file, backup } = newPlace()
   const ada = await opened(file, async (platform) => {
     const user = await addUser(platform)
@@ -78,7 +78,7 @@ test('an address that another user of the backup has leaves nobody with it but t
   })
 })
 
-test('two users who have swapped their addresses since the backup have each other’s after a restore', async () => {
+test('two users who have swapped addresses since the backup have the swapped ones after a restore', async () => {
   const { file, backup } = newPlace()
   const [one, two] = await opened(file, async (platform) => {
     const users = [await addUser(platform), await addUser(platform)] as const

@@ -15,13 +15,13 @@ setDefaultTimeout(60_000)
 
 const expectSound = (file: string) => expect(checkFile(file, migrations)).toEqual([])
 
-/** Opens and closes it as a server does. */
+/** Opens and closes the database as a server does. */
 const serveOnce = async (file: string): Promise<void> => {
   const store = await openSqlite({ file, role: 'server', createQueries, migrations, migrate: true })
   await store.close()
 }
 
-test('what was kept can be restored in turn', async () => {
+test('the database that a restore kept can be restored in turn', async () => {
   const { file, backup } = await oldAndNew()
   const { keptAs } = await restoreAt(file, backup)
   expect(emailsIn(file)).toEqual(oldEmails)
@@ -29,7 +29,7 @@ test('what was kept can be restored in turn', async () => {
   expect(emailsIn(file)).toEqual(newEmails)
 })
 
-test('a password that was changed since the backup is the one that counts', async () => {
+test('a password that was changed since the backup is valid after the restore', async () => {
   const { file, backup } = await oldAndNew()
   const database = new Database(file)
   database.run("UPDATE users SET password_hash = 'changed' WHERE email = 'first@example.com'")
@@ -42,7 +42,7 @@ test('a password that was changed since the backup is the one that counts', asyn
   after.close()
 })
 
-test('when the database that was there cannot be read, the restore works and says so', async () => {
+test('if the database that was there cannot be read, the restore succeeds and says so', async () => {
   for (const destroy of [
     (file: string) => writeFileSync(file, 'this is no database'.repeat(500)),
     (file: string) => {
@@ -62,7 +62,7 @@ test('when the database that was there cannot be read, the restore works and say
   }
 })
 
-test('when there is no database, the backup becomes one', async () => {
+test('if there is no database, the restore creates it', async () => {
   const { backup } = await oldAndNew()
   const file = join(temporaryFolder(), 'data', 'app-platform.db')
   expect(await restoreAt(file, backup)).toMatchObject({ predecessor: 'missing', carriedOver: null, keptAs: null })
@@ -70,7 +70,7 @@ test('when there is no database, the backup becomes one', async () => {
   expect(statSync(dirname(file)).mode & 0o777).toBe(0o700)
 })
 
-test('a database that was begun anew in the place of a lost one knows of nothing, and a restore says so', async () => {
+test('a new database in place of a lost one cannot tell what had ended, and a restore says so', async () => {
   const { backup } = await oldAndNew()
   const file = join(temporaryFolder(), 'app-platform.db')
   await serveOnce(file)
@@ -105,7 +105,7 @@ test('a restore refuses while another command uses the database', async () => {
   expectSound(file)
 })
 
-test('nobody can change the predecessor once it was read', async () => {
+test('nobody can change the predecessor after it was read', async () => {
   const { file, backup } = await oldAndNew()
   const refusals: string[] = []
   await restoreAt(file, backup, (step) => {
@@ -122,7 +122,7 @@ test('nobody can change the predecessor once it was read', async () => {
   expect(refusals).toEqual(['SQLITE_BUSY', 'SQLITE_BUSY'])
 })
 
-test('what is no sound backup of this program is refused before anything changes', async () => {
+test('a file that is not a sound backup of this program is refused before anything changes', async () => {
   const { folder, file, backup } = await oldAndNew()
   const at = (name: string) => join(folder, 'backup', name)
   writeFileSync(at('text'), 'not a database at all'.repeat(100))
@@ -178,7 +178,7 @@ test('killed at any moment, a restore leaves the old database or the new one', a
   expectSound(file)
 })
 
-test('a restore takes over no key of a server and no known browser, so that the next start makes a new key', async () => {
+test('a restore drops server keys and known browsers, so that the next start makes a new key', async () => {
   const { file, backup } = await oldAndNew()
   for (const path of [file, backup]) {
     const database = new Database(path)

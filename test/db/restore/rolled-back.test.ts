@@ -18,7 +18,7 @@ type Place = {
   readonly keepAs: (name: string) => string
 }
 
-/** An app with these versions, each of which was live, and a database that may be backed up. */
+/** An app with these versions, each of which was live, in a database that may be backed up. */
 const placeWith = async (...versions: readonly string[]): Promise<Place> => {
   const file = join(temporaryFolder(), 'app-platform.db')
   const platform = await openAsOperator(file)
@@ -32,7 +32,7 @@ const placeWith = async (...versions: readonly string[]): Promise<Place> => {
   return { file, app, platform, keepAs }
 }
 
-/** What is live after each of these restores, and what was told of versions. */
+/** The live version after each of these restores, and how many versions the restore ended. */
 const afterRestores = async ({ file, app, platform }: Place, ...backups: readonly string[]) => {
   await platform.database.close()
   const live: (readonly [string | null, number | undefined])[] = []
@@ -46,7 +46,7 @@ const afterRestores = async ({ file, app, platform }: Place, ...backups: readonl
   return live
 }
 
-test('a version that was rolled back since the backup stays out of use, and the ledger tells of it', async () => {
+test('a version that was rolled back since the backup stays out of use, and the rollback is in the ledger', async () => {
   const place = await placeWith('1.0.0', '2.0.0')
   const { app, platform } = place
   const backup = place.keepAs('copy.db')
@@ -61,7 +61,7 @@ test('a version that was rolled back since the backup stays out of use, and the 
   await restored.database.close()
 })
 
-test('of several rollbacks the last one of the app counts', async () => {
+test('the last of several rollbacks of an app decides which version is live', async () => {
   const place = await placeWith('1.0.0', '2.0.0', '3.0.0')
   const { app, platform } = place
   const other = await addApp(platform, await addUser(platform))
@@ -72,18 +72,18 @@ test('of several rollbacks the last one of the app counts', async () => {
   expect(await afterRestores(place, backup)).toEqual([['1.0.0', 2]])
 })
 
-test('the last one is the one that the ledger has last, also where the clock says otherwise', async () => {
+test('the last rollback is the last one in the ledger, even if the clock was set back', async () => {
   const place = await placeWith('1.0.0', '2.0.0', '3.0.0')
   const { app, platform } = place
   const backup = place.keepAs('copy.db')
   const at = platform.clock.now()
   const asOf = (moment: number): Platform => ({ ...platform, clock: { ...platform.clock, now: () => moment } })
-  await rollBack(asOf(at + 1_000), app, '2.0.0') // the machine's clock was ahead, and was put right
+  await rollBack(asOf(at + 1_000), app, '2.0.0') // the machine's clock was ahead and was corrected
   await rollBack(asOf(at), app, '1.0.0')
   expect(await afterRestores(place, backup)).toEqual([['1.0.0', 1]])
 })
 
-test('a version that has gone live again since is not ended', async () => {
+test('a rolled-back version that went live again stays live', async () => {
   const place = await placeWith('1.0.0', '2.0.0')
   const { app, platform } = place
   const backup = place.keepAs('copy.db')
@@ -91,14 +91,14 @@ test('a version that has gone live again since is not ended', async () => {
   expect(await afterRestores(place, backup)).toEqual([['2.0.0', 0]])
 })
 
-test('nor is one that another took the place of without a rollback', async () => {
+test('a version that was replaced without a rollback is live again', async () => {
   const place = await placeWith('1.0.0', '2.0.0')
   const backup = place.keepAs('copy.db')
   await goLive(place.platform, place.app, '3.0.0')
   expect(await afterRestores(place, backup)).toEqual([['2.0.0', 0]])
 })
 
-test('where nothing that was live in the backup was gone back to, what is live in it stays, or nothing is', async () => {
+test('if the backup lacks the version that a rollback went back to, the version that is live in it stays, or none is', async () => {
   const place = await placeWith()
   const { app, platform } = place
   await submitVersion(platform, app, { version: '1.0.0' })
@@ -114,7 +114,7 @@ test('where nothing that was live in the backup was gone back to, what is live i
   ])
 })
 
-test('a version that was never live in the backup is what it was there, whatever became of it', async () => {
+test('a version that was never live in the backup keeps its status in the backup', async () => {
   const place = await placeWith('1.0.0', '2.0.0')
   const { app, platform } = place
   const { id } = await submitVersion(platform, app, { version: '3.0.0' })
@@ -127,7 +127,7 @@ test('a version that was never live in the backup is what it was there, whatever
   await restored.database.close()
 })
 
-test('a version that went live again after a restore is ended by no rollback from before', async () => {
+test('a version that went live again after a restore is not ended by an earlier rollback', async () => {
   const place = await placeWith('1.0.0')
   const { app, file, platform } = place
   await submitVersion(platform, app, { version: '2.0.0' })
@@ -147,7 +147,7 @@ test('a version that went live again after a restore is ended by no rollback fro
   ])
 })
 
-test('a backup from before the version went live does not make a newer one forget that it was rolled back', async () => {
+test('restoring a backup from before the version went live does not lose its rollback for a newer backup', async () => {
   const place = await placeWith('1.0.0')
   const { app, platform } = place
   const unknown = place.keepAs('unknown.db')
@@ -166,7 +166,7 @@ test('a backup from before the version went live does not make a newer one forge
   ])
 })
 
-test('neither is one that was rolled back in development alone', async () => {
+test('a version that was rolled back only in development stays live', async () => {
   const place = await placeWith('1.0.0', '2.0.0')
   const { app, platform } = place
   await rollBack(platform, app, '1.0.0')

@@ -18,7 +18,7 @@ import { backUp, faultsIn } from '../../support/database-file.ts'
 
 setDefaultTimeout(60_000)
 
-/** Things of the same age: some that were ended, after all backups were made, and some that were not. */
+/** Things of the same age: some were ended after all backups were made, and some were not. */
 type Generation = { readonly ended: readonly Thing[]; readonly left: readonly Thing[] }
 
 const generation = async (platform: Platform): Promise<Generation> => ({
@@ -26,7 +26,7 @@ const generation = async (platform: Platform): Promise<Generation> => ({
   left: await makeThings(platform),
 })
 
-/** A database in which much has ended since, with a backup from before its second generation and one from after. */
+/** A database in which much has ended since two backups were made: one before its second generation of things, one after. */
 let present = ''
 let older = ''
 let newer = ''
@@ -45,7 +45,7 @@ beforeAll(async () => {
   await platform.database.close()
 })
 
-/** Restores these backups, one after the other, and looks at what is there then. */
+/** Restores these backups, one after the other, and then examines the database. */
 const afterRestores = async (
   file: string,
   backups: readonly string[],
@@ -76,7 +76,7 @@ const expectNothingRevived = async (platform: Platform, unknown: readonly string
   }
 }
 
-test('each of the things is in force in the backup that knows it', async () => {
+test('everything is in force in the backup that has it', async () => {
   await afterRestores(join(temporaryFolder(), 'app-platform.db'), [newer], async (platform) => {
     for (const { ended } of [first, second]) expect(await namesInForce(platform, ended)).toEqual(namesOf(ended))
   })
@@ -94,18 +94,18 @@ test('the older backup twice and then the newer one twice revive nothing', async
   await afterRestores(copyOf(present), [older, older, newer, newer])
 })
 
-test('what is known of what a backup does not know is forgotten once it is in the database', async () => {
+test('an end that was kept for things that a backup lacks is removed when they are in the database', async () => {
   const file = copyOf(present)
   const kept: number[] = []
   for (const backup of [older, newer, older, newer]) kept.push((await restoreAt(file, backup)).kept)
   const [known = 0] = kept
   expect(known).toBeGreaterThanOrEqual(second.ended.length)
-  // An app that was purged is a row again once a backup that knows it was restored, and a row tells more.
+  // A purged app is a row again after a backup that has it was restored, and a row records more ends.
   expect(kept).toEqual([known, 0, expect.any(Number), 0])
   expect(kept[2]).toBeGreaterThanOrEqual(known)
 })
 
-test('a restore that is killed at any of its steps loses nothing of what is known', async () => {
+test('a restore that is killed at any step loses none of the kept ends', async () => {
   const file = copyOf(present)
   await restoreAt(file, older)
   const script = join(import.meta.dir, '../../cli/support/restore-until.ts')
@@ -118,7 +118,7 @@ test('a restore that is killed at any of its steps loses nothing of what is know
   await afterRestores(file, [newer])
 })
 
-test('it is known as well when the database and its backups are of the release before it could be kept', async () => {
+test('ends are also kept if the database and its backups were made by a release that could not keep them', async () => {
   const released = migrations.slice(0, 4)
   const [before, after] = [await asPreviousRelease(older, released), await asPreviousRelease(newer, released)]
   const unknown = ['app, deleted', 'app, deleted and purged']
@@ -127,7 +127,7 @@ test('it is known as well when the database and its backups are of the release b
   })
 })
 
-test('what was made and ended after a restore stays ended when a backup of that time is restored', async () => {
+test('things that were made and ended after a restore stay ended when a backup of that time is restored', async () => {
   const file = copyOf(present)
   const backup = join(dirname(file), 'between.db')
   let third: Generation = { ended: [], left: [] }
@@ -144,7 +144,7 @@ test('what was made and ended after a restore stays ended when a backup of that 
   await afterRestores(file, [newer])
 })
 
-test('what was over in an older backup is in force again with a newer one in which it had begun again', async () => {
+test('things that had ended in an older backup are in force with a newer one in which they had begun again', async () => {
   const file = join(temporaryFolder(), 'app-platform.db')
   const platform = await openAsOperator(file)
   const things = (await makeThings(platform)).filter(({ begin }) => begin !== undefined)
@@ -161,7 +161,7 @@ test('what was over in an older backup is in force again with a newer one in whi
   }
 })
 
-test('a scope that was withdrawn stays so, and one that came since is not given', async () => {
+test('a withdrawn scope stays withdrawn, and a scope that was added since is not granted', async () => {
   const file = join(temporaryFolder(), 'app-platform.db')
   const platform = await openAsOperator(file)
   const scopesAt = async ({ database }: Platform) => (await database.queries.apps.byId(app.id))?.scopes
@@ -176,7 +176,7 @@ test('a scope that was withdrawn stays so, and one that came since is not given'
   })
 })
 
-test('a redirect URI that was taken away and registered again stays registered', async () => {
+test('a redirect URI that was removed and registered again stays registered', async () => {
   const file = join(temporaryFolder(), 'app-platform.db')
   const platform = await openAsOperator(file)
   const app = await addApp(platform, await addUser(platform))
@@ -191,7 +191,7 @@ test('a redirect URI that was taken away and registered again stays registered',
   })
 })
 
-test('of two graces that a secret was given the one that ends sooner counts', async () => {
+test('of two grace periods of a secret the one that ends sooner counts', async () => {
   const file = join(temporaryFolder(), 'app-platform.db')
   const platform = await openAsOperator(file)
   const app = await addApp(platform, await addUser(platform))
@@ -217,7 +217,7 @@ test('of two graces that a secret was given the one that ends sooner counts', as
   await afterRestores(elsewhere, [sooner], async (after) => expect(await endsAt(after)).toEqual(soon))
 })
 
-test('that a restore could not read what it replaced is told until a backup made later is restored', async () => {
+test('that a restore could not read what it replaced is reported until a later backup is restored', async () => {
   const file = join(temporaryFolder(), 'app-platform.db')
   const told = []
   for (const backup of [older, newer, older]) told.push((await restoreAt(file, backup)).unread)

@@ -4,7 +4,7 @@ import { migrations } from '../../../db/migrations/index.ts'
 import { Connection } from '../../../db/sqlite/connection.ts'
 
 // Migrates, statement by statement, and is killed just before one of them. Usage: killed-upgrade.ts FILE STATEMENT
-// Ends by itself when there are fewer.
+// Ends normally if there are fewer statements.
 
 const [, , file = '', before = ''] = process.argv
 const steps = new Set(migrations.flatMap(({ sql }) => sql.split(rowsGoHere)))
@@ -30,7 +30,7 @@ Connection.prototype.run = function (this: Connection, sql, ...bindings) {
   }
   return changes
 }
-/** Where a migration copies rows, it prepares a statement for each table that it reads and each that it fills. */
+/** A migration that copies rows prepares a statement for each table that it reads and each that it fills. */
 const names: ReadonlySet<string> = new Set(['SELECT', 'INSERT'])
 Connection.prototype.prepare = function <Row, Bindings extends SQLQueryBindings | SQLQueryBindings[]>(
   this: Connection,

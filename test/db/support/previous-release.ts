@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** Every step of the schema that the previous release knew. */
 export const previousMigrations = migrations.slice(0, 1)
-/** What this release adds to it. */
+/** The migrations that this release adds. */
 export const addedMigrations = migrations.slice(1)
 
 /** The tables of a database and the columns of each. */
@@ -40,11 +40,11 @@ const withTextKeys: Readonly<Record<string, readonly string[]>> = {
   token_pairs: ['key', 'previous_key'],
 }
 
-/** A UUID that begins as the key does, and goes on in its own way. */
+/** A UUID that begins with the bits of the key and continues at random. */
 const uuidOf = (key: TimeKey): Uint8Array =>
   Uint8Array.fromHex(uuidHexOfTimeKey(key, new Bun.CryptoHasher('sha256').update(String(key)).digest()))
 
-/** The text key of which migration 7 makes this one. */
+/** The text key that migration 7 converts into this one. */
 const textKeyOf = (key: number): string => {
   if (!isTimeKey(key)) throw new TypeError('not a key')
   return rowKey(uuidOf(key))

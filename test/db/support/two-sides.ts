@@ -13,7 +13,7 @@ import { operator, trace } from '../../support/operator.ts'
 import { uploadVersion } from '../../support/version.ts'
 import { addApp, addUser, type AppInWorld, type Login } from '../../support/world.ts'
 
-/** A user with an app of their own, and at least one of everything that a store keeps of them. */
+/** A user with an app, and at least one of everything that a store keeps of both. */
 export type Side = {
   readonly user: Login
   readonly app: AppInWorld
@@ -77,7 +77,7 @@ export const rowsIn = (file: string): ReadonlyMap<string, Row> => {
   return new Map(rows)
 }
 
-/** What is another than before: rows by table and key, and of each the columns that changed. */
+/** The rows that changed, by table and key, each with the names of the changed columns. */
 export const differences = (before: ReadonlyMap<string, Row>, after: ReadonlyMap<string, Row>): readonly string[] =>
   [...new Set([...before.keys(), ...after.keys()])]
     .flatMap((key) => {

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import type { Order } from './tiny-process.ts'
 
 export type TinyProcess = {
-  /** Answers come in the order of the questions only when each is awaited before the next. */
+  /** Answers come in the order of the questions only if each is awaited before the next. */
   ask(order: Order): Promise<unknown>
   kill(): Promise<void>
-  /** `process.exit(1)`, as a program does that gives up. Gives the exit status. */
+  /** Ends the process by `process.exit(1)`, as after a fault. Returns the exit status. */
   exit(): Promise<number>
 }
 
@@ -36,7 +36,7 @@ export const startTiny = async (
       return next()
     },
     kill: async () => {
-      // Killing a tracer would set its process free.
+      // Killing a tracer would leave its process running.
       if (under.length > 0) child.stdin.write(`${JSON.stringify({ kind: 'die' } satisfies Order)}\n`)
       else child.kill('SIGKILL')
       await child.exited
@@ -58,7 +58,7 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
   }
 }
 
-/** Asks again until the answer is as hoped, or gives the last one after some seconds. */
+/** Asks again until the answer is as expected. Returns the last answer after 10 seconds. */
 export const eventually = async <T>(ask: () => Promise<T> | T, hoped: (answer: T) => boolean): Promise<T> => {
   const giveUpAt = performance.now() + 10_000
   for (;;) {

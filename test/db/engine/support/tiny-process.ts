@@ -1,7 +1,7 @@
 import { openTiny } from './tiny-store.ts'
 
-// A store in a process of its own, told what to do in lines of JSON on stdin; each line is answered by one on stdout.
-// Usage: tiny-process.ts FILE server|operator PAGES: so many in the WAL make a checkpoint worth while
+// A store in its own process. It takes orders as lines of JSON on stdin and answers each with a line on stdout.
+// Usage: tiny-process.ts FILE server|operator PAGES, where PAGES in the WAL start a checkpoint
 
 export type Order =
   | { readonly kind: 'add' | 'spend'; readonly id: string }

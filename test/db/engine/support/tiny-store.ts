@@ -92,7 +92,7 @@ export const openTiny = (file: string, options: Partial<SqliteOptions<TinyQuerie
     file,
   })
 
-/** A private folder that is gone when the scope ends. */
+/** A private folder that is removed when the scope ends. */
 export const temporaryFolder = () => {
   const path = mkdtempSync(join(tmpdir(), 'engine-'))
   return {

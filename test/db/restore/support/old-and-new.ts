@@ -33,7 +33,7 @@ const makeOriginal = async (): Promise<Place> => {
   return place
 }
 
-/** A database with two users, and a backup from before the second one was there; to be changed at will. */
+/** A database with two users, and a backup from before the second one. The caller may change both. */
 export const oldAndNew = async (): Promise<Place> => {
   const from = await (original ??= makeOriginal())
   const place = placeIn(temporaryFolder())
@@ -42,7 +42,7 @@ export const oldAndNew = async (): Promise<Place> => {
   return place
 }
 
-/** Opens it as a server would: what a killed process left half done is rolled back first. */
+/** Opens the database as a server would, which first rolls back what a killed process left half done. */
 export const emailsIn = (file: string): string[] => {
   const database = new Database(file, { readwrite: true, create: false })
   const rows = database.query('SELECT email FROM users ORDER BY email').values()

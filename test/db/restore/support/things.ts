@@ -23,12 +23,12 @@ import { makeLiveVersion } from './live-version.ts'
 export type Thing = {
   readonly name: string
   readonly end: (platform: Platform) => Promise<unknown>
-  /** Puts it in force again; absent where what has ended has ended for good. */
+  /** Puts it in force again; absent if it cannot begin again. */
   readonly begin?: (platform: Platform) => Promise<unknown>
   readonly isInForce: (platform: Platform) => Promise<boolean>
 }
 
-/** One of everything that can be ended, all of a user and an app of their own. */
+/** One of everything that can be ended, for a new user and app. */
 export const makeThings = async (platform: Platform): Promise<readonly Thing[]> => {
   const owner = await addUser(platform)
   const app = await addApp(platform, owner)
@@ -168,7 +168,7 @@ const makePeople = async (platform: Platform): Promise<readonly Thing[]> => {
   const [person, forgetful, desk] = [await addUser(platform), await addUser(platform), await addUser(platform)]
   const moving = await addUser(platform)
   const movedTo = `moved-${moving.email}`
-  const lasting = await addUser(platform) // the last operator could not be withdrawn
+  const lasting = await addUser(platform) // the rights of the last operator cannot be withdrawn
   for (const { id } of [desk, lasting]) {
     await setOperator(platform, trace, operator, { userId: id, isOperator: true })
   }
