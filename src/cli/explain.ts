@@ -27,10 +27,10 @@ const sentenceOf = (error: unknown): string => {
   if (error instanceof DatabaseUnusable || error instanceof PasswordsUnusable) return error.message
   if (error instanceof MetricsPortUnusable) return `${error.message} ${sentenceOf(error.cause)}`
   const cause = innermost(error)
-  const code = systemCodeOf(cause)
-  if (code !== null) return aboutFile(cause, systemFaults[code])
-  const { name, code: otherCode, message } = describeCause(cause)
-  return `The command failed: ${[name, otherCode, message].filter((part) => part !== undefined).join(': ')}.`
+  const fault = systemFaultIn(cause)
+  if (fault !== undefined) return aboutFile(cause, fault)
+  const { name, code, message } = describeCause(cause)
+  return `The command failed: ${[name, code, message].filter((part) => part !== undefined).join(': ')}.`
 }
 
 /** The sentence, and the file or folder that it is about; if that may not be used, also its owner and the current user. */
@@ -44,33 +44,32 @@ const aboutFile = (cause: unknown, sentence: string): string => {
   return `${sentence} ${ownership(place)}, and this command acts as ${user}: run it as the owner, or give it to that user with chown ${user} ${place}.`
 }
 
-const systemFaults = {
-  ENOENT: 'There is no such file or folder.',
-  EACCES: 'The file or folder may not be read or written by this user.',
-  EPERM: 'The file or folder may not be changed by this user.',
-  EISDIR: 'This is a folder, not a file.',
-  ENOTDIR: 'A part of the path is a file, not a folder.',
-  ENOSPC: 'The disk is full.',
-  SQLITE_FULL: 'The disk is full.',
-  SQLITE_IOERR_SHMSIZE: 'The disk is full.',
-  SQLITE_CORRUPT: 'The database is damaged: restore a backup with app-platform restore FILE.',
-  SQLITE_NOTADB: 'The file is not an SQLite database: restore a backup with app-platform restore FILE.',
-  EROFS: 'The file system is read-only.',
-  EEXIST: 'A file of this name exists already.',
-  EPIPE: 'The reader of the output went away before all of it was written.',
-  EADDRINUSE: 'The port is in use: another program listens there.',
-  EADDRNOTAVAIL: 'This machine has no such address to listen on.',
-} as const
-type SystemCode = keyof typeof systemFaults
-const isSystemCode = (code: unknown): code is SystemCode =>
-  typeof code === 'string' && Object.hasOwn(systemFaults, code)
+const systemFaults: ReadonlyMap<unknown, string> = new Map(
+  Object.entries({
+    ENOENT: 'There is no such file or folder.',
+    EACCES: 'The file or folder may not be read or written by this user.',
+    EPERM: 'The file or folder may not be changed by this user.',
+    EISDIR: 'This is a folder, not a file.',
+    ENOTDIR: 'A part of the path is a file, not a folder.',
+    ENOSPC: 'The disk is full.',
+    SQLITE_FULL: 'The disk is full.',
+    SQLITE_IOERR_SHMSIZE: 'The disk is full.',
+    SQLITE_CORRUPT: 'The database is damaged: restore a backup with app-platform restore FILE.',
+    SQLITE_NOTADB: 'The file is not an SQLite database: restore a backup with app-platform restore FILE.',
+    EROFS: 'The file system is read-only.',
+    EEXIST: 'A file of this name exists already.',
+    EPIPE: 'The reader of the output went away before all of it was written.',
+    EADDRINUSE: 'The port is in use: another program listens there.',
+    EADDRNOTAVAIL: 'This machine has no such address to listen on.',
+  }),
+)
 
-const systemCodeOf = (error: unknown): SystemCode | null => {
-  if (!(error instanceof Error) || !('code' in error)) return null
+const systemFaultIn = (error: unknown): string | undefined => {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
   // For an unknown host name, Bun reports the code of an earlier failure.
   const isListening = 'syscall' in error && error.syscall === 'listen'
-  if (isListening && error.code !== 'EADDRINUSE' && error.code !== 'EACCES') return 'EADDRNOTAVAIL'
-  return isSystemCode(error.code) ? error.code : null
+  if (isListening && error.code !== 'EADDRINUSE' && error.code !== 'EACCES') return systemFaults.get('EADDRNOTAVAIL')
+  return systemFaults.get(error.code)
 }
 
 /** A wrapping error repeats values of the query; its cause does not. */

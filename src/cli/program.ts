@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { sqliteVersion } from '../../db/sqlite/connection.ts'
+import { hasCode } from '../runtime/cause.ts'
 import { program as running } from '../runtime/program.ts'
 import { addAppCommands } from './commands/app.ts'
 import { addAuditCommands } from './commands/audit.ts'
@@ -113,7 +114,7 @@ export const runProgram = async (words: readonly string[]): Promise<number> => {
 
 /** A reader that stops early, such as `head`, is no failure. An answer that could not be written to a full disk is one. */
 const tellUnwritten = (error: Error): void => {
-  if ('code' in error && error.code === 'EPIPE') return
+  if (hasCode(error, 'EPIPE')) return
   for (const sentence of explain(error).sentences) process.stderr.write(`error: The answer is lost. ${sentence}\n`)
   process.exitCode = 1
 }

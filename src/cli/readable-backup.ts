@@ -1,5 +1,6 @@
 import { closeSync, openSync, rmSync, type Stats, statSync } from 'node:fs'
 import { stagedName } from '../../db/restore.ts'
+import { hasCode } from '../runtime/cause.ts'
 import { actingUser, copyAsRoot, ownership } from '../runtime/identity.ts'
 import { CommandFailed } from './output.ts'
 
@@ -49,6 +50,6 @@ const mayRead = (path: string): boolean => {
     closeSync(openSync(path, 'r'))
     return true
   } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'EACCES')
+    return !hasCode(error, 'EACCES')
   }
 }

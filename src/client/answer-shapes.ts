@@ -13,27 +13,27 @@ export const isText: Shape<string> = (value) => typeof value === 'string'
 /** One of several words. Any word passes, since a later server may know more than this client. */
 const isWord = <T extends string>(value: unknown): value is T => typeof value === 'string'
 
-export const isYesOrNo: Shape<boolean> = (value) => typeof value === 'boolean'
+const isYesOrNo: Shape<boolean> = (value) => typeof value === 'boolean'
 
 const isTrue: Shape<true> = (value) => value === true
 
-export const isInteger: Shape<number> = (value): value is number => Number.isSafeInteger(value)
+const isInteger: Shape<number> = (value): value is number => Number.isSafeInteger(value)
 
 /** A lifetime that is short enough for a Date to hold its end. */
 const isSeconds: Shape<number> = (value): value is number => isInteger(value) && value >= 0 && value < 2 ** 40
 
-export const orNull =
+const orNull =
   <T>(shape: Shape<T>): Shape<T | null> =>
   (value): value is T | null =>
     value === null || shape(value)
 
 /** A field that may be missing. */
-export const optional =
+const optional =
   <T>(shape: Shape<T>): Shape<T | undefined> =>
   (value): value is T | undefined =>
     value === undefined || shape(value)
 
-export const listOf =
+const listOf =
   <T>(shape: Shape<T>): Shape<T[]> =>
   (value): value is T[] =>
     Array.isArray(value) && value.every(shape)

@@ -84,11 +84,9 @@ const mayRepeat = (request: PlatformRequest, { code, status }: AppPlatformError)
   return status === null ? code === 'unreachable' || code === 'timed_out' : status >= 500
 }
 
-type Attempt = (request: PlatformRequest) => Promise<RawAnswer>
-
 const createAttempt =
-  (origin: string, { fetch = globalThis.fetch, timeoutMs = 30_000 }: TransportOptions): Attempt =>
-  async (request) => {
+  (origin: string, { fetch = globalThis.fetch, timeoutMs = 30_000 }: TransportOptions) =>
+  async (request: PlatformRequest): Promise<RawAnswer> => {
     request.signal?.throwIfAborted()
     const timeout = AbortSignal.timeout(request.timeoutMs ?? timeoutMs)
     const signal = request.signal === undefined ? timeout : AbortSignal.any([request.signal, timeout])

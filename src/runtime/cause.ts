@@ -48,3 +48,7 @@ const framesOf = (error: Error): readonly string[] =>
     .map((line) => /^\s+at (?:(?:async )?[\w.<>$ ]{1,80} \()?([^()\s]{1,300}:\d+:\d+)\)?$/.exec(line)?.[0].trim())
     .filter((line) => line !== undefined)
     .slice(0, frames)
+
+/** Whether it is an error of the system with one of these codes, such as ENOENT. */
+export const hasCode = (error: unknown, ...codes: readonly unknown[]): boolean =>
+  error instanceof Error && 'code' in error && codes.includes(error.code)

@@ -8,6 +8,7 @@ import { DatabaseUnusable } from '../../../db/database.ts'
 import { migrations } from '../../../db/migrations/index.ts'
 import { PlatformError } from '../../domain/errors.ts'
 import { recordBackup } from '../../operations/health/figures.ts'
+import { hasCode } from '../../runtime/cause.ts'
 import { actingUser, ownership } from '../../runtime/identity.ts'
 import { wholeNumberFlag } from '../flag-values.ts'
 import { asOperator, type CommonFlags, databaseCommand, databasePathOf } from '../operator-command.ts'
@@ -75,7 +76,7 @@ const write = (file: string, to: string, { force }: BackupFlags): void => {
   try {
     backupFile({ file, to, replace: force === true, migrations })
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EACCES')) throw error
+    if (!hasCode(error, 'EACCES')) throw error
     const folder = resolve(to, '..')
     throw new CommandFailed([
       `${actingUser()}, who owns the folder of the database, may not write to ${folder}: ${ownership(folder)}. ` +

@@ -35,12 +35,11 @@ export const tellOfWaiting = ({ error, waitMs }: Repeat): void => {
   process.stderr.write(`${printable(error.message)} Trying again in ${Math.ceil(waitMs / 1000)} s.\n`)
 }
 
-type EndingSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** A signal asked the program to end. */
 export class Interrupted extends Error {
-  constructor(readonly by: EndingSignal) {
+  constructor(readonly by: (typeof endingSignals)[number]) {
     super('The command was interrupted.')
   }
 }

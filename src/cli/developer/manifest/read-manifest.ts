@@ -53,19 +53,15 @@ const textOf = (file: string): string => {
   }
   if (!found.isFile()) throw new CommandFailed([`The manifest ${file} is not a file.`])
   if (found.size > longestBytes) throw new CommandFailed([`The manifest ${file} is larger than 256 KiB.`])
-  const bytes = readBytes(file)
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw new CommandFailed([`The manifest ${file} is not UTF-8.`])
-  }
+  const bytes = orFail(() => readFileSync(file), `The manifest ${file} cannot be read. See that you may read it.`)
+  return orFail(() => new TextDecoder('utf-8', { fatal: true }).decode(bytes), `The manifest ${file} is not UTF-8.`)
 }
 
-const readBytes = (file: string): Uint8Array => {
+const orFail = <T>(work: () => T, sentence: string): T => {
   try {
-    return readFileSync(file)
+    return work()
   } catch {
-    throw new CommandFailed([`The manifest ${file} cannot be read. See that you may read it.`])
+    throw new CommandFailed([sentence])
   }
 }
 

@@ -1,6 +1,7 @@
 import createIgnore, { type Ignore } from 'ignore'
 import { readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
+import { hasCode } from '../../../runtime/cause.ts'
 import { CommandFailed } from '../../output.ts'
 import { isSecretName } from './secret-scan.ts'
 
@@ -37,7 +38,7 @@ export const findFiles = (folder: string) => {
     try {
       return readdirSync(source)
     } catch (error) {
-      if (!isCode(error, ['EACCES', 'EPERM'])) throw error
+      if (!hasCode(error, 'EACCES', 'EPERM')) throw error
       unreadable.push(path)
       return []
     }
@@ -84,13 +85,10 @@ const realPath = (path: string): string | null => {
   try {
     return realpathSync(path)
   } catch (error) {
-    if (isCode(error, ['ENOENT', 'ELOOP', 'EACCES', 'EPERM'])) return null
+    if (hasCode(error, 'ENOENT', 'ELOOP', 'EACCES', 'EPERM')) return null
     throw error
   }
 }
-
-const isCode = (error: unknown, codes: readonly unknown[]): boolean =>
-  error instanceof Error && 'code' in error && codes.includes(error.code)
 
 const isInside = (root: string, path: string): boolean =>
   path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)

@@ -45,9 +45,13 @@ const packFolder = async (folder: string, version: string, signal: AbortSignal):
     case 'too_large':
       throw new CommandFailed([tooLarge(files)])
     case 'secrets':
-      throw new CommandFailed([
-        `These files have a private key or a secret of this platform in them, which must not leave this machine: ${nameSome(packed.paths)}. Take it out of them, or list them in ${ignoreFile}.`,
-      ])
+      throw new CommandFailed(
+        about(
+          packed.paths,
+          'files have a private key or a secret of this platform in them, which must not leave this machine',
+          'Take it out of them, or list',
+        ),
+      )
     default:
       throw packed satisfies never
   }
@@ -57,33 +61,28 @@ const packFolder = async (folder: string, version: string, signal: AbortSignal):
 const mostFiles = 65_535
 
 const refuseUnfit = (folder: string, { files, secrets, linksOut, unpackable, unreadable }: FoundFiles): void => {
-  const faults: readonly (readonly [isFault: boolean, sentence: string])[] = [
-    [
-      linksOut.length > 0,
-      `These links lead out of ${folder}: ${nameSome(linksOut)}. Replace them by what they lead to, or list them in ${ignoreFile}.`,
-    ],
-    [
-      secrets.length > 0,
-      `These files hold secrets, which must not leave this machine: ${nameSome(secrets)}. Move them away, or list them in ${ignoreFile}.`,
-    ],
-    [
-      unpackable.length > 0,
-      `These cannot be packed: ${nameSome(unpackable)}. They are no files, lead nowhere or in a circle, or have names that do not work everywhere. List them in ${ignoreFile}.`,
-    ],
-    [
-      unreadable.length > 0,
-      `These folders cannot be read: ${nameSome(unreadable)}. See that you may read them, or list them in ${ignoreFile}.`,
-    ],
-    [
-      files.length > mostFiles,
-      `There are ${files.length} files in ${folder}; an archive has at most ${mostFiles}. List what need not be in it in ${ignoreFile}.`,
-    ],
+  const sentences = [
+    ...about(linksOut, `links lead out of ${folder}`, 'Replace them by what they lead to, or list'),
+    ...about(secrets, 'files hold secrets, which must not leave this machine', 'Move them away, or list'),
+    ...about(
+      unpackable,
+      'cannot be packed',
+      'They are no files, lead nowhere or in a circle, or have names that do not work everywhere. List',
+    ),
+    ...about(unreadable, 'folders cannot be read', 'See that you may read them, or list'),
+    ...(files.length > mostFiles ? [tooMany(folder, files.length)] : []),
   ]
-  const sentences = faults.filter(([isFault]) => isFault).map(([, sentence]) => sentence)
   if (sentences.length > 0) throw new CommandFailed(sentences)
   if (files.length === 0)
     throw new CommandFailed([`There is nothing to pack in ${folder}: it is empty, or all of it is ignored.`])
 }
+
+/** A sentence about these paths, if there are any. `advice` ends where it names the ignore file. */
+const about = (paths: readonly string[], fault: string, advice: string): readonly string[] =>
+  paths.length === 0 ? [] : [`These ${fault}: ${nameSome(paths)}. ${advice} them in ${ignoreFile}.`]
+
+const tooMany = (folder: string, count: number): string =>
+  `There are ${count} files in ${folder}; an archive has at most ${mostFiles}. List what need not be in it in ${ignoreFile}.`
 
 const tooLarge = (files: readonly FoundFile[]): string => {
   const largest = files.toSorted((one, other) => other.sizeBytes - one.sizeBytes).slice(0, 5)
