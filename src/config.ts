@@ -54,7 +54,7 @@ export const readConfig = (flags: ConfigFlags, env: EnvironmentVariables = proce
     platformName: read('PLATFORM_NAME', 'App Platform', platformNameOf),
     quotas: readQuotas(read),
     auditRetention: readAuditRetention(read),
-    /** Where the metrics are served on a port of their own. Null: beside the API. */
+    /** Where the metrics are served on a port of their own. Null: on the port of the API. */
     metricsListen: read('METRICS_LISTEN', null, addressAndPortOf),
     logLevel: read('LOG_LEVEL', 'info', choiceOf(logLevels)),
     /** Which requests are logged: all, those answered with 4xx or 5xx, or none. */

@@ -99,7 +99,7 @@ const rules: readonly Rule[] = [
   ],
 ]
 
-/** The fault of a request's form, as the app is told it; null when it has none. */
+/** The fault of a request's form, as the app receives it; null if there is none. */
 export const authorizationRequestFault = (parameters: AuthorizationParameters): AuthorizationError | null => {
   const broken = rules.find(([, , isBroken]) => isBroken(parameters))
   return broken === undefined ? null : { error: broken[0], description: broken[1] }

@@ -46,7 +46,7 @@ export const base62OfNumber = (number: number, length: number): string => {
   return text
 }
 
-/** The number that the digits stand for, in so many bytes; null when it is not base62 or does not fit. */
+/** The number that the digits stand for, in this many bytes; null when it is not base62 or does not fit. */
 export const decodeBase62 = (text: string, byteLength: number): Uint8Array | null => {
   const limbs = new Uint16Array((byteLength + 1) >> 1)
   for (let position = text.length & 1 ? -1 : 0; position < text.length; position += 2) {

@@ -3,7 +3,7 @@ import { readSignedKey, signedKey } from './signed-key.ts'
 
 /** How long a browser is known after a sign-in. */
 export const deviceLifetimeSeconds = 365 * 24 * 3_600
-/** After so many wrong passwords for its account a browser is no longer known. */
+/** After this many wrong passwords for its account, a browser is no longer known. */
 export const mostDeviceFailures = 5
 /** The most known browsers of a user; a new one replaces the oldest. */
 export const mostDevices = 20

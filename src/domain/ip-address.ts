@@ -114,7 +114,7 @@ const isPublic = (address: IpAddress): boolean => {
 
 /**
  * Why this address, as a resolver or a URL without brackets writes it, must not be called; null when it may be. An address
- * in an allowed network always may. IPv4 written as IPv6 never may: no honest resolver needs that spelling.
+ * in an allowed network always may. IPv4 written as IPv6 never may: no correct resolver writes addresses that way.
  */
 export const addressFault = (text: string, allowed: readonly IpNetwork[]): AddressFault | null => {
   const address = parseIpAddress(text)

@@ -47,7 +47,7 @@ export const nextTimeKey = (last: TimeKey, nowMs: number, node: number): TimeKey
   return asTimeKey(key)
 }
 
-/** The next number, whatever node it is of: for rows that are given keys after the fact. */
+/** The next number, of any node: for rows that get their keys in a migration. */
 export const timeKeyAfter = (key: TimeKey): TimeKey => asTimeKey(key + 1)
 
 /** A number of 53 bits takes 9 of the 22 digits that a secret has for its key; the others are 0. */

@@ -74,8 +74,7 @@ const otherNames: ReadonlyMap<string, WebhookKind> = new Map([
 ])
 
 /**
- * What endpoints are to be told of a row of the audit; nothing for most. What concerns the app as a whole is told in
- * both environments, each time as an event of its own.
+ * The events of a row of the audit; none for most rows. A row about the app as a whole gives one event in each environment.
  */
 export const eventsToldBy = (fact: AuditFact): readonly ToldEvent[] => {
   const { appId } = fact

@@ -9,7 +9,7 @@ import type { Endpoint } from './endpoint.ts'
 import { errorResponse, type RefusalPage } from './envelope.ts'
 import { endpointsOf } from './table.ts'
 
-/** Everything that this server answers to programs. Pages for people are mounted beside it. */
+/** Everything that this server answers to programs. The pages for people are mounted separately. */
 export const createHttpApp = (door: Door, refusalPage: RefusalPage = () => null) =>
   baseApp(door.log, refusalPage)
     .use(docsRoutes())

@@ -93,7 +93,6 @@ const authenticatePage = async (door: Door, call: Call, token: string): Promise<
  */
 export const bearer = (...callers: readonly SecurityScheme[]): Guard<BearerCaller, 'read' | 'write'> => ({
   callers,
-  // An embedded session is only told which tokens are allowed on pages of its one origin.
   errors: ['invalid_token', 'token_type_not_allowed', 'origin_not_allowed'],
   admit: (door, call, share) =>
     andThen(requireBearer(door, call, 'invalid_token'), (caller) => withinShare(door, call, caller, share)),

@@ -107,6 +107,6 @@ const docsPage = `<!doctype html>
 </html>
 `
 
-const docsScript = `// No validator: the page asks nobody but this server.
+const docsScript = `// No validator: the page calls no other server.
 SwaggerUIBundle({ url: '/openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null })
 `

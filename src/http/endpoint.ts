@@ -150,7 +150,7 @@ type Entry<Caller, Share, Query, Body, A extends Answers> = {
   ) => Awaitable<Static<A[keyof A & number]> | Response>
 }
 
-/** An entry of the table, whatever its types. */
+/** An entry of the table, without its types. */
 export type Endpoint = {
   readonly method: string
   readonly path: string
@@ -167,7 +167,18 @@ export function endpoint<Caller = null, Share = null, Query = null, Body = null,
   entry: Entry<Caller, Share, Query, Body, A>,
 ): Endpoint
 export function endpoint(entry: Entry<unknown, unknown, unknown, unknown, Answers>): Endpoint {
-  const { method, path, caller = anyone, share = null, query = unread, body = noBody, run } = entry
+  const {
+    method,
+    path,
+    caller = anyone,
+    share = null,
+    query = unread,
+    body = noBody,
+    errors = [],
+    details,
+    run,
+  } = entry
+  const isContract = isContractPath(path)
 
   const answer = (door: Door, call: Call): Awaitable<unknown> =>
     andThen(caller.admit(door, call, share), (admitted) =>
@@ -179,11 +190,14 @@ export function endpoint(entry: Entry<unknown, unknown, unknown, unknown, Answer
   const route = (door: Door): AnyElysia => {
     const plugin: AnyElysia = new Elysia()
     if (entry.isCrossOrigin === true) answerPreflight(plugin, door, path, method)
-    const hook: RouteHook = {
+    const answers = Object.fromEntries(
+      Object.entries(entry.answers).map(([status, schema]) => [status, CloneType(schema)]),
+    )
+    const hook: Parameters<AnyElysia['route']>[3] = {
       ...(query.schema === null ? {} : { query: query.schema }),
       ...(body.schema === null ? {} : { body: body.schema }),
-      response: responsesOf(entry, [...body.errors, ...caller.errors, ...(entry.errors ?? [])]),
-      detail: detailOf(entry, caller.callers),
+      response: { ...answers, ...errorResponses([...body.errors, ...caller.errors, ...errors], isContract) },
+      detail: details === undefined ? { hide: true } : openApiDetails(details, caller.callers, isContract),
     }
     plugin.onTransform(async (context) => {
       const { request } = context
@@ -210,15 +224,3 @@ export function endpoint(entry: Entry<unknown, unknown, unknown, unknown, Answer
 
   return { method, path, bodyRule: body.rule, isHot: entry.isHot === true, answer, route }
 }
-
-type RouteHook = Parameters<AnyElysia['route']>[3]
-
-type Described = Pick<Entry<unknown, unknown, unknown, unknown, Answers>, 'path' | 'answers' | 'details'>
-
-const responsesOf = ({ path, answers }: Described, errors: readonly ErrorCode[]) => ({
-  ...Object.fromEntries(Object.entries(answers).map(([status, schema]) => [status, CloneType(schema)])),
-  ...errorResponses(errors, isContractPath(path)),
-})
-
-const detailOf = ({ path, details }: Described, callers: readonly SecurityScheme[]) =>
-  details === undefined ? { hide: true } : openApiDetails(details, callers, isContractPath(path))

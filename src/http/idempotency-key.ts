@@ -16,7 +16,7 @@ export const idempotencyKeyOf = ({ request }: Call): string | null => {
   return key
 }
 
-/** What a repeat of the request must equal; null without a key. The spelling of the JSON does not matter. */
+/** What a repeat of the request must equal; null without a key. Equal JSON may be formatted differently. */
 export const repeatableRequest = (
   { request, route }: Call,
   key: string | null,

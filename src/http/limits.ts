@@ -133,7 +133,7 @@ const delayedClients = 128
 
 /**
  * Delays the answer to a refused grant. The delay grows as this client at this address uses up `RATE_LIMIT_FAILED`. The decision
- * has been made and stored, so only the connection waits, and the delay tells nothing about what was presented. If too many
+ * has been made and stored, so only the connection waits, and the delay reveals nothing about what was presented. If too many
  * wait already, the answer is sent at once.
  */
 const delayRefusal = async ({ limiter, delayed, draining, sleep }: Door, key: string): Promise<void> => {

@@ -1,7 +1,7 @@
 /** The endpoints of the contract. */
 export const contractPath = '/api/app-platform'
 
-/** Whether a path belongs to the contract, also where it leads nowhere. */
+/** Whether a path belongs to the contract, even if it has no route. */
 export const isContractPath = (path: string): boolean =>
   path.startsWith(contractPath) && (path.length === contractPath.length || path[contractPath.length] === '/')
 
@@ -11,7 +11,7 @@ export const revocationPath = '/oauth/revoke'
 export const introspectionPath = '/oauth/introspect'
 /** Where clients send forms. */
 export const formPaths: readonly string[] = [tokenPath, revocationPath, introspectionPath]
-/** A page for people. Clients are told of it in the metadata. */
+/** A page for people. The metadata names it for clients. */
 export const authorizationPath = '/oauth/authorize'
 
 /** RFC 8414 section 3: the issuer has no path. */

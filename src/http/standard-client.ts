@@ -69,7 +69,7 @@ export const clientOf = ({ authorization }: Call, parameters: Parameters): Clien
   return client ?? unreadable
 }
 
-/** Client assertions (RFC 7523) are not offered. Beside a secret, one is a second method. */
+/** Client assertions (RFC 7523) are not supported. One together with a secret is a second method. */
 const hasAssertion = (parameters: Parameters): boolean =>
   parameters('client_assertion') !== null || parameters('client_assertion_type') !== null
 

@@ -12,7 +12,7 @@ const smallBytes = 256 * 1024
 /** How far a sender may fall behind the least rate; also the longest silence, however fast it was before. */
 const longestLagMs = 10_000
 const leastBytesPerMs = (16 * 1024) / 1_000
-/** How long a large upload may take to arrive, whatever its rate. */
+/** How long a large upload may take to arrive, at any rate. */
 const longestUploadMs = 300_000
 /** Bytes that are decoded and hashed at a time, in about half a millisecond; then other requests have a turn. */
 const stepBytes = 128 * 1024

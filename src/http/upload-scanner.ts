@@ -34,7 +34,7 @@ export class UploadScanner {
   #escaped = false
   #intake: Base64Intake | null = null
   #file: UploadedFile | null = null
-  /** The bytes at hand are kept as JSON from here on. */
+  /** The bytes of the current chunk are kept as JSON from this position on. */
   #keptTo = 0
 
   /** @throws payload_too_large for a file of more than 10 MiB */
@@ -156,7 +156,7 @@ export const base64Intake = () => {
 
   return {
     /**
-     * False when this is not base64, in its one strict spelling (RFC 4648 section 4); nothing is taken from then on.
+     * False if this is not strict base64 (RFC 4648 section 4); nothing is taken from then on.
      * @throws payload_too_large
      */
     take: (bytes: Uint8Array): boolean => {

@@ -32,7 +32,7 @@ export type WaitingLine<Place> = {
 
 type LineOptions = {
   readonly longestWaitMs: number
-  /** What callers who are turned away are told. */
+  /** When callers who are turned away may try again. */
   readonly retryAfterSeconds: number
   readonly monotonicMs: () => number
 }
@@ -79,7 +79,7 @@ export const createWaitingLine = <Place>(
   }
 }
 
-/** Who waits in a fair line. The texts have bounded length, whatever callers send. */
+/** Who waits in a fair line. The texts must have bounded length. */
 export type PlaceInLine = {
   readonly network: string
   readonly account: string

@@ -46,10 +46,10 @@ type SenderOptions = {
 const readBytes = 8192
 const keptBytes = 1024
 
-/** How many addresses of a name are tried when connections fail. */
+/** How many addresses of a name are tried if connections fail. */
 const triedAddresses = 3
-/** The most informational answers (RFC 9110 section 15.2) before the final one; a receiver could send them for ever. */
-const heardInformation = 16
+/** The most informational answers (RFC 9110 section 15.2) before the final one; a receiver could send them without end. */
+const mostInformational = 16
 
 /**
  * Uses c-ares, which has many queries in flight at once. The C library has only a few threads, and one silent name server
@@ -144,7 +144,8 @@ const call = async (
   deadline: AbortSignal,
   { authority }: SenderOptions,
 ): Promise<Answer | 'not reached'> => {
-  const { host, hostname, port, pathname, search } = new URL(url)
+  const target = new URL(url)
+  const { host, hostname, port, pathname, search } = target
   const { promise, resolve, reject } = Promise.withResolvers<Answer | 'not reached'>()
   const request = startRequest({
     method: 'POST',
@@ -154,7 +155,7 @@ const call = async (
     headers: { ...headers, host, 'content-length': String(Buffer.byteLength(body)) },
     agent: false,
     rejectUnauthorized: true, // explicit, since NODE_TLS_REJECT_UNAUTHORIZED=0 would turn it off
-    ...(numberOf(new URL(url)) === null ? { servername: hostname } : {}),
+    ...(numberOf(target) === null ? { servername: hostname } : {}),
     ...(authority === undefined ? {} : { ca: authority }),
   })
   const giveUp = () => {
@@ -167,10 +168,10 @@ const call = async (
   }
   deadline.addEventListener('abort', giveUp, { once: true })
   signal?.addEventListener('abort', abort, { once: true })
-  let heard = 0
+  let informational = 0
   request.on('information', () => {
-    heard += 1
-    if (heard > heardInformation) resolve(noAnswer('not_connected'))
+    informational += 1
+    if (informational > mostInformational) resolve(noAnswer('not_connected'))
   })
   request.on('error', (error) => resolve(isUnreached(error) ? 'not reached' : noAnswer(errorOf(error))))
   request.on('response', (response) => resolve(readAnswer(response, deadline)))

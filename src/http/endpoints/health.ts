@@ -39,7 +39,7 @@ export const isReady = endpoint({
     id: 'isReady',
     summary: 'Does the store take writes?',
     description:
-      'Fails while the server starts and drains, when the store takes no writes, and when the clock is wrong. `details.conditions` names what an operator has to mend. With `for=proxy` it fails only while the server drains, and the server goes on until a proxy that asks every second has been told: so a restart loses no request.',
+      'Fails while the server starts and drains, when the store takes no writes, and when the clock is wrong. `details.conditions` names what an operator has to correct. With `for=proxy` it fails only while the server drains, and the server goes on until a proxy that asks every second has been told: so a restart loses no request.',
     tag: 'Operations',
   },
   run: async (door, _, { query }) => {

@@ -74,7 +74,7 @@ export const issueUserTokens = endpoint({
     id: 'issueUserTokens',
     summary: 'Exchange a code, or refresh, for tokens',
     description:
-      'A code and a refresh token are good once; one presented again ends its whole grant. With an Idempotency-Key the same request may be repeated for a minute and gets the very same tokens.',
+      'A code and a refresh token are single use; one presented again ends its whole grant. With an Idempotency-Key the same request may be repeated for a minute and gets the very same tokens.',
     tag: 'OAuth',
     repeatable: true,
   },

@@ -142,16 +142,14 @@ export const rollBack = endpoint({
  * The upload that a body asks for.
  * @throws invalid_request for broken base64
  */
-const uploadOf = (body: Static<typeof versionUpload>, file: UploadedFile | null): VersionUpload => {
-  return {
-    version: body.version,
-    notes: body.notes ?? null,
-    manifest: body.manifest ?? {},
-    scopes: body.scopes ?? [],
-    artifact: body.artifact === undefined ? null : artifactOf(body.artifact, file),
-    movedOnBy: forbiddenUploadFields.find((field) => body[field] !== undefined),
-  }
-}
+const uploadOf = (body: Static<typeof versionUpload>, file: UploadedFile | null): VersionUpload => ({
+  version: body.version,
+  notes: body.notes ?? null,
+  manifest: body.manifest ?? {},
+  scopes: body.scopes ?? [],
+  artifact: body.artifact === undefined ? null : artifactOf(body.artifact, file),
+  movedOnBy: forbiddenUploadFields.find((field) => body[field] !== undefined),
+})
 
 const artifactOf = (
   { filename, contentBase64, sha256 }: NonNullable<Static<typeof versionUpload>['artifact']>,
