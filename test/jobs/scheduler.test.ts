@@ -3,7 +3,7 @@ import { startScheduler } from '../../src/jobs/scheduler.ts'
 
 const soon = { chance: () => 0, done: () => undefined, failed: () => undefined }
 
-test('a job runs again after its last run has ended, never beside itself', async () => {
+test('a job runs again after its last run has ended, and never twice at once', async () => {
   let running = 0
   let most = 0
   let runs = 0
@@ -30,7 +30,7 @@ test('a job runs again after its last run has ended, never beside itself', async
   expect(most).toBe(1)
 })
 
-test('a job that fails is reported and tried again', async () => {
+test('a job that fails is reported and runs again', async () => {
   const failures: string[] = []
   let runs = 0
   const enough = Promise.withResolvers<void>()
@@ -53,7 +53,7 @@ test('a job that fails is reported and tried again', async () => {
   expect(failures).toEqual(['flaky', 'flaky', 'flaky'])
 })
 
-test('a failing job does not keep another from running', async () => {
+test('a failing job does not stop another one', async () => {
   const ran = Promise.withResolvers<void>()
   const scheduler = startScheduler(
     [
@@ -66,7 +66,7 @@ test('a failing job does not keep another from running', async () => {
   await scheduler.stop()
 })
 
-test('stopping tells the running job and waits for it, and nothing runs afterwards', async () => {
+test('a stop informs the running job and waits for it, and nothing runs afterwards', async () => {
   const started = Promise.withResolvers<void>()
   let ended = false
   let runs = 0
@@ -92,7 +92,7 @@ test('stopping tells the running job and waits for it, and nothing runs afterwar
   expect(runs).toBe(1)
 })
 
-test('a job that hangs keeps neither another from running nor the program from ending', async () => {
+test('a job that hangs stops neither another job nor the end of the program', async () => {
   const ran = Promise.withResolvers<void>()
   const scheduler = startScheduler(
     [
@@ -105,7 +105,7 @@ test('a job that hangs keeps neither another from running nor the program from e
   await scheduler.stop()
 })
 
-test('who watches is told of each run that ended well, and of no other', async () => {
+test('each successful run is reported, and no other', async () => {
   const done: string[] = []
   const scheduler = startScheduler(
     [

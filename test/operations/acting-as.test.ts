@@ -58,7 +58,7 @@ test('a session that ended after it was read changes nothing, and its refusal is
   expect((await refusals()).length).toBe(before + 1)
 })
 
-test('one of 50 calls with the same ticket acts', async () => {
+test('of 50 calls with the same ticket one acts', async () => {
   const session = await sessionOf(user)
   const acting = actingAs(platform, trace, session, { ticket: ticket() })
   const calls = await Promise.allSettled(Array.from({ length: 50 }, async (_, n) => await create(acting, `once-${n}`)))
@@ -67,7 +67,7 @@ test('one of 50 calls with the same ticket acts', async () => {
   expect(new Set(refused.map(({ reason }) => reason.code))).toEqual(new Set(['idempotency_key_reused']))
 })
 
-test("another user's app does not exist, and whoever is no operator has no desk", async () => {
+test('to a user the apps of others do not exist, and without operator rights the desk does not', async () => {
   const app = await addApp(platform, user)
   const stranger = await addUser(platform, 'Mallory')
   const session = await sessionOf(stranger)

@@ -33,7 +33,7 @@ const newApp = (login: Login, slug: string) => ({ ownerEmail: login.email, name:
 const createWellFormed = async (change: object) =>
   await createApp(platform, trace, operator, { ...newApp(owner, 'well-formed'), ...change })
 
-test('an account has at most as many apps as its quota, and of two creates that race for the last one only one gets it', async () => {
+test('an account has at most as many apps as its quota, and of two creates that race for the last place one succeeds', async () => {
   const full = await addUser(platform)
   const narrow = { ...platform, quotas: { ...platform.quotas, apps: 3 } }
   for (const slug of ['full-1', 'full-2']) await createApp(narrow, trace, operator, newApp(full, slug))
@@ -57,7 +57,7 @@ test('only an active user gets an app', async () => {
   expect(slugs.filter((slug) => slug.startsWith('of-nobody'))).toEqual([])
 })
 
-test('an app has a name, a slug and scopes that can be, and a client of its own in each environment', async () => {
+test('an app needs an allowed name, slug and scopes, and has its own client in each environment', async () => {
   for (const [param, change] of [
     ['name', { name: '' }],
     ['slug', { slug: 'Not a slug' }],
@@ -71,7 +71,7 @@ test('an app has a name, a slug and scopes that can be, and a client of its own 
   expect(clientIds.production).toStartWith('apc_live_')
 })
 
-test('every app is listed, by slug, whoever has it', async () => {
+test('the apps of all owners are listed by slug', async () => {
   for (const [login, slug] of [
     [stranger, 'listed-b'],
     [owner, 'listed-a'],
@@ -82,12 +82,12 @@ test('every app is listed, by slug, whoever has it', async () => {
   expect(slugs.filter((slug) => slug.startsWith('listed'))).toEqual(['listed-a', 'listed-b'])
 })
 
-test('no app takes the name of a page of the console', async () => {
+test('a slug that is the path of a console page is refused', async () => {
   const refusal = createApp(platform, trace, operator, newApp(owner, 'new'))
   await expect(refusal).rejects.toMatchObject({ code: 'invalid_request', facts: { param: 'slug' } })
 })
 
-test('a form that is sent twice makes one app', async () => {
+test('a form that is sent twice creates one app', async () => {
   const acting = actingAs(platform, trace, await sessionOf(platform, owner), { ticket: unspentTicket(platform) })
   const actor = { kind: 'user', id: owner.id } as const
   const twice = ['once-a', 'once-b'].map((slug) => refusalOf(createApp(acting, trace, actor, newApp(owner, slug))))
@@ -96,7 +96,7 @@ test('a form that is sent twice makes one app', async () => {
   expect(made).toHaveLength(1)
 })
 
-test('an app belongs to its owner; to everybody else it does not exist', async () => {
+test('an app exists only for its owner', async () => {
   const app = await addApp(platform, owner)
   expect(await ownedApp(platform, owner.id, app.slug)).toMatchObject({ id: app.id })
   expect(await refusalOf(ownedApp(platform, stranger.id, app.slug))).toBe('route_not_found')
@@ -104,7 +104,7 @@ test('an app belongs to its owner; to everybody else it does not exist', async (
   expect((await listOwnApps(platform, stranger.id)).map(({ slug }) => slug)).not.toContain(app.slug)
 })
 
-test('a change that gives an app more needs its owner, and an app that is not suspended', async () => {
+test('a change that gives an app something new needs its owner and an active app', async () => {
   const app = await addApp(platform, owner)
   const q = platform.database.queries
   expect(await ownsActiveApp(owner.id, app.slug)(q)).toBeNull()
@@ -129,7 +129,7 @@ test.each(['', '   ', 'x'.repeat(201), 'evil\u202Ename', 'two\nlines'])('no app 
   expect(await refusalOf(renameApp(platform, trace, operator, { slug: app.slug, name }))).toBe('invalid_request')
 })
 
-test('changed scopes tell what was added and what was withdrawn; the same again tells nothing', async () => {
+test('a change of scopes records what was added and withdrawn; setting the same scopes records nothing', async () => {
   const app = await addApp(platform, owner, 'profile:read site:read')
   const change = { slug: app.slug, scopes: 'store:read site:read' }
   expect((await changeAppScopes(platform, trace, operator, change)).scopes).toEqual(['site:read', 'store:read'])
@@ -148,7 +148,7 @@ test.each(['', 'site:rule', 'customers:read', 'site:read store.products:read'])(
   },
 )
 
-test('a withdrawn scope can no longer be asked for, and stays with whoever has it, also over a refresh', async () => {
+test('a withdrawn scope can no longer be requested, and existing grants keep it, even after a refresh', async () => {
   const app = await addApp(platform, owner)
   const session = await sessionOf(platform, stranger)
   const request = { ...authorizeBody(app, 'profile:read site:read') }
@@ -168,7 +168,7 @@ test('a withdrawn scope can no longer be asked for, and stays with whoever has i
   expect((await refreshTokens(platform, trace, refresh, null)).scope).toBe('profile:read site:read')
 })
 
-test('the overview tells what is live, what is the development head, what waits, and what is there for a first call', async () => {
+test('the overview has the live version, the development head, the submitted version, and what a first call needs', async () => {
   const app = await addApp(platform, owner)
   const empty = await appOverview(platform, await ownedApp(platform, owner.id, app.slug))
   expect(empty).toMatchObject({ lastUsedAt: null, live: null, developmentHead: null, submitted: null, installs: [] })
@@ -187,7 +187,7 @@ test('the overview tells what is live, what is the development head, what waits,
   expect(summary).toMatchObject({ live: '1.0.0', developmentHead: '1.2.0', status: 'active' })
 })
 
-test("lists have each app once, with its own versions and nobody else's", async () => {
+test('lists have each app once, with its own versions only', async () => {
   const owned = await addUser(platform, 'Dora Developer')
   const apps = [await addApp(platform, owned), await addApp(platform, owned), await addApp(platform, owned)] as const
   const [first, second, draft] = apps

@@ -88,7 +88,7 @@ describe('an artifact', () => {
     await expect(openArtifact(platform, sumOf(bytes))).rejects.toMatchObject({ code: 'version_not_found' })
   })
 
-  test('lets other requests run between its pieces, and is damaged if its length has changed', async () => {
+  test('lets other requests run between its pieces, and counts as damaged if its length has changed', async () => {
     const bytes = randomBytes(chunk * 2)
     await upload(bytes)
     const { pieces } = await openArtifact(platform, sumOf(bytes))

@@ -32,7 +32,7 @@ afterEach(async () => await platform.database.close())
 const events = async (of: Platform = platform): Promise<AuditEvent[]> =>
   await of.database.queries.audit.list({ appId: null, since: 0, limit: 10_000 })
 const actionsOf = (rows: readonly AuditEvent[]) => rows.map(({ action }) => action)
-/** Purges as it will be after so many days. */
+/** Purges as of this many days later. */
 const purgeAfter = async (days: number) => {
   const purgeBefore = () => platform.clock.now() + days * day
   const then = { ...platform, clock: { ...platform.clock, purgeBefore } }
@@ -61,7 +61,7 @@ test('a refusal without a known caller is kept for 30 days, everything else for 
   expect(actionsOf(await events())).not.toContain('app.suspended')
 })
 
-test('settings say how many days', async () => {
+test('the number of days can be set', async () => {
   expect(await guess()).toBe('invalid_client')
   platform = { ...platform, auditRetention: { days: 10, anonymousDays: 2 } }
   expect((await purgeAfter(3)).anonymous_refusals).toBe(1)
@@ -82,7 +82,7 @@ test('a purge leaves an event with the number and the time of what it removed, a
   expect((await events()).filter(({ action }) => action.endsWith('.purged'))).toEqual(records)
 })
 
-test('goes through many in small batches', async () => {
+test('a purge removes many audit events in small batches', async () => {
   const [first] = await events()
   if (first === undefined) throw new Error('nothing has happened')
   await platform.database.transaction(async (q) => {
@@ -96,7 +96,7 @@ test('goes through many in small batches', async () => {
   expect(records.map(({ detail }) => JSON.parse(detail ?? '').events)).toEqual([250, 250, 100])
 })
 
-test('never takes the first event, nor those that prove to a restore what was removed', async () => {
+test('a purge never removes the first event, nor those that tell a restore what was removed', async () => {
   const [first] = await events()
   await purgeAfter(800)
   const left = await events()

@@ -69,7 +69,7 @@ const whole = async (on: Platform = platform) =>
     a.id < b.id ? 1 : -1,
   )
 
-test('page by page it is all that audit list tells, newest first, each once, issued tokens among them', async () => {
+test('the pages of a search have every event once, newest first, including issued tokens', async () => {
   const all = await whole()
   for (const [issued, count] of [
     ['app_token.issued', 3],
@@ -81,7 +81,7 @@ test('page by page it is all that audit list tells, newest first, each once, iss
   expect((await search({}, all.length)).pages).toBe(1)
 })
 
-test('every filter holds for every event, and none that matches is left out', async () => {
+test('a filter finds all events that match, and no others', async () => {
   const all = await whole()
   const [first, newest] = [all.at(-1)?.at ?? 0, all.at(0)?.at ?? 0]
   const filters: readonly (readonly [asked: Partial<AuditSearch>, matches: (event: AuditEvent) => boolean])[] = [
@@ -114,13 +114,13 @@ test('every filter holds for every event, and none that matches is left out', as
   }
 })
 
-test('an action is not found by half a word, nor by what stands for other characters in a pattern', async () => {
+test('an action is found by whole words only, and wildcards have no special meaning', async () => {
   for (const action of ['ap', 'sess', 'app_token.issue', '%', 'app%token', '', "' OR 1=1 --"]) {
     expect([action, (await search({ action })).events]).toEqual([action, []])
   }
 })
 
-test('what happened in one request is told in order, also among very many others', async () => {
+test('the events of one request are listed in order, even among thousands of others', async () => {
   const busy = await openAsOperator(`${temporaryFolder()}/busy.db`)
   const requestOf = () => ({ requestId: `req_${busy.random.uuidHex(busy.clock.now())}`, address: 'local' })
   const email = 'ada@example.com'
@@ -142,17 +142,17 @@ test('what happened in one request is told in order, also among very many others
   expect(pages).toBe(2) // ten thousand rows, then the rest
   const first = await searchEvents(busy, { ...everything, requestId: request.requestId }, { limit: 50, cursor: null })
   expect(first.data).toHaveLength(2)
-  // Not one of the twelve thousand is lost or told twice.
+  // None of the twelve thousand is lost or repeated.
   expect(new Set((await search({ requestId: between.requestId }, 5_000, busy)).events.map(({ id }) => id)).size).toBe(
     12_000,
   )
-  // A rare event before them is found by going on.
+  // A rare event before them is found on a later page.
   const rare = await search({ action: 'user.created' }, 50, busy)
   expect([rare.events.length, rare.pages]).toEqual([1, 2])
   await busy.database.close()
 })
 
-test('a token is told of the request that it was issued in, and of no other', async () => {
+test('an issued token is found by its own request only', async () => {
   const session = await sessionOf(platform, user)
   const requestOf = () => ({ requestId: `req_${platform.random.uuidHex(platform.clock.now())}`, address: 'local' })
   const requests = [requestOf(), requestOf()]
@@ -169,7 +169,7 @@ test('a token is told of the request that it was issued in, and of no other', as
   }
 })
 
-test('what is written up to an hour after its request began is looked for, and nothing later', async () => {
+test('events are found up to one hour after their request began', async () => {
   const now = platform.clock.now()
   const requestId = `req_${platform.random.uuidHex(now)}`
   const [event] = await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1 })
@@ -181,7 +181,7 @@ test('what is written up to an hour after its request began is looked for, and n
   expect((await search({ requestId })).events.map(({ id }) => id)).toEqual(ids.slice(0, 1))
 })
 
-test('where one kind of row is searched less far than another, nothing is lost and nothing is told twice', async () => {
+test('kinds of rows that are searched to different depths lose no event and repeat none', async () => {
   const uneven = await openAsOperator(`${temporaryFolder()}/uneven.db`)
   const busy = await addApp(uneven, await addUser(uneven))
   await uploadVersion(uneven, busy, { version: '1.0.0' }) // an event, and the token that it was uploaded with
@@ -203,7 +203,7 @@ test('where one kind of row is searched less far than another, nothing is lost a
   for (const limit of [4_000, 12_000]) await isAllFound(limit)
   const own = await search({ actor: busy.development.clientId }, 50, uneven)
   expect(own.events.map(({ action }) => action)).toEqual(['version.created', 'app_token.issued'])
-  // Two kinds that both go on beyond a page: of the one it reaches further back, then of the other.
+  // Two kinds that both fill more than a page: first one reaches further back, then the other.
   await uneven.database.transaction(async (q) => {
     const [event] = await q.audit.list({ appId: null, since: 0, limit: 1 })
     if (event === undefined) throw new Error('nothing has happened')
@@ -217,7 +217,7 @@ test('where one kind of row is searched less far than another, nothing is lost a
   await uneven.database.close()
 })
 
-test('a cursor and a request ID that are none are refused', async () => {
+test('a malformed cursor or request ID is refused', async () => {
   for (const cursor of ['', 'aud_', 'aud_zz', `aud_${'0'.repeat(33)}`, `req_${'0'.repeat(32)}`]) {
     await expect(searchEvents(platform, everything, { limit: 1, cursor })).rejects.toMatchObject({
       facts: { param: 'cursor' },

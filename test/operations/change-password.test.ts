@@ -37,7 +37,7 @@ const events = async () =>
     ({ action, outcome, reason, actorId, target }) => ({ action, outcome, reason, actorId, target }),
   )
 
-test('a changed password signs in, the old one no longer, and every session before it has ended', async () => {
+test('after a change only the new password signs in, and every earlier session has ended', async () => {
   const [other, here] = [await enter(), await enter(user.password, 'Firefox on Linux')]
   const fresh = await changePassword(platform, trace, here.caller, { current: user.password, next, repeated: next })
 
@@ -54,7 +54,7 @@ test('a changed password signs in, the old one no longer, and every session befo
   expect(await events()).toContainEqual({ action: 'user.password_changed', outcome: 'done', reason: null, ...told })
 })
 
-test('a wrong current password changes nothing, ends nothing and leaves its row', async () => {
+test('a wrong current password changes nothing, ends nothing and is recorded', async () => {
   const [here, before] = [await enter(), await storedHash()]
   for (const current of ['wrong', '', user.password.toUpperCase(), `${user.password}\0`, 'x'.repeat(73)]) {
     expect(await refusalOf(changePassword(platform, trace, here.caller, { current, next, repeated: next }))).toBe(
@@ -68,7 +68,7 @@ test('a wrong current password changes nothing, ends nothing and leaves its row'
   )
 })
 
-test('a new password must be usable, another than the current one, and typed alike twice', async () => {
+test('a new password must be allowed, differ from the current one, and be typed the same twice', async () => {
   const [here, before] = [await enter(), await storedHash()]
   const current = user.password
   const attempt = async (password: string, repeated = password) =>
@@ -82,14 +82,14 @@ test('a new password must be usable, another than the current one, and typed ali
   expect([await storedHash(), await works(here.sessionToken)]).toEqual([before, true])
 })
 
-test('what is wrong with the new password is told without a word about the current one', async () => {
+test('a fault of the new password is reported before the current one is checked', async () => {
   const { caller } = await enter()
   const told = async (current: string) =>
     await refusalOf(changePassword(platform, trace, caller, { current, next: 'short', repeated: 'short' }))
   expect(await told('wrong')).toBe(await told(user.password))
 })
 
-test('a session that ends while the hashes are made changes no password and is not followed by a fresh one', async () => {
+test('a session that ends while the hashes are computed changes no password and gets no new session', async () => {
   const [here, other, before] = [await enter(), await enter(), await storedHash()]
   const slow: Platform = {
     ...platform,
@@ -107,7 +107,7 @@ test('a session that ends while the hashes are made changes no password and is n
   expect((await listSessions(platform, other.caller, { limit: 50, cursor: null })).data).toHaveLength(1)
 })
 
-test('of changes that race from two sessions one holds, and its session is the only one left', async () => {
+test('of two changes that race one succeeds, and only its session is left', async () => {
   const [one, two] = [await enter(), await enter()]
   const passwords = ['the first new password', 'the second new password']
   const outcomes = await Promise.allSettled(
@@ -128,7 +128,7 @@ test('of changes that race from two sessions one holds, and its session is the o
   expect([await works(one.sessionToken), await works(two.sessionToken)]).toEqual([false, false])
 })
 
-test('a password that was replaced while it was being checked signs nobody in, nor does one of a user disabled meanwhile', async () => {
+test('a sign-in fails if the password was replaced or the user disabled while the password was being checked', async () => {
   const { id: userId, email, password } = user
   for (const meanwhile of [
     async () => await resetPassword(platform, trace, operator, { userId, password: next }),
@@ -146,7 +146,7 @@ test('a password that was replaced while it was being checked signs nobody in, n
   }
 })
 
-test('of two operators who give a user a password at once one is told so, and shown the one that works', async () => {
+test('of two operators who reset a password at once one succeeds, and is shown the password that works', async () => {
   const reset = async (password: string) =>
     await refusalOf(resetPassword(platform, trace, operator, { userId: user.id, password }))
   const passwords = ['the first of the two', 'the second of the two']
@@ -155,7 +155,7 @@ test('of two operators who give a user a password at once one is told so, and sh
   expect(await refusalOf(enter(passwords[answers.indexOf('done')] ?? ''))).toBe('done')
 })
 
-test('a new password and a user who was disabled end every session, and enabling brings none of them back', async () => {
+test('a reset password and disabling the user end every session, and enabling the user restores none', async () => {
   const before = await enter()
   await setUserStatus(platform, trace, operator, { email: user.email, status: 'disabled' })
   await setUserStatus(platform, trace, operator, { email: user.email, status: 'active' })
@@ -165,7 +165,7 @@ test('a new password and a user who was disabled end every session, and enabling
   expect(await works(after.sessionToken)).toBe(false)
 })
 
-test('a password is compared whole: nobody gets in with one that only begins like it', async () => {
+test('a password is compared in full: one that only begins the same is refused', async () => {
   const longest = 'x'.repeat(72)
   await resetPassword(platform, trace, operator, { userId: user.id, password: longest })
   const { caller } = await enter(longest)
@@ -177,7 +177,7 @@ test('a password is compared whole: nobody gets in with one that only begins lik
   expect(await refusalOf(enter(longest))).toBe('done')
 })
 
-test('an operator gives a user that there is a password that can be used, and nobody else anything', async () => {
+test('a reset needs an existing user and an allowed password', async () => {
   const reset = async (userId: string, password: string) =>
     await refusalOf(resetPassword(platform, trace, operator, { userId, password }))
   const before = await storedHash()
@@ -190,7 +190,7 @@ test('an operator gives a user that there is a password that can be used, and no
   expect(await storedHash()).toEqual(before ?? '')
 })
 
-test('a password that was replaced while the given one was being checked is not replaced again', async () => {
+test('a change fails if the password was replaced while the current one was being checked', async () => {
   const here = await enter()
   const replaced: Platform = {
     ...platform,

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const hour = 3_600_000
 const clockAt = (at: number) => createClock({ wall: () => at, monotonic: () => 0 }, null)
 
-test('the clock of the next start trusts no time before the latest that was kept, in the database or beside it', async () => {
+test('after a restart the clock returns no time before the latest one stored, in the database or next to it', async () => {
   const file = join(temporaryFolder(), 'clock.db')
   const now = Date.now()
   const { database, ...parts } = await openAsOperator(file)
@@ -27,14 +27,14 @@ test('the clock of the next start trusts no time before the latest that was kept
   await again.close()
 })
 
-test('where none was kept, the clock of the machine is trusted at once', async () => {
+test('without a stored time the clock of the machine is trusted at once', async () => {
   const { database } = await openAsOperator(join(temporaryFolder(), 'new.db'))
   const now = Date.now()
   expect((await openClock(database)).highWater()).toBeGreaterThanOrEqual(now)
   await database.close()
 })
 
-test('who answers keeps the trusted time, not that of a machine whose clock jumped ahead, and not for every answer', () => {
+test('a server stores the trusted time, not a machine time that jumped ahead, and not with every request', () => {
   const time = { wall: 1_000_000, monotonic: 0 }
   const kept: number[] = []
   const clock = keepingClock(createClock({ wall: () => time.wall, monotonic: () => time.monotonic }, null), {
@@ -55,7 +55,7 @@ test('who answers keeps the trusted time, not that of a machine whose clock jump
   expect(kept).toEqual([1_000_000, 1_000_100, 1_000_200, 1_000_300])
 })
 
-test('a machine clock that is over 30 seconds behind the trusted time is a fault, and one that is ahead is none', () => {
+test('a machine clock more than 30 seconds behind the trusted time is a fault, and one that is ahead is not', () => {
   const time = { wall: 1_000_000, monotonic: 0 }
   const clock = createClock({ wall: () => time.wall, monotonic: () => time.monotonic }, null)
   const setBack = (milliseconds: number) => {

@@ -105,7 +105,7 @@ test('the ended secrets of this app are listed newest first, in pages, without h
   expect(seen).toEqual(ids)
 })
 
-test("another app's secret does not exist under this one's name, nor one's own under another's account", async () => {
+test('a secret is found only under its own app, and only by the owner of that app', async () => {
   const [mine, myOther, theirs] = [
     await addApp(platform, owner),
     await addApp(platform, owner),

@@ -58,7 +58,7 @@ const listen = async () => {
 }
 const actionsOf = async () =>
   (await platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 10_000 })).map(({ action }) => action)
-/** Everything that the purge does at this moment, and the pauses that it made. */
+/** Purges as of this moment; returns what was removed and the number of pauses. */
 const purgeAt = async (moment: number) => {
   const then = { ...platform, clock: { ...platform.clock, purgeBefore: () => moment } }
   let pauses = 0
@@ -96,7 +96,7 @@ test('deleting an app ends all of its access at once, in frames too, and says ho
   expect((await actionsOf()).filter((action) => action === 'app.deleted')).toHaveLength(1)
 })
 
-test('a deleted app is nowhere to be seen but in the list of operators', async () => {
+test('a deleted app is shown only in the list of operators', async () => {
   const seen = async () => ({
     own: (await listOwnApps(platform, owner.id)).length,
     opened: await refusalOf(ownedApp(platform, owner.id, app.slug)),
@@ -120,7 +120,7 @@ test('nothing can be done with a deleted app, and the refusal names the command 
   }
 })
 
-test('an app that is brought back within 7 days is suspended, and what was issued before stays dead', async () => {
+test('an app that is brought back within 7 days is suspended, and what was issued before stays revoked', async () => {
   const [token, session] = [await issue(), await embeddedSession()]
   await remove()
   expect(await bringBack()).toMatchObject({ status: 'suspended', deletedAt: null })
@@ -132,7 +132,7 @@ test('an app that is brought back within 7 days is suspended, and what was issue
   expect(await listOwnApps(platform, owner.id)).toHaveLength(1)
 })
 
-test('a deletion that was interrupted before it had ended anything revives nothing when it is taken back', async () => {
+test('undeleting an app after an interrupted deletion revives nothing', async () => {
   const token = await issue()
   const now = platform.clock.now()
   await platform.database.transaction(async (q) => await q.apps.setDeleted(app.id, now, now))
@@ -150,7 +150,7 @@ test('an app is not brought back after 7 days, nor into an account that is full'
   expect(await refusalOf(bringBack(at((deletedAt ?? 0) + 7 * day - 1)))).toBe('done')
 })
 
-test('a deleted app counts no longer against the quota of its owner', async () => {
+test('a deleted app no longer counts against the quota of its owner', async () => {
   const narrow = { ...platform, quotas: { ...platform.quotas, apps: 1 } }
   const another = { ownerEmail: owner.email, name: 'Another', slug: 'another', scopes: 'site:read' }
   expect(await refusalOf(createApp(narrow, trace, operator, another))).toBe('quota_exceeded')
@@ -158,7 +158,7 @@ test('a deleted app counts no longer against the quota of its owner', async () =
   expect(await refusalOf(createApp(narrow, trace, operator, another))).toBe('done')
 })
 
-test('no webhook of a deleted app is called, and those that wait are sent once it is back', async () => {
+test('no webhook of a deleted app is called, and pending deliveries are sent once it is back', async () => {
   const endpoint = await listen()
   await createCredential(platform, trace, operator, { slug: app.slug, environment: 'production', label: null })
   let calls = 0

@@ -19,7 +19,7 @@ const openEmpty = async () => {
 }
 const resolve = async () => []
 
-test('the demo has people who can sign in, apps with versions in every status, and installs in use and waiting', async () => {
+test('the demo has users who can sign in, apps with versions in every status, and an active and a pending install', async () => {
   const platform = await openEmpty()
   const demo = await seedDemo(platform, trace, operator, null)
   expect(demo.users).toHaveLength(2)
@@ -49,7 +49,7 @@ test('the demo has people who can sign in, apps with versions in every status, a
   await platform.database.close()
 })
 
-test('a demo goes into an empty database alone, and tells the URL that it is given', async () => {
+test('a demo needs an empty database, and sends its events to the given URL', async () => {
   const platform = await openEmpty()
   expect(await refusalOf(seedDemo(platform, trace, operator, 'https://192.168.1.1/hooks'))).toBe('invalid_request')
   expect(await platform.database.queries.users.count()).toBe(0)

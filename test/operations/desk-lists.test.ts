@@ -42,7 +42,7 @@ const everyPage = async <T>(list: (page: PageRequest) => Promise<Page<T>>, limit
 const namesFound = async (part: string) =>
   (await everyPage(async (page) => await searchUsers(platform, part, page), 2)).map(({ name }) => name)
 
-test('users are found by a part of their name or address, in either case; what stands for others stands for itself', async () => {
+test('users are found by a part of their name or address, ignoring case; wildcards have no special meaning', async () => {
   expect(await namesFound('')).toHaveLength(3)
   expect(await namesFound('USER-')).toHaveLength(3)
   expect(await namesFound('gRACE')).toEqual(['Grace_Hopper'])
@@ -54,11 +54,11 @@ test('users are found by a part of their name or address, in either case; what s
   }
 })
 
-test('nothing comes after a page that holds everybody', async () => {
+test('a page with all users has no next page', async () => {
   expect((await searchUsers(platform, '', { limit: people.length, cursor: null })).nextCursor).toBeNull()
 })
 
-test('a list of users has no hash of a password in it', async () => {
+test('a list of users contains no password hash', async () => {
   const { data } = await searchUsers(platform, '', { limit: 50, cursor: null })
   expect(JSON.stringify(data)).not.toContain('$2')
   expect(Object.keys(data[0] ?? {}).toSorted()).toEqual([
@@ -72,7 +72,7 @@ test('a list of users has no hash of a password in it', async () => {
   ])
 })
 
-test('a search looks at ten thousand rows at a time and goes on from there', async () => {
+test('a search reads ten thousand rows per page, and the next page continues there', async () => {
   const hidden = await openAsOperator(`${temporaryFolder()}/many.db`)
   const owner = await createUser(hidden, trace, operator, {
     email: 'a@example.com',
@@ -111,7 +111,7 @@ test('apps are found by a part of their name or slug, with their owners', async 
   expect((await searchApps(platform, 'nothing', { limit: 50, cursor: null })).data).toEqual([])
 })
 
-test('installs: the undecided wait, oldest first; the decided ones are listed newest first, of all apps or of one', async () => {
+test('pending installs are listed oldest first, decided ones newest first, of one app or all', async () => {
   const installs: string[] = []
   for (const { slug } of apps) {
     for (const { email } of people) {

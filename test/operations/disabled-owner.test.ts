@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, type Login } from '../support/world.ts'
 import { refusalOf } from './support/owner.ts'
 
-// What happens to the apps of a user who is disabled, in the same step.
+// What happens to the apps of a user in the transaction that disables the user.
 
 let platform: Platform
 beforeAll(async () => void (platform = await openAsOperator(join(temporaryFolder(), 'disabled.db'))))
@@ -57,7 +57,7 @@ test('enabling the user activates no app, and says which are suspended', async (
   expect((await appOf(app))?.status).toBe('suspended')
 })
 
-test('kept apps go on working; disabling the user again can still suspend them', async () => {
+test('kept apps continue to work; disabling the user again can still suspend them', async () => {
   const owner = await addUser(platform)
   const app = await addApp(platform, owner)
   expect((await disable(owner, { kind: 'keep' })).apps).toMatchObject({ kept: [app.slug], suspended: [] })
@@ -110,7 +110,7 @@ test('an app is transferred to an active user within their quota, and to nobody 
   expect((await transferApp(platform, trace, operator, { slug: app.slug, email: owner.email })).ownerId).toBe(owner.id)
 })
 
-test('of a transfer and the disabling of its new owner that race no app is left active with a disabled owner', async () => {
+test('when a transfer races with the disabling of its new owner, no active app ends up with a disabled owner', async () => {
   for (let round = 0; round < 10; round += 1) {
     const [owner, heir] = [await addUser(platform), await addUser(platform)]
     const app = await addApp(platform, owner)

@@ -156,5 +156,5 @@ test('an answer is not repeated once its refresh token has been presented, even 
   const more = { ...app.development, refreshToken, scope: 'profile:read site:read' }
   expect(await codeOf(refreshTokens(platform, trace, more, null))).toBe('invalid_scope')
   expect(await codeOf(exchange(code))).toBe('invalid_grant')
-  expect(await codeOf(refreshAt(platform, refreshToken))).toBe('invalid_grant') // the code came back spent: all has ended
+  expect(await codeOf(refreshAt(platform, refreshToken))).toBe('invalid_grant') // the spent code was presented again, so the grant has ended
 })

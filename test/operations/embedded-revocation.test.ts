@@ -45,7 +45,7 @@ const byTheApp = () => ({
   outcome: 'done' as const,
 })
 
-test('an embedded session that its app revokes ends alone, and is recorded once', async () => {
+test('an app that revokes an embedded session ends only that session, which is recorded once', async () => {
   const [one, two] = [await freshSession(), await freshSession()]
   await revokeByClient(platform, trace, app.production, one)
   await revokeByClient(platform, trace, app.production, one)

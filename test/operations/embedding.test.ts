@@ -35,7 +35,7 @@ test('a user opens their own installs only', async () => {
   expect(await open(user, `ins_${'0'.repeat(32)}`)).toBe('route_not_found')
 })
 
-test("a page of the builder's own origin is never put into a frame: it could reach out of it", async () => {
+test("a page of the builder's own origin is never opened in a frame, because it could escape the sandbox", async () => {
   expect(await open(user, install, { ...platform, publicUrl: embedOrigin(app) })).toBe('version_not_eligible')
 })
 
@@ -180,7 +180,7 @@ describe('a spent code that is presented again', () => {
   })
 })
 
-test('a purge that may not remove everything leaves the newest', async () => {
+test('a purge with a limit removes the oldest rows first', async () => {
   const session = await sessionOf(platform, user)
   const origin = embedOrigin(app)
   const openHere = async () => (await issueInstallSessionCode(platform, trace, session, install)).code

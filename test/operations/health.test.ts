@@ -27,7 +27,7 @@ const later = (ms: number): Platform => ({
   clock: { ...platform.clock, now: () => platform.clock.now() + ms },
 })
 
-test('a fresh store takes writes, is behind with nothing, and says of what it is', async () => {
+test('a new store takes writes, has no purge lag, and reports the version of SQLite', async () => {
   const health = await readHealth(platform)
   expect(health).toMatchObject({ writable: true, conditions: [], purgeLagSeconds: 0, backupAgeSeconds: null })
   expect(health).toMatchObject({ lockWaits: 0, failedCheckpoints: 0, restoredAt: null })
@@ -38,7 +38,7 @@ test('a fresh store takes writes, is behind with nothing, and says of what it is
   expect(health.live).toEqual({ appTokens: none, sessions: none, grants: none })
 })
 
-test('what is alive is counted, and no longer when it has ended or expired', async () => {
+test('only what has not ended or expired is counted', async () => {
   await signIn(platform, trace, user)
   await signIn(platform, trace, user)
   await issueAppToken(platform, trace, { ...app.development, scope: 'site:read' })
@@ -51,7 +51,7 @@ test('what is alive is counted, and no longer when it has ended or expired', asy
   await setUserStatus(platform, trace, operator, { email: user.email, status: 'active' })
 })
 
-test('of very many rows the newest are counted, and it says that there are more', async () => {
+test('counts stop at a limit, beginning with the newest rows, and say that there are more', async () => {
   const credentialId = (await platform.database.queries.credentials.listByClient(app.production.clientId))[0]?.id ?? ''
   fillWithAppTokens(file, { count: 10_500, credentialId, createdAt: platform.clock.now() - 60_000 })
   expect((await readHealth(platform)).live.appTokens).toEqual({ count: 10_000, exact: false })

@@ -25,7 +25,7 @@ async function* inChunks(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Arra
 const importText = async (chunks: Iterable<Uint8Array>, progress: (lines: number) => void = () => undefined) =>
   await importResources(platform, trace, operator, { chunks: inChunks(chunks), progress })
 
-/** Imports one site of the owner, and gives what is stored of it then. */
+/** Imports one site of the owner and returns what is stored of it. */
 const importSite = async (slug: string, stated: Readonly<Record<string, unknown>>) => {
   const site = { owner: owner.email, kind: 'site', name: 'A site', slug, status: 'draft', ...stated }
   await importText([bytes(JSON.stringify(site))])
@@ -34,7 +34,7 @@ const importSite = async (slug: string, stated: Readonly<Record<string, unknown>
 const day = (number: number) => new Date(Date.UTC(2026, 0, number)).toISOString()
 const dayMs = (number: number) => Date.UTC(2026, 0, number)
 
-test('what is stated again is changed, all of it, and nothing beside it', async () => {
+test('importing a resource again updates all its fields, and no other resource', async () => {
   const beside = await importSite('beside', { createdAt: day(1), updatedAt: day(2) })
   await importSite('changed', { createdAt: day(1), updatedAt: day(2) })
   const times = { createdAt: day(3), updatedAt: day(4), publishedAt: day(5) }
@@ -48,7 +48,7 @@ test('what is stated again is changed, all of it, and nothing beside it', async 
   expect(await platform.database.queries.resources.find(owner.id, 'site', 'beside')).toEqual(beside)
 })
 
-test('a time that a line leaves out stays as it was; what became a draft again was never published', async () => {
+test('a time that a line omits keeps its value; a draft has no time of publication', async () => {
   const before = Date.now()
   await importSite('kept', { status: 'published', createdAt: day(1), updatedAt: day(2), publishedAt: day(3) })
   const archived = await importSite('kept', { status: 'archived' })
@@ -57,20 +57,20 @@ test('a time that a line leaves out stays as it was; what became a draft again w
   expect((await importSite('kept', { status: 'draft' }))?.publishedAt).toBeNull()
 })
 
-test('what is published without a time is published now, also what was there before', async () => {
+test('a resource that is published without a time is published now, whether it is new or not', async () => {
   const before = platform.clock.now()
   expect((await importSite('fresh', { status: 'published' }))?.publishedAt).toBeGreaterThanOrEqual(before)
   expect((await importSite('later', { status: 'archived' }))?.publishedAt).toBeNull()
   expect((await importSite('later', { status: 'published' }))?.publishedAt).toBeGreaterThanOrEqual(before)
 })
 
-test('what is new was created no later than it was changed or published', async () => {
+test('a new resource was created no later than it was changed or published', async () => {
   expect(await importSite('old', { updatedAt: day(2) })).toMatchObject({ createdAt: dayMs(2), publishedAt: null })
   const published = { updatedAt: day(3), status: 'published', publishedAt: day(1) }
   expect((await importSite('published', published))?.createdAt).toBe(dayMs(1))
 })
 
-test('a line that is no resource, or one of nobody, is named, and nothing before it is stored', async () => {
+test('a line that is malformed or has an unknown owner is named, and nothing is stored', async () => {
   const right = { owner: owner.email, kind: 'site', name: 'A site', slug: 'right', status: 'draft' }
   for (const [wrong, message] of [
     [{ ...right, kind: 'castle' }, 'line 2: kind: This must be site or store.'],
@@ -82,7 +82,7 @@ test('a line that is no resource, or one of nobody, is named, and nothing before
   }
 })
 
-test('a mark of the byte order may begin a file, and nothing else', async () => {
+test('a byte order mark is allowed only at the start of the file', async () => {
   const line = JSON.stringify({ owner: owner.email, kind: 'site', name: 'A', slug: 'mark', status: 'draft' })
   expect(await importText([bytes(`\ufeff${line}\n`)])).toEqual({ created: 1, updated: 0 })
   await expect(importText([bytes(`${line}\n\ufeff${line}\n`)])).rejects.toMatchObject({
@@ -90,13 +90,13 @@ test('a mark of the byte order may begin a file, and nothing else', async () => 
   })
 })
 
-test('a file of nothing leaves no event', async () => {
+test('an empty file leaves no event', async () => {
   const before = await events()
   expect(await importText([bytes('\n \n')])).toEqual({ created: 0, updated: 0 })
   expect(await events()).toEqual(before)
 })
 
-test('a line takes 64 KiB at most, and one without an end is not read on to see where it ends', async () => {
+test('a line has at most 64 KiB, and a longer one is not read to its end', async () => {
   const line = JSON.stringify({ owner: owner.email, kind: 'site', name: 'A site', slug: 'long', status: 'draft' })
   const longest = bytes(line.padEnd(64 * 1024))
   const refusal = { facts: { param: 'line', message: 'line 2: The line is longer than 64 KiB.' } }
@@ -112,7 +112,7 @@ test('a line takes 64 KiB at most, and one without an end is not read on to see 
   expect(read).toBe(1)
 })
 
-test('how far an import has come is told every thousand lines, and at the end', async () => {
+test('progress is reported every thousand lines and at the end', async () => {
   const lines = Array.from({ length: 2_500 }, (_, index) =>
     JSON.stringify({ owner: owner.email, kind: 'store', name: 'One', slug: `told-${index}`, status: 'draft' }),
   )
@@ -121,7 +121,7 @@ test('how far an import has come is told every thousand lines, and at the end', 
   expect(told).toEqual([1_000, 2_000, 2_500])
 })
 
-test('a file has 500,000 resources at most: the next line is refused, and nothing is stored', async () => {
+test('a file has at most 500,000 resources: the next line is refused, and nothing is stored', async () => {
   const line = JSON.stringify({ owner: owner.email, kind: 'store', name: 'One', slug: 'too-many', status: 'draft' })
   const thousand = bytes(`${line}\n`.repeat(1_000))
   let told = 0

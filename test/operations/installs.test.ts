@@ -48,7 +48,7 @@ const eventsOf = async (id: string) =>
   )
 const detailsOf = async (id: string) => (await eventsOf(id)).map(({ detail }) => JSON.parse(detail ?? 'null'))
 
-test('an app is installed for a user that there is, on a place of theirs, with what its version asks for', async () => {
+test('an install needs an existing user and their website or store, and gets the scopes of the live version', async () => {
   const app = await liveApp()
   const agreedTo = asked
   expect(await paramOf(install(app, { agreedTo, slug: 'no-such-app' }))).toBe('app')
@@ -60,7 +60,7 @@ test('an app is installed for a user that there is, on a place of theirs, with w
   expect(await detailsOf(id)).toEqual([{ scope: 'profile:read site:read' }])
 })
 
-test('what is suspended or has no live version is installed by no owner, and tested by its own developer alone', async () => {
+test('an owner cannot install an app that is suspended or has no live version; only its developer can test it', async () => {
   const draft = await addApp(platform, developer)
   await addEmbeddedVersion(platform, draft, { steps: [] })
   expect(await paramOf(install(draft, { agreedTo: asked }))).toBe('app')
@@ -73,11 +73,11 @@ test('what is suspended or has no live version is installed by no owner, and tes
   expect(await paramOf(install(asleep, { agreedTo: asked }))).toBe('app')
   const empty = await addApp(platform, developer)
   expect(await paramOf(install(empty, { agreedTo: asked, environment, userEmail: developer.email }))).toBe('app')
-  const { id } = await install(empty) // by an operator, who installs what there is
+  const { id } = await install(empty) // by an operator, for whom no version needs to be live
   expect(await detailsOf(id)).toEqual([{ scope: '' }])
 })
 
-test('where nobody has to approve, an install is in use at once, and the trail says who approved it', async () => {
+test('with automatic approval an install is active at once, and the trail says who approved it', async () => {
   const app = await liveApp()
   const { id, approval, state } = await install(app, {}, { ...platform, installApproval: 'automatic' })
   expect([approval, state]).toEqual(['approved', 'active'])
@@ -87,7 +87,7 @@ test('where nobody has to approve, an install is in use at once, and the trail s
   ])
 })
 
-test('an owner agrees to what the version asks for now, as long as the install is not over', async () => {
+test('an owner agrees to the scopes of the current version, as long as the install has not ended', async () => {
   const app = await liveApp()
   const id = await installEmbedded(platform, app, user)
   const agree = async (text: string, at = id) =>
@@ -106,7 +106,7 @@ test('an owner agrees to what the version asks for now, as long as the install i
   expect(await agree('', waiting)).toBe('scopes')
 })
 
-test('an install that there is not takes no step', async () => {
+test('an unknown install takes no step', async () => {
   const id = `ins_${'0'.repeat(32)}`
   for (const step of ['approve', 'reject', 'withdraw', 'deactivate'] as const) {
     await expect(moveInstall(platform, trace, operator, { id, step })).rejects.toMatchObject({
@@ -130,7 +130,7 @@ test('an install takes each step once, and its owner ends it once', async () => 
   ])
 })
 
-test('an install belongs to its user; to everybody else it does not exist', async () => {
+test('an install exists only for its user', async () => {
   const id = await installEmbedded(platform, await liveApp(), user)
   const q = platform.database.queries
   expect(await ownsInstall(user.id, id)(q)).toBeNull()
@@ -148,7 +148,7 @@ test('operators see the installs of one app or of all, oldest first', async () =
   expect(await paramOf(listInstalls(platform, 'no-such-app'))).toBe('app')
 })
 
-test('an owner is told what the version that opens asks for now: the live one, or in a test the head', async () => {
+test('an owner sees the scopes that the version in use asks for: the live one, or in a test the head', async () => {
   const app = await liveApp()
   const head = scopesIn('store:read')
   await addEmbeddedVersion(platform, app, { version: '2.0.0', scopes: head, steps: [] })
@@ -160,7 +160,7 @@ test('an owner is told what the version that opens asks for now: the live one, o
   expect([askedBy(test), askedBy(real), askedBy(none)]).toEqual([head, asked, null])
 })
 
-test('the question is asked for an active app with a version, and of a test only its own developer', async () => {
+test('an app can be installed if it is active and has a version, and tested only by its own developer', async () => {
   const app = await liveApp()
   const draft = await addApp(platform, developer)
   await addEmbeddedVersion(platform, draft, { steps: [] })
@@ -191,7 +191,7 @@ test('the question is asked for an active app with a version, and of a test only
   }
 })
 
-test('of very many places the first 500 are shown, websites before stores, and then the next', async () => {
+test('places are listed in pages of 500, websites before stores', async () => {
   const { slug } = await liveApp()
   const owner = await addUser(platform)
   const row = await platform.database.queries.resources.find(owner.id, 'site', 'my-site')

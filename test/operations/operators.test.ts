@@ -25,7 +25,7 @@ const sessionOf = async (login: Login) => {
   if (session === null) throw new Error('the session does not live')
   return session
 }
-/** The platform as this operator has it on the desk, to take rights from that user. */
+/** The platform as this operator uses it on the desk to withdraw the rights of that user. */
 const deskOf = async (login: Login, from: Login): Promise<Platform> =>
   actingAs(platform, trace, await sessionOf(login), {
     may: async (q) => (await isOperator(login.id)(q)) ?? (await leavesAnOperator(login.id, from.id)(q)),
@@ -46,10 +46,10 @@ test('the last operator who can sign in cannot be disabled, and nothing of their
   })
   expect((await userOf(one))?.status).toBe('active')
   await sessionOf(one)
-  expect((await disable(platform, other)).user.status).toBe('disabled') // who already was
+  expect((await disable(platform, other)).user.status).toBe('disabled') // already disabled
 })
 
-test('operators are made and unmade, each once, with an event', async () => {
+test('operator rights are granted and withdrawn once, each with an event', async () => {
   const before = (await actions()).length
   const third = await addUser(platform, 'Third')
   for (const isOperator of [true, true, false, false]) {
@@ -62,7 +62,7 @@ test('operators are made and unmade, each once, with an event', async () => {
   })
 })
 
-test('an operator can take the rights of another, and not their own', async () => {
+test('an operator can withdraw the rights of another operator, but not their own', async () => {
   for (const step of [disable, withdraw]) {
     await expect(step(await deskOf(one, one), one)).rejects.toThrow('your own rights')
     expect(await userOf(one)).toMatchObject({ status: 'active', isOperator: true })
@@ -73,14 +73,14 @@ test('an operator can take the rights of another, and not their own', async () =
   expect((await userOf(other))?.status).toBe('disabled')
 })
 
-test('two operators who disable each other at once: one of them is left', async () => {
+test('of two operators who disable each other at once one stays active', async () => {
   const desks = [await deskOf(one, other), await deskOf(other, one)] as const
   const answers = await Promise.allSettled([disable(desks[0], other), disable(desks[1], one)])
   expect(answers.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
   expect(await platform.database.queries.users.activeOperators(10)).toHaveLength(1)
 })
 
-test('the last operator who can sign in keeps their rights, whoever asks', async () => {
+test('the last operator who can sign in keeps their rights, no matter who asks', async () => {
   await setUserStatus(platform, trace, operator, { email: other.email, status: 'disabled' })
   await addUser(platform, 'Nobody Special') // who can sign in, and is no operator
   const fault = await platform.database.transaction(leavesAnOperator('usr_somebody', one.id))
@@ -88,7 +88,7 @@ test('the last operator who can sign in keeps their rights, whoever asks', async
   expect(await platform.database.transaction(leavesAnOperator(one.id, other.id))).toBeNull()
 })
 
-test('whoever is no operator any more does nothing on the desk, in a session that still lives', async () => {
+test('a former operator can do nothing on the desk, even in a live session', async () => {
   const desk = await deskOf(other, one)
   await setOperator(platform, trace, operator, { userId: other.id, isOperator: false })
   await expect(disable(desk, one)).rejects.toMatchObject({ code: 'route_not_found' })

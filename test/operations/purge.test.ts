@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 afterEach(async () => await platform.database.close())
 
-/** Purges as at this moment; counts the pauses between batches, and ends in the given one. */
+/** Purges as of this moment; counts the pauses between batches, and stops in the given one. */
 const purge = async (before: number, endAfter = Number.POSITIVE_INFINITY) => {
   const then = { ...platform, clock: { ...platform.clock, purgeBefore: () => before } }
   let pauses = 0
@@ -45,7 +45,7 @@ const purged = async (kind = 'grants.purged') =>
     .filter(({ action }) => action === kind)
     .map(({ detail }) => JSON.parse(detail ?? ''))
 
-test('others have a turn between two batches, and a purge that is stopped goes no further', async () => {
+test('the purge pauses between two batches, and a stopped purge removes nothing more', async () => {
   const credentialId = (await platform.database.queries.credentials.listByClient(app.production.clientId))[0]?.id ?? ''
   const createdAt = platform.clock.now() - 3 * hour
   fillWithAppTokens(file, { count: 700, credentialId, createdAt })
@@ -57,7 +57,7 @@ test('others have a turn between two batches, and a purge that is stopped goes n
   expect(issued).toEqual([250, 250, 200]) // a token's row was the record of its issue
 })
 
-test('what should be gone is overdue from the end of its life on, by the oldest of it', async () => {
+test('the purge lag is the time since the oldest expired row should have been removed', async () => {
   const lagAt = async (moment: number) =>
     await purgeLagSeconds({ ...platform, clock: { ...platform.clock, purgeBefore: () => moment } })
   const createdAt = platform.clock.now() - 3 * hour
@@ -69,7 +69,7 @@ test('what should be gone is overdue from the end of its life on, by the oldest 
   expect(await lagAt(createdAt + hour + 7_000)).toBe(7)
 })
 
-test('events, which bring their deliveries along, go fewer at a time', async () => {
+test('webhook events are removed in smaller batches, because each has several deliveries', async () => {
   const now = platform.clock.now()
   await platform.database.transaction(async (q) => {
     for (let count = 0; count < 26; count += 1) {
@@ -81,7 +81,7 @@ test('events, which bring their deliveries along, go fewer at a time', async () 
   expect([removed.webhook_events, pauses]).toEqual([25, 1])
 })
 
-test('salts of retries, sessions and spent tickets go when nobody can come with them any more', async () => {
+test('retry salts, sessions and spent tickets are removed once they cannot be used any more', async () => {
   const session = await sessionOf(platform, user)
   const now = platform.clock.now()
   await platform.database.transaction(async (q) => await q.formTickets.spend(unspentTicket(platform), now))
@@ -95,7 +95,7 @@ test('salts of retries, sessions and spent tickets go when nobody can come with 
   expect((await purge(now + 13 * hour)).removed).toMatchObject({ ...nothing, sessions: 1, form_tickets: 1 })
 })
 
-test('a kind that cannot be removed keeps no other, and the purge has failed all the same', async () => {
+test('a kind that cannot be removed does not stop the others, but the purge fails', async () => {
   await addFamily(platform, app, user, 0)
   let batches = 0
   const purgeBefore = () => {
@@ -116,7 +116,7 @@ test('a kind that cannot be removed keeps no other, and the purge has failed all
   expect(told).toEqual(['grants'])
 })
 
-test('an outcome is forgotten when its day is over, whoever else has chosen the same key', async () => {
+test('an expired outcome is removed, and an unexpired one of another caller with the same key stays', async () => {
   const now = platform.clock.now()
   const name = { method: 'POST', path: '/versions', key: 'retry-1' }
   const outcome = { bodyHash: new Uint8Array(32), outcome: '{}' }
@@ -129,7 +129,7 @@ test('an outcome is forgotten when its day is over, whoever else has chosen the 
   expect([await found('crd_1'), (await found('crd_2'))?.expiresAt]).toEqual([null, now])
 })
 
-test('families go when they have expired and are counted in events, also one that is too large for a batch', async () => {
+test('expired families are removed and counted in audit events, even one that is too large for a batch', async () => {
   const families = [await addFamily(platform, app, user, 0), await addFamily(platform, app, user, 1)]
   families.push(await addFamily(platform, app, user, 300), await addFamily(platform, app, user, 2))
   const [first, last] = [families[0]?.expiresAt ?? 0, families[3]?.expiresAt ?? 0]
@@ -148,13 +148,13 @@ test('families go when they have expired and are counted in events, also one tha
   })
 })
 
-test('a family of which nothing was issued is counted for nobody', async () => {
+test('a family without issued tokens is counted for no client', async () => {
   const { expiresAt } = await addFamily(platform, app, user, 0)
   await purge(expiresAt)
   expect(await purged()).toEqual([{ families: 1, issued: {} }])
 })
 
-test('a family that goes on between the look and the purge stays, and leaves no event', async () => {
+test('a family that is refreshed just before its removal stays, and no event is left', async () => {
   const family = await addFamily(platform, app, user, 1)
   const { database } = platform
   const transaction: typeof database.transaction = async (work) => {

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(async () => await platform.database.close())
 
-test('an environment has at most 100 redirect URIs; one that is there already may be added again', async () => {
+test('an environment has at most 100 redirect URIs; adding one again changes nothing', async () => {
   const app = await addApp(platform, await addUser(platform))
   const add = async (number: number) =>
     await addRedirectUri(platform, trace, operator, {
@@ -34,7 +34,7 @@ test('an environment has at most 100 redirect URIs; one that is there already ma
   expect(await refusalOf(add(maximumRedirectUris))).toBe('done')
 })
 
-test('removing a URI of another app or environment takes nothing away', async () => {
+test('a URI of another app or environment is not removed', async () => {
   const user = await addUser(platform)
   const [app, other] = [await addApp(platform, user), await addApp(platform, user)]
   const remove = async (uri: string) =>
@@ -45,7 +45,7 @@ test('removing a URI of another app or environment takes nothing away', async ()
   expect((await listRedirectUris(platform, app.slug)).redirectUris.production).toEqual([app.liveRedirectUri])
 })
 
-test('the trail tells which URI was registered and removed, whole and as it was written', async () => {
+test('the trail has the whole URI that was registered or removed, as it was written', async () => {
   const app = await addApp(platform, await addUser(platform))
   const uris = ['a?tenant=1&mode=%C3%A9', 'a?tenant=2'].map((path) => `https://${app.slug}.example:8443/${path}`)
   const change = (uri = '') => ({ slug: app.slug, environment: 'production', uri }) as const

@@ -13,7 +13,7 @@ let owner: Login
 beforeAll(async () => {
   const opened = await openAsOperator(`${temporaryFolder()}/app-platform.db`)
   let ticks = 0
-  // No two moments are the same, so that what came first is no matter of luck.
+  // Each moment differs, so that the order is certain.
   platform = { ...opened, clock: { ...opened.clock, now: () => opened.clock.now() + (ticks += 1) } }
   owner = await addUser(platform)
 })
@@ -31,14 +31,14 @@ const everySubmitted = async (limit = 2) => {
   do {
     const page: Awaited<ReturnType<typeof listQueue>> = await listQueue(platform, 'review', { limit, cursor })
     expect(page.data.length).toBeLessThanOrEqual(limit)
-    expect(names.length).toBeLessThan(100) // or it goes round and round
+    expect(names.length).toBeLessThan(100) // otherwise the pages repeat
     names.push(...page.data.map(({ slug, version }) => `${slug} ${version}`))
     cursor = page.nextCursor
   } while (cursor !== null)
   return names
 }
 
-test('the queue has the submitted versions of every app, those that have waited longest first, page by page', async () => {
+test('the queue lists the submitted versions of every app, longest waiting first, in pages', async () => {
   const [one, other] = [await addApp(platform, owner), await addApp(platform, owner)]
   for (const version of ['1.0.0', '2.0.0', '3.0.0', '4.0.0']) await uploadVersion(platform, one, { version })
   await moveThrough(platform, one, '3.0.0', 'submit')
@@ -70,7 +70,7 @@ test('versions that were submitted within one millisecond are each listed once',
   expect(listed.toSorted()).toEqual([0, 1, 2, 3, 4].map((index) => `${app.slug} 1.0.${index}`))
 })
 
-test('a review shows the version beside the live one: what changed in the manifest, which scopes are new and gone', async () => {
+test('a review compares the version with the live one: changes of the manifest, new scopes and dropped ones', async () => {
   const app = await addApp(platform, owner)
   const first = { name: 'Mail', hosts: ['a.example'] }
   await submitVersion(platform, app, { version: '1.0.0', manifest: first, scopes: ['site:read', 'profile:read'] })
@@ -90,7 +90,7 @@ test('a review shows the version beside the live one: what changed in the manife
   expect(review.owner).toEqual({ id: owner.id, name: 'Ada Example', email: owner.email })
 })
 
-test('of very many changes the first are told, and how many more there are', async () => {
+test('a review with very many changes shows the first ones and the number of the others', async () => {
   const app = await addApp(platform, owner)
   const manifest = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`key${index}`, index]))
   await submitVersion(platform, app, { version: '1.0.0', manifest: {} })
@@ -148,7 +148,7 @@ test('a decision holds only for what was shown: not for other content, a later s
   expect([await statusOf(app, '1.0.0'), await statusOf(app, '2.0.0')]).toEqual(['active', 'superseded'])
 })
 
-test('approving and activating at once leaves an event of each step, and neither when it is refused', async () => {
+test('approving and activating at once records both steps, or neither if it is refused', async () => {
   const app = await addApp(platform, owner)
   await uploadVersion(platform, app, { version: '1.0.0' })
   const move = { slug: app.slug, version: '1.0.0' }

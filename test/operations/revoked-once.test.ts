@@ -45,7 +45,7 @@ test('an app token that revokes itself twice ended the first time, and is record
   expect(await countOf('app_token.revoked')).toBe(before + 1)
 })
 
-test('presenting a secret records its use and that of no other', async () => {
+test('presenting a secret records the use of that secret only', async () => {
   await issueAppToken(platform, trace, { ...app.production, scope: 'site:read' })
   const used = (await listCredentials(platform, app.slug)).filter(({ lastUsedAt }) => lastUsedAt !== null)
   expect(used.map(({ environment }) => environment)).toEqual(['production'])

@@ -28,7 +28,7 @@ const keyOf = (secret: string) => timeKeyInDigits(secret.slice(5, 27))?.key ?? t
 const issue = async (by: Platform) =>
   (await issueAppToken(by, trace, { ...app.development, scope: 'site:read' })).accessToken
 
-/** As if its generator gave these keys once more before it goes on. */
+/** The platform, whose generator first repeats these keys. */
 const repeating = (secrets: readonly string[]): Platform => {
   const taken = secrets.map(keyOf)
   const random = { ...platform.random, timeKey: (now: number) => taken.shift() ?? platform.random.timeKey(now) }
@@ -64,7 +64,7 @@ test('a code and a pair whose key is taken get the next one, and each is still s
   await expect(exchange(platform, second.code)).rejects.toMatchObject({ code: 'invalid_grant' })
 })
 
-test('a process goes on after the keys in the database, but not after those of a clock that was far ahead', async () => {
+test('a process continues after the keys in the database, but not after keys of a clock that was far ahead', async () => {
   const token = await issue(platform)
   const clock = await openClock(platform.database)
   const again = { ...clock, now: () => platform.clock.now() - 60_000 }
@@ -75,7 +75,7 @@ test('a process goes on after the keys in the database, but not after those of a
   expect(random.timeKey(again.now())).toBeLessThan(keyOf(future))
 })
 
-test('a moved key is forgotten once no row has it', async () => {
+test('a moved key is removed once no row has it', async () => {
   const { database } = platform
   const kept = keyOf(await issue(platform))
   const uuids = [1, 2].map((byte) => new Uint8Array(16).fill(byte))

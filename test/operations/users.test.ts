@@ -13,14 +13,14 @@ beforeAll(async () => {
 afterAll(async () => await platform.database.close())
 
 const ada = { email: 'ada@example.com', name: 'Ada', password: 'correct horse battery', isOperator: false }
-/** What of a new user is refused; 'done' where nothing is. */
+/** The refused field of a new user; 'done' if none is refused. */
 const create = async (change: Partial<typeof ada> = {}) =>
   await createUser(platform, trace, operator, { ...ada, ...change }).then(
     () => 'done',
     (error: { facts: { param?: string } }) => error.facts.param,
   )
 
-test('a user has an address that nobody else has, a name, and a password that can be used', async () => {
+test('a user needs an address of their own, a name, and an allowed password', async () => {
   expect(await create({ email: 'no address' })).toBe('email')
   expect(await create({ name: ' ' })).toBe('name')
   expect(await create({ password: 'short' })).toBe('password')

@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(async () => await platform.database.close())
 
-test('only the revision that was looked at is submitted', async () => {
+test('only the revision that was shown is submitted', async () => {
   const app = await addApp(platform, owner)
   await uploadVersion(platform, app, '1.0.0')
   await uploadVersion(platform, app, '1.0.0')
@@ -36,11 +36,11 @@ test('only the revision that was looked at is submitted', async () => {
       seen: { id: seen, revision, submittedAt: null, liveId: null },
     })
   expect(await refusalOf(submit(1))).toBe('version_not_eligible')
-  expect(await refusalOf(submit(2, `ver_${'0'.repeat(32)}`))).toBe('version_not_eligible') // another one was looked at
+  expect(await refusalOf(submit(2, `ver_${'0'.repeat(32)}`))).toBe('version_not_eligible') // another version was shown
   expect(await submit(2)).toMatchObject({ status: 'submitted', revision: 2 })
 })
 
-test('a version whose page could not be opened in the builder is not taken', async () => {
+test('a version whose page could not be opened in the builder is refused', async () => {
   const app = await addApp(platform, owner)
   const caller = await developmentCaller(platform, app)
   const create = async (embedUrl: unknown) => {
@@ -54,7 +54,7 @@ test('a version whose page could not be opened in the builder is not taken', asy
   expect((await create('https://app.example/')).value.created).toBe(true)
 })
 
-test('whether an upload has the right form is told before who may make it', async () => {
+test('the form of an upload is checked before the permission', async () => {
   const app = await addApp(platform, owner)
   const { accessToken } = await issueAppToken(platform, trace, { ...app.production, scope: 'site:read' })
   const caller = await authenticateAppToken(platform, accessToken)
@@ -97,7 +97,7 @@ test('one version is the head, one is live, and only a rollback in production ch
   expect(await currentOf('1.0.0')).toEqual({ development: true, production: true })
 })
 
-test('the ledger names both versions of a rollback, newest first, page by page, of this app alone', async () => {
+test('the ledger lists the rollbacks of one app with both versions, newest first, in pages', async () => {
   const [app, other] = [await addApp(platform, owner), await addApp(platform, owner)]
   const caller = await developmentCaller(platform, app)
   for (const version of ['1.0.0', '1.1.0', '1.2.0']) await uploadVersion(platform, app, version)
@@ -120,7 +120,7 @@ test('the ledger names both versions of a rollback, newest first, page by page, 
   expect((await listRollbacks(platform, other.id, { limit: 2, cursor: null })).data).toEqual([])
 })
 
-test('versions are listed newest first, page by page, without their content, of this app alone', async () => {
+test('the versions of one app are listed newest first, in pages, without their content', async () => {
   const [app, other] = [await addApp(platform, owner), await addApp(platform, owner)]
   await uploadVersion(platform, other, '9.9.9')
   for (const version of ['1.0.0', '1.1.0', '1.2.0']) await uploadVersion(platform, app, version)
@@ -134,7 +134,7 @@ test('versions are listed newest first, page by page, without their content, of 
   expect(await refusalOf(forged)).toBe('invalid_request')
 })
 
-test('a version is rejected for a reason that its developer can read, or not at all', async () => {
+test('a rejection needs a reason that the developer can read', async () => {
   const app = await addApp(platform, owner)
   await uploadVersion(platform, app, '1.0.0', ['submit'])
   const reject = async (rejection: Parameters<typeof moveVersion>[3]['rejection']) =>
@@ -145,7 +145,7 @@ test('a version is rejected for a reason that its developer can read, or not at 
   expect(await reject({ message: 'Not yet.', items: [] })).toMatchObject({ status: 'rejected' })
 })
 
-test('the trail tells a version that was created from a draft that was replaced', async () => {
+test('the trail distinguishes a created version from a replaced draft', async () => {
   const app = await addApp(platform, owner)
   for (const version of ['1.0.0', '1.0.0', '1.1.0']) await uploadVersion(platform, app, version)
   const trail = await platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 1_000 })
@@ -157,7 +157,7 @@ test('the trail tells a version that was created from a draft that was replaced'
   ])
 })
 
-test('a version asks for no scope that is unknown, or that nobody can have yet', async () => {
+test('a version cannot ask for an unknown or unavailable scope', async () => {
   const caller = await developmentCaller(platform, await addApp(platform, owner))
   const create = async (...scopes: readonly string[]) => {
     const upload = { version: '1.0.0', notes: null, manifest: {}, scopes, artifact: null }

@@ -13,7 +13,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld } from '../support/world.ts'
 import { refusalOf } from './support/owner.ts'
 
-// What happens between two looks at an endpoint, and where the many go on. Whoever is called is played by the test.
+// What happens between two searches for due deliveries, and in long lists. The test plays the receiver.
 
 const day = 24 * 3_600_000
 const file = join(temporaryFolder(), 'turns.db')
@@ -30,12 +30,12 @@ const listen = async (...kinds: readonly string[]) => {
   const endpoint = { slug: app.slug, environment: 'development', url: 'https://hooks.example/', kinds } as const
   return (await addEndpoint(platform, trace, operator, endpoint)).id
 }
-/** Something that endpoints are told of: a secret that is made and taken back. */
+/** Makes events: creates a secret and revokes it. */
 const makeSecret = async () => {
   const wanted = { slug: app.slug, environment: 'development', label: null } as const
   await revokeCredential(platform, trace, operator, (await createCredential(platform, trace, operator, wanted)).id)
 }
-/** The receiver answers so, after this has happened. */
+/** The receiver does this first and then gives this answer. */
 const answering = (status: number, meanwhile: () => Promise<unknown>): Platform => ({
   ...platform,
   webhooks: {
@@ -46,7 +46,7 @@ const answering = (status: number, meanwhile: () => Promise<unknown>): Platform 
     },
   },
 })
-/** The ID of a ping that was taken. */
+/** The ID of a ping that was delivered. */
 const pinged = async (id: string) =>
   (
     await pingEndpoint(
@@ -61,7 +61,7 @@ const actionsOf = async (id: string) =>
     .filter(({ target }) => target === id)
     .map(({ action }) => action)
 
-test('an endpoint that is removed while it is called was called all the same', async () => {
+test('an attempt is recorded even if its endpoint is removed during the call', async () => {
   const id = await listen('ping')
   const before = countRows(file, 'webhook_attempts')['webhook_attempts'] ?? 0
   const removing = answering(200, async () => await removeEndpoint(platform, trace, operator, id))
@@ -69,7 +69,7 @@ test('an endpoint that is removed while it is called was called all the same', a
   expect(countRows(file, 'webhook_attempts')['webhook_attempts']).toBe(before + 1)
 })
 
-test('an event that was not taken is due again, a ping is not', async () => {
+test('a failed event becomes due again, a failed ping does not', async () => {
   const [id, beside] = [await listen('credential.created', 'ping'), await listen('credential.created')]
   await makeSecret()
   const failing = answering(500, async () => undefined)
@@ -85,7 +85,7 @@ test('an event that was not taken is due again, a ping is not', async () => {
   expect((await q.webhookEndpoints.find(id))?.endpoint.failingSince).not.toBeNull()
 })
 
-test('attempts come page by page, newest first, of this endpoint alone', async () => {
+test('the attempts of one endpoint are listed newest first, in pages', async () => {
   const [id, other] = [await listen('ping'), await listen('ping')]
   const sent = [await pinged(id), await pinged(id), await pinged(id)]
   await pinged(other)
@@ -99,7 +99,7 @@ test('attempts come page by page, newest first, of this endpoint alone', async (
   expect(seen).toEqual(sent.toReversed())
 })
 
-test('only an endpoint for which something is due is looked at', async () => {
+test('only endpoints with a due delivery are found', async () => {
   const [id, idle] = [await listen('credential.created'), await listen('ping')]
   await makeSecret()
   const { due } = platform.database.queries.webhookEndpoints
@@ -107,7 +107,7 @@ test('only an endpoint for which something is due is looked at', async () => {
   expect([(await due(now)).includes(id), (await due(now)).includes(idle), await due(0)]).toEqual([true, false, []])
 })
 
-test('an endpoint that is disabled by hand while it says that it is gone is disabled once', async () => {
+test('an endpoint that answers 410 while it is being disabled by hand is disabled once', async () => {
   const id = await listen('credential.created')
   await makeSecret()
   const disabling = answering(
@@ -119,7 +119,7 @@ test('an endpoint that is disabled by hand while it says that it is gone is disa
   expect((await platform.database.queries.webhookEndpoints.find(id))?.endpoint.reason).toBe('by_hand')
 })
 
-test('each version of the contract that will be switched off is announced, also when another one was', async () => {
+test('each version of the contract that will be switched off is announced, even if another one was announced before', async () => {
   const id = await listen('api_version.deprecated')
   const first = { name: '2025-01', status: 'deprecated', deprecatedAt: 0, sunsetAt: day } as const
   const second = { name: '2025-06', status: 'deprecated', deprecatedAt: 0, sunsetAt: null } as const
@@ -138,13 +138,13 @@ test('each version of the contract that will be switched off is announced, also 
   ])
 })
 
-test('where there is nothing to send again nothing is done', async () => {
+test('a resend that finds nothing changes nothing', async () => {
   const id = await listen('install.created')
   expect(await resendEvents(platform, trace, operator, { id, choice: { kind: 'failed' } })).toEqual({ id, resent: 0 })
   expect(await actionsOf(id)).toEqual(['webhook.created'])
 })
 
-test('however many events there are, all are sent again, and those of exactly thirty days ago too', async () => {
+test('a resend covers any number of events, including those of exactly thirty days ago', async () => {
   const id = await listen('install.created')
   const now = platform.clock.now()
   await platform.database.transaction(async (q) => {

@@ -58,7 +58,7 @@ afterAll(async () => {
 const freshApp = async () => await addApp(platform, world.owner)
 const makeSecret = async (slug: string, environment: 'development' | 'production' = 'development') =>
   await createCredential(platform, trace, operator, { slug, environment, label: null })
-/** The kinds that wait for an endpoint, in the order in which they will be sent; they have come to this end afterwards. */
+/** The kinds of the pending events of an endpoint, in the order in which they are sent. Marks them all as delivered or failed. */
 const waitingFor = async (id: string, end: 'delivered' | 'failed' = 'delivered'): Promise<readonly string[]> => {
   const kinds: string[] = []
   for (;;) {
@@ -73,7 +73,7 @@ const waitingFor = async (id: string, end: 'delivered' | 'failed' = 'delivered')
 }
 
 describe('an endpoint', () => {
-  test('is registered with a secret that is shown once, and nothing tells it again', async () => {
+  test('is registered with a secret that is shown once and in no other answer', async () => {
     const app = await freshApp()
     const made = await world.endpoint(receiver.url, ['ping', 'install.created'], app)
     expect(made.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
@@ -86,7 +86,7 @@ describe('an endpoint', () => {
     expect(JSON.stringify(trail)).not.toContain('whsec_')
   })
 
-  test('has kinds that exist, at least one', async () => {
+  test('needs at least one kind of event, and only known ones', async () => {
     const app = await freshApp()
     for (const kinds of [[], ['nothing'], ['ping', ''], ['PING'], ['ping', 'install.*']]) {
       const input = { slug: app.slug, environment: 'development', url: receiver.url, kinds } as const
@@ -95,7 +95,7 @@ describe('an endpoint', () => {
     expect(await listEndpoints(platform, app.slug)).toEqual([])
   })
 
-  test('is one of ten at most in an environment, however many are asked for at once', async () => {
+  test('is one of at most ten in an environment, even when many are added at once', async () => {
     const app = await freshApp()
     const answers = await Promise.all(
       Array.from({ length: 14 }, async () => await refusalOf(world.endpoint(receiver.url, ['ping'], app))),
@@ -106,7 +106,7 @@ describe('an endpoint', () => {
     expect(await refusalOf(addEndpoint(platform, trace, operator, elsewhere))).toBe('done')
   })
 
-  test('is nobody’s but its owner’s', async () => {
+  test('exists only for the owner of its app', async () => {
     const app = await freshApp()
     const { id } = await world.endpoint(receiver.url, ['ping'], app)
     const q = platform.database.queries
@@ -137,7 +137,7 @@ describe('an endpoint', () => {
     }
   })
 
-  test('that is disabled is not sent anything, keeps what happens, and says so once', async () => {
+  test('that is disabled gets nothing, keeps its events, and is announced as disabled once', async () => {
     const app = await freshApp()
     const { id } = await world.endpoint(receiver.url, ['credential.created'], app)
     const disable = { id, status: 'disabled' } as const
@@ -165,7 +165,7 @@ const liveOf = async (id: string) =>
   (await platform.database.queries.webhookEndpoints.liveSecrets(id, platform.clock.now())).length
 
 describe('a secret', () => {
-  test('is one of two at most: a second rotation ends the oldest at once', async () => {
+  test('is one of at most two: a second rotation ends the oldest at once', async () => {
     const { id } = await world.endpoint(receiver.url)
     for (let round = 0; round < 4; round += 1) {
       await rotateWebhookSecret(platform, trace, operator, { id, graceHours: 24 })
@@ -175,7 +175,7 @@ describe('a secret', () => {
     expect(await liveOf(id)).toBe(1)
   })
 
-  test('is needed: without a valid one nothing is sent, and the attempt says why', async () => {
+  test('is required: without a valid one nothing is sent, and the attempt says why', async () => {
     const { id } = await world.endpoint(receiver.url, ['credential.created'])
     const secrets = await platform.database.queries.webhookEndpoints.liveSecrets(id, platform.clock.now())
     await platform.database.transaction(async (q) => {
@@ -186,7 +186,7 @@ describe('a secret', () => {
     expect(receiver.received).toHaveLength(calls)
   })
 
-  test('has a grace of whole hours up to a week', async () => {
+  test('has a grace period of whole hours, at most a week', async () => {
     const { id } = await world.endpoint(receiver.url)
     for (const graceHours of [-1, 0.5, 169, Number.NaN]) {
       expect(await refusalOf(rotateWebhookSecret(platform, trace, operator, { id, graceHours }))).toBe(
@@ -199,7 +199,7 @@ describe('a secret', () => {
   })
 })
 
-describe('what happens is told', () => {
+describe('an event is sent', () => {
   test('for installs, versions, secrets and the app itself, in the order in which it happened', async () => {
     const app = await freshApp()
     const { id } = await world.endpoint(receiver.url, [...webhookKinds], app)
@@ -265,7 +265,7 @@ describe('what happens is told', () => {
     ])
   })
 
-  test('for what is taken back: a secret, an install, a version, an endpoint', async () => {
+  test('for what is revoked, withdrawn or disabled: a secret, an install, a version, an endpoint', async () => {
     const app = await freshApp()
     const { id } = await world.endpoint(receiver.url, [...webhookKinds], app)
     const { id: disabled } = await world.endpoint(receiver.url, ['ping'], app)
@@ -298,7 +298,7 @@ describe('what happens is told', () => {
     ])
   })
 
-  test('but not that tokens are issued: that leaves no row, and nothing is written beside it', async () => {
+  test('but not for issued tokens: issuing writes no further row', async () => {
     const app = await freshApp()
     await world.endpoint(receiver.url, [...webhookKinds], app)
     const before = countRows(world.file, 'webhook_events', 'audit_events')
@@ -308,7 +308,7 @@ describe('what happens is told', () => {
     expect(countRows(world.file, 'webhook_events', 'audit_events')).toEqual(before)
   })
 
-  test('to nobody where nobody listens, and then nothing is kept', async () => {
+  test('only if an endpoint listens; otherwise nothing is kept', async () => {
     const app = await freshApp()
     const before = countRows(world.file, 'webhook_events')
     await makeSecret(app.slug)
@@ -316,7 +316,7 @@ describe('what happens is told', () => {
   })
 })
 
-test('that a version of the contract will be switched off is told to every app once', async () => {
+test('the end of a version of the contract is announced to every app once', async () => {
   const app = await freshApp()
   const { id } = await world.endpoint(receiver.url, ['api_version.deprecated'], app)
   const old = { name: '2025-01', status: 'deprecated', deprecatedAt: 0, sunsetAt: day } as const
@@ -333,7 +333,7 @@ test('that a version of the contract will be switched off is told to every app o
 })
 
 describe('a ping', () => {
-  test('is sent at once and once, also to a disabled endpoint, and tells what came of it', async () => {
+  test('is sent at once and only once, even to a disabled endpoint, and its result is returned', async () => {
     const { id } = await world.endpoint(receiver.url, ['install.created'])
     await setEndpointStatus(platform, trace, operator, { id, status: 'disabled' })
     receiver.behave(() => 204)
@@ -354,7 +354,7 @@ describe('a ping', () => {
   })
 })
 
-/** An endpoint that has taken so many events, an hour apart, and the moments before them. */
+/** An endpoint with this many delivered events, an hour apart, and the moments before them. */
 const start = async (count: number) => {
   const app = await freshApp()
   const { id } = await world.endpoint(receiver.url, ['credential.created'], app)
@@ -369,7 +369,7 @@ const start = async (count: number) => {
     await platform.database.transaction(async (q) => await q.credentials.revoke(made.id, platform.clock.now()))
     world.pass(hour)
   }
-  await waitingFor(id) // takes them all
+  await waitingFor(id) // delivers them all
   return { app, id, since }
 }
 const resend = async (id: string, choice: Parameters<typeof resendEvents>[3]['choice']) =>
@@ -394,7 +394,7 @@ describe('events are sent again', () => {
     expect(await refusalOf(resend(id, { kind: 'one', eventId: 'evt_none' }))).toBe('invalid_request')
   })
 
-  test('all that failed, and nothing when nothing has', async () => {
+  test('all that failed, or none if none has failed', async () => {
     const { id, app } = await start(2)
     expect(await resend(id, { kind: 'failed' })).toBe(0)
     await makeSecret(app.slug)
@@ -403,7 +403,7 @@ describe('events are sent again', () => {
     expect(await waitingFor(id)).toEqual(['credential.created'])
   })
 
-  test('but no ping, unless it is asked for by its ID', async () => {
+  test('but no pings, except one that is chosen by its ID', async () => {
     const { id, app, since } = await start(1)
     receiver.behave(() => 500)
     const { eventId } = await pingEndpoint(platform, trace, operator, id)
@@ -424,7 +424,7 @@ const eventIds = async () => {
   return file.query<{ id: string; position: number }, []>('SELECT id, position FROM webhook_events').all()
 }
 
-test('after thirty days events, deliveries and attempts are gone, and secrets when their grace is over', async () => {
+test('events, deliveries and attempts are removed after thirty days, and old secrets after their grace period', async () => {
   const fresh = await createWebhookWorld()
   const { id } = await fresh.endpoint(receiver.url)
   await pingEndpoint(fresh.platform, trace, operator, id)

@@ -14,7 +14,7 @@ import { moveVersion } from '../../../src/operations/versions/move-version.ts'
 import { operator, trace } from '../../support/operator.ts'
 import type { AppInWorld, Login } from '../../support/world.ts'
 
-/** A fresh session of the user, as a page has it. */
+/** A new session of the user, as pages authenticate it. */
 export const sessionOf = async (platform: Platform, login: Login): Promise<SessionCaller> => {
   const caller = await authenticateSession(platform, (await signIn(platform, trace, login)).sessionToken)
   if (caller === null) throw new Error('the session does not live')
@@ -24,7 +24,7 @@ export const sessionOf = async (platform: Platform, login: Login): Promise<Sessi
 /** The key of a form that has not been sent. */
 export const unspentTicket = (platform: Platform) => rowKey(platform.random.uuid(platform.clock.now()))
 
-/** The app as it calls with a token of its development credentials. */
+/** The app, authenticated with a token of its development credentials. */
 export const developmentCaller = async (platform: Platform, app: AppInWorld): Promise<AppCaller> => {
   const { accessToken } = await issueAppToken(platform, trace, { ...app.development, scope: 'site:read' })
   const caller = await authenticateAppToken(platform, accessToken)
@@ -47,7 +47,7 @@ export const uploadVersion = async (
   }
 }
 
-/** The error code with which a promise is rejected; 'done' when it is not. */
+/** The error code with which a promise rejects; 'done' if it does not. */
 export const refusalOf = async (answer: Promise<unknown>): Promise<unknown> =>
   await answer.then(
     () => 'done',
