@@ -62,6 +62,12 @@ export const parameterOf = ({ call: { request } }: Pick<Visit, 'call'>, name: st
   return (new URL(request.url).searchParams.get(name) ?? '').trim()
 }
 
+/** The value of a query parameter if it is one of these; null if it is missing or unknown. */
+export const choiceOf = <T extends string>(request: Request, name: string, choices: readonly T[]): T | null => {
+  const asked = new URL(request.url).searchParams.get(name)
+  return choices.find((choice) => choice === asked) ?? null
+}
+
 /** The sentences about what forms have done, by the value of `done` in their redirects. */
 export type Notices = Readonly<Record<string, string>>
 

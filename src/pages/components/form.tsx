@@ -190,15 +190,15 @@ export const Filter = ({ path, name, label, all, options, selected }: FilterProp
 
 type SearchFormProps = {
   readonly path: string
-  readonly name: string
+  readonly name?: string
   readonly label: string
   readonly value: string
-  readonly maxLength: number
-  readonly button: string
+  readonly maxLength?: number
+  readonly button?: string
 }
 
 /** Searches a list. The result has an address of its own, which can be kept and shared. */
-export const SearchForm = ({ path, name, label, value, maxLength, button }: SearchFormProps) => (
+export const SearchForm = ({ path, name = 'q', label, value, maxLength = 254, button = 'Search' }: SearchFormProps) => (
   <search>
     <form method="get" action={path} class="beside search">
       <label for={name} class="unseen">

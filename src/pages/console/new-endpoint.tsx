@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { Environment } from '../../domain/app.ts'
+import { type Environment, environments } from '../../domain/app.ts'
 import type { PlatformError } from '../../domain/errors.ts'
 import { type WebhookKind, webhookKinds } from '../../domain/webhook-event.ts'
 import type { Door } from '../../http/door.ts'
@@ -9,6 +9,7 @@ import { EnvironmentBadge } from '../components/badges.tsx'
 import { Choice, ChoiceSet, Field, Form, Problem } from '../components/form.tsx'
 import { answerForm, formOf, receiveFromUser, text, texts } from '../form.ts'
 import { page } from '../page.ts'
+import { choiceOf } from '../query.ts'
 import type { Visit } from '../visit.ts'
 import {
   asOwner,
@@ -30,8 +31,8 @@ export const newEndpointRoutes = (door: Door) =>
   new Elysia()
     .get('/console/:slug/webhooks/new', async ({ request, params: { slug } }) => {
       const own = await requireOwnApp(door, request, slug)
-      const isLive = new URL(request.url).searchParams.get('environment') === 'production'
-      return ask(own, { environment: isLive ? 'production' : 'development', url: '', kinds: [] }, null)
+      const environment = choiceOf(request, 'environment', environments) ?? 'development'
+      return ask(own, { environment, url: '', kinds: [] }, null)
     })
     .post('/console/:slug/webhooks', async ({ request, params: { slug } }) => await add(door, request, slug))
 

@@ -66,10 +66,8 @@ const VersionFigure = ({ slug, version, since, otherwise }: VersionFigureProps) 
     </>
   )
 
-type Step = { readonly done: boolean; readonly name: string; readonly href: string; readonly why: string }
-
 /** The steps from a new app to its first users, in order. */
-const stepsOf = (slug: string, overview: AppOverview): readonly Step[] => [
+const stepsOf = (slug: string, overview: AppOverview) => [
   {
     done: overview.liveSecrets.development.length > 0,
     name: 'Create a development secret',

@@ -6,14 +6,14 @@ import { Filter } from '../components/form.tsx'
 import { Older, Table } from '../components/table.tsx'
 import { Lines, Time } from '../components/values.tsx'
 import { page } from '../page.ts'
-import { readList } from '../query.ts'
+import { choiceOf, readList } from '../query.ts'
 import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 /** The audit log of an app. */
 export const appTrailRoutes = (door: Door) =>
   new Elysia().get('/console/:slug/trail', async ({ request, params: { slug } }) => {
     const { visit, app } = await requireOwnApp(door, request, slug)
-    const action = actionOf(request)
+    const action = choiceOf(request, 'action', [...actionWords.keys()])
     const place = { list: 'app-trail', path: consoleAppPath(slug, 'trail'), query: action === null ? {} : { action } }
     const events = await readList(visit, place, (part) => listAppEvents(door.platform, app, action, part))
     return page(
@@ -23,7 +23,7 @@ export const appTrailRoutes = (door: Door) =>
           Successful token requests are not listed, but each secret shows when it was last used. Rows are never changed.
         </p>
         <Filter
-          path={consoleAppPath(app.slug, 'trail')}
+          path={place.path}
           name="action"
           label="Event"
           all="All events"
@@ -50,12 +50,6 @@ export const appTrailRoutes = (door: Door) =>
       </OwnAppPage>,
     )
   })
-
-/** The action to show; null, for all, when the parameter is empty or unknown. */
-const actionOf = (request: Request): string | null => {
-  const asked = new URL(request.url).searchParams.get('action')
-  return asked !== null && actionWords.has(asked) ? asked : null
-}
 
 const What = ({ event: { action, outcome, environment } }: { readonly event: AppEvent }) => (
   <>

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { bytesInWords } from '../../domain/text.ts'
-import { type VersionStatus, versionStatuses } from '../../domain/version.ts'
+import { versionStatuses } from '../../domain/version.ts'
 import type { Door } from '../../http/door.ts'
 import { artifactUse } from '../../operations/artifacts/store-artifact.ts'
 import { listRollbacks, listVersionSummaries } from '../../operations/versions/lists.ts'
@@ -9,14 +9,14 @@ import { Filter } from '../components/form.tsx'
 import { Older, Table } from '../components/table.tsx'
 import { Time } from '../components/values.tsx'
 import { page } from '../page.ts'
-import { readList } from '../query.ts'
+import { choiceOf, readList } from '../query.ts'
 import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 /** The versions of an app. */
 export const appVersionsRoutes = (door: Door) =>
   new Elysia().get('/console/:slug/versions', async ({ request, params: { slug } }) => {
     const { visit, app } = await requireOwnApp(door, request, slug)
-    const status = statusOf(request)
+    const status = choiceOf(request, 'status', versionStatuses)
     const place = { list: 'versions', path: consoleAppPath(slug, 'versions'), query: status === null ? {} : { status } }
     const versions = await readList(visit, place, (part) => listVersionSummaries(door.platform, app.id, status, part))
     const artifacts = await artifactUse(door.platform, app.id)
@@ -30,7 +30,7 @@ export const appVersionsRoutes = (door: Door) =>
           The artifacts use {bytesInWords(artifacts.bytes)} of {bytesInWords(artifacts.allowedBytes)}.
         </p>
         <Filter
-          path={consoleAppPath(app.slug, 'versions')}
+          path={place.path}
           name="status"
           label="Status"
           all="All"
@@ -58,12 +58,6 @@ export const appVersionsRoutes = (door: Door) =>
       </OwnAppPage>,
     )
   })
-
-/** The status to show; null, for all, when the parameter is empty or unknown. */
-const statusOf = (request: Request): VersionStatus | null => {
-  const asked = new URL(request.url).searchParams.get('status')
-  return versionStatuses.find((status) => status === asked) ?? null
-}
 
 const HowToUpload = () => (
   <>

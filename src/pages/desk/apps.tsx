@@ -18,7 +18,7 @@ export const deskAppsRoutes = (door: Door) =>
     const { rows, olderHref } = await readList(visit, place, (window) => searchApps(door.platform, part, window))
     return page(
       <DeskPage title="Apps" visit={visit} tab={deskPaths.apps}>
-        <SearchForm path={deskPaths.apps} name="q" label="Name or slug" value={part} maxLength={254} button="Search" />
+        <SearchForm path={deskPaths.apps} label="Name or slug" value={part} />
         <Table
           label="Apps"
           rows={rows}

@@ -25,14 +25,7 @@ export const deskUsersRoutes = (door: Door) =>
             Create a user
           </a>
         </p>
-        <SearchForm
-          path={deskPaths.users}
-          name="q"
-          label="Name or email address"
-          value={part}
-          maxLength={254}
-          button="Search"
-        />
+        <SearchForm path={deskPaths.users} label="Name or email address" value={part} />
         <Table
           label="Users"
           rows={rows}
