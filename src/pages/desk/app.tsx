@@ -60,7 +60,7 @@ const AppFacts = ({ app }: { readonly app: InspectedApp }) => (
       Status: <AppStatusBadge status={app.status} deletedAt={app.deletedAt} />,
       Owner: <Owner owner={app.owner} />,
       Registered: <Time at={app.createdAt} />,
-      'Scopes it may ask for': app.scopes.length === 0 ? 'None' : app.scopes.map((scope) => <Scope name={scope} />),
+      'Scopes it may ask for': app.scopes.length === 0 ? 'None' : <code>{app.scopes.join(' ')}</code>,
       'Live version': <VersionLink slug={app.slug} version={app.live} />,
       'Waiting for review': <VersionLink slug={app.slug} version={app.submitted} />,
       Installs: <a href={`${deskPaths.installs}?app=${app.slug}`}>{installCountsInWords(app.installs)}</a>,
@@ -68,12 +68,6 @@ const AppFacts = ({ app }: { readonly app: InspectedApp }) => (
       Events: <a href={auditPath({ app: app.slug })}>App audit log</a>,
     }}
   />
-)
-
-const Scope = ({ name }: { readonly name: string }) => (
-  <>
-    <code>{name}</code>{' '}
-  </>
 )
 
 type VersionLinkProps = { readonly slug: string; readonly version: InspectedApp['live'] }

@@ -8,7 +8,7 @@ import { isForSomebodyElse, resetPassword } from '../../operations/users/passwor
 import { type AppsChoice, type DisabledUser, setUserStatus } from '../../operations/users/set-user-status.ts'
 import { AppStatusBadge } from '../components/badges.tsx'
 import { Problem } from '../components/form.tsx'
-import { Facts, Time } from '../components/values.tsx'
+import { Facts, Lines, Time } from '../components/values.tsx'
 import { answerForm, emptyForm, formOf, optionalText, receiveFromOperator } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { requireOperator, type Visit } from '../visit.ts'
@@ -168,13 +168,13 @@ const OwnApp = ({ app: { slug, status } }: { readonly app: InspectedUser['apps']
   </div>
 )
 
-const AppLinks = ({ slugs }: { readonly slugs: readonly string[] }) => (
-  <>
-    {slugs.length === 0 ? 'None' : null}
-    {slugs.map((slug) => (
-      <span key={slug}>
-        <AppLink slug={slug} />{' '}
-      </span>
-    ))}
-  </>
-)
+const AppLinks = ({ slugs }: { readonly slugs: readonly string[] }) =>
+  slugs.length === 0 ? (
+    <>None</>
+  ) : (
+    <Lines
+      of={slugs.map((slug) => (
+        <AppLink slug={slug} />
+      ))}
+    />
+  )
