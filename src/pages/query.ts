@@ -63,7 +63,7 @@ export const parameterOf = ({ call: { request } }: Pick<Visit, 'call'>, name: st
 }
 
 /** The value of a query parameter if it is one of these; null if it is missing or unknown. */
-export const choiceOf = <T extends string>(request: Request, name: string, choices: readonly T[]): T | null => {
+export const choiceParameter = <T extends string>(request: Request, name: string, choices: readonly T[]): T | null => {
   const asked = new URL(request.url).searchParams.get(name)
   return choices.find((choice) => choice === asked) ?? null
 }

@@ -8,7 +8,7 @@ import { environmentNames } from '../components/badges.tsx'
 import { CodeBlock } from '../components/values.tsx'
 import { Tabs } from '../layout.tsx'
 import { page } from '../page.ts'
-import { choiceOf } from '../query.ts'
+import { choiceParameter } from '../query.ts'
 import {
   appTokenLines,
   authorizeLines,
@@ -23,7 +23,7 @@ import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
 export const firstCallRoutes = (door: Door) =>
   new Elysia().get('/console/:slug/first-call', async ({ request, params: { slug } }) => {
     const { visit, app } = await requireOwnApp(door, request, slug)
-    const environment = choiceOf(request, 'environment', environments) ?? 'development'
+    const environment = choiceParameter(request, 'environment', environments) ?? 'development'
     const { redirectUris } = await listRedirectUris(door.platform, slug)
     const facts: CallFacts = {
       base: door.platform.publicUrl,

@@ -9,7 +9,7 @@ import { EnvironmentBadge } from '../components/badges.tsx'
 import { Choice, ChoiceSet, Field, Form, Problem } from '../components/form.tsx'
 import { answerForm, formOf, receiveFromUser, text, texts } from '../form.ts'
 import { page } from '../page.ts'
-import { choiceOf } from '../query.ts'
+import { choiceParameter } from '../query.ts'
 import type { Visit } from '../visit.ts'
 import {
   asOwner,
@@ -31,7 +31,7 @@ export const newEndpointRoutes = (door: Door) =>
   new Elysia()
     .get('/console/:slug/webhooks/new', async ({ request, params: { slug } }) => {
       const own = await requireOwnApp(door, request, slug)
-      const environment = choiceOf(request, 'environment', environments) ?? 'development'
+      const environment = choiceParameter(request, 'environment', environments) ?? 'development'
       return ask(own, { environment, url: '', kinds: [] }, null)
     })
     .post('/console/:slug/webhooks', async ({ request, params: { slug } }) => await add(door, request, slug))

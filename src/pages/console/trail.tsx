@@ -6,14 +6,14 @@ import { Filter } from '../components/form.tsx'
 import { Older, Table } from '../components/table.tsx'
 import { Lines, Time } from '../components/values.tsx'
 import { page } from '../page.ts'
-import { choiceOf, readList } from '../query.ts'
+import { choiceParameter, readList } from '../query.ts'
 import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 /** The audit log of an app. */
 export const appTrailRoutes = (door: Door) =>
   new Elysia().get('/console/:slug/trail', async ({ request, params: { slug } }) => {
     const { visit, app } = await requireOwnApp(door, request, slug)
-    const action = choiceOf(request, 'action', [...actionWords.keys()])
+    const action = choiceParameter(request, 'action', [...actionWords.keys()])
     const place = { list: 'app-trail', path: consoleAppPath(slug, 'trail'), query: action === null ? {} : { action } }
     const events = await readList(visit, place, (part) => listAppEvents(door.platform, app, action, part))
     return page(

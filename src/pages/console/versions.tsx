@@ -9,14 +9,14 @@ import { Filter } from '../components/form.tsx'
 import { Older, Table } from '../components/table.tsx'
 import { Time } from '../components/values.tsx'
 import { page } from '../page.ts'
-import { choiceOf, readList } from '../query.ts'
+import { choiceParameter, readList } from '../query.ts'
 import { consoleAppPath, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 /** The versions of an app. */
 export const appVersionsRoutes = (door: Door) =>
   new Elysia().get('/console/:slug/versions', async ({ request, params: { slug } }) => {
     const { visit, app } = await requireOwnApp(door, request, slug)
-    const status = choiceOf(request, 'status', versionStatuses)
+    const status = choiceParameter(request, 'status', versionStatuses)
     const place = { list: 'versions', path: consoleAppPath(slug, 'versions'), query: status === null ? {} : { status } }
     const versions = await readList(visit, place, (part) => listVersionSummaries(door.platform, app.id, status, part))
     const artifacts = await artifactUse(door.platform, app.id)
