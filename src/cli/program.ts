@@ -28,8 +28,8 @@ import { endBy, Interrupted } from './developer/developer-command.ts'
 import { explain } from './explain.ts'
 
 const notes = `
-Every command takes --help. Operator commands work on the database file itself, beside a running server or without
-one; with --json they print one JSON value. They exit 0 when done, 1 when refused or failed, 2 when called wrongly.
+Every command takes --help. Operator commands work on the database file itself, whether a server is running or not.
+With --json they print one JSON value. They exit 0 when done, 1 when refused or failed, 2 when called wrongly.
 
 Settings come from flags, then from the environment:
   DATABASE_URL    --database     file:./data/app-platform.db
@@ -40,7 +40,7 @@ Settings come from flags, then from the environment:
   QUOTA_ARTIFACT_BYTES           1073741824; bytes of all artifacts of one app
   RATE_LIMIT      on             off for a benchmark; RATE_LIMIT_TOKEN, _FAILED, _AUTHORIZE, _READ, _WRITE, _SIGN_IN,
                                  _ADDRESS as count/seconds
-  LONGEST_WAIT_MS 2000           how long requests wait to begin; later every other is turned away; off: none waits
+  LONGEST_WAIT_MS 2000           how long a request may wait to start; then every second one gets 503; off: no limit
   INSTALL_APPROVAL manual        automatic: installs need no operator
   LIFETIME_CODE, _APP_TOKEN, _ACCESS_TOKEN, _REFRESH_TOKEN, _SESSION, _SESSION_IDLE, _GRANT, _INSTALL_SESSION_CODE,
                                  _EMBEDDED_SESSION in seconds; they may shorten, not lengthen
@@ -115,7 +115,8 @@ export const runProgram = async (words: readonly string[]): Promise<number> => {
 /** A reader that stops early, such as `head`, is no failure. An answer that could not be written to a full disk is one. */
 const tellUnwritten = (error: Error): void => {
   if (hasCode(error, 'EPIPE')) return
-  for (const sentence of explain(error).sentences) process.stderr.write(`error: The answer is lost. ${sentence}\n`)
+  for (const sentence of explain(error).sentences)
+    process.stderr.write(`error: The answer was not written. ${sentence}\n`)
   process.exitCode = 1
 }
 

@@ -86,9 +86,9 @@ const deep = (levels: number) => `{"name":"x","a":${'['.repeat(levels)}${']'.rep
 
 test('values that programs read differently are refused with their place, which the server cannot name', () => {
   const cases: readonly (readonly [text: string, fault: string])[] = [
-    ['{"name":"x","a":[{"b":1,\n"b":2}]}', '2:1: This field stands here twice.'],
-    ['{"name":"x","a":{"b":"\\ud83d"}}', '1:22: This text has a NUL or half of a character in it.'],
-    ['{"name":"x","a\\u0000":1}', '1:13: This text has a NUL or half of a character in it.'],
+    ['{"name":"x","a":[{"b":1,\n"b":2}]}', '2:1: This field occurs twice.'],
+    ['{"name":"x","a":{"b":"\\ud83d"}}', '1:22: This text contains a NUL or half of a character.'],
+    ['{"name":"x","a\\u0000":1}', '1:13: This text contains a NUL or half of a character.'],
     ['{"name":"x","__proto__":{}}', '1:13: No field can have this name.'],
     ['{"name":"x","a":1e999}', '1:17: This number is too large.'],
     ['{"name":"x","a":[1,9007199254740993]}', '1:20: This number would be rounded: write it as a text.'],
@@ -106,8 +106,8 @@ test('an unknown field is allowed, with a warning if it looks like a misspelling
     written('{"name":"x","scope":[],"embed_URL":"x","theme":{},"nam":1,"constructor":1}'),
   )
   expect(warnings.map((warning) => warning.replace(/^.*app\.json:/, ''))).toEqual([
-    '1:13: This field means nothing here. Was it meant to be scopes?',
-    '1:24: This field means nothing here. Was it meant to be embedUrl?',
+    '1:13: This field is unknown. Did you mean scopes?',
+    '1:24: This field is unknown. Did you mean embedUrl?',
   ])
 })
 

@@ -35,7 +35,7 @@ test('an error of the file system names the file', () => {
   const missing = Object.assign(new Error('open'), { code: 'ENOENT', path: '/proc/copy.db' })
   expect(explain(missing).sentences).toEqual(['There is no such file or folder: /proc/copy.db.'])
   const closed = Object.assign(new Error('write'), { code: 'EPIPE' })
-  expect(explain(closed).sentences).toEqual(['The reader of the output went away before all of it was written.'])
+  expect(explain(closed).sentences).toEqual(['The reader of the output stopped before all of it was written.'])
 })
 
 test('errors of the file system are plain sentences', () => {

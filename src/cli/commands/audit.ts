@@ -7,10 +7,8 @@ import { operatorCommand, type OperatorSession } from '../operator-command.ts'
 import { listAnswer } from '../output.ts'
 
 export const addAuditCommands = (program: Command): void => {
-  const group = program
-    .command('audit')
-    .description('What happened: who did what to what, from where, with what outcome.')
-  operatorCommand(group, 'list', 'List the latest events, oldest first, issued tokens among them.', list)
+  const group = program.command('audit').description('The audit log: who did what, from where, and with what outcome.')
+  operatorCommand(group, 'list', 'List the latest events, oldest first, including issued tokens.', list)
     .option('--app <slug>', 'only those of one app')
     .addOption(sinceOption('only those'))
     .addOption(limitOption(10_000, 100))

@@ -32,7 +32,7 @@ export const addBackupCommand = (program: Command): void => {
     'Copy the database into one private file, beside a running server or without one.',
   )
     .option('--force', 'replace the file if it exists')
-    .option('--keep <count>', 'in a folder: remove older backups, but for so many', wholeNumberFlag(1, 100_000))
+    .option('--keep <count>', 'in a folder: keep this many backups and remove older ones', wholeNumberFlag(1, 100_000))
     .option('--check', 'check the copy as check FILE does, before older ones are removed')
     .addHelpText('after', targets)
     .action(backup)
@@ -58,7 +58,7 @@ const backup = async (to: string, flags: BackupFlags): Promise<void> => {
   const text = [
     `Backed up to ${target} (${sizeBytes.toLocaleString('en')} bytes).`,
     ...(pruned.length === 0 ? [] : [`Removed ${pruned.join(', ')}.`]),
-    ...(recorded ? [] : ['The database could not keep when: see app-platform check.']),
+    ...(recorded ? [] : ['The time of the backup could not be recorded: see app-platform check.']),
   ].join('\n')
   answer(flags, { value: { file: target, sizeBytes, createdAt, recorded, pruned }, text })
 }

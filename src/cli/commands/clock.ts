@@ -26,7 +26,7 @@ const reset = async (stopped: StoppedOptions) => {
   return {
     value: { ...wireRecord({ resetAt: at }), ...facts },
     text:
-      `The time was ${facts.aheadSeconds} s ahead and is right now. Ended: ${endedText(facts.ended)}. ` +
+      `The time was ${facts.aheadSeconds} s ahead and is correct now. Ended: ${endedText(facts.ended)}. ` +
       `Times taken back: ${facts.clamped}.`,
   }
 }

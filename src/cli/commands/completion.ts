@@ -18,7 +18,7 @@ or for the shell that is open:
 export const addCompletionCommand = (program: Command): void => {
   program
     .command('completion')
-    .description('Print what makes a shell complete the commands and flags of this program.')
+    .description('Print the completion script for a shell.')
     .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(scripts)))
     .addHelpText('after', whereTo)
     .action((shell: Shell) => void process.stdout.write(scripts[shell](completedCommands(program))))

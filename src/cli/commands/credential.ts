@@ -31,17 +31,17 @@ export const addCredentialCommands = (program: Command): void => {
     'Create a new client secret and let the one before it end.',
     async (session, clientId: string, { graceHours }: { readonly graceHours: number }) =>
       recordAnswer(await rotateCredential(...session, { clientId, graceHours })),
-  ).addOption(graceHoursOption('how long the old one goes on working', graceHours))
+  ).addOption(graceHoursOption('how long the old secret still works', graceHours))
   operatorCommand(
     group,
     'revoke <credentialId>',
-    'End a client secret now, and the app tokens it minted with it.',
+    'End a client secret and its app tokens now.',
     async (session, id: string) => recordAnswer(await revokeCredential(...session, id)),
   )
   operatorCommand(
     group,
     'confirm <credentialId>',
-    'Let a client secret work again that a recovery has suspended.',
+    'Reactivate a client secret that a recovery has suspended.',
     async (session, id: string) => recordAnswer(await confirmCredential(...session, id)),
   ).addHelpText(
     'after',

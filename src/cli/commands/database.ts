@@ -17,7 +17,7 @@ export const addMigrateCommand = (program: Command): void => {
   databaseCommand(
     program,
     'migrate',
-    'Create the database, or bring its schema up to date. serve does so by itself.',
+    'Create the database, or bring its schema up to date. serve does this when it starts.',
   ).action(migrate)
 }
 
@@ -36,7 +36,7 @@ export const addCheckCommand = (program: Command): void => {
   )
     .addHelpText(
       'after',
-      '\nWithout a file it checks the database (--database). A file is a backup: what only stands beside a database is not missed.' +
+      '\nWithout a file it checks the database (--database). A file is a backup: files that exist only beside a database may be missing.' +
         '\nReads every page and every artifact. When something is wrong it says what on stderr, one sentence per line, and' +
         '\nexits 1; with --json that is the same and stdout stays empty. When nothing is wrong --json prints' +
         '\n{"ok":true,"problems":[]}.',
@@ -58,7 +58,7 @@ const check = async (backup: string | undefined, flags: CommonFlags): Promise<vo
 const pauseMs = 5
 
 export const addPurgeCommand = (program: Command): void => {
-  operatorCommand(program, 'purge', 'Remove what has expired. A server does so by itself, once a minute.', purge)
+  operatorCommand(program, 'purge', 'Remove what has expired. A running server does this once a minute.', purge)
 }
 
 const purge = async ([platform, trace]: OperatorSession) => {

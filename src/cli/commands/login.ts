@@ -21,7 +21,7 @@ export const addLoginCommand = (program: Command): void => {
   developerCommand(
     program,
     'login',
-    'Keep the development credentials of an app, once the server has taken them.',
+    'Save the development credentials of an app after the server has accepted them.',
     login,
   ).addHelpText('after', loginHelp)
 }
@@ -59,14 +59,14 @@ const refuseProduction = (environment: string | null): void => {
 }
 
 const logoutHelp = `
-Removes the file on this machine. The secret itself goes on working: to end it, rotate or revoke it in the console.
+Removes the file on this machine. The secret itself still works: to end it, rotate or revoke it in the console.
 
 Example:
   app-platform logout --url https://apps.example.com
 `
 
 export const addLogoutCommand = (program: Command): void => {
-  developerCommand(program, 'logout', 'Forget the credentials that login kept for a server.', logout).addHelpText(
+  developerCommand(program, 'logout', 'Remove the saved credentials for a server.', logout).addHelpText(
     'after',
     logoutHelp,
   )
@@ -76,9 +76,7 @@ const logout = async (_: AbortSignal, flags: DeveloperFlags): Promise<void> => {
   const settings = readDeveloperSettings(flags)
   const url = serverOf(settings)
   const removed = forgetLogin(settings.folder, url)
-  const text = removed
-    ? `Logged out of ${url}. The secret itself goes on working.`
-    : `You were not logged in to ${url}.`
+  const text = removed ? `Logged out of ${url}. The secret itself still works.` : `You were not logged in to ${url}.`
   answer(flags, { value: { url, removed }, text })
 }
 
@@ -86,7 +84,7 @@ export const addWhoamiCommand = (program: Command): void => {
   developerCommand(
     program,
     'whoami',
-    'Tell which app the credentials belong to, and where they come from.',
+    'Show which app the credentials belong to, and where they come from.',
     whoami,
   ).addHelpText('after', `${credentialsHelp}\n\nExample:\n  app-platform whoami --json\n`)
 }

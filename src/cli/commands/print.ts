@@ -9,7 +9,7 @@ import { backupTimer, systemdUnit } from '../print/systemd.ts'
 export const addPrintCommands = (program: Command): void => {
   const group = program
     .command('print')
-    .description('Print configuration for what stands around the server, matching the settings.')
+    .description('Print configuration for systemd, proxies and alerts that matches the settings.')
   printCommand(group, 'systemd', 'A hardened systemd service.', systemdUnit)
   printCommand(
     group,

@@ -13,7 +13,7 @@ export const addRedirectCommands = (program: Command): void => {
   operatorCommand(
     group,
     'remove <slug> <uri>',
-    'Take a redirect URI away; it is refused from then on.',
+    'Remove a redirect URI; it is refused from then on.',
     change(removeRedirectUri),
   ).addOption(environmentOption())
   operatorCommand(group, 'list <slug>', 'List the redirect URIs of an app.', async ([platform], slug: string) =>

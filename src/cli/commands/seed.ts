@@ -9,7 +9,7 @@ export const addSeedCommand = (program: Command): void => {
     'seed',
     'Fill an empty database with a demo and print its logins and credentials, this once.',
   )
-    .option('--webhook-url <url>', 'tell this HTTPS URL what happens to the first app, its installs among it')
+    .option('--webhook-url <url>', 'an HTTPS endpoint that receives the events of the first app and its installs')
     .addHelpText(
       'after',
       '\nTwo users with websites and stores, two apps, versions in every status, one approved and one pending install.' +

@@ -48,7 +48,7 @@ export const addUserCommands = (program: Command): void => {
   operatorCommand(
     group,
     'confirm-password <email>',
-    'Let the password of an operator work again that a recovery has suspended.',
+    'Reactivate the password of an operator that a recovery has suspended.',
     async (session, email: string) => recordAnswer(userRecord(await confirmPassword(...session, email))),
   ).addHelpText(
     'after',
@@ -69,12 +69,9 @@ export const addUserCommands = (program: Command): void => {
     async (session, email: string, { to }: { readonly to: string }) =>
       recordAnswer(userRecord(await setUserEmail(...session, { email, to }))),
   ).requiredOption('--to <address>', 'the new address')
-  operatorCommand(
-    group,
-    'set-operator <email>',
-    'Make a user an operator, or take that away.',
-    changeOperator,
-  ).addArgument(new Argument('<on|off>', 'the last operator cannot be turned off').choices(['on', 'off']))
+  operatorCommand(group, 'set-operator <email>', 'Grant or remove operator rights.', changeOperator).addArgument(
+    new Argument('<on|off>', 'the last operator cannot be turned off').choices(['on', 'off']),
+  )
   operatorCommand(
     group,
     'end-access <email>',

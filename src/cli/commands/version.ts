@@ -41,7 +41,7 @@ export const addVersionCommands = (program: Command): void => {
 
 const steps: readonly (readonly [step: Exclude<VersionStep, 'reject'>, description: string])[] = [
   ['submit', 'Submit a draft for review; its content can no longer change.'],
-  ['withdraw', 'Take a submitted version back; it is a draft again.'],
+  ['withdraw', 'Withdraw a submitted version; it becomes a draft again.'],
   ['approve', 'Approve a submitted version.'],
   ['activate', 'Make an approved version the active one; the one before it is superseded.'],
 ]

@@ -55,7 +55,7 @@ Examples:
 `
 
 export const addVersionsCommands = (program: Command): void => {
-  const group = program.command('versions').description('Versions of your app, on a server somewhere.')
+  const group = program.command('versions').description('Versions of your app on a server.')
   developerCommand(group, 'list', 'List the versions, with the development head and what is live.', list).addHelpText(
     'after',
     listHelp,
@@ -63,13 +63,13 @@ export const addVersionsCommands = (program: Command): void => {
   developerCommand(group, 'create <source>', 'Upload a folder or a file as a version.', uploadDraft)
     .requiredOption('--version <version>', 'its semantic version, such as 1.4.0')
     .option('--notes <text>', 'release notes')
-    .option('--manifest <file>', 'the manifest, where it is not app.json in the folder')
+    .option('--manifest <file>', 'the manifest, if it is not app.json in the folder')
     .addHelpText('after', createHelp)
   developerCommand(group, 'rollback', 'Go back to another version, in development or for users.', rollBackRemotely)
     .option('--to <version>', 'the version to go back to')
     .addOption(new Option('--environment <environment>', 'where').choices(environments).default('development'))
     .option('--reason <text>', 'why, for the ledger')
-    .option('--dry-run', 'tell what would change, and change nothing')
+    .option('--dry-run', 'show what would change, and change nothing')
     .option('--yes', 'do not ask')
     .addHelpText('after', rollbackHelp)
 }

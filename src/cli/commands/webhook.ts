@@ -16,7 +16,7 @@ ${webhookKinds.map((kind) => `  ${kind}`).join('\n')}`
 
 /** Webhook endpoints. These commands only record what is to be sent; a running server sends it. */
 export const addWebhookCommands = (program: Command): void => {
-  const group = program.command('webhook').description('Webhooks: endpoints of apps that are told what happens.')
+  const group = program.command('webhook').description('Webhooks: endpoints that receive the events of an app.')
   operatorCommand(group, 'add <slug>', 'Register an endpoint of an app and print its secret, this once.', add)
     .addOption(environmentOption())
     .requiredOption('--url <url>', 'where to: HTTPS, and not a private or reserved address')
@@ -26,7 +26,7 @@ export const addWebhookCommands = (program: Command): void => {
   operatorCommand(
     group,
     'enable <endpointId>',
-    'Send to an endpoint again, also what has waited for it.',
+    'Send to an endpoint again, including the events that waited.',
     async (session, id: string) => recordAnswer(await setEndpointStatus(...session, { id, status: 'enabled' })),
   )
   operatorCommand(
@@ -47,7 +47,7 @@ export const addWebhookCommands = (program: Command): void => {
     'Give an endpoint a new secret and print it, this once.',
     async (session, id: string, { graceHours }: { readonly graceHours: number }) =>
       recordAnswer(await rotateWebhookSecret(...session, { id, graceHours })),
-  ).addOption(graceHoursOption('how long the old one goes on signing as well', webhookGraceHours))
+  ).addOption(graceHoursOption('how long the old secret signs as well', webhookGraceHours))
   operatorCommand(group, 'ping <endpointId>', 'Send an endpoint a ping now; exit 1 when it does not take it.', ping)
   operatorCommand(
     group,
@@ -58,7 +58,7 @@ export const addWebhookCommands = (program: Command): void => {
   operatorCommand(group, 'resend <endpointId>', 'Send events again that were meant for an endpoint.', resend)
     .option('--event <eventId>', 'this one')
     .addOption(sinceOption('all'))
-    .option('--failed', 'all that were given up, but no pings')
+    .option('--failed', 'all that failed for good, except pings')
     .hook('preAction', (command) => assertOneChoice(command.opts()))
 }
 

@@ -32,7 +32,7 @@ export const readManifest = (file: string): Manifest => {
     ...contentOf(text),
     warnings: unknown.flatMap(({ key, name }) => {
       const meant = meantField(name)
-      return meant === null ? [] : [at(key.offset, `This field means nothing here. Was it meant to be ${meant}?`)]
+      return meant === null ? [] : [at(key.offset, `This field is unknown. Did you mean ${meant}?`)]
     }),
   }
 }

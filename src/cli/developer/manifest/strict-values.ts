@@ -39,7 +39,7 @@ export const strictFaults = (text: string, node: Node, level = 1): readonly Fiel
   }
 }
 
-const badText = 'This text has a NUL or half of a character in it.'
+const badText = 'This text contains a NUL or half of a character.'
 
 const keyFaults = (key: Node | undefined): readonly FieldFault[] => {
   if (key === undefined) return []
@@ -53,7 +53,7 @@ const twice = (properties: readonly Node[]): readonly FieldFault[] => {
   const seen = new Set<unknown>()
   return properties.flatMap(({ type, children: [key] = [] }) => {
     if (type !== 'property' || key === undefined) return []
-    if (seen.has(key.value)) return [{ node: key, sentence: 'This field stands here twice.' }]
+    if (seen.has(key.value)) return [{ node: key, sentence: 'This field occurs twice.' }]
     seen.add(key.value)
     return []
   })
