@@ -34,30 +34,24 @@ const foundation = {
 
 /** One-time codes and sessions of apps in a frame of the builder. */
 export const embeddingQueries = (db: DrizzleConnection) => {
-  const findCode = lazyReader(() =>
-    db
-      .select({ code: installSessionCodes, ...foundation })
-      .from(installSessionCodes)
-      .innerJoin(installs, eq(installs.id, installSessionCodes.installId))
-      .innerJoin(apps, eq(apps.id, installs.appId))
-      .innerJoin(users, eq(users.id, installs.userId))
-      .innerJoin(sessions, and(eq(sessions.key, installSessionCodes.sessionKey), eq(sessions.userId, installs.userId)))
-      .leftJoin(live, isLiveOfApp)
-      .leftJoin(head, isHeadOfApp)
-      .where(eq(installSessionCodes.key, given('key'))),
-  )
-  const findSession = lazyReader(() =>
-    db
-      .select({ session: embeddedSessions, ...foundation })
-      .from(embeddedSessions)
-      .innerJoin(installs, eq(installs.id, embeddedSessions.installId))
-      .innerJoin(apps, eq(apps.id, installs.appId))
-      .innerJoin(users, eq(users.id, installs.userId))
-      .innerJoin(sessions, and(eq(sessions.key, embeddedSessions.sessionKey), eq(sessions.userId, installs.userId)))
-      .leftJoin(live, isLiveOfApp)
-      .leftJoin(head, isHeadOfApp)
-      .where(eq(embeddedSessions.key, given('key'))),
-  )
+  const find = <T extends typeof installSessionCodes | typeof embeddedSessions, Own extends Record<string, T>>(
+    table: T,
+    own: Own,
+  ) =>
+    lazyReader(() =>
+      db
+        .select({ ...own, ...foundation })
+        .from(table)
+        .innerJoin(installs, eq(installs.id, table.installId))
+        .innerJoin(apps, eq(apps.id, installs.appId))
+        .innerJoin(users, eq(users.id, installs.userId))
+        .innerJoin(sessions, and(eq(sessions.key, table.sessionKey), eq(sessions.userId, installs.userId)))
+        .leftJoin(live, isLiveOfApp)
+        .leftJoin(head, isHeadOfApp)
+        .where(eq(table.key, given('key'))),
+    )
+  const findCode = find(installSessionCodes, { code: installSessionCodes })
+  const findSession = find(embeddedSessions, { session: embeddedSessions })
   const ofOrigin = lazyReader(() =>
     db
       .select({ key: installSessionCodes.key })

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, getTableColumns, gt, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, getTableColumns, gt, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Environment } from '../../src/domain/app.ts'
 import type { DisabledReason } from '../../src/domain/webhook-delivery.ts'
 import { apps, webhookDeliveries, webhookEndpoints, webhookSecrets } from '../tables/sqlite.ts'
@@ -111,18 +111,16 @@ export const webhookEndpointQueries = (db: DrizzleConnection) => {
     insertSecret: inserter(db, webhookSecrets),
     /** The secrets that are valid now, newest first. */
     liveSecrets: async (endpointId: string, now: number): Promise<WebhookSecret[]> =>
-      (
-        await db
-          .select()
-          .from(webhookSecrets)
-          .where(
-            and(
-              eq(webhookSecrets.endpointId, endpointId),
-              or(isNull(webhookSecrets.expiresAt), gt(webhookSecrets.expiresAt, now)),
-            ),
-          )
-          .orderBy(asc(webhookSecrets.id))
-      ).toReversed(),
+      await db
+        .select()
+        .from(webhookSecrets)
+        .where(
+          and(
+            eq(webhookSecrets.endpointId, endpointId),
+            or(isNull(webhookSecrets.expiresAt), gt(webhookSecrets.expiresAt, now)),
+          ),
+        )
+        .orderBy(desc(webhookSecrets.id)),
     setSecretExpiry: async (id: string, expiresAt: number) =>
       void (await db.update(webhookSecrets).set({ expiresAt }).where(eq(webhookSecrets.id, id))),
     /** Removes up to `limit` secrets whose grace period has ended, and returns how many. */
