@@ -59,7 +59,7 @@ export const findFaults = (
 }
 
 /**
- * The check of a command that is about to put a file in use: of everything that `check FILE` looks at, but for who may read the
+ * The check of a command that is about to put a file in use: everything that `check FILE` looks at, except who may read the
  * file. An older schema is accepted, because the command migrates it.
  * @throws DatabaseUnusable as `inspectSchema` does, and 'damaged' with the first faults
  */

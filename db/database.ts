@@ -38,7 +38,7 @@ export interface Store<Q> {
   close(): Promise<void>
 }
 
-/** Builds the audit row of a command on a stopped database. `idAt` is the time in its ID, which gives its place in the audit. */
+/** Builds the audit row of a command on a stopped database. `idAt` is the time in its ID, which decides its place in the audit. */
 export type WriteEvent = (
   moment: { readonly at: number; readonly idAt: number },
   facts: {

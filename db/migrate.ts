@@ -35,10 +35,10 @@ type Applied = { readonly id: number; readonly name: string; readonly sha256: st
 type SchemaState = 'empty' | 'behind' | 'current'
 
 /**
- * Looks at a file without changing what is in it, in one read transaction, because another process may be
- * migrating it. Throws `DatabaseUnusable`: 'damaged' if it cannot be read or its schema is not as the migrations make it,
- * 'foreign' for another program's file, 'newer' for one that a later version of this program migrated, 'altered' if others
- * have added something, 'migration_changed' if what was applied is not what this program would apply, 'rolled_back' under the WAL of another file.
+ * Looks at a file without changing its content, in one read transaction, because another process may be migrating it.
+ * @throws DatabaseUnusable 'damaged' if it cannot be read or its schema is not as the migrations make it; 'foreign' for another
+ *   program's file; 'newer' if a later version of this program migrated it; 'altered' if others have added something;
+ *   'migration_changed' if an applied migration is not the one of this program; 'rolled_back' under the WAL of another file
  */
 export const inspectSchema = (file: string, migrations: readonly Migration[]): SchemaState => {
   assertInOrder(migrations)
@@ -55,8 +55,8 @@ export const inspectSchema = (file: string, migrations: readonly Migration[]): S
 }
 
 /**
- * @throws DatabaseUnusable if others may read or write the file or its companions; first as `inspectSchema` does, because a
- *   file that is not a database of this program is none to protect
+ * @throws DatabaseUnusable if other users may read or write the file or its companions; before that as `inspectSchema` does,
+ *   because only a database of this program needs protection
  */
 export const assertPrivate = async (file: string, migrations: readonly Migration[]): Promise<void> => {
   const { wal, shm } = companionsOf(file)
@@ -101,7 +101,7 @@ export const migrate = async (
   connection.run('PRAGMA foreign_keys = OFF')
   const applied: string[] = []
   for (const migration of migrations) {
-    // Without a WAL, as in a new file, readers elsewhere would otherwise stand in the way of COMMIT.
+    // Without a WAL, as in a new file, readers in other processes would otherwise block COMMIT.
     await patiently(() => connection.run('BEGIN EXCLUSIVE'))
     try {
       if (applyOnce(connection, file, migrations, migration, progress)) applied.push(migration.name)

@@ -42,7 +42,7 @@ export const changeStopped = async <T extends { readonly at: number }>(
 }
 
 /**
- * Commits, and gives the count of commits. It is later than the count of the database and the one beside it, so that nothing
+ * Commits, and returns the count of commits. It is later than the count of the database and the one beside it, so that nothing
  * that was acknowledged before counts as missing.
  */
 export const commitCounted = (connection: Connection, database: string): number => {

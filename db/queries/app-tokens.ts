@@ -6,7 +6,7 @@ import { issueId } from './audit.ts'
 import { freshInserter, oldestKey } from './keys.ts'
 import { lazyReader, lazyWriter } from './reader.ts'
 
-/** Without the UUID that only rows of before integer keys have. */
+/** Without the UUID, which only rows from before integer keys have. */
 export type AppToken = Omit<typeof appTokens.$inferSelect, 'uuid'>
 
 const { uuid: _, ...columns } = getTableColumns(appTokens)
@@ -54,7 +54,7 @@ export const appTokenQueries = (db: DrizzleConnection) => {
     oldestKey: oldestKey(db, appTokens.key),
     /** @throws KeyTaken */
     insert: freshInserter<AppToken>(db, appTokens, columns),
-    /** The token with the credential, client and app it depends on, whatever state they are in; one read. */
+    /** The token with the credential, client and app that it depends on, in any state; one read. */
     find: (key: number) => find().first({ key }),
     /** Ends the token. Returns the ID of the event of its issue, or null if it had already ended. */
     revoke: async (key: TimeKey, now: number): Promise<string | null> => {

@@ -78,7 +78,7 @@ export const auditQueries = (db: DrizzleConnection) => {
     gt(auditEvents.id, db.select({ id: min(auditEvents.id) }).from(auditEvents)),
     notInArray(auditEvents.action, Object.values(proofActions)),
   )
-  /** In the words of `audit_events_anonymous`, so that SQLite takes that index. */
+  /** The condition of the index `audit_events_anonymous`, in the same words, so that SQLite uses it. */
   const isAnonymousRefusal = and(eq(auditEvents.actorKind, sql`'anonymous'`), eq(auditEvents.outcome, sql`'refused'`))
   const remove = (condition: SQL | undefined) => {
     const oldest = db.select({ id: auditEvents.id }).from(auditEvents).where(condition)

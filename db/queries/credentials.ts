@@ -35,7 +35,7 @@ export const credentialQueries = (db: DrizzleConnection) => {
 
   return {
     insert: inserter(db, credentials),
-    /** The credential with what decides whether it may be used, whatever state that is in; one read. */
+    /** The credential with everything that decides whether it may be used, in any state; one read. */
     find: (id: string) => find().first({ id }),
     /** The ID of the oldest credential, or null. */
     oldestId: oldestKey(db, credentials.id),
@@ -49,7 +49,7 @@ export const credentialQueries = (db: DrizzleConnection) => {
         .from(credentials)
         .where(and(eq(credentials.clientId, clientId), isUnended(now)))
         .orderBy(asc(credentials.id)),
-    /** Secrets of an app that were revoked or whose grace is over, before the ID, newest first. */
+    /** Secrets of an app that were revoked or whose grace period has ended, before the ID, newest first. */
     endedOfApp: async (appId: string, now: number, beforeId: string, limit: number) =>
       await db
         .select({ credential: getTableColumns(credentials), environment: clients.environment })
@@ -58,7 +58,7 @@ export const credentialQueries = (db: DrizzleConnection) => {
         .where(and(eq(clients.appId, appId), lt(credentials.id, beforeId), hasEnded(now)))
         .orderBy(desc(credentials.id))
         .limit(limit),
-    /** When any secret of an app was last used; null when none ever was. */
+    /** When any secret of an app was last used; null if none was. */
     lastUseOfApp: async (appId: string) =>
       (
         await db
@@ -69,7 +69,7 @@ export const credentialQueries = (db: DrizzleConnection) => {
       )[0]?.at ?? null,
     setExpiry: async (id: string, expiresAt: number) =>
       void (await db.update(credentials).set({ expiresAt }).where(eq(credentials.id, id))),
-    /** Ends the suspension of a secret; false when it was not suspended. */
+    /** Ends the suspension of a secret; false if it was not suspended. */
     confirm: async (id: string) =>
       await changeOne(
         db,
@@ -78,7 +78,7 @@ export const credentialQueries = (db: DrizzleConnection) => {
         eq(credentials.id, id),
         isNotNull(credentials.suspendedAt),
       ),
-    /** Ends the secret at once, also one whose grace is over by a clock that may be wrong; false when it was revoked. */
+    /** Revokes the secret, also one whose grace period has ended, since the clock may be wrong; false if it was revoked before. */
     revoke: async (id: string, now: number) =>
       await changeOne(db, credentials, { revokedAt: now }, eq(credentials.id, id), isNull(credentials.revokedAt)),
   }

@@ -7,11 +7,11 @@ import { inserter, lazyReader } from './reader.ts'
 import { head, isHeadOfApp, isLiveOfApp, live } from './versions.ts'
 
 export type InstallSessionCode = typeof installSessionCodes.$inferSelect
-/** When a code was spent, the key of the session that it gave, and the address that asked; the last two are null when it gave none. */
+/** When a code was spent, the key of the session that was issued for it, and the address of the caller; null if none was issued. */
 type CodeUse = { readonly spentAt: number; readonly gaveKey: string | null; readonly spentFrom: string | null }
 export type EmbeddedSession = typeof embeddedSessions.$inferSelect
 
-/** What a code and a session of a frame stand on, as it is now. */
+/** The present state of everything that a code and a session of a frame depend on. */
 const foundation = {
   appId: installs.appId,
   environment: installs.environment,
@@ -69,14 +69,14 @@ export const embeddingQueries = (db: DrizzleConnection) => {
   return {
     insertCode: inserter(db, installSessionCodes),
     insertSession: inserter(db, embeddedSessions),
-    /** The code with its install, app, user and session, whatever state they are in; one read. */
+    /** The code with its install, app, user and session, in any state; one read. */
     findCode: (key: string) => findCode().first({ key }),
-    /** The embedded session likewise. */
+    /** The same for an embedded session. */
     findSession: (key: string) => findSession().first({ key }),
     /** The keys of the oldest code and of the oldest session, or null. */
     oldestCodeKey: oldestKey(db, installSessionCodes.key),
     oldestSessionKey: oldestKey(db, embeddedSessions.key),
-    /** Spends the code, for a session or for none; true for exactly one of any number of racing calls. */
+    /** Spends the code, with or without a session; true for exactly one of any number of racing calls. */
     spendCode: async (key: string, spent: CodeUse) =>
       await changeOne(
         db,
@@ -85,7 +85,7 @@ export const embeddingQueries = (db: DrizzleConnection) => {
         eq(installSessionCodes.key, key),
         isNull(installSessionCodes.spentAt),
       ),
-    /** Ends the session; false when it had already ended. */
+    /** Ends the session; false if it had already ended. */
     endSession: async (key: string, now: number) =>
       await changeOne(
         db,
@@ -94,7 +94,7 @@ export const embeddingQueries = (db: DrizzleConnection) => {
         eq(embeddedSessions.key, key),
         isNull(embeddedSessions.endedAt),
       ),
-    /** Whether a code was made lately for a page of this origin, so that it has reason to call at all. */
+    /** Whether a recent code was issued for a page of this origin. */
     isKnownOrigin: (origin: string) => ofOrigin().has({ origin, limit: 1 }),
     purgeCodes: purge(installSessionCodes),
     purgeSessions: purge(embeddedSessions),

@@ -8,13 +8,13 @@ import { finder, lazyReader, lazyWriter } from './reader.ts'
 
 export type Grant = typeof grants.$inferSelect
 export type AuthorizationCode = typeof authorizationCodes.$inferSelect
-/** Without the UUID that only rows of before integer keys have. */
+/** Without the UUID, which only rows from before integer keys have. */
 export type TokenPair = Omit<typeof tokenPairs.$inferSelect, 'uuid'>
 
-/** What a won exchange or refresh changes on its grant. */
+/** What a successful exchange or refresh changes in its grant. */
 type GrantStep = Pick<Grant, 'currentKey' | 'expiresAt' | 'retryKey' | 'retrySalt' | 'retryFingerprint' | 'retryUntil'>
 
-/** What a purge did to a family: nothing, as it has not expired or is gone; part of it; or all of it. */
+/** Whether a purge removed nothing of a family (it has not expired, or is gone), a part or all of it. */
 type PurgedFamily =
   | { readonly kind: 'kept' }
   | {
@@ -25,7 +25,7 @@ type PurgedFamily =
       readonly clientId: string
     }
 
-/** The rows that every family has beside its token pairs; they go last. */
+/** The rows that every family has besides its token pairs. They are removed last. */
 const codeAndGrant = 2
 
 const { uuid: _, ...pairColumns } = getTableColumns(tokenPairs)
@@ -133,7 +133,7 @@ export const grantQueries = (db: DrizzleConnection) => {
     /** The keys of the oldest code and of the oldest pair, or null. */
     oldestCodeKey: oldestKey(db, authorizationCodes.key),
     oldestPairKey: oldestKey(db, tokenPairs.key),
-    /** What a user access token depends on, whatever state that is in; one read. */
+    /** Everything that a user access token depends on, in any state; one read. */
     findAccess: (key: number) => findAccess().first({ key }),
     /**
      * Spends the presented code or refresh token: moves the grant on only if that very key is still the current one
@@ -141,12 +141,12 @@ export const grantQueries = (db: DrizzleConnection) => {
      */
     advance: (key: TimeKey, presentedKey: TimeKey, step: GrantStep) =>
       advance().hasChanged({ key, presentedKey, ...step }),
-    /** Ends the grant and with it every code and token of it; false when it had already ended. */
+    /** Revokes the grant, and with it every code and token of it; false if it was revoked before. */
     revoke: async (id: string, now: number) =>
       await changeOne(db, grants, { revokedAt: now, ...noRetry }, eq(grants.id, id), isNull(grants.revokedAt)),
     /**
      * Ends grants of the user, or of the user for one client (null: for all), that had not ended: the first of them after
-     * the ID, at most `limit`. Gives those, in no order.
+     * the ID, at most `limit`. Returns them in no order.
      */
     revokeOfUser: async (
       userId: string,
@@ -157,7 +157,7 @@ export const grantQueries = (db: DrizzleConnection) => {
       const open = and(
         eq(grants.userId, userId),
         gt(grants.id, part.after),
-        isNull(grants.revokedAt), // also what has expired: a clock that is set back must not bring it back
+        isNull(grants.revokedAt), // also expired ones: a clock that is set back must not revive them
         clientId === null ? undefined : eq(grants.clientId, clientId),
       )
       const due = db.select({ id: grants.id }).from(grants).where(open).orderBy(asc(grants.id)).limit(part.limit)
@@ -167,7 +167,7 @@ export const grantQueries = (db: DrizzleConnection) => {
         .where(inArray(grants.id, due))
         .returning({ id: grants.id, appId: grants.appId, clientId: grants.clientId })
     },
-    /** Whether this client has or had a grant of the user, as far as they are kept. */
+    /** Whether this client has or had a grant of the user that is still stored. */
     wasGranted: async (userId: string, clientId: string) =>
       (
         await db
@@ -182,12 +182,12 @@ export const grantQueries = (db: DrizzleConnection) => {
       const due = db.select({ id: grants.id }).from(grants).where(lte(grants.retryUntil, before)).limit(limit)
       return (await db.update(grants).set(noRetry).where(inArray(grants.id, due)).returning({ id: grants.id })).length
     },
-    /** The different scopes of the grants that this client has of the user now. */
+    /** The distinct scopes of the live grants of this client by the user. */
     liveScopes: async (userId: string, clientId: string, now: number): Promise<string[]> =>
       (await liveScopes().all({ userId, clientId, now })).map(({ scopes }) => scopes),
     listByUser: async (userId: string): Promise<Grant[]> =>
       await db.select().from(grants).where(eq(grants.userId, userId)).orderBy(desc(grants.id)),
-    /** A window of at most `limit` grants after the ID, in order of creation: how the purge walks. */
+    /** At most `limit` grants after the ID, in order of creation, for the purge. */
     window: async (afterId: string, limit: number) =>
       await db
         .select({ id: grants.id, expiresAt: grants.expiresAt })
@@ -196,9 +196,9 @@ export const grantQueries = (db: DrizzleConnection) => {
         .orderBy(asc(grants.id))
         .limit(limit),
     /**
-     * Removes an expired family from its newest token back to its code, at most `limit` rows, and at last the code and
-     * the grant. A family that does not fit is left shorter and takes another call; it is revoked in the same
-     * statement, since its current key now names a token that was spent.
+     * Removes an expired family from its newest token back to its code, at most `limit` rows, and finally the code and
+     * the grant. A larger family is shortened and needs another call. It is revoked in the same statement, because its
+     * current key now names a spent token.
      */
     purgeFamily: async (id: string, expiredBefore: number, limit: number): Promise<PurgedFamily> => {
       const grant = await byId({ id })

@@ -109,7 +109,7 @@ export const installQueries = (db: DrizzleConnection) => {
         .limit(limit),
     /**
      * Installs of a user before the ID, newest first, without those of deleted apps: the app, its publisher, the place, and the
-     * scopes of the version that opens (null if there is none).
+     * scopes of the version that a frame opens (null if there is none).
      */
     pageOfUser: async (userId: string, beforeId: string, limit: number) =>
       await db

@@ -7,7 +7,7 @@ import { removeSome } from './changes.ts'
 import { type DrizzleConnection, given, lazily, only, placeholders } from './connection.ts'
 import { lazyReader, lazyWriter } from './reader.ts'
 
-/** The lowest key of a table, which is that of its oldest row; null when the table is empty. */
+/** The lowest key of a table, which is that of its oldest row; null if the table is empty. */
 export const oldestKey = <Key>(db: DrizzleConnection, key: AnyColumn<{ data: Key }>): (() => Promise<Key | null>) => {
   const lowest = lazily(() =>
     db
@@ -51,14 +51,14 @@ export const keyQueries = (db: DrizzleConnection) => {
   )
 
   return {
-    /** The highest key below this one that a token, a code or a pair has; null when none has. */
+    /** The highest key of a token, a code or a pair below this one; null if there is none. */
     highestBelow: async (before: TimeKey): Promise<TimeKey | null> => {
       const found = await Promise.all(
         [appTokens, authorizationCodes, tokenPairs].map((table) => highest(table, before)),
       )
       return found.reduce((a, b) => (a === null || (b !== null && b > a) ? b : a), null)
     },
-    /** The key of the secret with this UUID where the UUID does not tell it, else null. */
+    /** The key of the secret with this UUID if it cannot be computed from the UUID, else null. */
     moved: async (uuid: Uint8Array): Promise<TimeKey | null> => (await moved().first({ uuid }))?.key ?? null,
     /** Forgets up to `limit` moved keys whose rows are gone, and returns how many. */
     purgeMoved: async (limit: number) => await removeSome(db, movedKeys.uuid, hasNoRow, limit, asc(movedKeys.uuid)),

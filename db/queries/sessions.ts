@@ -45,11 +45,11 @@ export const sessionQueries = (db: DrizzleConnection) => {
     /** The key of the oldest row, or null. */
     oldestKey: oldestKey(db, sessions.key),
     insert: inserter(db, sessions),
-    /** The session with its user, whatever state they are in; one read. */
+    /** The session with its user, in any state; one read. */
     find: (key: string) => find().first({ key }),
     /** Records a use, unless the session has ended or a use after `recordedUntil` is recorded. */
     use: async (key: string, now: number, recordedUntil: number) => await use().run({ key, now, recordedUntil }),
-    /** Ends the session once; false when it had already ended. */
+    /** Ends the session; false if it had already ended. */
     end: async (key: string, now: number) =>
       await changeOne(db, sessions, { endedAt: now }, eq(sessions.key, key), isNull(sessions.endedAt)),
     /** Ends the user's sessions and forgets every known browser. Returns how many sessions had neither ended nor expired. */
@@ -62,7 +62,7 @@ export const sessionQueries = (db: DrizzleConnection) => {
         .returning({ expiresAt: sessions.expiresAt })
       return ended.filter(({ expiresAt }) => expiresAt > now).length
     },
-    /** Ends one session if it is this user's; false when it is not or had already ended. */
+    /** Ends one session of this user; false if it is not theirs or had already ended. */
     endOfUser: async (userId: string, key: string, now: number) =>
       await changeOne(
         db,

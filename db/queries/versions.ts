@@ -24,7 +24,7 @@ import { type DrizzleConnection, given, only } from './connection.ts'
 import { finder, inserter, lazyReader } from './reader.ts'
 
 export type Version = typeof versions.$inferSelect
-/** What an upload sets, and another upload of the same draft replaces. */
+/** The columns that an upload sets, and that another upload of the same draft replaces. */
 export type VersionContent = Pick<
   Version,
   'notes' | 'manifest' | 'scopes' | 'artifactSha256' | 'artifactFilename' | 'artifactSizeBytes'

@@ -54,7 +54,7 @@ export const webhookEndpointQueries = (db: DrizzleConnection) => {
 
   return {
     insert: async (endpoint: WebhookEndpoint) => void (await db.insert(webhookEndpoints).values(endpoint)),
-    /** The endpoint with the app that it belongs to; null when that is deleted. */
+    /** The endpoint with its app; null if the app is deleted. */
     find: async (id: string) =>
       only(
         await db

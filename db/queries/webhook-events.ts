@@ -8,7 +8,7 @@ import { inserter, lazyReader } from './reader.ts'
 export type WebhookEvent = typeof webhookEvents.$inferSelect
 export type WebhookDelivery = typeof webhookDeliveries.$inferSelect
 
-/** A ping is no event that happened: it is sent once, and is neither counted nor sent again with the events. */
+/** A ping is not a real event: it is sent once, and is neither counted nor sent again with the events. */
 const isNoPing = ne(webhookEvents.kind, 'ping')
 
 /** The outbox: events, and their deliveries to each endpoint. */

@@ -26,7 +26,7 @@ const appOwner: End = {
   ],
 }
 
-/** The address of a user whose new one belongs to somebody else: nobody can sign in with it until an operator sets another. */
+/** The address of a user whose new one belongs to another user. Nobody can sign in with it until an operator sets another. */
 const takenAddress = "m.id || '@changed.invalid'"
 
 const email = { kind: 'user_email', of: 'users' } as const

@@ -51,6 +51,6 @@ export const rowEnd = ({
 export const updateOf = ({ kind, of }: Pick<End, 'kind' | 'of'>, set: string): string =>
   `UPDATE main.${of} AS m SET ${set} FROM main.carried_ends AS c WHERE c.kind = '${kind}' AND c.target = m.id`
 
-/** Joins to a row of the predecessor (`p`) that of the copy (`m`), for what is told of rows that are missing there or differ. */
+/** Joins a row of the predecessor (`p`) to that of the copy (`m`), and selects it if the copy lacks it or has another value. */
 export const unlessSame = (table: string, column: string) =>
   `LEFT JOIN main.${table} AS m ON m.id = p.id WHERE (m.id IS NULL OR m.${column} <> p.${column})`

@@ -11,12 +11,12 @@ import { clampTimes } from './clamp-times.ts'
 import { nothingCarriedOver, type Told } from './end.ts'
 import { ends, unread } from './ends.ts'
 
-/** What could be learned from the database that is being replaced; a stranger has nothing in common with the backup. */
+/** What could be read of the database that is being replaced. A stranger has nothing in common with the backup. */
 export type Predecessor = 'read' | 'stranger' | 'unreadable' | 'missing'
 
 /**
- * Attaches the predecessor as `present` and keeps everyone else out of it until the connection closes: what it says to have
- * ended cannot change before it is replaced. Leaves it as one file, its WAL folded in.
+ * Attaches the predecessor as `present` and keeps every other process out of it until the connection closes, so that it cannot
+ * change before it is replaced. Copies its WAL into it, so that it is one file.
  * @throws DatabaseUnusable ('busy') while another process uses it
  */
 export const holdPredecessor = (connection: Connection, database: string): Predecessor => {
@@ -37,7 +37,7 @@ export const holdPredecessor = (connection: Connection, database: string): Prede
   return 'unreadable'
 }
 
-/** What is read of a file under the WAL of another one is a mixture of two. @throws DatabaseUnusable ('moved') */
+/** False for a file under the WAL of another one, because reads would mix both. @throws DatabaseUnusable ('moved') */
 const isReadable = (database: string): boolean => {
   using connection = connectForLooking(database)
   if (foreignWalSentence(database, connection) !== null) return false
@@ -60,8 +60,8 @@ const letGo = (connection: Connection): void => {
 }
 
 /**
- * Carries over what the held predecessor says has ended, and gives its latest believed time. Null when it cannot be read to the
- * end; then nothing of it was taken.
+ * Carries over what has ended in the held predecessor, and returns its latest trusted time. Null if it cannot be read to the
+ * end; then nothing of it was carried over.
  */
 export const readPredecessor = (connection: Connection, now: number) => {
   connection.run('SAVEPOINT predecessor')
@@ -73,7 +73,7 @@ export const readPredecessor = (connection: Connection, now: number) => {
     connection.run('RELEASE predecessor')
     return { ...knowledge, clock, predecessor }
   } catch (error) {
-    // A damaged page, or a schema that this program does not know; a full disk is another matter.
+    // A damaged page, or a schema that this program does not know. A full disk is not a fault of the predecessor.
     if (faultKind(error) === 'full' || !connection.inTransaction) throw error
     connection.run('ROLLBACK TO predecessor')
     connection.run('RELEASE predecessor')
@@ -122,8 +122,8 @@ const forget = (kind: string, table: string) =>
   `DELETE FROM main.carried_ends WHERE kind = '${kind}' AND target IN (SELECT id FROM main.${table})`
 
 /**
- * A backup from before a `clock reset` of its database may hold times that were ahead. They are taken back as the reset did
- * it there, so that what has ended since counts as later.
+ * A backup from before a `clock reset` of its database may hold times that were ahead. They are set back as the reset did, so
+ * that ends since then count as later.
  */
 const takeBackTimes = (connection: Connection): void => {
   const resetAt = connection.value(`SELECT max(at) FROM present.audit_events
@@ -131,7 +131,7 @@ const takeBackTimes = (connection: Connection): void => {
   if (typeof resetAt === 'number') clampTimes(connection, resetAt)
 }
 
-/** The first that happened in the backup never happened there: it was begun anew, and what has ended is not known. */
+/** Whether the predecessor lacks the first event of the backup. Then it is a new database that cannot tell what had ended. */
 const isStranger = (connection: Connection): boolean =>
   connection.value(`SELECT count(*) FROM (SELECT id FROM main.audit_events ORDER BY id LIMIT 1)
     WHERE id NOT IN (SELECT id FROM present.audit_events)`) === 1

@@ -98,7 +98,7 @@ export class CommitQueue<Q> {
     })
   }
 
-  /** Refuses everything from now on, also what is waiting. Of several refusals the first one stays. */
+  /** Refuses everything from now on, also the waiting transactions. If it is called again, the first refusal stays. */
   stop(refusal: () => Error): void {
     this.#refusal ??= refusal
     for (const job of this.#waiting.splice(0)) job.reject(this.#refusal())

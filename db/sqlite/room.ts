@@ -21,7 +21,7 @@ export class Room {
     if (!this.#keepReserve()) this.ranOut()
   }
 
-  /** Why nothing is written but what ends access; null if there is room. */
+  /** Why only transactions that end access are accepted; null if there is room. */
   get reason(): string | null {
     return this.#isFull
       ? `${noRoomSentence(this.options.file)} Until then access can be ended, as long as that fits, and nothing else is written.`

@@ -1,6 +1,6 @@
 /*
  * Compares the schema of a file with the one that the migrations make, and refuses anything that others have added. What counts
- * is what SQLite goes by, not how the SQL is written, since a later SQLite may write the same schema in other words.
+ * is the structure that SQLite reads, not how the SQL is written, because a later SQLite may write the same schema differently.
  */
 import { Connection } from './connection.ts'
 

@@ -116,7 +116,7 @@ const countOffset = 60
 
 /**
  * What the file itself says, without its WAL. SQLite cannot be asked: while a checkpoint grows the file, or after a kill in
- * the middle of one, the first page tells a size that the file does not have, which SQLite calls malformed. Null where the
+ * the middle of one, the first page has a size that the file does not have, which SQLite calls malformed. Null if the
  * system does not list descriptors; then there is nothing to compare.
  */
 const headerOf = (file: string): { readonly count: number; readonly schemaVersion: number } | null => {

@@ -13,13 +13,13 @@ import { userStatuses } from '../../src/domain/user.ts'
 import { versionStatuses } from '../../src/domain/version.ts'
 import { attemptErrors, deliveryStates, disabledReasons, endpointStatuses } from '../../src/domain/webhook-delivery.ts'
 
-/** A blob as SQLite gives it. drizzle's own makes a Buffer of each, which is a copy nobody asked for. */
+/** A blob as SQLite gives it. drizzle's own makes a Buffer of each, an unnecessary copy. */
 const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'blob' })
 
 /** A time-ordered key; see `src/domain/time-key.ts`. */
 const timeKey = (name: string = '') => integer(name).$type<TimeKey>()
 
-/** A record ID, kept as the 16 bytes of its UUID. What is no such ID is kept by no row, and sorts as its text would. */
+/** A record ID, stored as the 16 bytes of its UUID. A text that is no such ID matches no row, and sorts like a text. */
 const recordUuid = (prefix: RecordPrefix) =>
   customType<{ data: string; driverData: Uint8Array }>({
     dataType: () => 'blob',
@@ -27,7 +27,7 @@ const recordUuid = (prefix: RecordPrefix) =>
     toDriver: (id) => uuidOfRecordId(prefix, id) ?? (id < prefix ? new Uint8Array(0) : new Uint8Array(17).fill(0xff)),
   })
 
-/** Of an event that belongs to no app and must not be written in less time than one that does: read as null. */
+/** The app of an event. Zeros are read as null: an event without an app must not be written in less time than one with an app. */
 const appIdOrNone = customType<{ data: string | null; driverData: string }>({
   dataType: () => 'text',
   fromDriver: (id) => (id === noAppId ? null : id),
@@ -56,7 +56,7 @@ export const sessions = sqliteTable('sessions', {
   expiresAt: integer('expires_at').notNull(),
   endedAt: integer('ended_at'),
   address: text().notNull(),
-  /** What the person would call the browser or program, such as "Firefox on Linux"; null when it did not say. */
+  /** What the person would call the browser or program, such as "Firefox on Linux"; null if it did not say. */
   agent: text(),
   lastUsedAt: integer('last_used_at'),
 })
@@ -222,7 +222,7 @@ export const installs = sqliteTable('installs', {
   updatedAt: integer('updated_at').notNull(),
 })
 
-/** What an install, a user's session, a client and the origin of its page have in common: code and session of a frame. */
+/** The columns that the code and the session of a frame have in common. */
 const embedding = {
   key: text().primaryKey(),
   hash: bytes().$type<SecretHash>().notNull(),
@@ -329,7 +329,7 @@ export const auditEvents = sqliteTable('audit_events', {
   address: text().notNull(),
 })
 
-/** Where apps are told what happens. `kinds` are names with one space between; `failingSince` is null while it takes all. */
+/** Where apps get their events. `kinds` are names with one space between; `failingSince` is null while deliveries succeed. */
 export const webhookEndpoints = sqliteTable('webhook_endpoints', {
   id: text().primaryKey(),
   appId: text('app_id').notNull(),
@@ -343,7 +343,7 @@ export const webhookEndpoints = sqliteTable('webhook_endpoints', {
   updatedAt: integer('updated_at').notNull(),
 })
 
-/** What deliveries are signed with: kept as it is. `expiresAt` is null unless a rotation has set the end of its grace. */
+/** The secrets that sign deliveries, stored unhashed. `expiresAt` is null unless a rotation has set the end of the grace period. */
 export const webhookSecrets = sqliteTable('webhook_secrets', {
   id: text().primaryKey(),
   endpointId: text('endpoint_id').notNull(),
@@ -352,7 +352,7 @@ export const webhookSecrets = sqliteTable('webhook_secrets', {
   expiresAt: integer('expires_at'),
 })
 
-/** The outbox: what endpoints are told, in the order of the commits. */
+/** The outbox: events for endpoints, in the order of the commits. */
 export const webhookEvents = sqliteTable('webhook_events', {
   position: integer().primaryKey(),
   id: text().notNull(),
@@ -395,7 +395,7 @@ export const watermarks = sqliteTable('watermarks', {
   at: integer().notNull(),
 })
 
-/** What has ended and a restore must not revive; `db/restore/ends.ts` names the kinds. */
+/** Ends that a restore must not undo; `db/restore/ends.ts` names the kinds. */
 export const carriedEnds = sqliteTable(
   'carried_ends',
   {
