@@ -39,7 +39,7 @@ const times = rounds(1)
 /** As a client sees it. */
 const prove = (name: string, prepare: () => Ask | Promise<Ask>, pairs = times): void =>
   test.if(isLong)(
-    `the time of a refusal reveals nothing: ${name}`,
+    `a report of the time of refusals: ${name}`,
     async () => {
       const ask = await prepare()
       await compareTimes(name, pairs, async (which) => expect((await ask(which)).status).toBe(401))
@@ -124,7 +124,7 @@ type Refuse = (which: Which) => Promise<unknown>
  */
 const proveInside = (name: string, prepare: () => Refuse | Promise<Refuse>): void =>
   test.if(isLong)(
-    `the time of a refusal inside the process reveals nothing: ${name}`,
+    `a report of the time of refusals inside the process: ${name}`,
     async () => {
       const refuse = await prepare()
       await compareTimes(`inside, ${name}`, times * 4, async (which) => {
@@ -137,7 +137,7 @@ const proveInside = (name: string, prepare: () => Refuse | Promise<Refuse>): voi
 const issue = async (clientId: string, clientSecret: string) =>
   await refusalOf(issueAppToken(world.platform, trace, { clientId, clientSecret, scope: null }))
 
-proveInside('nothing differs, so much is noise', () => {
+proveInside("the same call twice, for the noise", () => {
   const { clientId, clientSecret } = world.app.development
   const wrong = forged('clientSecretDevelopment', clientSecret)
   return async () => await issue(clientId, wrong.unknown)
