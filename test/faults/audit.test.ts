@@ -11,6 +11,7 @@ import { moveInstall } from '../../src/operations/installs/move-install.ts'
 import { addRedirectUri, removeRedirectUri } from '../../src/operations/redirect-uris.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { moveVersion } from '../../src/operations/versions/move-version.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { type Answer, call, codeOf } from '../support/call.ts'
 import { crash, together } from '../support/crash.ts'
 import { basic, sendForm } from '../flows/support/standard.ts'
@@ -55,8 +56,7 @@ const send = async (
     ...(token === undefined ? {} : { token }),
   })
 
-const allEvents = async (): Promise<AuditEvent[]> =>
-  await world.platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000_000 })
+const allEvents = async (): Promise<AuditEvent[]> => await auditEvents(world.platform)
 const rowsOf = async (requestId: string): Promise<AuditEvent[]> =>
   (await allEvents()).filter((event) => event.requestId === requestId)
 
@@ -405,7 +405,7 @@ describe('operators', () => {
     for (const step of ['submit', 'withdraw', 'submit', 'approve', 'activate'] as const) {
       await moveVersion(world.platform, trace, operator, { slug: app.slug, version: '1.0.0', step, rejection: null })
     }
-    const events = await world.platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 100 })
+    const events = await auditEvents(world.platform, app)
     expect(events.map(({ action }) => action).slice(-5)).toEqual([
       'version.submitted',
       'version.withdrawn',

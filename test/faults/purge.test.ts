@@ -11,6 +11,7 @@ import { purgeAll, type PurgeResult } from '../../src/operations/purge/purge.ts'
 import { signIn as signInPlatform } from '../../src/operations/sessions/sign-in.ts'
 import { authenticateAppToken, authenticateSession, authenticateUserToken } from '../../src/operations/authenticate.ts'
 import { createClock } from '../../src/runtime/clock.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { call } from '../support/call.ts'
 import { countExpiredAppTokens, countRows, fillWithAppTokens } from '../support/expired-rows.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
@@ -238,9 +239,7 @@ describe('a purge', () => {
     for (let index = 0; index < 3; index += 1) await liveAWhile(platform, app, user)
     pass(31 * day)
     await purge(platform, file)
-    const events = (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 10_000 })).filter(
-      ({ action }) => action.endsWith('.purged'),
-    )
+    const events = (await auditEvents(platform)).filter(({ action }) => action.endsWith('.purged'))
 
     expect(events.map(({ action, actorKind, outcome }) => ({ action, actorKind, outcome }))).toEqual([
       { action: 'app_tokens.purged', actorKind: 'system', outcome: 'done' },
@@ -322,7 +321,7 @@ describe('a purge', () => {
         ),
       ).toContain('not valid for this request')
       expect(await authenticateUserToken(platform, current.accessToken)).toBeNull()
-      const events = await platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 10_000 })
+      const events = await auditEvents(platform, app)
       expect(events.at(-1)?.action).toBe('grant.reuse_detected')
       await platform.database.close()
     },

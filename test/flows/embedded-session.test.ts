@@ -3,6 +3,7 @@ import type { ErrorCode } from '../../src/domain/errors.ts'
 import { setAppStatus } from '../../src/operations/apps/change-app.ts'
 import { agreeToScopes, moveInstall } from '../../src/operations/installs/move-install.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { type Answer, call } from '../support/call.ts'
 import {
   addEmbeddedInstall,
@@ -46,7 +47,7 @@ const sites = async (token: string, origin: string, kind = 'site'): Promise<Answ
 
 /** What the audit says of the install, newest last. */
 const trailOf = async (install: string): Promise<readonly string[]> =>
-  (await world.platform.database.queries.audit.list({ appId: null, since: 0, limit: 10_000 }))
+  (await auditEvents(world.platform))
     .filter(({ target }) => target === install)
     .map(({ action, outcome, reason }) => (outcome === 'done' ? action : `${action}: ${reason}`))
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Database } from 'bun:sqlite'
+import { auditEvents } from '../support/audit-events.ts'
 import { freshDigits, secretUnder } from '../support/forged.ts'
 import { maximumLifetimes } from '../../src/domain/lifetimes.ts'
 import { type SecretKind } from '../../src/domain/secret.ts'
@@ -104,7 +105,7 @@ test('of unlimited refusals the first hundred of a minute are recorded, and one 
   expect(refusals(server.database)).toEqual({ rows: 100, told: 100 })
   await server.stop()
   expect(refusals(server.database)).toEqual({ rows: 101, told: 250 })
-  const events = await world.platform.database.queries.audit.list({ appId: world.app.id, since: 0, limit: 1_000 })
+  const events = await auditEvents(world.platform, world.app)
   const last = events.findLast(({ action }) => action === 'bearer.check')
   expect(JSON.parse(last?.detail ?? '')).toMatchObject({ repeated: 150, from: expect.any(String) })
 })
@@ -117,7 +118,7 @@ test('made-up codes of an authenticated client leave a hundred events a minute, 
     expectRefusal(await call(server.url, 'POST', '/oauth/token', { body }), 'invalid_grant')
   }
   await server.stop()
-  const events = await world.platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 1_000 })
+  const events = await auditEvents(world.platform, app)
   const rows = events.filter(({ reason }) => reason === 'invalid_grant')
   expect(rows.length).toBe(101)
   expect(rows.at(-1)).toMatchObject({ actorKind: 'app', actorId: app.development.clientId })

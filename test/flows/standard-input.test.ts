@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { auditEvents } from '../support/audit-events.ts'
 import { call } from '../support/call.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { addApp } from '../support/world.ts'
@@ -65,9 +66,7 @@ const nothingSpent = async () => {
 
 /** The audit rows of a request. */
 const rowsOf = async (requestId: string) =>
-  (await world.platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000_000 })).filter(
-    (event) => event.requestId === requestId,
-  )
+  (await auditEvents(world.platform)).filter((event) => event.requestId === requestId)
 
 /** As the contract spells it. */
 const camel = (name: string) => name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())

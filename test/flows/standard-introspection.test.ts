@@ -3,6 +3,7 @@ import { setAppStatus } from '../../src/operations/apps/change-app.ts'
 import { createCredential, revokeCredential } from '../../src/operations/credentials/change-credentials.ts'
 import { listCredentials } from '../../src/operations/credentials/list-credentials.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { operator, trace } from '../support/operator.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
 import { addApp, addUser, appToken, createWorld, endWorld, grantTokens, signIn } from '../support/world.ts'
@@ -217,7 +218,7 @@ describe('the caller must be a client', () => {
       'invalid_client',
     )
     expectError(await sendForm(url, '/oauth/introspect', { token }), 'invalid_client')
-    const rows = await world.platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000_000 })
+    const rows = await auditEvents(world.platform)
     const row = rows.find(({ requestId }) => requestId === answer.headers.get('x-request-id'))
     expect(row).toMatchObject({
       action: 'token.introspect',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { setAppStatus } from '../../src/operations/apps/change-app.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { type Answer, call } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
 import { worldOfFile } from '../support/world-of-file.ts'
@@ -104,7 +105,7 @@ describe('revocation (RFC 7009)', () => {
     const { access_token: token } = await standardTokens(world)
     const refused = await revoke(token, {}, other)
     const done = await revoke(token)
-    const rows = await world.platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000_000 })
+    const rows = await auditEvents(world.platform)
     const told = ({ headers }: Answer) =>
       rows
         .filter(({ requestId }) => requestId === headers.get('x-request-id'))

@@ -6,6 +6,7 @@ import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import { signOut } from '../../src/operations/sessions/own-sessions.ts'
 import { authenticateSession, type SessionCaller } from '../../src/operations/authenticate.ts'
 import type { Platform } from '../../src/operations/platform.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type Login } from '../support/world.ts'
@@ -38,10 +39,7 @@ const create = async (acting: Platform, slug: string) =>
     },
   )
 const isThere = async (slug: string) => (await platform.database.queries.apps.bySlug(slug)) !== null
-const refusals = async () =>
-  (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1000 })).filter(
-    ({ outcome }) => outcome === 'refused',
-  )
+const refusals = async () => (await auditEvents(platform)).filter(({ outcome }) => outcome === 'refused')
 
 test('a user with the right may act', async () => {
   await create(actingAs(platform, trace, await sessionOf(user), { ticket: ticket() }), 'allowed')

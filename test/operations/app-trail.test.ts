@@ -9,6 +9,7 @@ import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import { revokeByClient } from '../../src/operations/oauth/revoke.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { recordRefusal, findRefused } from '../../src/operations/authenticate.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, authorizeBody, installApp, type Login } from '../support/world.ts'
@@ -84,7 +85,7 @@ test('the trail has the addresses of the app and its owner, and nothing about ot
 })
 
 test('an event comes with the names of its app and its user', async () => {
-  const events = await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })
+  const events = await auditEvents(platform)
   const described = await describeEvents(platform, events)
   const told = (asked: string) => described.find(({ action, appId }) => action === asked && appId === app.id)
   expect(told('grant.created')).toMatchObject({ app: app.slug, actorEmail: visitor.email })

@@ -9,6 +9,7 @@ import { purgeAll } from '../../src/operations/purge/purge.ts'
 import { addRedirectUri, removeRedirectUri } from '../../src/operations/redirect-uris.ts'
 import { addEndpoint } from '../../src/operations/webhooks/add-endpoint.ts'
 import { removeEndpoint } from '../../src/operations/webhooks/endpoints.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { restoreAt } from '../cli/support/restore-at.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -29,8 +30,7 @@ beforeEach(async () => {
 })
 afterEach(async () => await platform.database.close())
 
-const events = async (of: Platform = platform): Promise<AuditEvent[]> =>
-  await of.database.queries.audit.list({ appId: null, since: 0, limit: 10_000 })
+const events = async (of: Platform = platform): Promise<AuditEvent[]> => await auditEvents(of)
 const actionsOf = (rows: readonly AuditEvent[]) => rows.map(({ action }) => action)
 /** Purges as of this many days later. */
 const purgeAfter = async (days: number) => {

@@ -10,6 +10,7 @@ import type { Platform } from '../../src/operations/platform.ts'
 import { createUser } from '../../src/operations/users/create-user.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { uploadVersion } from '../support/version.ts'
@@ -64,10 +65,7 @@ const search = async (
   } while (cursor !== null)
   return { events, pages }
 }
-const whole = async (on: Platform = platform) =>
-  (await on.database.queries.audit.list({ appId: null, since: 0, limit: 1_000_000 })).toSorted((a, b) =>
-    a.id < b.id ? 1 : -1,
-  )
+const whole = async (on: Platform = platform) => (await auditEvents(on)).toSorted((a, b) => (a.id < b.id ? 1 : -1))
 
 test('the pages of a search have every event once, newest first, including issued tokens', async () => {
   const all = await whole()

@@ -6,6 +6,7 @@ import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import { authenticateSession } from '../../src/operations/authenticate.ts'
 import { changePassword, resetPassword } from '../../src/operations/users/passwords.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addUser, type Login } from '../support/world.ts'
@@ -33,9 +34,13 @@ const refusalOf = async (attempt: Promise<unknown>): Promise<unknown> =>
     ({ code, facts }: { code: string; facts: { param?: string } }) => `${code} ${facts.param}`,
   )
 const events = async () =>
-  (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })).map(
-    ({ action, outcome, reason, actorId, target }) => ({ action, outcome, reason, actorId, target }),
-  )
+  (await auditEvents(platform)).map(({ action, outcome, reason, actorId, target }) => ({
+    action,
+    outcome,
+    reason,
+    actorId,
+    target,
+  }))
 
 test('after a change only the new password signs in, and every earlier session has ended', async () => {
   const [other, here] = [await enter(), await enter(user.password, 'Firefox on Linux')]

@@ -5,6 +5,7 @@ import { revokeByClient } from '../../src/operations/oauth/revoke.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { authenticateEmbeddedSession } from '../../src/operations/authenticate.ts'
 import { issueInstallSessionCode } from '../../src/operations/embedding/issue-install-session-code.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { addEmbeddedInstall, embedOrigin } from '../support/embedding.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -35,7 +36,7 @@ const isAlive = async (token: string): Promise<boolean> =>
 
 /** The actors and outcomes of this action in the trail of the install. */
 const trailOf = async (action: string) =>
-  (await platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 1000 }))
+  (await auditEvents(platform, app))
     .filter((event) => event.action === action)
     .map(({ actorId, environment, target, outcome }) => ({ actorId, environment, target, outcome }))
 const byTheApp = () => ({

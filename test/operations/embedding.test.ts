@@ -8,6 +8,7 @@ import { endInstall } from '../../src/operations/installs/move-install.ts'
 import type { Platform, Trace } from '../../src/operations/platform.ts'
 import { signOut } from '../../src/operations/sessions/own-sessions.ts'
 import { authenticateEmbeddedSession } from '../../src/operations/authenticate.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { addEmbeddedInstall, addEmbeddedVersion, embedOrigin, installEmbedded } from '../support/embedding.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -106,7 +107,7 @@ test('every event of a code is recorded: issued, refused, exchanged, presented a
   const rowsOf = async (call: (from: Trace) => Promise<unknown>) => {
     const from = { ...trace, requestId: `req_${String((calls += 1)).padStart(32, 'e')}` }
     await call(from).catch(() => undefined)
-    const events = await platform.database.queries.audit.list({ appId: null, since: 0, limit: 10_000 })
+    const events = await auditEvents(platform)
     return events.filter(({ requestId }) => requestId === from.requestId)
   }
   let code = ''

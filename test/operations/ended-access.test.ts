@@ -7,6 +7,7 @@ import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { authenticateAppToken, authenticateSession, authenticateUserToken } from '../../src/operations/authenticate.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { addGrant } from '../support/grant-family.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -30,9 +31,7 @@ const appTokenOf = async (app: AppInWorld) =>
 const refresh = async (app: AppInWorld, refreshToken: string) =>
   await refreshTokens(platform, trace, { ...app.development, refreshToken, scope: null }, null)
 const rowsOf = async (action: string, target: string) =>
-  (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 10_000 })).filter(
-    (row) => row.action === action && row.target === target,
-  )
+  (await auditEvents(platform)).filter((row) => row.action === action && row.target === target)
 
 const nothing = {
   grants: 0,
@@ -98,7 +97,7 @@ test('more grants than fit into one transaction all end, each with its event', a
   const grants = await Promise.all(Array.from({ length: 1_003 }, allow))
   const { ended } = await endAppAccess(platform, trace, operator, app.slug)
   expect(ended).toMatchObject({ grants: 1_003, authorizationCodes: 1_003 })
-  const rows = await platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 10_000 })
+  const rows = await auditEvents(platform, app)
   const revoked = rows.filter(({ action }) => action === 'grant.revoked').map(({ target }) => target)
   expect(revoked.toSorted()).toEqual(grants.toSorted())
 })

@@ -8,6 +8,7 @@ import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue
 import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import { authenticateSession, authenticateUserToken, type SessionCaller } from '../../src/operations/authenticate.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, type Login, verifier } from '../support/world.ts'
@@ -72,10 +73,7 @@ const codeOf = async (answer: Promise<unknown>): Promise<unknown> =>
     () => 'done',
     (error: { code: string }) => error.code,
   )
-const revocations = async () =>
-  (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 10_000 })).filter(
-    ({ action }) => action === 'grant.revoked',
-  )
+const revocations = async () => (await auditEvents(platform)).filter(({ action }) => action === 'grant.revoked')
 
 describe('the list of connected apps', () => {
   test('has the scopes, the start and the last token of each app in each environment', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Platform } from '../../src/operations/platform.ts'
 import { importResources } from '../../src/operations/resources/import-resources.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addUser, type Login } from '../support/world.ts'
@@ -16,7 +17,7 @@ afterAll(async () => await platform.database.close())
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-const events = async () => await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })
+const events = async () => await auditEvents(platform)
 
 async function* inChunks(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield* chunks

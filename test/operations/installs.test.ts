@@ -6,6 +6,7 @@ import { createInstall, prepareInstall } from '../../src/operations/installs/cre
 import { listInstalls, listOwnInstalls } from '../../src/operations/installs/lists.ts'
 import { ownsInstall } from '../../src/operations/installs/install-record.ts'
 import type { Platform } from '../../src/operations/platform.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { addEmbeddedVersion, installEmbedded, scopesIn } from '../support/embedding.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -42,10 +43,7 @@ const paramOf = async (answer: Promise<unknown>): Promise<unknown> =>
     () => 'done',
     (error: { facts?: { param?: string } }) => error.facts?.param,
   )
-const eventsOf = async (id: string) =>
-  (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 10_000 })).filter(
-    ({ target }) => target === id,
-  )
+const eventsOf = async (id: string) => (await auditEvents(platform)).filter(({ target }) => target === id)
 const detailsOf = async (id: string) => (await eventsOf(id)).map(({ detail }) => JSON.parse(detail ?? 'null'))
 
 test('an install needs an existing user and their website or store, and gets the scopes of the live version', async () => {

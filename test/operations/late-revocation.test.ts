@@ -11,6 +11,7 @@ import { signOut } from '../../src/operations/sessions/own-sessions.ts'
 import { authenticateUserToken } from '../../src/operations/authenticate.ts'
 import { createVersion } from '../../src/operations/versions/create-version.ts'
 import { rollBackVersion } from '../../src/operations/versions/roll-back-version.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld, exchangeBody, type Login, verifier } from '../support/world.ts'
@@ -41,9 +42,7 @@ const request = () => ({
 })
 /** The events of the app, refusals with their code. */
 const trail = async () =>
-  (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1000 })).map(({ action, reason }) =>
-    reason === null ? action : `${action}: ${reason}`,
-  )
+  (await auditEvents(platform)).map(({ action, reason }) => (reason === null ? action : `${action}: ${reason}`))
 
 test('a session that has just signed out can neither allow nor deny', async () => {
   const session = await sessionOf(platform, user)

@@ -5,6 +5,7 @@ import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import { authenticateSession } from '../../src/operations/authenticate.ts'
 import { leavesAnOperator, setOperator } from '../../src/operations/users/change-user.ts'
 import { setUserStatus } from '../../src/operations/users/set-user-status.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addUser, type Login } from '../support/world.ts'
@@ -35,8 +36,7 @@ const disable = async (desk: Platform, { email }: Login) =>
 const withdraw = async (desk: Platform, { id }: Login) =>
   await setOperator(desk, trace, operator, { userId: id, isOperator: false })
 const userOf = async ({ id }: Login) => await platform.database.queries.users.byId(id)
-const actions = async () =>
-  (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1000 })).map(({ action }) => action)
+const actions = async () => (await auditEvents(platform)).map(({ action }) => action)
 
 test('the last operator who can sign in cannot be disabled, and nothing of theirs ends', async () => {
   await disable(platform, other)

@@ -5,6 +5,7 @@ import { exchangeCode } from '../../src/operations/oauth/continue-grant.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { purgeAll, purgeBatch } from '../../src/operations/purge/purge.ts'
 import { purgeLagSeconds } from '../../src/operations/health/figures.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { countRows, fillWithAppTokens } from '../support/expired-rows.ts'
 import { addFamily } from '../support/grant-family.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
@@ -41,9 +42,7 @@ const purge = async (before: number, endAfter = Number.POSITIVE_INFINITY) => {
   return { removed, pauses }
 }
 const purged = async (kind = 'grants.purged') =>
-  (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 }))
-    .filter(({ action }) => action === kind)
-    .map(({ detail }) => JSON.parse(detail ?? ''))
+  (await auditEvents(platform)).filter(({ action }) => action === kind).map(({ detail }) => JSON.parse(detail ?? ''))
 
 test('the purge pauses between two batches, and a stopped purge removes nothing more', async () => {
   const credentialId = (await platform.database.queries.credentials.listByClient(app.production.clientId))[0]?.id ?? ''

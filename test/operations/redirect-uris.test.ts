@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { maximumRedirectUris } from '../../src/domain/registered-url.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { addRedirectUri, listRedirectUris, removeRedirectUri } from '../../src/operations/redirect-uris.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser } from '../support/world.ts'
@@ -51,7 +52,7 @@ test('the trail has the whole URI that was registered or removed, as it was writ
   const change = (uri = '') => ({ slug: app.slug, environment: 'production', uri }) as const
   for (const uri of uris) await addRedirectUri(platform, trace, operator, change(uri))
   await removeRedirectUri(platform, trace, operator, change(uris[1]))
-  const events = await platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 100 })
+  const events = await auditEvents(platform, app)
   const told = events.flatMap(({ action, detail }) =>
     action.startsWith('redirect_uri.') && detail?.includes('tenant') ? [[action, JSON.parse(detail)]] : [],
   )

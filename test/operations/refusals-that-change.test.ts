@@ -7,6 +7,7 @@ import { authorize } from '../../src/operations/oauth/authorize.ts'
 import { exchangeCode, refreshTokens } from '../../src/operations/oauth/continue-grant.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { addEmbeddedInstall, embedOrigin } from '../support/embedding.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -43,7 +44,7 @@ const recordedWith = async (change: string, work: (on: Platform) => Promise<unkn
   expect(told).toContain(change)
   return { refusal, actions: (await events()).slice(seen, seen + rows).map(({ action }) => action) }
 }
-const events = async () => await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })
+const events = async () => await auditEvents(platform)
 
 test('a spent secret revokes its grant and records that in one transaction', async () => {
   const { refreshToken } = await exchangeCode(platform, trace, exchangeBody(app, await codeOfUser()), null)

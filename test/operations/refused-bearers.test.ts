@@ -8,6 +8,7 @@ import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import type { Platform } from '../../src/operations/platform.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import { recordRefusal, findRefused } from '../../src/operations/authenticate.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { addEmbeddedInstall, embedOrigin } from '../support/embedding.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -24,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(async () => await platform.database.close())
 
-const events = async () => await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })
+const events = async () => await auditEvents(platform)
 /** The audit event of a refused bearer token. */
 const rowOf = async (token: string) => {
   await recordRefusal(platform, trace, await findRefused(platform, token), 'invalid_token')

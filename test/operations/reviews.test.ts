@@ -3,6 +3,7 @@ import type { Platform } from '../../src/operations/platform.ts'
 import { approveAndActivate, moveVersion, type SeenVersion } from '../../src/operations/versions/move-version.ts'
 import { listQueue } from '../../src/operations/versions/lists.ts'
 import { readReview } from '../../src/operations/versions/read-review.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { moveThrough, submitVersion, uploadVersion } from '../support/version.ts'
@@ -22,9 +23,7 @@ afterAll(async () => await platform.database.close())
 const statusOf = async (app: AppInWorld, version: string) =>
   (await platform.database.queries.versions.byName(app.id, version))?.status
 const actionsOn = async (app: AppInWorld) =>
-  (await platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 1000 }))
-    .filter(({ action }) => action.startsWith('version.'))
-    .map(({ action }) => action)
+  (await auditEvents(platform, app)).filter(({ action }) => action.startsWith('version.')).map(({ action }) => action)
 const everySubmitted = async (limit = 2) => {
   const names: string[] = []
   let cursor: string | null = null

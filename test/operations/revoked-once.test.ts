@@ -6,6 +6,7 @@ import { revokeCredential } from '../../src/operations/credentials/change-creden
 import { issueAppToken } from '../../src/operations/oauth/issue-app-token.ts'
 import { revokeByClient, revokeByToken } from '../../src/operations/oauth/revoke.ts'
 import type { Platform } from '../../src/operations/platform.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type AppInWorld } from '../support/world.ts'
@@ -23,9 +24,7 @@ const later = (): Platform => ({
   clock: { ...platform.clock, now: () => platform.clock.now() + 60_000 },
 })
 const countOf = async (action: string) =>
-  (await platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 1000 })).filter(
-    (event) => event.action === action,
-  ).length
+  (await auditEvents(platform, app)).filter((event) => event.action === action).length
 
 test('an app token that is revoked twice ended the first time, and is recorded once', async () => {
   const { accessToken } = await issueAppToken(platform, trace, { ...app.production, scope: 'site:read' })

@@ -4,6 +4,7 @@ import type { Platform } from '../../src/operations/platform.ts'
 import { endOtherSessions, endSession, listSessions } from '../../src/operations/sessions/own-sessions.ts'
 import { signIn } from '../../src/operations/sessions/sign-in.ts'
 import { authenticateSession, type SessionCaller } from '../../src/operations/authenticate.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { openAsOperator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addUser, type Login } from '../support/world.ts'
@@ -131,7 +132,7 @@ test('ending all others leaves the current session and those of other users', as
 /** The audit event of a sign-in with a wrong password. */
 const refusedSignIn = async (email: string) => {
   await signIn(platform, trace, { email, password: 'wrong password' }).catch(() => undefined)
-  return (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })).at(-1)
+  return (await auditEvents(platform)).at(-1)
 }
 
 test('a refused sign-in is in the trail of its user if there is one', async () => {

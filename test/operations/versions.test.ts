@@ -9,6 +9,7 @@ import { findVersion } from '../../src/operations/versions/version-record.ts'
 import { listRollbacks, listVersionSummaries } from '../../src/operations/versions/lists.ts'
 import { moveVersion } from '../../src/operations/versions/move-version.ts'
 import { rollBackVersion } from '../../src/operations/versions/roll-back-version.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addApp, addUser, type Login } from '../support/world.ts'
@@ -148,7 +149,7 @@ test('a rejection needs a reason that the developer can read', async () => {
 test('the trail distinguishes a created version from a replaced draft', async () => {
   const app = await addApp(platform, owner)
   for (const version of ['1.0.0', '1.0.0', '1.1.0']) await uploadVersion(platform, app, version)
-  const trail = await platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 1_000 })
+  const trail = await auditEvents(platform, app)
   const told = trail.filter(({ action }) => action.startsWith('version.'))
   expect(told.map(({ action, detail }) => [action, JSON.parse(detail ?? '').revision])).toEqual([
     ['version.created', 1],

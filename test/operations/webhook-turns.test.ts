@@ -7,6 +7,7 @@ import { announceDeprecations } from '../../src/operations/webhooks/events.ts'
 import { deliverNext, listAttempts, pingEndpoint } from '../../src/operations/webhooks/deliveries.ts'
 import { removeEndpoint, setEndpointStatus } from '../../src/operations/webhooks/endpoints.ts'
 import { resendEvents } from '../../src/operations/webhooks/resend-events.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { countRows } from '../support/expired-rows.ts'
 import { openAsOperator, operator, trace } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -57,9 +58,7 @@ const pinged = async (id: string) =>
     )
   ).eventId
 const actionsOf = async (id: string) =>
-  (await platform.database.queries.audit.list({ appId: null, since: 0, limit: 10_000 }))
-    .filter(({ target }) => target === id)
-    .map(({ action }) => action)
+  (await auditEvents(platform)).filter(({ target }) => target === id).map(({ action }) => action)
 
 test('an attempt is recorded even if its endpoint is removed during the call', async () => {
   const id = await listen('ping')
@@ -159,7 +158,7 @@ test('a resend covers any number of events, including those of exactly thirty da
   const resend = async (at: number) => await resendEvents(then, trace, operator, { id, choice: { kind: 'since', at } })
   expect(await refusalOf(resend(now - 30 * day - 1))).toBe('invalid_request')
   expect((await resend(now - 30 * day)).resent).toBe(501)
-  const trail = await platform.database.queries.audit.list({ appId: null, since: 0, limit: 10_000 })
+  const trail = await auditEvents(platform)
   const batches = trail.filter(({ action, target }) => action === 'webhook.resent' && target === id)
   expect(batches.map(({ detail }) => JSON.parse(detail ?? '').events)).toEqual([500, 1])
 })

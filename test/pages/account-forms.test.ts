@@ -3,6 +3,7 @@ import type { AuditEvent } from '../../db/database.ts'
 import { formTicket } from '../../src/domain/form-ticket.ts'
 import { rowKey } from '../../src/domain/identifier.ts'
 import { signIn as signInBeside } from '../../src/operations/sessions/sign-in.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { call, codeOf } from '../support/call.ts'
 import { trace } from '../support/operator.ts'
 import { serverKeyIn } from '../support/server-key-in.ts'
@@ -51,9 +52,7 @@ const ticketFor = ({ platform, server }: World, of: PlainBrowser, action: string
     rowKey(platform.random.uuid(platform.clock.now())),
   )
 const eventsOf = async (requestId: string | null): Promise<AuditEvent[]> =>
-  (await world.platform.database.queries.audit.list({ appId: null, since: 0, limit: 100_000 })).filter(
-    (event) => event.requestId === requestId,
-  )
+  (await auditEvents(world.platform)).filter((event) => event.requestId === requestId)
 const clientId = () => world.app.development.clientId
 
 describe('a person acts only for themselves', () => {

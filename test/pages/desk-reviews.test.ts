@@ -1,3 +1,4 @@
+import { auditEvents } from '../support/audit-events.ts'
 import { receivedArtifact } from '../support/received-artifact.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { signOut } from '../../src/operations/sessions/own-sessions.ts'
@@ -23,7 +24,7 @@ const pathOf = (app: AppInWorld, version: string) => `/desk/reviews/${app.slug}/
 const statusOf = async (app: AppInWorld, version = '1.0.0') =>
   (await world.platform.database.queries.versions.byName(app.id, version))?.status
 const eventsOf = async (app: AppInWorld) =>
-  (await world.platform.database.queries.audit.list({ appId: app.id, since: 0, limit: 1000 }))
+  (await auditEvents(world.platform, app))
     .filter(({ action }) => action.startsWith('version.'))
     .map(({ action, actorKind, actorId }) => `${action} ${actorKind} ${actorId ?? ''}`)
 /** A new app with a version that waits for review, and the address of its review. */

@@ -5,6 +5,7 @@ import { keyOfUuidTime } from '../../src/domain/identifier.ts'
 import { challengeOf } from '../../src/domain/pkce.ts'
 import { setAppStatus } from '../../src/operations/apps/change-app.ts'
 import { addRedirectUri, removeRedirectUri } from '../../src/operations/redirect-uris.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { sendLines } from '../flows/support/send.ts'
 import { call, codeOf } from '../support/call.ts'
 import { operator, trace } from '../support/operator.ts'
@@ -295,9 +296,7 @@ const refused = async (fields: Readonly<Record<string, string>>, options: Parame
 }
 
 const refusalsForOrigin = async () =>
-  (await world.platform.database.queries.audit.list({ appId: null, since: 0, limit: 1_000 })).filter(
-    ({ reason }) => reason === 'origin_not_allowed',
-  ).length
+  (await auditEvents(world.platform)).filter(({ reason }) => reason === 'origin_not_allowed').length
 
 /** The number of codes in the metrics. */
 const codesIssued = async (): Promise<number> => {
@@ -471,8 +470,7 @@ describe('the decision', () => {
     await call(url, 'DELETE', '~/api/session', { token: own })
     const before = await grantsOfUser()
     const isRefusal = ({ action, target }: AuditEvent) => action === 'bearer.check' && target === world.user.id
-    const refusals = async () =>
-      (await world.platform.database.queries.audit.list({ appId: null, since: 0, limit: 100_000 })).filter(isRefusal)
+    const refusals = async () => (await auditEvents(world.platform)).filter(isRefusal)
     const refusedBefore = (await refusals()).length
     for (const who of [own, null]) {
       const seen = await decide({ ...fields, decision: 'allow' }, { session: who })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { setAppStatus } from '../../src/operations/apps/change-app.ts'
 import { moveInstall } from '../../src/operations/installs/move-install.ts'
 import { importResources } from '../../src/operations/resources/import-resources.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import {
   addEmbeddedVersion,
   embedOrigin,
@@ -50,7 +51,7 @@ async function* linesOf(records: readonly unknown[]) {
 }
 
 const eventsOf = async (id: string) =>
-  (await world.platform.database.queries.audit.list({ appId: null, since: 0, limit: 10_000 }))
+  (await auditEvents(world.platform))
     .filter(({ target }) => target === id)
     .map(({ action, actorKind }) => `${action} by ${actorKind}`)
 

@@ -13,6 +13,7 @@ import { listPart, noticeFor, olderPath } from '../../src/pages/query.ts'
 import { pageRule } from '../../src/pages/pages.ts'
 import { signInRoutes, visitorOf } from '../../src/pages/sign-in.tsx'
 import { refuseVisit } from '../../src/pages/visit.ts'
+import { auditEvents } from '../support/audit-events.ts'
 import { callWith, doorOf } from '../http/support/door.ts'
 import { openAsOperator } from '../support/operator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -63,7 +64,7 @@ test('a visitor keeps a cookie of this server, and gets a new one for any other'
 })
 
 test('a request without a session is no failure; a request with an ended session counts as one and leaves an audit event', async () => {
-  const events = async () => await platform.database.queries.audit.list({ appId: null, since: 0, limit: 100 })
+  const events = async () => await auditEvents(platform)
   const before = (await events()).length
   const door = doorOf(platform)
   const mayFail = () => door.limiter.peek('failed', ' local').remaining
