@@ -137,7 +137,7 @@ const proveInside = (name: string, prepare: () => Refuse | Promise<Refuse>): voi
 const issue = async (clientId: string, clientSecret: string) =>
   await refusalOf(issueAppToken(world.platform, trace, { clientId, clientSecret, scope: null }))
 
-proveInside("the same call twice, for the noise", () => {
+proveInside('the same call twice, for the noise', () => {
   const { clientId, clientSecret } = world.app.development
   const wrong = forged('clientSecretDevelopment', clientSecret)
   return async () => await issue(clientId, wrong.unknown)

@@ -203,9 +203,6 @@ export const equivalent: Readonly<Record<string, Readonly<Record<string, string>
   "if (performance.now() > deadline) throw refuse('unavailable', { retryAfterSeconds: 1 })": {
     '>=: performance.now() > deadline': 'no upload arrives at that very fraction of a millisecond',
   },
-  "const rule = environment === 'development' ? { may: ownsApp(visit.userId, slug) } : {}": {
-    'always yes: ownsApp(visit.userId, slug)': 'a rule is something as it stands',
-  },
   "if (step.kind === 'sign_in' || visit === null) return seeOther(signInPath(step.request))": {
     'left out: visit === null': 'who is not signed in is asked to, which is asked beside it',
   },

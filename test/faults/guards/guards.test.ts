@@ -67,7 +67,7 @@ test('the reason why a break changes nothing is found by its line and its change
 
 test('the tests pass with every guard in place, and fail if the code verifier is not compared', async () => {
   const tests = ['test/domain/pkce.test.ts']
-  const compared = guards.mutants.find(({ change }) => change === 'left out: timingSafeEqual(expected, actual)')
+  const compared = guards.mutants.find(({ change }) => change.startsWith('left out: sameHash('))
   const [workplace] = guards.workplaces
   const whole = await workplace?.run(tests, { broken: 0, survey: true, limitMs: 60_000 })
   expect(whole?.outcome).toBe('passed')
