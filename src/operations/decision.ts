@@ -31,8 +31,8 @@ export const prepareChange = (platform: Platform, trace: Trace, actor: Actor, no
   return (q: Queries): OpenChange => {
     let recorded = 0
     const record: OpenChange['record'] = async (facts) => {
-      await recordEvent(q, followingStamp(stamp, recorded), { actor, ...facts })
       recorded += 1
+      await recordEvent(q, followingStamp(stamp, recorded - 1), { actor, ...facts })
     }
     return { q, now, record }
   }

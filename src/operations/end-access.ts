@@ -2,7 +2,7 @@ import type { AccessOf, App, OpenGrant, User } from '../../db/database.ts'
 import { environmentOfClientId } from '../domain/identifier.ts'
 import { timeKeyAt } from '../domain/time-key.ts'
 import { type AppRecord, appRecord, findAnyApp } from './apps/app-record.ts'
-import { type OpenChange, decideToEnd, type Operation } from './decision.ts'
+import { decideToEnd, type OpenChange, type Operation } from './decision.ts'
 import { userAt } from './users/find-user.ts'
 
 /**

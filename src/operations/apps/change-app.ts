@@ -1,7 +1,7 @@
 import type { App } from '../../../db/database.ts'
 import { appNameFault } from '../../domain/name.ts'
 import { formatScope, parseScope, parseStoredScope } from '../../domain/scope.ts'
-import { badInput, type OpenChange, decide, decideToEnd, type Operation, refuseFault } from '../decision.ts'
+import { badInput, decide, decideToEnd, type OpenChange, type Operation, refuseFault } from '../decision.ts'
 import { type AppRecord, appRecord, findApp } from './app-record.ts'
 import { scopeFaults } from './create-app.ts'
 

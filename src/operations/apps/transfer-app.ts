@@ -1,7 +1,7 @@
 import type { App, Queries, User } from '../../../db/database.ts'
 import { PlatformError } from '../../domain/errors.ts'
 import type { Quotas } from '../../domain/limits.ts'
-import { badInput, type OpenChange, decide, type Operation } from '../decision.ts'
+import { badInput, decide, type OpenChange, type Operation } from '../decision.ts'
 import { findUser, noUserAt } from '../users/find-user.ts'
 import { type AppRecord, appRecord, findApp } from './app-record.ts'
 import { refusalIfQuotaFull } from './create-app.ts'

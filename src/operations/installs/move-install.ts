@@ -1,7 +1,7 @@
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { type EndingStep, endingStep, type InstallStep, installSteps } from '../../domain/install.ts'
 import { formatScope, parseStoredScope, type ScopeName } from '../../domain/scope.ts'
-import { badInput, type OpenChange, decide, decideToEnd, type Operation } from '../decision.ts'
+import { badInput, decide, decideToEnd, type OpenChange, type Operation } from '../decision.ts'
 import { currentVersion } from '../versions/version-record.ts'
 import { askedAnew } from './create-install.ts'
 import { type InstallRecord, installRecord } from './install-record.ts'

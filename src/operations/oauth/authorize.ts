@@ -8,7 +8,7 @@ import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { uuidHexOfTimeKey } from '../../domain/time-key.ts'
 import { refusalIfEnded } from '../acting-as.ts'
 import { actorOf, type SessionCaller } from '../authenticate.ts'
-import { type OpenChange, decide, ifKeyTaken } from '../decision.ts'
+import { decide, ifKeyTaken, type OpenChange } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 /** An authorization code and where the browser takes it. */

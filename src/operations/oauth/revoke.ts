@@ -10,7 +10,7 @@ import {
   recordUse,
   refuseClient,
 } from '../authenticate-client.ts'
-import { type OpenChange, type CountedRefusal, decideToEnd, prepareChange, settle, toEnd } from '../decision.ts'
+import { type CountedRefusal, decideToEnd, type OpenChange, prepareChange, settle, toEnd } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { actorOf, type AppCaller, type SessionCaller, type UserCaller } from '../authenticate.ts'
 import {

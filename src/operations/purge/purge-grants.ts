@@ -1,7 +1,7 @@
 import type { App, Queries } from '../../../db/database.ts'
 import { purgeableSince } from '../../domain/app.ts'
 import { system } from '../audit/event.ts'
-import { type OpenChange, decide } from '../decision.ts'
+import { decide, type OpenChange } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 
 /** How many rows one transaction of the purge removes, so that no other write waits for long. */

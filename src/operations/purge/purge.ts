@@ -5,7 +5,7 @@ import type { AuditRetention } from '../../domain/limits.ts'
 import { type TimeKey, timeKeyAt } from '../../domain/time-key.ts'
 import { webhookHistoryMs } from '../../domain/webhook-delivery.ts'
 import { system } from '../audit/event.ts'
-import { type OpenChange, decide } from '../decision.ts'
+import { decide, type OpenChange } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { type PurgeBatch, purgeBatchRows, type PurgeCursor, purgeDeletedApps, purgeGrants } from './purge-grants.ts'
 

@@ -7,7 +7,7 @@ import { passwordFault } from '../../domain/password.ts'
 import { hashSecret, mintSecret, secretDigits } from '../../domain/secret.ts'
 import { normalizeEmail } from '../../domain/user.ts'
 import { type Actor, auditStamp, system } from '../audit/event.ts'
-import { type OpenChange, CountedRefusal, prepareChange, settle } from '../decision.ts'
+import { CountedRefusal, type OpenChange, prepareChange, settle } from '../decision.ts'
 import type { Platform, Trace } from '../platform.ts'
 import { findUser } from '../users/find-user.ts'
 

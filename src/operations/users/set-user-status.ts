@@ -6,7 +6,7 @@ import { timeKeyAt } from '../../domain/time-key.ts'
 import { countOf } from '../end-access.ts'
 import { suspendApp } from '../apps/change-app.ts'
 import { findHeir, transferTo } from '../apps/transfer-app.ts'
-import { type OpenChange, decide, decideToEnd, type Operation } from '../decision.ts'
+import { decide, decideToEnd, type OpenChange, type Operation } from '../decision.ts'
 import { refusalIfLastOperator } from './change-user.ts'
 import { knownUser } from './find-user.ts'
 

@@ -2,7 +2,7 @@ import type { Version } from '../../../db/database.ts'
 import { PlatformError, refuse } from '../../domain/errors.ts'
 import { rejectionFault, type VersionStep, versionSteps } from '../../domain/version.ts'
 import { findApp } from '../apps/app-record.ts'
-import { type OpenChange, decide, type Operation, refuseFault } from '../decision.ts'
+import { decide, type OpenChange, type Operation, refuseFault } from '../decision.ts'
 import { readVersionRecord, type Rejection, type VersionRecord } from './version-record.ts'
 
 /**

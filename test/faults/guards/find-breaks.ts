@@ -107,7 +107,8 @@ const statementBreaks = (node: Node): Break[] => {
   const owner = partOf(partOf(called, 'callee') ?? called, 'object')
   const ownerName = String((owner === null ? null : (partOf(owner, 'property') ?? owner))?.['name'])
   if (/^(observe|log|metrics)$/.test(ownerName)) return [] // logs and metrics guard nothing
-  const isAudit = calledName(called) === 'announce' || (ownerName === 'audit' && calledName(called) === 'insert')
+  const isAudit =
+    /^record(Event)?$/.test(calledName(called)) || (ownerName === 'audit' && calledName(called) === 'insert')
   const kind = isAudit ? 'audit' : 'call'
   return [{ kind, says: 'left out', before: '{if(!$broken($))', after: '\n}' }]
 }

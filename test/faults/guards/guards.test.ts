@@ -28,7 +28,7 @@ test('refusals, parts of conditions, answers, bounds, audit events and rules in 
     'bound >=: row.end > now',
   ])
   expect(await breaksIn('await q.audit.insert(row)')).toEqual(['audit left out: await q.audit.insert(row)'])
-  expect(await breaksIn('await announce(q, stamp, facts)')).toEqual(['audit left out: await announce(q, stamp, facts)'])
+  expect(await breaksIn('await change.record(facts)')).toEqual(['audit left out: await change.record(facts)'])
   expect(await breaksIn(`const rules = [['scheme', isHttps], ['host', isHost]]`)).toEqual([
     `rule left out: ['scheme', isHttps]`,
     `rule left out: ['host', isHost]`,
