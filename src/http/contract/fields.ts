@@ -1,5 +1,5 @@
 /** Fields that several calls share, and the kinds of fields, each with a description and an example for the document. */
-import { type StringOptions, type TSchema, Type } from '@sinclair/typebox'
+import { type StringOptions, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { environments } from '../../domain/app.ts'
 
 export const text = (description: string, example: string, rules: StringOptions = {}) =>
@@ -19,6 +19,7 @@ export const oneOf = <const T extends string>(values: readonly T[], description:
 export const flag = (description: string, example: boolean) => Type.Boolean({ description, examples: [example] })
 export const count = (description: string, example: number) => Type.Integer({ description, examples: [example] })
 export const seconds = (description: string, example: number) => count(`${description} Whole seconds.`, example)
+export const object = <T extends TProperties>(description: string, fields: T) => Type.Object(fields, { description })
 export const nullable = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description })
 /** Null, or a text; the description is that of both. */

@@ -5,6 +5,7 @@ import {
   environment,
   expiresAt,
   nullableText,
+  object,
   recordId,
   scope,
   seconds,
@@ -15,31 +16,25 @@ import {
 } from './fields.ts'
 
 export const appTokenRequest = Type.Object({ clientId, clientSecret, scope })
-export const appTokenResponse = Type.Object(
-  {
-    accessToken: text('App token, opaque, up to 255 characters.', '<ACCESS_TOKEN>'),
-    tokenType,
-    expiresIn: seconds('Lifetime of the token.', 3600),
-    scope,
-    environment,
-  },
-  { description: 'The app token.' },
-)
+export const appTokenResponse = object('The app token.', {
+  accessToken: text('App token, opaque, up to 255 characters.', '<ACCESS_TOKEN>'),
+  tokenType,
+  expiresIn: seconds('Lifetime of the token.', 3600),
+  scope,
+  environment,
+})
 
-export const appIdentity = Type.Object(
-  {
-    appId: recordId('app', 'The calling app.'),
-    clientId,
-    name: text('Name of the app.', 'Newsletter'),
-    slug: text('Short name of the app, unique on this server.', 'newsletter'),
-    environment,
-    status: Type.Literal('active', { description: 'An app that is not active gets no answer.', examples: ['active'] }),
-    scope,
-    expiresAt,
-    createdAt: time('When the app was registered.'),
-  },
-  { description: 'The calling app.' },
-)
+export const appIdentity = object('The calling app.', {
+  appId: recordId('app', 'The calling app.'),
+  clientId,
+  name: text('Name of the app.', 'Newsletter'),
+  slug: text('Short name of the app, unique on this server.', 'newsletter'),
+  environment,
+  status: Type.Literal('active', { description: 'An app that is not active gets no answer.', examples: ['active'] }),
+  scope,
+  expiresAt,
+  createdAt: time('When the app was registered.'),
+})
 
 const redirectUri = someText(
   'Redirect URI, equal byte for byte to one registered for the environment of the client.',
@@ -63,20 +58,17 @@ export const authorizeRequest = Type.Object({
     }),
   ),
 })
-export const authorizeResponse = Type.Object(
-  {
-    code: text('Authorization code: single use, five minutes.', '<AUTH_CODE>'),
-    state: text('The state of the request.', 'af0ifjsldkj'),
-    redirectUri,
-    redirectTo: text(
-      'The redirect URI with code, state and iss (RFC 9207).',
-      'https://app.example/callback?code=<AUTH_CODE>&state=af0ifjsldkj&iss=https%3A%2F%2Fplatform.example',
-    ),
-    scope,
-    expiresIn: seconds('Lifetime of the code.', 300),
-  },
-  { description: 'The authorization code and where to take it.' },
-)
+export const authorizeResponse = object('The authorization code and where to take it.', {
+  code: text('Authorization code: single use, five minutes.', '<AUTH_CODE>'),
+  state: text('The state of the request.', 'af0ifjsldkj'),
+  redirectUri,
+  redirectTo: text(
+    'The redirect URI with code, state and iss (RFC 9207).',
+    'https://app.example/callback?code=<AUTH_CODE>&state=af0ifjsldkj&iss=https%3A%2F%2Fplatform.example',
+  ),
+  scope,
+  expiresIn: seconds('Lifetime of the code.', 300),
+})
 
 /**
  * Both grant types in one schema. Which fields are required depends on `grantType` and is checked by the endpoint, because an
@@ -101,18 +93,15 @@ export const tokenRequest = Type.Object({
     text('Narrows the access token to some of the scopes of the grant; for refresh_token.', 'profile:read'),
   ),
 })
-export const tokenResponse = Type.Object(
-  {
-    accessToken: text('User access token, opaque.', '<ACCESS_TOKEN>'),
-    tokenType,
-    expiresIn: seconds('Lifetime of the access token.', 3600),
-    refreshToken: text('Good for one refresh, opaque.', '<REFRESH_TOKEN>'),
-    refreshTokenExpiresIn: seconds('Lifetime of the refresh token.', 2592000),
-    scope,
-    grantId: recordId('grt', 'The grant that the tokens belong to.'),
-  },
-  { description: 'A fresh pair of tokens; whatever was presented is spent.' },
-)
+export const tokenResponse = object('A fresh pair of tokens; whatever was presented is spent.', {
+  accessToken: text('User access token, opaque.', '<ACCESS_TOKEN>'),
+  tokenType,
+  expiresIn: seconds('Lifetime of the access token.', 3600),
+  refreshToken: text('Good for one refresh, opaque.', '<REFRESH_TOKEN>'),
+  refreshTokenExpiresIn: seconds('Lifetime of the refresh token.', 2592000),
+  scope,
+  grantId: recordId('grt', 'The grant that the tokens belong to.'),
+})
 
 const issuedTo = {
   id: recordId('usr', 'The signed-in user.'),
@@ -126,15 +115,17 @@ const asFarAsScopesAllow = {
   pictureUrl: Type.Optional(nullableText('With profile:read; null if unset.', 'https://pictures.example/ada.png')),
   email: Type.Optional(text('With profile.email:read.', 'ada@example.com')),
 }
-export const userIdentity = Type.Object(
-  { ...issuedTo, grantId: recordId('grt', 'The grant behind the token.'), ...asFarAsScopesAllow },
-  { description: 'The signed-in user, as far as the scopes allow.' },
-)
+export const userIdentity = object('The signed-in user, as far as the scopes allow.', {
+  ...issuedTo,
+  grantId: recordId('grt', 'The grant behind the token.'),
+  ...asFarAsScopesAllow,
+})
 /** Not part of the contract: the session of an app in a frame belongs to an install, not to a grant. */
-export const embeddedIdentity = Type.Object(
-  { ...issuedTo, installId: recordId('ins', 'The install behind the embedded session.'), ...asFarAsScopesAllow },
-  { description: 'The same for the session of an app in a frame.' },
-)
+export const embeddedIdentity = object('The same for the session of an app in a frame.', {
+  ...issuedTo,
+  installId: recordId('ins', 'The install behind the embedded session.'),
+  ...asFarAsScopesAllow,
+})
 
 /** Three callers in one schema: an app with its credentials, a bearer token with `{}`, a user with a grant ID. */
 export const revokeRequest = Type.Object({
@@ -146,9 +137,6 @@ export const revokeRequest = Type.Object({
     someText('The grant that a signed-in user takes back.', 'grt_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d'),
   ),
 })
-export const revokeResponse = Type.Object(
-  {
-    revoked: Type.Literal(true, { description: 'Also for a token that was unknown or dead.', examples: [true] }),
-  },
-  { description: 'It no longer works.' },
-)
+export const revokeResponse = object('It no longer works.', {
+  revoked: Type.Literal(true, { description: 'Also for a token that was unknown or dead.', examples: [true] }),
+})

@@ -1,27 +1,24 @@
 import { Type } from '@sinclair/typebox'
 import { resourceKinds, resourceStatuses } from '../../domain/resource.ts'
-import { nextCursor, nullable, oneOf, pageQuery, text, time } from './fields.ts'
+import { nextCursor, nullable, object, oneOf, pageQuery, text, time } from './fields.ts'
 
 /** `kind` is checked by the endpoint, which answers with the allowed values. */
 export const resourceListQuery = Type.Object({
   kind: Type.Optional(text('site or store; needed.', 'site')),
   ...pageQuery,
 })
-export const resourceList = Type.Object(
-  {
-    kind: oneOf(resourceKinds, 'Websites or stores.'),
-    data: Type.Array(
-      Type.Object({
-        name: text('Name.', 'My bakery'),
-        slug: text('Short name, unique per owner and kind.', 'my-bakery'),
-        status: oneOf(resourceStatuses, 'Whether it can be seen by visitors.', 'published'),
-        createdAt: time('When it was created.'),
-        updatedAt: time('When it last changed.'),
-        publishedAt: nullable(time('When it was published.'), 'When it was published, if it was.'),
-      }),
-      { description: 'Resources of the signed-in user, by slug.' },
-    ),
-    nextCursor,
-  },
-  { description: 'A page of resources.' },
-)
+export const resourceList = object('A page of resources.', {
+  kind: oneOf(resourceKinds, 'Websites or stores.'),
+  data: Type.Array(
+    Type.Object({
+      name: text('Name.', 'My bakery'),
+      slug: text('Short name, unique per owner and kind.', 'my-bakery'),
+      status: oneOf(resourceStatuses, 'Whether it can be seen by visitors.', 'published'),
+      createdAt: time('When it was created.'),
+      updatedAt: time('When it last changed.'),
+      publishedAt: nullable(time('When it was published.'), 'When it was published, if it was.'),
+    }),
+    { description: 'Resources of the signed-in user, by slug.' },
+  ),
+  nextCursor,
+})

@@ -7,6 +7,7 @@ import {
   nextCursor,
   nullable,
   nullableText,
+  object,
   oneOf,
   pageQuery,
   recordId,
@@ -20,71 +21,59 @@ const manifest = (description: string) =>
   Type.Record(Type.String(), Type.Unknown(), { description, examples: [{ name: 'Newsletter' }] })
 const status = oneOf(versionStatuses, 'Where the version stands in its life.')
 
-export const versionRecord = Type.Object(
-  {
-    id: recordId('ver', 'The version.'),
-    number: count('Counts up per app.', 7),
-    version: semanticVersion,
-    status,
-    revision: count('Counts the uploads of a draft, from 1.', 1),
-    notes: nullableText('Release notes.', 'Faster start'),
-    manifest: manifest('Manifest of the version: any JSON object.'),
-    scopes: Type.Array(Type.String({ examples: ['site:read'] }), {
-      description: 'Scopes that the version needs, sorted.',
-      examples: [['site:read']],
+export const versionRecord = object('A version of the app.', {
+  id: recordId('ver', 'The version.'),
+  number: count('Counts up per app.', 7),
+  version: semanticVersion,
+  status,
+  revision: count('Counts the uploads of a draft, from 1.', 1),
+  notes: nullableText('Release notes.', 'Faster start'),
+  manifest: manifest('Manifest of the version: any JSON object.'),
+  scopes: Type.Array(Type.String({ examples: ['site:read'] }), {
+    description: 'Scopes that the version needs, sorted.',
+    examples: [['site:read']],
+  }),
+  artifact: nullable(
+    Type.Object({
+      filename: text('Name of the uploaded file.', 'app.tar.gz'),
+      sizeBytes: count('Size in bytes.', 20480),
+      sha256: text('SHA-256, lower-case hex.', '0'.repeat(64)),
     }),
-    artifact: nullable(
-      Type.Object({
-        filename: text('Name of the uploaded file.', 'app.tar.gz'),
-        sizeBytes: count('Size in bytes.', 20480),
-        sha256: text('SHA-256, lower-case hex.', '0'.repeat(64)),
-      }),
-      'The uploaded artifact, if there is one.',
-    ),
-    current: Type.Object(
-      {
-        development: flag('Whether it is the development head.', true),
-        production: flag('Whether it is what users get.', false),
-      },
-      { description: 'Where the version is current.' },
-    ),
-    rejection: nullable(
-      Type.Object({
-        message: text('Why it was rejected.', 'The icon is missing.'),
-        items: Type.Array(
-          Type.Object({
-            path: text('What the item is about.', 'manifest.icon'),
-            message: text('What is wrong with it.', 'Missing.'),
-          }),
-          { description: 'The reasons one by one.' },
-        ),
-      }),
-      'Why the version was rejected, if it was.',
-    ),
-    createdAt: time('When the version was created.'),
-    updatedAt: time('When it last changed.'),
-    submittedAt: nullable(time('When it was submitted.'), 'When it was submitted, if it was.'),
-    reviewedAt: nullable(time('When it was approved or rejected.'), 'When it was reviewed, if it was.'),
-    activatedAt: nullable(time('When it last became live.'), 'When it last became live, if it did.'),
-  },
-  { description: 'A version of the app.' },
-)
+    'The uploaded artifact, if there is one.',
+  ),
+  current: object('Where the version is current.', {
+    development: flag('Whether it is the development head.', true),
+    production: flag('Whether it is what users get.', false),
+  }),
+  rejection: nullable(
+    Type.Object({
+      message: text('Why it was rejected.', 'The icon is missing.'),
+      items: Type.Array(
+        Type.Object({
+          path: text('What the item is about.', 'manifest.icon'),
+          message: text('What is wrong with it.', 'Missing.'),
+        }),
+        { description: 'The reasons one by one.' },
+      ),
+    }),
+    'Why the version was rejected, if it was.',
+  ),
+  createdAt: time('When the version was created.'),
+  updatedAt: time('When it last changed.'),
+  submittedAt: nullable(time('When it was submitted.'), 'When it was submitted, if it was.'),
+  reviewedAt: nullable(time('When it was approved or rejected.'), 'When it was reviewed, if it was.'),
+  activatedAt: nullable(time('When it last became live.'), 'When it last became live, if it did.'),
+})
 
 export const versionListQuery = Type.Object({ ...pageQuery, status: Type.Optional(status) })
-export const versionList = Type.Object(
-  {
-    data: Type.Array(versionRecord, { description: 'Newest number first.' }),
-    nextCursor,
-    current: Type.Object(
-      {
-        development: nullable(recordId('ver', 'A version.'), 'The development head, if there is one.'),
-        production: nullable(recordId('ver', 'A version.'), 'The live version, if there is one.'),
-      },
-      { description: 'The current versions of the app, whatever page this is.' },
-    ),
-  },
-  { description: 'A page of versions.' },
-)
+export const versionList = object('A page of versions.', {
+  data: Type.Array(versionRecord, { description: 'Newest number first.' }),
+  nextCursor,
+  current: object('The current versions of the app, whatever page this is.', {
+    development: nullable(recordId('ver', 'A version.'), 'The development head, if there is one.'),
+    production: nullable(recordId('ver', 'A version.'), 'The live version, if there is one.'),
+  }),
+})
 
 /** An upload with any of these fields is refused (403 `activation_not_allowed`). */
 export const forbiddenUploadFields = ['status', 'activate', 'publish', 'submit'] as const
@@ -106,23 +95,20 @@ export const versionUpload = Type.Object({
     }),
   ),
   artifact: Type.Optional(
-    Type.Object(
-      {
-        filename: someText('Name of the file, without a path.', 'app.tar.gz', {
-          maxLength: 255,
-          pattern: '^[^/\\\\\\u0000-\\u001f\\u007f]+$',
-        }),
-        contentBase64: text('The file in base64, at most 10 MiB decoded.', 'aGVsbG8='),
-        sha256: Type.Optional(
-          text(
-            'SHA-256 of the decoded file, lower-case hex; checked when given.',
-            '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824',
-            { pattern: '^[0-9a-f]{64}$' },
-          ),
+    object('The file of the version.', {
+      filename: someText('Name of the file, without a path.', 'app.tar.gz', {
+        maxLength: 255,
+        pattern: '^[^/\\\\\\u0000-\\u001f\\u007f]+$',
+      }),
+      contentBase64: text('The file in base64, at most 10 MiB decoded.', 'aGVsbG8='),
+      sha256: Type.Optional(
+        text(
+          'SHA-256 of the decoded file, lower-case hex; checked when given.',
+          '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824',
+          { pattern: '^[0-9a-f]{64}$' },
         ),
-      },
-      { description: 'The file of the version.' },
-    ),
+      ),
+    }),
   ),
   status: forbidden,
   activate: forbidden,
@@ -137,22 +123,16 @@ export const rollbackRequest = Type.Object({
   reason: Type.Optional(text('Why, for the ledger.', '1.4.0 crashes', { maxLength: 1000 })),
   dryRun: Type.Optional(flag('Tells what would happen and changes nothing.', true)),
 })
-export const rollbackResponse = Type.Object(
-  {
-    rollback: Type.Object(
-      {
-        id: nullable(recordId('rbk', 'The row of the ledger.'), 'The row of the ledger; null for a dry run.'),
-        environment,
-        fromVersionId: recordId('ver', 'The version that was current.'),
-        toVersionId: recordId('ver', 'The version that is current now.'),
-        reason: nullableText('The reason that was given.', '1.4.0 crashes'),
-        dryRun: flag('Whether it only tells what would happen.', false),
-        createdAt: time('When it happened.'),
-      },
-      { description: 'What was rolled back.' },
-    ),
-    version: versionRecord,
-    distributionChanged: flag('Whether users get another version now.', false),
-  },
-  { description: 'The rollback, and the version that is current now.' },
-)
+export const rollbackResponse = object('The rollback, and the version that is current now.', {
+  rollback: object('What was rolled back.', {
+    id: nullable(recordId('rbk', 'The row of the ledger.'), 'The row of the ledger; null for a dry run.'),
+    environment,
+    fromVersionId: recordId('ver', 'The version that was current.'),
+    toVersionId: recordId('ver', 'The version that is current now.'),
+    reason: nullableText('The reason that was given.', '1.4.0 crashes'),
+    dryRun: flag('Whether it only tells what would happen.', false),
+    createdAt: time('When it happened.'),
+  }),
+  version: versionRecord,
+  distributionChanged: flag('Whether users get another version now.', false),
+})
