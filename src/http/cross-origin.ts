@@ -2,6 +2,7 @@ import type { AnyElysia } from 'elysia'
 import { isKnownOrigin } from '../operations/embedding/issue-install-session-code.ts'
 import { type Call, callOf } from './call.ts'
 import type { Door } from './door.ts'
+import { allowOf } from './router.ts'
 
 /** How long a browser may remember the answer to a preflight request, in seconds. */
 const rememberedSeconds = 600
@@ -34,7 +35,7 @@ export const answerPreflight = (plugin: AnyElysia, door: Door, path: string, met
   plugin.options(
     path,
     async ({ request }) => {
-      const headers = new Headers({ 'cache-control': 'no-store', allow: allowOf(method), vary: 'Origin' })
+      const headers = new Headers({ 'cache-control': 'no-store', allow: allowOf([method, 'OPTIONS']), vary: 'Origin' })
       if (await openToKnownOrigin(door, callOf(request))) {
         headers.set('access-control-allow-methods', method)
         headers.set('access-control-allow-headers', allowedHeaders)
@@ -45,5 +46,3 @@ export const answerPreflight = (plugin: AnyElysia, door: Door, path: string, met
     { detail: { hide: true } },
   )
 }
-
-const allowOf = (method: string): string => (method === 'GET' ? 'GET, HEAD, OPTIONS' : `OPTIONS, ${method}`)

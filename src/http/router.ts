@@ -45,7 +45,8 @@ export const createRouter = <T>(listed: readonly ListedRoute[], bind: (method: s
   }
 }
 
-const allowOf = (methods: readonly string[]): string =>
+/** The Allow header of a resource with these methods. */
+export const allowOf = (methods: readonly string[]): string =>
   [...new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods)].sort().join(', ')
 
 const matches = (pattern: readonly string[], path: readonly string[]): boolean =>

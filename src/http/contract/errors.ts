@@ -1,37 +1,28 @@
 import { Type } from '@sinclair/typebox'
 import { type ErrorCode, messageOf, statusOf } from '../../domain/errors.ts'
+import { object, recordId, text } from './fields.ts'
 
 /** Codes of every endpoint, and further codes of every endpoint of the contract (contract section 1). */
 const everywhere = ['invalid_request', 'rate_limited', 'internal_error', 'unavailable'] as const
 const contractWide = ['api_version_missing', 'api_version_unsupported', 'api_version_retired'] as const
 
-const errorBody = (codes: readonly ErrorCode[]) =>
-  Type.Object(
-    {
-      error: Type.Object(
-        {
-          code: Type.String({ enum: codes, description: 'What went wrong, for programs.', examples: [codes[0]] }),
-          message: Type.String({
-            description: 'What went wrong, for people. Never repeats a value of the request.',
-            examples: codes.slice(0, 1).map(messageOf),
-          }),
-          requestId: Type.String({
-            description: 'ID of this request; also in the X-Request-Id header.',
-            examples: ['req_0198f2a4c1de7b3a9f0c5d6e7a8b9c0d'],
-          }),
-          param: Type.Optional(Type.String({ description: 'The field at fault.', examples: ['scope'] })),
-          details: Type.Optional(
-            Type.Record(Type.String(), Type.Unknown(), {
-              description: 'Facts for programs; which ones depends on the code.',
-              examples: [{ allowed: ['site', 'store'] }],
-            }),
-          ),
-        },
-        { description: 'The error.' },
+const errorBody = (codes: readonly ErrorCode[]) => {
+  const [first = 'internal_error'] = codes // every status has at least one
+  return object(codes.map((code) => `\`${code}\`: ${messageOf(code)}`).join(' '), {
+    error: object('The error.', {
+      code: text('What went wrong, for programs.', first, { enum: codes }),
+      message: text('What went wrong, for people. Never repeats a value of the request.', messageOf(first)),
+      requestId: recordId('req', 'ID of this request; also in the X-Request-Id header.'),
+      param: Type.Optional(text('The field at fault.', 'scope')),
+      details: Type.Optional(
+        Type.Record(Type.String(), Type.Unknown(), {
+          description: 'Facts for programs; which ones depends on the code.',
+          examples: [{ allowed: ['site', 'store'] }],
+        }),
       ),
-    },
-    { description: codes.map((code) => `\`${code}\`: ${messageOf(code)}`).join(' ') },
-  )
+    }),
+  })
+}
 
 /**
  * One schema per status for the error codes of an endpoint, including those of every endpoint. The type is a plain `object`,
