@@ -8,7 +8,9 @@ import { migrateFile } from '../../db/migrate.ts'
 import { migrations } from '../../db/migrations/index.ts'
 import { createQueries } from '../../db/queries/index.ts'
 import { openSqlite } from '../../db/sqlite.ts'
+import { rowKey } from '../../src/domain/identifier.ts'
 import type { TimeKeyedKind } from '../../src/domain/secret.ts'
+import { timeKeyOfUuid } from '../../src/domain/time-key.ts'
 import { restoreAt } from '../cli/support/restore-at.ts'
 import { deskAt } from '../cli/support/run.ts'
 import { call } from '../support/call.ts'
@@ -195,6 +197,28 @@ test('a backup of the previous release can be restored by this one', async () =>
   await restoreAt(file, previous, () => undefined)
   expect(appliedTo(file)).toEqual(idsOf(migrations))
   expect(readFileSync(previous).equals(before)).toBe(true)
+})
+
+test('every row of a large table is copied, under the key that its UUID begins with', async () => {
+  const file = copyOf(previous)
+  const uuids = Array.from({ length: 1_234 }, (_, index) => Bun.randomUUIDv7('buffer', Date.now() - 3_600_000 - index))
+  const columns = 'credential_id, scopes, created_at, expires_at, revoked_at, request_id, address'
+  const before = new Database(file)
+  const { rows = 0 } = before.query<{ rows: number }, []>('SELECT count(*) AS rows FROM app_tokens').get() ?? {}
+  const insert = before.query(
+    `INSERT INTO app_tokens (key, hash, ${columns}) SELECT ?, ?, ${columns} FROM app_tokens LIMIT 1`,
+  )
+  before.transaction(() => {
+    for (const uuid of uuids) insert.run(rowKey(uuid), new Bun.CryptoHasher('sha256').update(uuid).digest())
+  })()
+  before.close(true)
+  await migrateFile(file, migrations)
+  using after = new Database(file)
+  const find = after.query<{ hash: Uint8Array }, [number]>('SELECT hash FROM app_tokens WHERE key = ?')
+  const isCopied = (uuid: Uint8Array) =>
+    find.get(timeKeyOfUuid(uuid))?.hash.toHex() === new Bun.CryptoHasher('sha256').update(uuid).digest('hex')
+  expect(uuids.filter((uuid) => !isCopied(uuid))).toEqual([])
+  expect(after.query('SELECT count(*) AS rows FROM app_tokens').get()).toEqual({ rows: rows + uuids.length })
 })
 
 const upgrading = (file: string, killedBefore: number) =>

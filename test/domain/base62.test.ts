@@ -31,7 +31,11 @@ describe('base62', () => {
     )
   })
 
-  test('decoding the text returns the bytes', () => {
+  test('decoding the text returns the bytes, of any number', () => {
+    const anyLength = fc.uint8Array({ maxLength: 40 })
+    fc.assert(
+      fc.property(anyLength, (value) => expect(decodeBase62(encodeBase62(value, 55), value.length)).toEqual(value)),
+    )
     fc.assert(fc.property(bytes(16), (value) => expect(decodeBase62(encodeBase62(value, 22), 16)).toEqual(value)))
     fc.assert(fc.property(bytes(32), (value) => expect(decodeBase62(encodeBase62(value, 43), 32)).toEqual(value)))
   })
@@ -43,6 +47,12 @@ describe('base62', () => {
         expect(Math.sign(Buffer.compare(a, b))).toBe(first < second ? -1 : first > second ? 1 : 0)
       }),
     )
+  })
+
+  test('a text whose number needs more bytes decodes to null', () => {
+    expect(decodeBase62('48', 1)).toBeNull()
+    expect(decodeBase62(encodeBase62(Uint8Array.of(1, 0, 0, 0), 6), 3)).toBeNull()
+    expect(decodeBase62('1', 0)).toBeNull()
   })
 
   test('a number that needs more digits is refused, never cut', () => {
