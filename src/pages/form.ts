@@ -9,6 +9,7 @@ import { fieldRefusal } from '../http/schema-check.ts'
 import { isFromSameOrigin } from '../http/session-cookie.ts'
 import { readForm } from '../http/strict-body.ts'
 import { actingAs, type Rule } from '../operations/acting-as.ts'
+import { ownsActiveApp } from '../operations/apps/app-record.ts'
 import { requireOperator, requireVisit, type TicketBook, type Visit } from './visit.ts'
 
 /**
@@ -143,6 +144,10 @@ export const actFor = <const Kind extends string>(kind: Kind, visit: Visit, may:
 export const always: Rule = async () => null
 
 export const asUser = (visit: Visit, may: Rule, ticket?: RowKey) => actFor('user', visit, may, ticket)
+
+/** What the owner of an app does, unless the app is suspended. */
+export const asOwner = (visit: Visit, slug: string, ticket?: RowKey) =>
+  asUser(visit, ownsActiveApp(visit.userId, slug), ticket)
 
 /** The first arguments of an operation on the own account of the person who sent a form. */
 export const onOwnAccount = ({ door, call: trace, session }: Visit) =>

@@ -17,10 +17,9 @@ import { EnvironmentBadge, environmentNames } from '../components/badges.tsx'
 import { Problem } from '../components/form.tsx'
 import { Cards } from '../components/table.tsx'
 import { Copyable, Secret, Time } from '../components/values.tsx'
-import { answerForm, asUser, emptyForm, formOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, asOwner, asUser, emptyForm, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import {
-  asOwner,
   ClientId,
   consoleAppPath,
   environmentField,

@@ -7,12 +7,11 @@ import { takeShare } from '../../http/limits.ts'
 import { addEndpoint } from '../../operations/webhooks/add-endpoint.ts'
 import { EnvironmentBadge } from '../components/badges.tsx'
 import { Choice, ChoiceSet, Field, Form, Problem } from '../components/form.tsx'
-import { answerForm, formOf, receiveFromUser, text, texts } from '../form.ts'
+import { answerForm, asOwner, formOf, receiveFromUser, text, texts } from '../form.ts'
 import { page } from '../page.ts'
 import { choiceParameter } from '../query.ts'
 import type { Visit } from '../visit.ts'
 import {
-  asOwner,
   consoleAppPath,
   environmentField,
   type OwnApp,

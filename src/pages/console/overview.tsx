@@ -6,10 +6,10 @@ import { appOverview } from '../../operations/apps/overview.ts'
 import { AppStatusBadge } from '../components/badges.tsx'
 import { Field, Form, Problem } from '../components/form.tsx'
 import { Facts, Time } from '../components/values.tsx'
-import { answerForm, formOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, asOwner, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { Checklist, StatusCards } from './overview-status.tsx'
-import { asOwner, ClientId, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { ClientId, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const notices = {
   app: 'Your app is registered. The list below leads to its first call.',

@@ -1,10 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import type { Environment } from '../../domain/app.ts'
-import type { RowKey } from '../../domain/identifier.ts'
 import type { Door } from '../../http/door.ts'
-import { ownedApp, type OwnedApp, ownsActiveApp } from '../../operations/apps/app-record.ts'
+import { ownedApp, type OwnedApp } from '../../operations/apps/app-record.ts'
 import { Copyable } from '../components/values.tsx'
-import { asUser } from '../form.ts'
 import { type FrameProps, Layout, Tabs } from '../layout.tsx'
 import { page } from '../page.ts'
 import { requireVisit, type Visit } from '../visit.ts'
@@ -33,10 +31,6 @@ export const ownAppOf = async (visit: Visit, slug: string): Promise<OwnApp> => (
 /** The same for a page. @throws login_required, route_not_found */
 export const requireOwnApp = async (door: Door, request: Request, slug: string): Promise<OwnApp> =>
   await ownAppOf(await requireVisit(door, request), slug)
-
-/** What the owner of an app does, unless the app is suspended. */
-export const asOwner = (visit: Visit, slug: string, ticket?: RowKey) =>
-  asUser(visit, ownsActiveApp(visit.userId, slug), ticket)
 
 /** The pages of an app, in the order of its tabs. The part after the slug, and the name. */
 const tabs = [

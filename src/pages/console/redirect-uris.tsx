@@ -7,10 +7,9 @@ import { ownsApp } from '../../operations/acting-as.ts'
 import { addRedirectUri, listRedirectUris, removeRedirectUri } from '../../operations/redirect-uris.ts'
 import { environmentNames } from '../components/badges.tsx'
 import { Field, Form, Problem } from '../components/form.tsx'
-import { answerForm, asUser, formOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, asOwner, asUser, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import {
-  asOwner,
   consoleAppPath,
   environmentField,
   type OwnApp,

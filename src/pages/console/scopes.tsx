@@ -5,10 +5,10 @@ import type { Door } from '../../http/door.ts'
 import { changeAppScopes } from '../../operations/apps/change-app.ts'
 import { Badge, type Tone } from '../components/badges.tsx'
 import { Choice, ChoiceSet, Form, Problem } from '../components/form.tsx'
-import { answerForm, formOf, receiveFromUser, texts } from '../form.ts'
+import { answerForm, asOwner, formOf, receiveFromUser, texts } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { Facts } from '../components/values.tsx'
-import { asOwner, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
+import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp } from './own-app.tsx'
 
 const notices = { scopes: 'The scopes are saved.' } as const
 

@@ -9,10 +9,10 @@ import { findVersion, type VersionRecord } from '../../operations/versions/versi
 import { Badge, VersionStatusBadge } from '../components/badges.tsx'
 import { Form, Problem } from '../components/form.tsx'
 import { Copyable, Facts, Time } from '../components/values.tsx'
-import { answerForm, formOf, receiveFromUser, text } from '../form.ts'
+import { answerForm, asOwner, formOf, receiveFromUser, text } from '../form.ts'
 import { page, seeOther } from '../page.ts'
 import { artifactDownload, readSeen, seenField } from '../version.ts'
-import { asOwner, consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp, sentBefore } from './own-app.tsx'
+import { consoleAppPath, type OwnApp, ownAppOf, OwnAppPage, requireOwnApp, sentBefore } from './own-app.tsx'
 
 const notices = {
   submitted: 'The version is submitted. An operator reviews it next.',
