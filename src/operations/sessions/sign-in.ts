@@ -42,7 +42,7 @@ export const signIn = async (
   const now = platform.clock.now()
   const session = mintSession(platform, trace, now)
   const { sessionToken, expiresAt } = session
-  const minted = mintDevice(platform, now)
+  const minted = rowKey(platform.random.uuid(now)) // the key of a browser that may become known
 
   const open = prepareChange(platform, trace, { kind: 'anonymous' }, now)
   const outcome = await platform.database.transaction(async (q) => {
@@ -104,9 +104,6 @@ export const findKnownDevice = async (
   if (found === null || !isValidAt(found.device, platform.clock.now())) return null
   return found.email === normalizeEmail(email) ? key : null
 }
-
-/** The key of a browser that may become known, made before the transaction. */
-const mintDevice = (platform: Platform, now: number): RowKey => rowKey(platform.random.uuid(now))
 
 /** Makes the browser known to the user. Returns its new key, or null if it was already known. */
 const rememberDevice = async (

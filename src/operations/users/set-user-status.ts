@@ -56,7 +56,9 @@ export const setUserStatus: Operation<Input, DisabledUser> = async (platform, tr
     const left = await leaveApps(change, apps, heir, choice.kind)
     if (user.status === 'disabled') return { user, ended, stopped, apps: left }
     await q.users.change(user.id, { status: 'disabled' }, now)
-    const detail = { apps: choice.kind, ...countApps(left), ...ended, ...stopped }
+    const { suspended, kept, transferred } = left
+    const counts = { suspended: suspended.length, kept: kept.length, transferred: transferred.length }
+    const detail = { apps: choice.kind, ...counts, ...ended, ...stopped }
     await record({ action: 'user.disabled', target: user.id, detail })
     return { user: { ...user, status: 'disabled', updatedAt: now }, ended, stopped, apps: left }
   })
@@ -113,9 +115,3 @@ const leaveApps = async (change: OpenChange, apps: readonly App[], heir: User | 
   }
   return left
 }
-
-const countApps = ({ suspended, kept, transferred }: OwnedApps) => ({
-  suspended: suspended.length,
-  kept: kept.length,
-  transferred: transferred.length,
-})
