@@ -12,12 +12,16 @@ export const errorResponse = (error: PlatformError, call: Call): Response => {
     error: { code: error.code, message: error.message, requestId: call.requestId, param, details },
   })
   const headers: Record<string, string> = { 'content-type': 'application/json' }
-  if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)))
+  if (retryAfterSeconds !== undefined) headers['retry-after'] = retryAfterOf(error)
   if (replayed === true) headers['idempotent-replayed'] = 'true'
   const challenge = challengeOf(error, call)
   if (challenge !== null) headers['www-authenticate'] = challenge
   return new Response(body, { status: error.status, headers })
 }
+
+/** The Retry-After header: whole seconds, at least one. */
+export const retryAfterOf = ({ facts }: PlatformError): string =>
+  String(Math.max(1, Math.ceil(facts.retryAfterSeconds ?? 1)))
 
 /** The WWW-Authenticate header of RFC 6750 section 3. */
 const challengeOf = (error: PlatformError, call: Call): string | null => {

@@ -85,13 +85,12 @@ export const signInHere = async (
   door.platform.observe.issued('session')
   const session = sessionCookie(door, signedIn.sessionToken, door.platform.lifetimes.session)
   const { newDevice } = signedIn
-  return { ...signedIn, cookies: newDevice === null ? [session] : [session, cookieOf(door, newDevice)] }
+  if (newDevice === null) return { ...signedIn, cookies: [session] }
+  const known = setCookie(door, 'device', deviceCookie(door.serverKey, newDevice), deviceLifetimeSeconds)
+  return { ...signedIn, cookies: [session, known] }
 }
 
 const deviceOf = (door: Door, request: Request): RowKey | null => {
   const cookie = readCookie(door, request, 'device')
   return cookie === null ? null : readDeviceCookie(door.serverKey, cookie)
 }
-
-const cookieOf = (door: Door, device: RowKey): string =>
-  setCookie(door, 'device', deviceCookie(door.serverKey, device), deviceLifetimeSeconds)

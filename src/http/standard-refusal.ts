@@ -1,5 +1,5 @@
-import type { ErrorCode, PlatformError } from '../domain/errors.ts'
-import type { RefusalPage } from './envelope.ts'
+import type { ErrorCode } from '../domain/errors.ts'
+import { type RefusalPage, retryAfterOf } from './envelope.ts'
 import { formPaths } from './paths.ts'
 
 /** Messages that speak of JSON or of the contract's names are replaced here. */
@@ -12,9 +12,6 @@ const descriptions: Readonly<Partial<Record<ErrorCode, string>>> = {
 /** RFC 6749 section 5.2 and RFC 9110 section 15.5.2: every 401 says how to authenticate. */
 const challenge = 'Basic realm="app-platform", charset="UTF-8"'
 
-/** The Retry-After of a refusal that names none. */
-const patienceSeconds = 1
-
 /** A refusal in the format of the RFCs, on the paths that clients send forms to; null everywhere else. */
 export const standardRefusal: RefusalPage = (error, call) => {
   if (!formPaths.includes(call.path)) return null
@@ -23,7 +20,7 @@ export const standardRefusal: RefusalPage = (error, call) => {
     named[error.code] ?? []
   const headers: Record<string, string> = { 'content-type': 'application/json', pragma: 'no-cache' }
   if (status === 401) headers['www-authenticate'] = challenge
-  if (status === 429 || status === 503) headers['retry-after'] = waitOf(error)
+  if (status === 429 || status === 503) headers['retry-after'] = retryAfterOf(error)
   const description = descriptions[error.code] ?? error.message
   return new Response(JSON.stringify({ error: name, error_description: description }), { status, headers })
 }
@@ -44,6 +41,3 @@ const named: Readonly<Partial<Record<ErrorCode, readonly [name: string, status?:
   rate_limited: ['temporarily_unavailable'],
   unavailable: ['temporarily_unavailable'],
 }
-
-const waitOf = ({ facts }: PlatformError): string =>
-  String(Math.max(1, Math.ceil(facts.retryAfterSeconds ?? patienceSeconds)))
